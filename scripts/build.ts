@@ -24,8 +24,12 @@ const worker = { worker: 'src/worker.ts', 'chunks/article': 'src/tools/web/artic
 /** Sent as text to where it runs: it needs no other file. */
 const tagger = { 'chunks/tagger': 'src/adapters/kubernetes/workloads/streams/tagger.ts' }
 
-/** With all that they need themselves. Other packages are native, or loaded by what few people use. */
+/**
+ * With all that they need themselves. Other packages are native, or loaded by what few people use; so is the SDK of MCP,
+ * but it is many files (docs/adr/0043-mcp-servers.md).
+ */
 const bundled = [
+  '@modelcontextprotocol/sdk',
   'commander',
   'croner',
   'eventsource-parser',

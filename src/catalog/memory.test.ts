@@ -74,8 +74,8 @@ function change(kind: 'Skill' | 'Agent' | 'Provider', namespace: string) {
 
 const isGone = (read: () => unknown) => expect.poll(read).toBeUndefined()
 
-describe('a memory of the catalog', () => {
-  it('gives at once what it keeps, and makes it once for all who ask at the same time', async () => {
+describe('the cache of the catalog', () => {
+  it('returns a kept value at once, and computes a missing one once for all who ask at the same time', async () => {
     const cache = openCache()
     expect(cache.peek('a')).toBeUndefined()
     const before = made
@@ -86,7 +86,7 @@ describe('a memory of the catalog', () => {
     expect(memory.createCache<string>().peek('a')).toBeUndefined()
   })
 
-  it('forgets what was made of a namespace in which something changes, and what was made of any', async () => {
+  it('drops the values of a namespace in which something changes, and those of all namespaces', async () => {
     const cache = openCache()
     const kept = await cache.get('b', makeFor('other'))
     for (const kind of ['Skill', 'Agent'] as const) {
@@ -97,7 +97,7 @@ describe('a memory of the catalog', () => {
     expect(cache.peek('b')).toBe(kept)
   })
 
-  it('keeps what changes of other kinds have no part in', async () => {
+  it('keeps values that changes of other kinds do not affect', async () => {
     const cache = openCache({ kinds: ['Agent'] })
     const kept = await cache.get('b', makeFor('n'))
     await cache.get('c', makeFor('other'))
@@ -107,7 +107,7 @@ describe('a memory of the catalog', () => {
     expect(cache.peek('b')).toBe(kept)
   })
 
-  it('forgets what was made of a namespace whose Secrets change', async () => {
+  it('drops the values of a namespace whose Secrets change', async () => {
     const cache = openCache()
     await Promise.all([cache.get('a', makeFor('n')), cache.get('all', makeFor())])
     const kept = await cache.get('b', makeFor('other'))
@@ -115,7 +115,7 @@ describe('a memory of the catalog', () => {
     expect([cache.peek('a'), cache.peek('all'), cache.peek('b')]).toEqual([undefined, undefined, kept])
   })
 
-  it('does not keep a value when something changed while it was made', async () => {
+  it('does not keep a value when something changed while it was computed', async () => {
     const cache = openCache()
     await cache.get('witness', makeFor('n'))
     const gate = Promise.withResolvers<string>()
@@ -136,8 +136,8 @@ describe('a memory of the catalog', () => {
   })
 })
 
-describe('a memory whose store goes away', () => {
-  it('keeps nothing from when a watch breaks until all are open again', async () => {
+describe('the cache when its store goes away', () => {
+  it('keeps nothing from the moment a watch breaks until all watches are open again', async () => {
     const cache = openCache()
     await cache.get('a', makeFor('n'))
     expect(breakers).toHaveLength(2)
@@ -155,7 +155,7 @@ describe('a memory whose store goes away', () => {
     await isGone(() => cache.peek('a'))
   })
 
-  it('does not keep a value that was being made when a watch broke', async () => {
+  it('does not keep a value that was being computed when a watch broke', async () => {
     const cache = openCache()
     await cache.get('witness', makeFor('n'))
     const gate = Promise.withResolvers<string>()
@@ -166,7 +166,7 @@ describe('a memory whose store goes away', () => {
     expect([await slow, cache.peek('slow')]).toEqual(['unsure', undefined])
   })
 
-  it('makes values all the same while nothing can be watched', async () => {
+  it('computes values, without keeping them, while nothing can be watched', async () => {
     const cache = openCache()
     isAway = true
     expect(await cache.get('a', makeFor('n'))).toBe(`value ${made}`)
@@ -177,14 +177,14 @@ describe('a memory whose store goes away', () => {
   })
 })
 
-describe('the bounds of a memory', () => {
-  it('are a number of values, of which the oldest go', async () => {
+describe('the limits of the cache', () => {
+  it('include a number of values, of which the oldest is dropped', async () => {
     const cache = openCache({ mostKept: 2 })
     for (const key of ['a', 'b', 'c']) await cache.get(key, makeFor('n'))
     expect(['a', 'b', 'c'].map((key) => cache.peek(key) !== undefined)).toEqual([false, true, true])
   })
 
-  it('are a time, where one is set', async () => {
+  it('include an age, where one is set', async () => {
     const cache = openCache({ longestMs: 5000 })
     const kept = await cache.get('a', makeFor('n'))
     await clock.advance(4999)
@@ -196,7 +196,7 @@ describe('the bounds of a memory', () => {
     expect(cache.peek('b')).toBeUndefined()
   })
 
-  it('are its end: closed, it follows and keeps nothing', async () => {
+  it('end with close(), after which it watches nothing and keeps nothing', async () => {
     const cache = openCache({ longestMs: 5000 })
     await cache.get('a', makeFor('n'))
     memory.close()

@@ -57,7 +57,7 @@ export function formatItems<T>(items: T[], columns: Column<T>[], shape: TableSha
 }
 
 /** ` in namespace x` where one was named. */
-export function describePlace(options: GlobalOptions): string {
+export function describeScope(options: GlobalOptions): string {
   if (options.allNamespaces === true) return ' in any namespace'
   return options.namespace === undefined ? '' : ` in namespace ${options.namespace}`
 }

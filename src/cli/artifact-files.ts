@@ -6,7 +6,8 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Client } from '../client/client.ts'
 import type { ArtifactItem } from '../contract/api/task-records.ts'
-import { ArtifactPath, getTaskArtifact, listTaskArtifacts } from '../contract/api/tasks.ts'
+import { ArtifactPath } from '../contract/api/task-records.ts'
+import { getTaskArtifact, listTaskArtifacts } from '../contract/api/tasks.ts'
 import type { Task } from '../contract/resources/task.ts'
 import { SvcError } from '../errors.ts'
 import { formatSize } from './output.ts'
@@ -26,7 +27,7 @@ export async function openFile(client: Client, { params, query }: TaskTarget, pa
 }
 
 /** Where a file of this path goes below `folder`. InvalidRequest for a path that would leave it. */
-export function placeOf(folder: string, path: string): string {
+export function localPathOf(folder: string, path: string): string {
   if (!ArtifactPath.safeParse(path).success) throw new SvcError('InvalidRequest', `${path} is not a file path`)
   return join(folder, path)
 }

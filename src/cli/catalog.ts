@@ -96,7 +96,7 @@ export const catalog: CatalogEntry[] = [
     kind: 'Skill',
     words: ['skill', 'skills', 'sk'],
     description: 'texts with instructions that agents follow',
-    hint: () => `\`${typed('apply -f FILE')}\` makes one`,
+    hint: () => `\`${typed('skill add FOLDER')}\` makes one`,
     parameter: 'name',
     create: createSkill,
     get: getSkill,

@@ -7,14 +7,14 @@ import type { Spec } from './spec-options.ts'
 
 const tries = 3
 
-type Place = { name: string; query: { namespace?: string } }
+type ObjectRef = { name: string; query: { namespace?: string } }
 type Stored = Record<string, unknown> & { metadata: { resourceVersion?: string; uid?: string }; spec?: Spec }
 
 /** What changed, a line each. Another writer in between is no reason to refuse; a task that has started meanwhile is. */
 export async function changeObject(
   client: Client,
   entry: CatalogEntry,
-  { name, query }: Place,
+  { name, query }: ObjectRef,
   change: (spec: Spec) => Spec | Promise<Spec>,
 ): Promise<string[]> {
   const target = { params: { [entry.parameter]: name }, query }

@@ -66,12 +66,12 @@ describe('completion', () => {
     expect((await complete(line)).words).toEqual([])
   })
 
-  it('asks in the namespace and at the service that the line names', async () => {
+  it('asks the service and the namespace that the command line names', async () => {
     const { calls } = await complete('svc -n team task get ')
     expect(calls[0]?.input.query).toMatchObject({ namespace: 'team' })
   })
 
-  it('says nothing when no service answers', async () => {
+  it('offers no names when no service answers', async () => {
     const failing = { 'GET /api/v1/tasks': new SvcError('Unavailable', 'no service runs here') }
     const { code, words, noted } = await complete('svc task get ', failing)
     expect({ code, words, noted: noted() }).toEqual({ code: 1, words: [], noted: '' })

@@ -23,6 +23,9 @@ export type GlobalOptions = {
   config?: string
 }
 
+/** What a command runs with. */
+export type CliCall = { options: GlobalOptions; context: CliContext }
+
 /** A setting as help shows it. */
 export type SettingHelp = {
   name: string

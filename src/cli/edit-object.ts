@@ -2,7 +2,7 @@
 import type { Client } from '../client/client.ts'
 import { SvcError } from '../errors.ts'
 import type { CatalogEntry } from './catalog.ts'
-import type { CliContext, GlobalOptions } from './context.ts'
+import type { CliCall } from './context.ts'
 import { namespaceOf } from './global-options.ts'
 import { formatYaml } from './output.ts'
 import { pickOwn } from './own-fields.ts'
@@ -13,7 +13,7 @@ export async function editObject(
   client: Client,
   entry: CatalogEntry,
   name: string,
-  { options, context }: { options: GlobalOptions; context: CliContext },
+  { options, context }: CliCall,
 ): Promise<void> {
   const [word] = entry.words
   const target = { params: { [entry.parameter]: name }, query: namespaceOf(options) }

@@ -31,7 +31,7 @@ async function apply(changes: FolderChange[], sent: Record<string, string> = {})
   return { finish }
 }
 
-it('writes, makes and removes files', async () => {
+it('writes, creates and removes files', async () => {
   const changes: FolderChange[] = [
     { path: 'a', mark: 'M', content: bytes('new') },
     { path: 'b', mark: 'D' },
@@ -42,7 +42,7 @@ it('writes, makes and removes files', async () => {
   expect([await read('a'), await read('b'), await read('deep/c')]).toEqual(['new', undefined, ''])
 })
 
-it('touches nothing that was changed or made here meanwhile', async () => {
+it('touches no file that was changed or created here meanwhile', async () => {
   const changes: FolderChange[] = [
     { path: 'a', mark: 'M', content: bytes('theirs') },
     { path: 'b', mark: 'D' },

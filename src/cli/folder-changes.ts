@@ -6,7 +6,7 @@ import type { Client } from '../client/client.ts'
 import { WorkspaceChanges, workspaceChangesName } from '../contract/api/internal.ts'
 import type { Task } from '../contract/resources/task.ts'
 import { messageOf } from '../errors.ts'
-import { listFiles, openFile, placeOf } from './artifact-files.ts'
+import { listFiles, localPathOf, openFile } from './artifact-files.ts'
 import type { CliContext } from './context.ts'
 import { digestOf } from './folder-files.ts'
 import { targetOfTask } from './follow.ts'
@@ -63,31 +63,31 @@ export async function applyChanges(changes: FolderChange[], given: Given, { term
 
 /** Why it is not applied. */
 async function applyChange({ path, content }: FolderChange, { folder, digests }: Given): Promise<string | undefined> {
-  const place = placeOf(folder, path)
+  const target = localPathOf(folder, path)
   if (!(await staysInside(folder, path))) return 'a link on the way to it leads elsewhere'
-  if ((await digestOf(place)) !== digests.get(path)) return 'it was changed here while the task ran'
+  if ((await digestOf(target)) !== digests.get(path)) return 'it was changed here while the task ran'
   if (content === undefined) {
-    await rm(place)
+    await rm(target)
     return undefined
   }
-  const mode = (await lstat(place).catch(() => undefined))?.mode
-  const draft = `${place}.svc-${process.pid}`
-  await mkdir(dirname(place), { recursive: true })
+  const mode = (await lstat(target).catch(() => undefined))?.mode
+  const draft = `${target}.svc-${process.pid}`
+  await mkdir(dirname(target), { recursive: true })
   await writeFile(draft, content, { flag: 'wx' })
   if (mode !== undefined) await chmod(draft, mode)
-  await rename(draft, place)
+  await rename(draft, target)
   return undefined
 }
 
 /** Whether no existing part of the path is a link. */
 async function staysInside(folder: string, path: string): Promise<boolean> {
   const root = await realpath(folder)
-  let place = root
+  let current = root
   for (const part of path.split('/')) {
-    place = join(place, part)
-    const stat = await lstat(place).catch(() => undefined)
+    current = join(current, part)
+    const stat = await lstat(current).catch(() => undefined)
     if (stat === undefined) return true
     if (stat.isSymbolicLink()) return false
   }
-  return place.startsWith(root + sep)
+  return current.startsWith(root + sep)
 }

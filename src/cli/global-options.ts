@@ -10,8 +10,8 @@ import { quoteWord } from './typed.ts'
 type RawOptions = Record<string, unknown> & { output: OutputFormat | 'wide' }
 
 const folderSettings = ['dataDir', 'configDir']
-/** Options that say where to look; never a credential. */
-const placeOptions = ['server', 'context', 'namespace', 'config', ...folderSettings]
+/** Options that select the service and the namespace; never a credential. */
+const targetOptions = ['server', 'context', 'namespace', 'config', ...folderSettings]
 
 export function addGlobalOptions(program: Command): void {
   program
@@ -29,11 +29,11 @@ export function addGlobalOptions(program: Command): void {
     .option('--config-dir <dir>', 'folder of the token and key (SVC_CONFIG_DIR)')
 }
 
-/** The parts of this command line that say where to look, to repeat in suggested commands. */
-export function listPlaceFlags(program: Command): string[] {
+/** The parts of this command line that select the service and the namespace, to repeat in suggested commands. */
+export function listTargetFlags(program: Command): string[] {
   const given = program.options.filter((option) => {
     const name = option.attributeName()
-    return placeOptions.includes(name) && program.getOptionValueSource(name) === 'cli'
+    return targetOptions.includes(name) && program.getOptionValueSource(name) === 'cli'
   })
   return given.flatMap((option) => [
     option.short ?? option.long ?? '',
@@ -71,7 +71,7 @@ function pick<K extends string>(raw: Record<string, unknown>, name: K): { [N in 
 }
 
 /** Gives a command that lists the option to go over all namespaces. */
-export function addPlaceOption(command: Command): Command {
+export function addAllNamespacesOption(command: Command): Command {
   return command.option('-A, --all-namespaces', 'in all namespaces that you may list')
 }
 
@@ -80,8 +80,8 @@ export function addWatchOption(command: Command): Command {
   return command.option('-w, --watch', 'stay, and print what changes as it does')
 }
 
-/** Where a list looks, for the query of its call. */
-export function placeOf(options: GlobalOptions): { namespace?: string; allNamespaces?: true } {
+/** The namespaces that a list covers, for the query of its call. */
+export function scopeOf(options: GlobalOptions): { namespace?: string; allNamespaces?: true } {
   if (options.allNamespaces !== true) return namespaceOf(options)
   if (options.namespace === undefined) return { allNamespaces: true }
   throw new SvcError('InvalidRequest', 'give --namespace or --all-namespaces, not both')

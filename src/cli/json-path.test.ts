@@ -28,7 +28,7 @@ describe('a jsonpath template', () => {
     expect(fillTemplate(template, list)).toBe(text)
   })
 
-  it('of the whole gives JSON', () => {
+  it('for the whole object gives JSON', () => {
     expect(JSON.parse(fillTemplate('{.}', list))).toEqual(list)
     expect(JSON.parse(fillTemplate('{$}', list))).toEqual(list)
   })
@@ -44,7 +44,7 @@ describe('a jsonpath template', () => {
     [''],
     ['{.a.}'],
     ['{"\\x"}'],
-  ])('%j is refused with what there is', (template) => {
+  ])('%j is refused with the supported syntax', (template) => {
     expect(() => fillTemplate(template, list)).toThrow(/cannot be read; there are paths such as/)
   })
 })

@@ -10,7 +10,7 @@ function record() {
 }
 
 describe('a writer of lines', () => {
-  it('writes what is left of a line that came in parts', () => {
+  it('writes the rest of a line that came in parts', () => {
     const { lines, text } = record()
     lines.line('first')
     lines.part({ offset: 0, text: 'one ' })
@@ -21,7 +21,7 @@ describe('a writer of lines', () => {
     expect([text(), lines.isOpen()]).toEqual(['first\none two three\n', false])
   })
 
-  it('writes no part twice when they come again, and none where one before it is missing', () => {
+  it('writes no part twice when it comes again, and none when an earlier part is missing', () => {
     const { lines, text } = record()
     lines.part({ offset: 0, text: 'one ' })
     lines.part({ offset: 0, text: 'one two' })
@@ -32,7 +32,7 @@ describe('a writer of lines', () => {
     expect(text()).toBe('one two three\n')
   })
 
-  it('begins a new line where other words come, or none', () => {
+  it('begins a new line before other text, or before none', () => {
     const { lines, text } = record()
     lines.part({ offset: 0, text: 'one' })
     lines.line('[another line]')

@@ -15,7 +15,7 @@ function read(text: string, namespace?: string) {
 const agent = (name: string) => `kind: Agent\nmetadata: {name: ${name}}\nspec: {}\n`
 
 describe('manifests', () => {
-  it('are the documents of a file, the items of lists and of arrays, in order', async () => {
+  it('are read from documents, List items and arrays, in order', async () => {
     const list = 'kind: AgentList\nitems:\n  - {kind: Agent, metadata: {name: c}}\n'
     const array = '- {kind: Tool, metadata: {name: d}}\n- {kind: Skill, metadata: {name: e}}\n'
     const manifests = await read([agent('a'), '', agent('b'), list, array].join('---\n'))
@@ -24,10 +24,10 @@ describe('manifests', () => {
 
   it('may be JSON', async () => {
     const [manifest] = await read('{"kind":"Agent","metadata":{"name":"a","namespace":"x"}}')
-    expect(manifest).toMatchObject({ label: 'agent/a', namespace: 'x', place: 'a.yaml, document 1' })
+    expect(manifest).toMatchObject({ label: 'agent/a', namespace: 'x', source: 'a.yaml, document 1' })
   })
 
-  it('may be a ConfigMap as kubectl knows it', async () => {
+  it('may be ConfigMaps in kubectl’s form', async () => {
     const [manifest] = await read('apiVersion: v1\nkind: ConfigMap\nmetadata: {name: texts}\ndata: {a: b}\n')
     expect(manifest).toMatchObject({ label: 'configmap/texts', document: { data: { a: 'b' } } })
   })
@@ -57,7 +57,7 @@ describe('manifests', () => {
     await expect(read(text)).rejects.toThrow(message)
   })
 
-  it('are refused with every wrong document named', async () => {
+  it('are refused with every invalid document named', async () => {
     const error = await read(`kind: Widget\n---\n${agent('a')}---\nmetadata: {}\n`).catch((caught: SvcError) => caught)
     expect((error as SvcError).details?.map(({ path }) => path)).toEqual(['a.yaml, document 1', 'a.yaml, document 3'])
   })

@@ -13,7 +13,7 @@ export type Manifest = {
   /** `agent/reviewer`. */
   label: string
   /** `agents.yaml, document 2`. */
-  place: string
+  source: string
 }
 
 /** Every manifest of the files, in order. InvalidRequest with every problem, before anything is changed. */
@@ -22,9 +22,9 @@ export async function readManifests(files: string[], context: CliContext, option
   const documents = (await Promise.all(texts.map(parseDocuments))).flat()
   const problems: Problem[] = []
   const manifests: Manifest[] = []
-  for (const { value, place } of documents) {
-    const read = readManifest(value, place, options)
-    if ('problem' in read) problems.push({ path: place, message: read.problem })
+  for (const { value, source } of documents) {
+    const read = readManifest(value, source, options)
+    if ('problem' in read) problems.push({ path: source, message: read.problem })
     else manifests.push(read)
   }
   const [first] = problems
@@ -37,15 +37,15 @@ function describeProblems(problems: Problem[], first: Problem): string {
   return problems.length === 1 ? `${first.path}: ${first.message}` : `${problems.length} documents are wrong`
 }
 
-type Located = { value: unknown; place: string }
+type Sourced = { value: unknown; source: string }
 
-async function parseDocuments({ name, text }: NamedText): Promise<Located[]> {
+async function parseDocuments({ name, text }: NamedText): Promise<Sourced[]> {
   const { parseAllDocuments } = await import('yaml')
   return parseAllDocuments(text).flatMap((document, index) => {
-    const place = `${name === '-' ? 'standard input' : name}, document ${index + 1}`
+    const source = `${name === '-' ? 'standard input' : name}, document ${index + 1}`
     const [problem] = document.errors
-    if (problem) throw new SvcError('InvalidRequest', `${place}: ${problem.message.trimEnd()}`)
-    return flatten(document.toJS()).map((value) => ({ value, place }))
+    if (problem) throw new SvcError('InvalidRequest', `${source}: ${problem.message.trimEnd()}`)
+    return flatten(document.toJS()).map((value) => ({ value, source }))
   })
 }
 
@@ -57,7 +57,7 @@ function flatten(value: unknown): unknown[] {
   return typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items) ? items.flatMap(flatten) : [value]
 }
 
-function readManifest(value: unknown, place: string, options: GlobalOptions): Manifest | { problem: string } {
+function readManifest(value: unknown, source: string, options: GlobalOptions): Manifest | { problem: string } {
   if (typeof value !== 'object' || value === null) return { problem: 'is not a mapping with kind, metadata and spec' }
   const document = value as Manifest['document'] & { apiVersion?: unknown; kind?: unknown }
   if (typeof document.kind !== 'string') return { problem: 'needs `kind`' }
@@ -65,18 +65,21 @@ function readManifest(value: unknown, place: string, options: GlobalOptions): Ma
   if (typeof name !== 'string') return { problem: 'needs `metadata.name`, as text' }
   if (options.namespace !== undefined && namespace !== undefined && namespace !== options.namespace)
     return { problem: `is for namespace ${namespace}, but --namespace says ${options.namespace}` }
-  return locate({ document, kind: document.kind, name, place }, (namespace as string | undefined) ?? options.namespace)
+  return locate({ document, kind: document.kind, name, source }, (namespace as string | undefined) ?? options.namespace)
 }
 
-type Named = { document: Manifest['document']; kind: string; name: string; place: string }
+type Named = { document: Manifest['document']; kind: string; name: string; source: string }
 
-function locate({ document, kind, name, place }: Named, namespace: string | undefined): Manifest | { problem: string } {
+function locate(
+  { document, kind, name, source }: Named,
+  namespace: string | undefined,
+): Manifest | { problem: string } {
   try {
     const entry = findEntry(kind)
     const known = entry.apiVersion ?? apiVersion
     const { apiVersion: version = known } = document
     if (version !== known) return { problem: `apiVersion \`${version}\` is not known; write ${known}` }
-    return { entry, name, namespace, document, place, label: `${entry.words[0]}/${name}` }
+    return { entry, name, namespace, document, source, label: `${entry.words[0]}/${name}` }
   } catch (error) {
     if (error instanceof SvcError) return { problem: error.message }
     throw error

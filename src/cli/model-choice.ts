@@ -4,15 +4,13 @@ import { createProvider, getProvider, listProviders } from '../contract/api/prov
 import type { Provider } from '../contract/resources/provider.ts'
 import { isSvcError, SvcError } from '../errors.ts'
 import { chooseDefault } from '../rules/default-provider.ts'
-import type { CliContext, GlobalOptions } from './context.ts'
+import type { CliCall, GlobalOptions } from './context.ts'
 import { namespaceOf } from './global-options.ts'
 import { askNumbered } from './numbered.ts'
 import { listPages } from './paging.ts'
 import { typed } from './typed.ts'
 
 export type ModelChoice = { provider?: string | undefined; model?: string | undefined }
-
-type Asking = { options: GlobalOptions; context: CliContext }
 
 export type Wanted = ModelChoice & {
   /** The service's setting `--chat-provider`. */
@@ -24,19 +22,19 @@ export type Wanted = ModelChoice & {
  * provider is used only when no other is set up, and announced. InvalidRequest when the choice is unclear, or no model
  * is known.
  */
-export async function chooseModel(client: Client, given: Wanted, asking: Asking): Promise<ModelChoice> {
-  const provider = await chooseProvider(client, given, asking)
+export async function chooseModel(client: Client, given: Wanted, call: CliCall): Promise<ModelChoice> {
+  const provider = await chooseProvider(client, given, call)
   if (provider !== undefined) {
-    return { provider: provider.metadata.name, model: chooseModelOf(provider, given, asking) }
+    return { provider: provider.metadata.name, model: chooseModelOf(provider, given, call) }
   }
   if (given.model !== undefined)
-    throw new SvcError('InvalidRequest', `no provider can serve ${given.model}: ${advise(asking)}`)
-  await takeDemo(client, asking)
+    throw new SvcError('InvalidRequest', `no provider can serve ${given.model}: ${advise(call)}`)
+  await takeDemo(client, call)
   return { provider: 'demo' }
 }
 
-async function chooseProvider(client: Client, given: Wanted, asking: Asking): Promise<Provider | undefined> {
-  const { options } = asking
+async function chooseProvider(client: Client, given: Wanted, call: CliCall): Promise<Provider | undefined> {
+  const { options } = call
   if (given.provider !== undefined) {
     const named = await findProvider(client, options, given.provider)
     if (named !== undefined) return named
@@ -48,11 +46,11 @@ async function chooseProvider(client: Client, given: Wanted, asking: Asking): Pr
   const { items } = await listPages<Provider>(client, listProviders, { query: namespaceOf(options) })
   const found = chooseDefault(items, given.preferred)
   if (found.outcome === 'chosen') return found.provider
-  return found.outcome === 'none' ? undefined : askWhich(items, found.names, asking)
+  return found.outcome === 'none' ? undefined : askWhich(items, found.names, call)
 }
 
 /** Asks which of several, by number or name; when nobody can be asked, the error shows the command to use. */
-async function askWhich(providers: Provider[], names: string[], { context }: Asking): Promise<Provider> {
+async function askWhich(providers: Provider[], names: string[], { context }: CliCall): Promise<Provider> {
   const { openPrompt, terminal } = context
   const others = `give --provider ${names.join(' or --provider ')}, or choose one for good: ${typed(`provider set-default ${names[0]}`)}`
   const refusal = new SvcError('InvalidRequest', `several providers are set up and none is the default: ${others}`)
@@ -64,7 +62,7 @@ async function askWhich(providers: Provider[], names: string[], { context }: Ask
   return chosen
 }
 
-function chooseModelOf({ metadata, spec }: Provider, given: ModelChoice, { options, context }: Asking) {
+function chooseModelOf({ metadata, spec }: Provider, given: ModelChoice, { options, context }: CliCall) {
   if (given.model !== undefined || spec.defaultModel !== undefined || spec.type === 'demo') return given.model
   const { defaultModel } = context.readModelHints(options)
   if (defaultModel !== undefined) return defaultModel
@@ -74,14 +72,14 @@ function chooseModelOf({ metadata, spec }: Provider, given: ModelChoice, { optio
   )
 }
 
-async function takeDemo(client: Client, asking: Asking): Promise<void> {
-  const { terminal } = asking.context
-  if (!(await findProvider(client, asking.options, 'demo'))) await createDemo(client, asking.options)
+async function takeDemo(client: Client, call: CliCall): Promise<void> {
+  const { terminal } = call.context
+  if (!(await findProvider(client, call.options, 'demo'))) await createDemo(client, call.options)
   terminal.note('no language model is set up: using the demo provider, which follows only simple instructions.')
-  terminal.note(`For a real one: ${advise(asking)}`)
+  terminal.note(`For a real one: ${advise(call)}`)
 }
 
-function advise({ context, options }: Asking): string {
+function advise({ context, options }: CliCall): string {
   const [key] = context.readModelHints(options).keys
   const create = typed('provider create default --type')
   if (key !== undefined) {

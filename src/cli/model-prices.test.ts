@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { mergePrices } from './model-prices.ts'
 
-describe('prices as they are typed', () => {
+describe('prices from the command line', () => {
   it('go into the table by model, and replace what the model had', () => {
     const old = [
       { model: 'a', currency: 'EUR', inputPerMillion: 1 },
@@ -24,7 +24,7 @@ describe('prices as they are typed', () => {
   })
 
   it.each(['a', '=1/2', 'a=1', 'a=1/2/3/4/5', 'a=1//2', 'a=x/y', 'a=-1/2', 'a=1/2 euro', 'a=1e9/2'])(
-    'are refused where they are none: %s',
+    'are refused when they are invalid: %s',
     (text) => {
       expect(() => mergePrices([], [text])).toThrow(/MODEL=IN\/OUT/)
     },

@@ -13,7 +13,7 @@ describe('formatMoney', () => {
     expect(formatMoney(amount, 'USD')).toBe(text)
   })
 
-  it('leaves out a currency that is not known', () => {
+  it('omits an unknown currency', () => {
     expect(formatMoney(2)).toBe('2')
   })
 })

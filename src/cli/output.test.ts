@@ -7,16 +7,16 @@ const columns = [
 ]
 
 describe('a table', () => {
-  it('is as wide as its cells need, without blanks at the end', () => {
+  it('is as wide as its cells need, without trailing blanks', () => {
     const items = [{ name: 'a', text: 'one' }, { name: 'longer' }]
     expect(formatTable(items, columns)).toBe('NAME    TEXT\na       one\nlonger')
   })
 
-  it('puts a cell on one line whatever is in it', () => {
+  it('puts each cell on one line whatever it contains', () => {
     expect(formatTable([{ name: 'a\n\u001b[2Jb', text: '' }], columns)).toContain('a [2Jb')
   })
 
-  it('cuts its last column where the terminal ends, and nowhere else', () => {
+  it('cuts its last column at the width of the terminal, and nothing else', () => {
     const items = [{ name: 'a', text: 'x'.repeat(100) }]
     const [, row = ''] = formatTable(items, columns, 30).split('\n')
     expect(row).toHaveLength(30)
@@ -25,14 +25,14 @@ describe('a table', () => {
   })
 })
 
-describe('other answers', () => {
-  it('are JSON or YAML for programs, and nothing where a table is asked for', async () => {
+describe('other output', () => {
+  it('is JSON or YAML for programs, and nothing where a table is asked for', async () => {
     expect(await formatData('json', { a: 1 })).toBe('{\n  "a": 1\n}')
     expect(await formatData('yaml', { a: [1] })).toBe('a:\n  - 1')
     expect(await formatData('table', {})).toBeUndefined()
   })
 
-  it('leave out fields without a value', () => {
+  it('omits fields without a value', () => {
     const text = formatFields([
       ['name', 'x'],
       ['message', undefined],
@@ -46,7 +46,7 @@ describe('other answers', () => {
     ['2029-12-31T23:00:00Z', '1h'],
     ['2029-12-01T00:00:00Z', '31d'],
     ['2031-01-01T00:00:00Z', '0s'],
-  ])('say of %s that it is %s old', (timestamp, age) => {
+  ])('shows %s as %s old', (timestamp, age) => {
     expect(formatAge(timestamp, new Date('2030-01-01T00:00:05Z'))).toBe(age)
   })
 
@@ -54,7 +54,7 @@ describe('other answers', () => {
     [512, '512 B'],
     [3482, '3.4 KiB'],
     [12_582_912, '12 MiB'],
-  ])('write %i bytes as %s', (bytes, text) => {
+  ])('shows %i bytes as %s', (bytes, text) => {
     expect(formatSize(bytes)).toBe(text)
   })
 })

@@ -20,14 +20,14 @@ async function list(limit?: number) {
 }
 
 describe('a list over pages', () => {
-  it('has everything there is', async () => {
+  it('returns every item of all pages', async () => {
     const { items, hasMore, pages } = await list()
     expect(items).toHaveLength(1200)
     expect(new Set(items).size).toBe(1200)
     expect({ hasMore, pages }).toEqual({ hasMore: false, pages: 3 })
   })
 
-  it('ends at the limit and says that there is more', async () => {
+  it('ends at the limit and says that there are more', async () => {
     const { items, hasMore, pages } = await list(700)
     expect(items).toHaveLength(700)
     expect({ hasMore, pages }).toEqual({ hasMore: true, pages: 2 })
@@ -35,7 +35,7 @@ describe('a list over pages', () => {
 })
 
 describe('a list of the newest', () => {
-  it('is asked for in that order, and no further than it is shown', async () => {
+  it('is requested in that order, and no further than it is shown', async () => {
     const { context, calls } = recordContext({ answers: { 'GET /api/v1/tasks': serve } })
     const client = await context.connect({ output: 'table', settings: {} })
     const { items, hasMore } = await listNewest<number>(client, listTasks, { query: { phase: 'Failed' }, limit: 7 })

@@ -19,7 +19,7 @@ describe('text for a terminal', () => {
     expect(makeHarmless('a\tb\r\nc\n日本 é 🙂')).toBe('a\tb\nc\n日本 é 🙂')
   })
 
-  it('keeps colours of its own and nothing else that begins like one', () => {
+  it('keeps colour sequences of the program itself, and shows all other sequences', () => {
     const text = `${paint('dim', 2, 22)} ${escapeCode}[31mred ${escapeCode}[8mhidden ${escapeCode}[2J`
     const shown = `${escapeCode}[2mdim${escapeCode}[22m \u241b[31mred \u241b[8mhidden \u241b[2J`
     expect(makeHarmlessKeepingColors(text)).toBe(shown)
@@ -37,7 +37,7 @@ describe('the width of text', () => {
     expect(widthOf(text)).toBe(width)
   })
 
-  it('is what padding and cutting go by', () => {
+  it('determines how it is padded and cut', () => {
     expect(padTo('日', 4)).toBe('日  ')
     expect(cutTo('日本語', 5)).toBe('日本…')
     expect(cutTo('short', 5)).toBe('short')

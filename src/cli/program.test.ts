@@ -51,7 +51,7 @@ describe('a wrong command line', () => {
     expect({ code, stdout, calls }).toEqual({ code: 2, stdout: '', calls: [] })
   })
 
-  it('gets the help of a group that is named alone', async () => {
+  it('prints the help of a command group when no subcommand is given', async () => {
     const { code, stderr } = await run(['task'])
     expect(code).toBe(2)
     expect(stderr).toContain('svc task [options] [command]')
@@ -81,14 +81,14 @@ describe('help', () => {
     expect(stdout).not.toContain('__complete')
   })
 
-  it('of a command has the global options too, and goes to standard output', async () => {
+  it('of a command lists the global options too, and goes to standard output', async () => {
     const { code, stdout, stderr } = await run(['task', 'list', '--help'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain('--phase')
     expect(stdout).toContain('--namespace')
   })
 
-  it('of up shows every setting in its group with what may be given, within 100 columns', async () => {
+  it('of up shows every setting in its group with its allowed values, within 100 columns', async () => {
     const recording = recordContext({})
     const context = { ...recording.context, settingHelp: describeSettings }
     expect(await runCommandLine(['up', '--help'], context)).toBe(0)
@@ -119,7 +119,7 @@ describe('a failure', () => {
     expect(outcome).toEqual({ code, stdout: '', stderr: 'error: this is the message\n', calls: outcome.calls })
   })
 
-  it('tells every problem, but a single one only once', async () => {
+  it('lists every problem, but repeats a single one only once', async () => {
     const problem = (path: string) => ({ path, message: 'is not a known field' })
     const refuse = (paths: string[]) =>
       new SvcError('InvalidRequest', `invalid: ${paths[0]} is not a known field`, { details: paths.map(problem) })
@@ -129,7 +129,7 @@ describe('a failure', () => {
     expect(two.stderr).toContain('  spec.a: is not a known field\n  spec.b: is not a known field\n')
   })
 
-  it('of the credential says where a token comes from', async () => {
+  it('of authentication says where to get a token', async () => {
     const answers = { 'GET /api/v1/tasks/:id': new SvcError('Unauthenticated', 'invalid token') }
     expect((await run(['task', 'get', 'a'], { answers })).stderr).toContain('svc token create')
   })
@@ -151,7 +151,7 @@ describe('svc configmap', () => {
   const one = 'GET /api/v1/configmaps/:name'
   const stored = { metadata: { name: 'c', resourceVersion: '7' }, data: { colour: 'blue', size: 'big' } }
 
-  it('create takes texts from the line and from files, as they are', async () => {
+  it('create takes texts from the command line and from files unchanged', async () => {
     const argv = ['-n', 'team', 'configmap', 'create', 'c', '--from-literal', 'a=x=y', '--from-file', 'texts/prompt.md']
     const { code, calls } = await run([...argv, '--from-file', 'b=other'], {
       files: { 'texts/prompt.md': 'one\n', other: 'two' },
@@ -165,7 +165,7 @@ describe('svc configmap', () => {
     ])
   })
 
-  it('update keeps the other entries, and what came in between', async () => {
+  it('update keeps the other entries, and changes that others made meanwhile', async () => {
     const argv = ['configmap', 'update', 'c', '--from-literal', 'colour=red', '--from-literal', 'new=1']
     const { calls } = await run([...argv, '--remove', 'size'], { answers: { [one]: stored } })
     const body = { metadata: { resourceVersion: '7' }, data: { colour: 'red', new: '1' } }
@@ -184,7 +184,7 @@ describe('svc configmap', () => {
 describe('svc provider create', () => {
   const create = ['provider', 'create', 'p', '--type', 'llma', '--key-from-env', 'KEY']
 
-  it('takes the secret back when the provider is refused', async () => {
+  it('removes the secret again when the provider is refused', async () => {
     const answers = { 'POST /api/v1/providers': new SvcError('InvalidRequest', 'no such type') }
     const { code, calls } = await run(create, { answers, environment: { KEY: 'value' } })
     expect(code).toBe(2)
@@ -202,7 +202,7 @@ describe('svc provider create', () => {
 })
 
 describe('svc explain', () => {
-  it('tells of a field its type, meaning, limits, default and example, and the same of those below it', async () => {
+  it('shows type, meaning, limits, default and example of a field and of the fields below it', async () => {
     const { code, stdout } = await run(['explain', 'task.spec.retryPolicy'])
     expect(code).toBe(0)
     expect(stdout).toContain('FIELD:    spec.retryPolicy <object>')
@@ -220,13 +220,13 @@ describe('svc explain', () => {
     expect(Math.max(...whole.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100)
   })
 
-  it('gives the same as JSON', async () => {
+  it('prints the same as JSON', async () => {
     const { stdout } = await run(['explain', 'provider.spec.rateLimit', '-o', 'json'])
     expect(JSON.parse(stdout).fields[0]).toMatchObject({ name: 'requestsPerMinute', type: 'integer', example: 60 })
   })
 })
 
-describe('an answer', () => {
+describe('the output', () => {
   const metadata = { namespace: 'default', creationTimestamp: '2029-12-31T00:00:00Z', labels: { team: 'x' } }
   const objectOf = (name: string) => ({
     kind: 'Agent',
@@ -260,7 +260,7 @@ describe('an answer', () => {
     expect(wide.stdout).toMatch(/^NAMESPACE +NAME +MODEL +LABELS +AGE\ndefault +a +m +team=x +1d$/m)
   })
 
-  it('that has no name says so', async () => {
+  it('for an object without a name says so', async () => {
     const named = await run(['task', 'result', 'a', '-o', 'name'], {
       answers: { 'GET /api/v1/tasks/:id/result': { result: 'x' } },
     })
@@ -268,7 +268,7 @@ describe('an answer', () => {
   })
 })
 
-describe('several names', () => {
+describe('a command with several names', () => {
   const verbs = [
     ['cancel', 'POST /api/v1/tasks/:id/cancel'],
     ['retry', 'POST /api/v1/tasks/:id/retry'],
@@ -286,14 +286,17 @@ describe('several names', () => {
     [route]: answerFor(verb),
   })
 
-  it.each(verbs)('task %s does each, tells which failed, and ends with its code', async (verb, route) => {
-    const { code, stderr, calls } = await run(['task', verb, 'a', 'b', 'task/c'], { answers: answers(verb, route) })
-    const asked = calls.filter((call) => call.route === route).map(({ input }) => idOf(input))
-    expect({ code, asked }).toEqual({ code: 1, asked: ['a', 'b', 'c'] })
-    expect(stderr).toContain(`error: b: no task b to ${verb}\n`)
-  })
+  it.each(verbs)(
+    'task %s handles each name, reports the one that failed, and ends with its code',
+    async (verb, route) => {
+      const { code, stderr, calls } = await run(['task', verb, 'a', 'b', 'task/c'], { answers: answers(verb, route) })
+      const asked = calls.filter((call) => call.route === route).map(({ input }) => idOf(input))
+      expect({ code, asked }).toEqual({ code: 1, asked: ['a', 'b', 'c'] })
+      expect(stderr).toContain(`error: b: no task b to ${verb}\n`)
+    },
+  )
 
-  it('give retry one answer for programs', async () => {
+  it('task retry prints one JSON array', async () => {
     const [, [verb, route]] = verbs
     const { stdout } = await run(['task', 'retry', 'a', 'c', '-o', 'json'], { answers: answers(verb, route) })
     expect((JSON.parse(stdout) as { metadata: object }[]).map(({ metadata }) => metadata)).toEqual([
@@ -347,27 +350,27 @@ describe('svc get all and describe', () => {
     },
   }
 
-  it('show what was made of every kind', async () => {
+  it('get all lists the objects of every kind', async () => {
     const { stdout } = await run(['get', 'all'], { answers: lists })
     expect(stdout).toMatch(/^NAME .*\nprovider\/p +llma .*\n\nNAME .*\ntask\/t +container /)
     expect(stdout).not.toContain('file_read')
     expect((await run(['get', 'all', '-o', 'name'], { answers: lists })).stdout).toBe('provider/p\ntask/t\n')
   })
 
-  it('say where there is nothing', async () => {
+  it('get all says when there is nothing', async () => {
     const answers = { ...lists, 'GET /api/v1/providers': none, 'GET /api/v1/tasks': none }
     const { stdout, stderr } = await run(['-n', 'x', 'get', 'all'], { answers })
     expect({ stdout, stderr }).toEqual({ stdout: '', stderr: expect.stringContaining('nothing in namespace x') })
   })
 
-  it('tell of an object its fields and conditions', async () => {
+  it('describe shows the fields and conditions of an object', async () => {
     const { stdout } = await run(['describe', 'provider', 'p'], { answers: objects })
     expect(stdout).toMatch(/^kind: +Provider\nname: +p\n.*labels: +team=x\n/s)
     expect(stdout).toContain('spec:\n  type: llma\nstatus:\n  ready: false\n')
     expect(stdout).toMatch(/conditions:\nTYPE .*\nReady +False +KeyRefused +1h +the key is refused$/m)
   })
 
-  it('tell of a task its last events, oldest first', async () => {
+  it('describe shows the last events of a task, oldest first', async () => {
     const { stdout, calls } = await run(['describe', 'task/t', 't'], { answers: objects })
     expect(stdout).toMatch(/last events:\nAGE .*\n1m .*first\n1m .*second\n\n---\nkind: +Task/)
     expect(calls[1]?.input.query).toMatchObject({ limit: 10 })

@@ -3,8 +3,8 @@ import { Command } from 'commander'
 import { completeLine } from './completion.ts'
 import type { CliContext } from './context.ts'
 import { exitCodes, reportFailure } from './failure.ts'
-import { addGlobalOptions, listPlaceFlags, takeNamespace } from './global-options.ts'
-import { setPlace, typed } from './typed.ts'
+import { addGlobalOptions, listTargetFlags, takeNamespace } from './global-options.ts'
+import { setTargetFlags, typed } from './typed.ts'
 
 type AddCommands = (program: Command, context: CliContext) => void
 
@@ -53,7 +53,7 @@ const completeWord = '__complete'
 
 /** Runs one command line; resolves to the exit code. */
 export async function runCommandLine(argv: string[], context: CliContext): Promise<number> {
-  setPlace([])
+  setTargetFlags([])
   try {
     if (argv[0] === completeWord) return await complete(argv.slice(1), context)
     const program = await createProgram(argv, context)
@@ -100,7 +100,7 @@ function createBareProgram(context: CliContext): Command {
     )
   addGlobalOptions(program)
   return program.hook('preAction', (_program, command) => {
-    setPlace(listPlaceFlags(program))
+    setTargetFlags(listTargetFlags(program))
     takeNamespace(program, command, context)
   })
 }

@@ -30,7 +30,7 @@ const fill = (spec: object, ...args: string[]) =>
   fillSpec({ ...spec }, options, { given: parse(addChangingOptions, args).opts(), context })
 
 describe('options of a spec', () => {
-  it('change only what is given, also inside of what is there', async () => {
+  it('change only what is given, also inside nested fields', async () => {
     const before = { type: 'a', model: { name: 'x', temperature: 1 }, tools: [{ name: 'old' }] }
     expect(await fill(before)).toEqual(before)
     expect(await fill(before, '--model', 'y')).toEqual({ ...before, model: { name: 'y', temperature: 1 } })
@@ -41,19 +41,19 @@ describe('options of a spec', () => {
     expect(await fill({}, '--model', 'y')).toEqual({ model: { name: 'y' } })
   })
 
-  it('take out what is given as an empty text', async () => {
+  it('remove a field that is given as an empty text', async () => {
     expect(await fill({ type: 'a', model: { name: 'x', temperature: 1 } }, '--model', '')).toEqual({
       type: 'a',
       model: { temperature: 1 },
     })
   })
 
-  it('ask for what is required only where something is made', () => {
+  it('require mandatory fields only when an object is created', () => {
     expect(() => parse(addMakingOptions, ['--model', 'y'])).toThrow(/--type/)
     expect(() => parse(addChangingOptions, ['--model', 'y'])).not.toThrow()
   })
 
-  it('say which there are where none is given', () => {
+  it('list what can be changed when none is given', () => {
     const flags = options.map((option) => option.flags)
     expect(() => requireSome(parse(addChangingOptions, []).opts(), flags, 'thing')).toThrow(/--type/)
     expect(() => requireSome(parse(addChangingOptions, ['--model', '']).opts(), flags, 'thing')).not.toThrow()

@@ -41,6 +41,23 @@ export function readReference(text: string): { name: string; key?: string } {
   return key === undefined ? { name } : { name, key }
 }
 
+/** The texts of a file, a folder or standard input. */
+export async function readText(path: string, context: CliContext): Promise<string> {
+  const files = await context.readTexts(path)
+  return files.map(({ text }) => text).join('\n')
+}
+
+/** JSON, or YAML, of which it is a part. */
+export async function readSchema(path: string, context: CliContext): Promise<unknown> {
+  const { parse } = await import('yaml')
+  try {
+    return parse(await readText(path, context))
+  } catch (error) {
+    if (error instanceof SvcError) throw error
+    throw new SvcError('InvalidRequest', `${path} is not JSON: ${(error as Error).message}`)
+  }
+}
+
 /** To make one; `update` takes the same. */
 export function addMakingOptions(command: Command, options: readonly SpecOption[]): Command {
   return addOptions(command, options, true)

@@ -22,13 +22,13 @@ function read({ dataDir, ...given }: Given = {}, env: Record<string, string> = {
   return readTarget({ settings, ...given }, { env, contexts })
 }
 
-describe('the service that a command means', () => {
-  it('is this machine’s where nothing names another', () => {
+describe('the service that a command talks to', () => {
+  it('is the one on this machine where no other is named', () => {
     expect(read().server).toBeUndefined()
     expect(read({}, { SVC_TOKEN: 't' })).toEqual({ token: 't' })
   })
 
-  it('is named by flags first, then by the environment, then by the context in use', () => {
+  it('is chosen by flags first, then by the environment, then by the current context', () => {
     contexts.use('bare')
     expect(read()).toMatchObject({ server: 'http://bare', by: 'context bare' })
     expect(read({}, { SVC_CONTEXT: 'team' })).toMatchObject({ server: 'http://team', namespace: 'build' })
@@ -38,7 +38,7 @@ describe('the service that a command means', () => {
     expect(() => read({ server: 'http://y', context: 'team' })).toThrow('not both')
   })
 
-  it('is this machine’s again by the context local, and by a data folder that is named', () => {
+  it('is the one on this machine when the context `local` or a data folder is named', () => {
     contexts.use('team')
     expect(read({ context: 'local' }, { SVC_SERVER: 'http://x', SVC_TOKEN: 'of-x' })).toEqual({ token: undefined })
     expect(read({}, { SVC_CONTEXT: 'local' }).server).toBeUndefined()
@@ -47,7 +47,7 @@ describe('the service that a command means', () => {
     expect(read().server).toBeUndefined()
   })
 
-  it('is told a context’s own token, never the one of another service', () => {
+  it('is sent the token of its own context, never one meant for another service', () => {
     const env = { SVC_TOKEN: 'of-another' }
     expect(read({ context: 'team' }, env).token).toBe('of-team')
     expect(read({ context: 'team', token: 'given' }, env).token).toBe('given')
@@ -56,8 +56,8 @@ describe('the service that a command means', () => {
   })
 })
 
-describe('kept contexts', () => {
-  it('are refused by name when they are not kept, and are in use no more when they are removed', () => {
+describe('saved contexts', () => {
+  it('that do not exist are refused by name, and a removed one is no longer current', () => {
     expect(() => contexts.use('nobody')).toThrow('there is no context nobody')
     expect(() => read({ context: 'toString' })).toThrow('there is no context toString')
     contexts.use('team')
@@ -66,7 +66,7 @@ describe('kept contexts', () => {
     expect(Object.keys(contexts.list())).toEqual(['bare'])
   })
 
-  it('in a file that cannot be read are an error, and the file stays as it is', () => {
+  it('in an unreadable file are an error, and the file is left unchanged', () => {
     writeFileSync(path(), '{"current": 7}')
     expect(() => read()).toThrow(path())
     expect(() => contexts.keep('x', { server: 'http://x' })).toThrow(path())

@@ -1,6 +1,6 @@
 // What a command line may say of a task: of one that is made, and of one that has not started.
 import { SvcError } from '../errors.ts'
-import { readOne, type SpecOption } from './spec-options.ts'
+import { readOne, readSchema, type SpecOption } from './spec-options.ts'
 
 /** Of tasks with a prompt; `svc run` takes these. */
 export const promptTaskOptions: readonly SpecOption[] = [
@@ -18,6 +18,12 @@ export const promptTaskOptions: readonly SpecOption[] = [
     read: readOne((name) => ({ name, create: true })),
   },
   { flags: '--system <text>', description: 'system prompt', path: 'ai.systemPrompt' },
+  {
+    flags: '--schema <file>',
+    description: 'JSON Schema that the answer must match, `-` for standard input; the result is JSON',
+    path: 'ai.outputSchema',
+    read: (given, { context }) => readSchema(String(given), context),
+  },
   { flags: '--timeout <duration>', description: 'give up after this long, such as 10m', path: 'timeout' },
 ]
 

@@ -19,7 +19,7 @@ beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 describe('a terminal', () => {
-  it('gets text that cannot drive it', () => {
+  it('is sent text without its control sequences', () => {
     const { written, streams } = record(true)
     const terminal = createTerminal(streams)
     terminal.print(`${escapeCode}[2Jresult`)
@@ -27,7 +27,7 @@ describe('a terminal', () => {
     expect(written).toEqual({ stdout: '\u241b[2Jresult\n', stderr: '\u241b]0;note\n' })
   })
 
-  it('shows progress in one line that never wraps', () => {
+  it('shows progress on one line that never wraps', () => {
     const { written, streams } = record(true)
     const spinner = createTerminal(streams).spin(`a\nvery ${'long '.repeat(40)}${escapeCode}[2J message`)
     spinner.update('short')
@@ -42,7 +42,7 @@ describe('a terminal', () => {
     expect(written.stderr.endsWith(`\r${escapeCode}[2K`)).toBe(true)
   })
 
-  it('shows a line as it is written, where the progress was, and no progress into it', () => {
+  it('shows a line while it is written in place of the progress, which does not overwrite it', () => {
     const { written, streams } = record(true)
     const spinner = createTerminal(streams).spin('busy')
     spinner.part({ offset: 0, text: 'one ' })
@@ -58,7 +58,7 @@ describe('a terminal', () => {
     expect(lines.at(-1)).toBe('half\n')
   })
 
-  it('that is dumb gets lines instead of a spinner, and no colours', () => {
+  it('that is dumb gets plain lines instead of a spinner, and no colours', () => {
     const { written, streams } = record(true)
     const terminal = createTerminal(streams, { isDumb: true })
     terminal.spin('first').update('second')
@@ -68,7 +68,7 @@ describe('a terminal', () => {
 })
 
 describe('a pipe', () => {
-  it('gets the text as it is, each state of progress once, and no colours', () => {
+  it('gets the text unchanged, each state of progress once, and no colours', () => {
     const { written, streams } = record(false)
     const terminal = createTerminal(streams)
     terminal.print(`raw ${escapeCode}[2J`)

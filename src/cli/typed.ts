@@ -1,25 +1,25 @@
 // Commands as this person can type them here: every hint prints its commands with this.
 
 let command = 'svc'
-let place: readonly string[] = []
+let targetFlags: readonly string[] = []
 
 /** For the whole process: what starts the program, such as `npx svc`. Set once, by the composition root. */
 export function setCommand(words: string): void {
   command = words
 }
 
-/** The parts of this line that say where to look, such as `-n team`: without them a hint would lead elsewhere. */
-export function setPlace(flags: readonly string[]): void {
-  place = flags
+/** The flags of this line that select the service and the namespace, such as `-n team`; hints repeat them. */
+export function setTargetFlags(flags: readonly string[]): void {
+  targetFlags = flags
 }
 
 /** `npx svc task list` for `task list`; in a namespace that the line does not name, or that of the line. */
 export function typed(words: string, namespace?: string): string {
-  const more = namespace === undefined || place.includes('-n') ? [] : ['-n', namespace]
-  return [command, ...place, ...more, words].join(' ')
+  const more = namespace === undefined || targetFlags.includes('-n') ? [] : ['-n', namespace]
+  return [command, ...targetFlags, ...more, words].join(' ')
 }
 
-/** The same where what the line says of a place is not for the next one. */
+/** The same without those flags, for a command that is meant for another service or namespace. */
 export function typedAnywhere(words: string): string {
   return `${command} ${words}`
 }

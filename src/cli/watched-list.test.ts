@@ -41,8 +41,8 @@ const begin = [
   frame('synced', { resourceVersion: '7' }, 7),
 ].join('')
 
-describe('a list that stays', () => {
-  it('prints what there is, newest first, then a row for each change', async () => {
+describe('a watched list', () => {
+  it('prints the objects there are, newest first, then a row for each change', async () => {
     const changes = [
       frame('bookmark', { resourceVersion: '8' }, 8),
       told('modified', task('new', 3, 'Succeeded'), 9),
@@ -63,7 +63,7 @@ describe('a list that stays', () => {
     ])
   })
 
-  it('is of what the filters of the list leave, as many as are wanted at the beginning', async () => {
+  it('applies the filters of the list, and the limit to its first rows', async () => {
     const { context, asked, printed } = serve(begin)
     const filters = ['--phase', 'Failed', '--type', 'ai', '--agent', 'writer', '-l', 'a=b']
     await runCommandLine(['task', 'list', '-w', '--limit', '1', '-o', 'name', ...filters], context)
@@ -71,7 +71,16 @@ describe('a list that stays', () => {
     expect(printed().trimEnd()).toBe('task/new')
   })
 
-  it('begins anew where the service no longer knows what came between', async () => {
+  it('shows those that are named, and says which of them are not there yet', async () => {
+    const { context, asked, printed, noted } = serve(begin + told('added', task('later', 4, 'Pending'), 8))
+    await runCommandLine(['get', 'task', 'old', 'new', 'later', '-w', '-o', 'name'], context)
+    expect(asked[0]).toMatchObject({ kinds: 'Task', names: 'old,new,later' })
+    expect(printed().trimEnd().split('\n')).toEqual(['task/new', 'task/old', 'task/later'])
+    expect(noted()).toMatch(/^task\/later is not there; it is shown once it is$/m)
+    expect(noted()).not.toContain('task/old')
+  })
+
+  it('begins again when the service no longer has the changes in between', async () => {
     const { context, asked, printed } = serve(begin, new SvcError('Expired', 'too old'), begin)
     await runCommandLine(['get', 'tasks', '--watch', '-A', '-o', 'name'], context)
     expect(printed().trimEnd().split('\n')).toEqual(['task/new', 'task/old', 'task/new', 'task/old'])
@@ -81,7 +90,6 @@ describe('a list that stays', () => {
   it.each([
     [['get', 'configmaps', '-w'], 'cannot be watched'],
     [['get', 'all', '-w'], 'one kind'],
-    [['get', 'task', 'x', '-w'], 'no names'],
     [['get', 'task', 'x', '-A'], 'one namespace'],
     [['get', 'tasks', '-A', '-n', 'team'], 'not both'],
   ])('%j is refused', async (line, words) => {

@@ -7,7 +7,7 @@ import { isKind } from '../contract/resources/index.ts'
 import { SvcError } from '../errors.ts'
 import { chooseColumns, shapeOf, viewOf } from './answers.ts'
 import type { CliContext, GlobalOptions } from './context.ts'
-import { placeOf } from './global-options.ts'
+import { scopeOf } from './global-options.ts'
 import { type Column, createTable, formatData, nameOf, type OutputFormat } from './output.ts'
 
 type Watched = { metadata: { name: string; creationTimestamp: string; uid: string } }
@@ -19,17 +19,19 @@ export type WatchedList<T> = {
   kind: string
   columnsAt: (now: Date) => Column<T>[]
   filters: Filters
+  /** Only these, whether they are there already or not. */
+  names?: string[]
   /** How many of those that are there at the beginning are printed at most; absent: all. */
   limit?: number
 }
 
 type Parts = { client: Client; options: GlobalOptions; context: CliContext }
 
-function queryOf({ kind, filters }: Pick<WatchedList<never>, 'kind' | 'filters'>, options: GlobalOptions) {
+function queryOf({ kind, filters, names }: WatchedList<never>, options: GlobalOptions) {
   if (!isKind(kind)) throw new SvcError('InvalidRequest', `a ${kind} cannot be watched; leave out --watch`)
-  const { namespace, allNamespaces } = placeOf(options)
-  const place = allNamespaces === true ? { allNamespaces } : { namespaces: namespace }
-  return { kinds: kind, ...place, ...filters, view: viewOf(options) }
+  const { namespace, allNamespaces } = scopeOf(options)
+  const scope = allNamespaces === true ? { allNamespaces } : { namespaces: namespace }
+  return { kinds: kind, ...scope, ...filters, names: names?.join(','), view: viewOf(options) }
 }
 
 function newestFirst<T extends Watched>(items: T[]): T[] {
@@ -61,15 +63,21 @@ function createPrinter<T>({ kind, columnsAt }: WatchedList<T>, { options, contex
 /** Gathers what there is until all of it was told; then each change is printed by itself. */
 function createReader<T extends Watched>(list: WatchedList<T>, parts: Parts) {
   const print = createPrinter(list, parts)
+  const { terminal } = parts.context
   let present: T[] | undefined
+  async function printPresent(found: T[]): Promise<void> {
+    await print(newestFirst(found).slice(0, list.limit))
+    const names = new Set(found.map(({ metadata }) => metadata.name))
+    for (const name of list.names?.filter((wanted) => !names.has(wanted)) ?? [])
+      terminal.note(`${list.kind.toLowerCase()}/${name} is not there; it is shown once it is`)
+  }
   return async (event: ObjectEvent<T>): Promise<void> => {
     if (event.type === 'begin') present = []
     else if (event.type === 'synced') {
-      await print(newestFirst(present ?? []).slice(0, list.limit))
+      await printPresent(present ?? [])
       present = undefined
     } else if (present !== undefined) present.push(event.object)
-    else if (event.type === 'deleted')
-      parts.context.terminal.note(`${nameOf(event.object, list.kind)} is gone from the list`)
+    else if (event.type === 'deleted') terminal.note(`${nameOf(event.object, list.kind)} is gone from the list`)
     else await print([event.object])
   }
 }

@@ -37,7 +37,7 @@ async function fail(url: string): Promise<SvcError> {
 }
 
 describe('the client', () => {
-  it('sends path, query, headers and body as the route has them', async () => {
+  it('sends path, query, headers and body as the route declares them', async () => {
     const seen: Record<string, unknown> = {}
     const url = await serve((request, response) => {
       Object.assign(seen, { method: request.method, url: request.url, token: request.headers.authorization })
@@ -64,7 +64,7 @@ describe('the client', () => {
     expect(paths).toEqual(['/svc/api/v1/tasks', '/svc/api/v1/tasks'])
   })
 
-  it('gives nothing where nothing is answered', async () => {
+  it('returns undefined for an empty answer', async () => {
     const url = await serve(answer(204, ''))
     expect(await createClient({ url, token: 't' }).call(deleteTask, { params: { id: 'a' } })).toBeUndefined()
   })
@@ -81,7 +81,7 @@ describe('the client', () => {
     })
   })
 
-  it('tells what answers when it is not a svc service', async () => {
+  it('describes the answer when the server is not a svc service', async () => {
     const page = await fail(await serve(answer(200, '<html>hello</html>', { 'content-type': 'text/html' })))
     expect(page).toMatchObject({ reason: 'UpstreamFailed', message: expect.stringContaining('is not a svc service') })
     const missing = await fail(await serve(answer(404, '<html>not here</html>')))
@@ -118,7 +118,7 @@ describe('an event stream', () => {
     return lines
   }
 
-  it('goes on after the last event when the connection breaks, until its end', async () => {
+  it('resumes after the last event when the connection breaks, until the stream ends', async () => {
     const resumed: (string | undefined)[] = []
     const parts = ['id: 1\ndata: one\n\nid: 2\ndata: two\n\n', 'id: 3\ndata: three\n\nevent: end\ndata: {}\n\n']
     const url = await serve((request, response) => {
@@ -130,7 +130,7 @@ describe('an event stream', () => {
     expect(resumed).toEqual([undefined, '2'])
   })
 
-  it('is given up at once when the service refuses it', async () => {
+  it('gives up at once when the service refuses it', async () => {
     let asked = 0
     const refusal = JSON.stringify({ error: { code: 404, reason: 'NotFound', message: 'gone', requestId: 'r' } })
     const url = await serve((_request, response) => {
@@ -143,7 +143,7 @@ describe('an event stream', () => {
     expect(asked).toBe(2)
   })
 
-  it('begins again where the connection broke before an event had an id', async () => {
+  it('starts again when the connection broke before an event had an id', async () => {
     const parts = ['data: one\n\n', 'data: one\n\nid: 2\ndata: two\n\n', 'event: end\ndata: {}\n\n']
     const url = await serve((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -156,7 +156,7 @@ describe('an event stream', () => {
     expect(told).toEqual(['begin', 'one', 'begin', 'one', 'two'])
   })
 
-  it('ends when its caller goes away', async () => {
+  it('ends when its consumer leaves', async () => {
     const url = await serve((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write('id: 1\ndata: one\n\n')

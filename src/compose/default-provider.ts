@@ -15,7 +15,7 @@ export async function ensureDefaultProvider(resources: Resources, config: Config
     type: families[key.name as keyof typeof families],
     secretRef: { name: environmentSecret.name, key: key.name },
     serverTools: true,
-    ...(config.defaultModel === undefined ? {} : { defaultModel: config.defaultModel }),
+    defaultModel: config.defaultModel,
   }
   try {
     await resources.create('Provider', { metadata, spec })

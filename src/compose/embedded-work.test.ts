@@ -25,7 +25,7 @@ it('keeps as many workers waiting as are wanted', async () => {
 })
 
 it.each([[], ['taskMemory', '3Gi'] as const])(
-  'keeps workers waiting that can serve a task which names no limits (%s)',
+  'keeps workers waiting that can run a task without limits of its own (%s)',
   async (...given) => {
     const dataDir = mkdtempSync(join(tmpdir(), 'svc-waiting-'))
     const config = loadConfig({

@@ -7,7 +7,7 @@ const load = (flags: object) =>
   loadConfig({ flags: { oidcIssuer: issuer, contextTokenIssuer: issuer, ...flags }, env: {} })
 const rbac = { mode: 'kubernetes', oidcAuthorization: 'rbac', contextTokenAuthorization: 'rbac' }
 
-describe('the rights of an issuer', () => {
+describe('the rights that an issuer’s callers get', () => {
   it('are those of editors unless the settings say otherwise', () => {
     expect(oidcRightsOf(load({}))).toEqual({})
     expect(contextTokenRightsOf(load({}))).toEqual({})
@@ -27,7 +27,7 @@ describe('the rights of an issuer', () => {
     [{ oidcUsernamePrefix: 'oidc:' }, 'oidc:', 'oidc:'],
     [{ oidcUsernamePrefix: 'oidc:', oidcGroupsPrefix: 'groups:' }, 'oidc:', 'groups:'],
     [{ oidcUsernamePrefix: '-' }, '', ''],
-  ])('are asked for at the cluster with the prefixes of %o', (flags, username, groups) => {
+  ])('are reviewed by the cluster with the prefixes of %o', (flags, username, groups) => {
     expect(oidcRightsOf(load({ ...rbac, ...flags }))).toEqual({ cluster: { username, groups } })
   })
 
@@ -43,7 +43,7 @@ describe('the rights of an issuer', () => {
     [{ oidcAuthorization: 'rbac', mode: 'embedded' }, 'rbac needs --mode kubernetes'],
     [{ ...rbac, oidcRoleMapping: 'dev=viewer' }, 'has no meaning with --oidc-authorization=rbac'],
     [{ mode: 'kubernetes', oidcRoleMapping: 'dev=owner' }, 'can make nobody the owner of a cluster'],
-  ])('cannot be %o', (flags, message) => {
+  ])('cannot be configured as %o', (flags, message) => {
     expect(() => oidcRightsOf(load(flags))).toThrow(message)
   })
 })

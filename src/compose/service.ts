@@ -28,6 +28,7 @@ import { createOwnAddresses, type Listening, urlOf, workerUrlOf } from '../servi
 import { followNames } from '../service/followed-names.ts'
 import { watchIdleness } from '../service/idle-exit.ts'
 import { openTls } from '../service/tls.ts'
+import { listMcpTools } from '../tools/custom/mcp/list-tools.ts'
 import { type BudgetLedger, createBudgetLedger, createBuiltinTools, createUsecases } from '../usecases/index.ts'
 import { queueRuns } from '../usecases/sandbox-queue.ts'
 import { countUsage, listPriced } from './counted-usage.ts'
@@ -233,6 +234,7 @@ function composeControllers(
     ...createCatalogControllers({
       ...deps,
       tryProvider: (provider, signal) => tryProvider({ ports, settings: trialSettings }, provider, signal),
+      listMcpTools: (server, signal) => listMcpTools(server, { egress: ports.egress, egressPolicy: egress }, signal),
       settings: {
         ...defaultCatalogSettings,
         egress,

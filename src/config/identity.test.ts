@@ -16,7 +16,7 @@ describe('OpenID Connect', () => {
     })
   })
 
-  it('is on by the variables as by the flags [OIDC-002]', () => {
+  it('is on when its environment variables are set, as with its flags [OIDC-002]', () => {
     const env = { SVC_OIDC_ISSUER: issuer, SVC_OIDC_AUDIENCE: 'svc', SVC_OIDC_NAMESPACE: 'guests' }
     expect(read({}, { ...env, SVC_OIDC_JWKS_URL: `${issuer}/keys`, SVC_OIDC_ALLOWED_SUBJECTS: 'a' })).toEqual({
       oidc: { issuer, audiences: ['svc'], jwksUrl: `${issuer}/keys`, allowedSubjects: ['a'], namespace: 'guests' },
@@ -30,7 +30,7 @@ describe('OpenID Connect', () => {
     [{ oidcAllowedSubjects: '*' }, '--oidc-issuer (SVC_OIDC_ISSUER) is needed'],
     [{ ...oidc, oidcIssuer: 'issuer' }, '--oidc-issuer must be an address'],
     [{ ...oidc, oidcIssuer: 'file:///etc/passwd' }, '--oidc-issuer must be an address'],
-  ])('that is half set up is a start-up error: %o [OIDC-014]', (flags, message) => {
+  ])('that is only partly configured is a start-up error: %o [OIDC-014]', (flags, message) => {
     expect(() => read(flags)).toThrow(message)
   })
 })
@@ -43,7 +43,7 @@ describe('context tokens', () => {
     })
   })
 
-  it('are on by the variables as by the flags [CTX-002]', () => {
+  it('are on when their environment variables are set, as with their flags [CTX-002]', () => {
     const env = {
       SVC_CONTEXT_TOKEN_PROFILE: 'kontxt',
       SVC_CONTEXT_TOKEN_ISSUER: issuer,
@@ -68,7 +68,7 @@ describe('context tokens', () => {
     [{ ...context, contextTokenHeaders: 'x-api-key' }, '"x-api-key" must be Header'],
     [{ ...context, contextTokenHeaders: 'a b' }, '"a b" must be Header'],
     [{ ...context, contextTokenAuthzMode: 'maybe' }, 'must be one of off, audit, enforce'],
-  ])('that are half set up are a start-up error: %o', (flags, message) => {
+  ])('that are only partly configured are a start-up error: %o', (flags, message) => {
     expect(() => read(flags)).toThrow(message)
   })
 })

@@ -29,7 +29,7 @@ describe('the configuration', () => {
     })
   })
 
-  it('names every unknown flag and field, and every bad value [CLI-006]', () => {
+  it('reports every unknown flag and field, and every bad value [CLI-006]', () => {
     const file = writeFile('prot: 1\nlogLevel: loud\n')
     const load = () => loadConfig({ flags: { colour: 'red' }, env: { SVC_PORT: 'many' }, file })
     expect(load).toThrow(/--colour.*prot|prot.*--colour/s)
@@ -59,19 +59,19 @@ describe('the mode', () => {
   const inPod = { KUBERNETES_SERVICE_HOST: '10.96.0.1', KUBERNETES_SERVICE_PORT: '443' }
   const load = (env: Record<string, string>, flags = {}) => loadConfig({ flags, env })
 
-  it('is embedded, and kubernetes in a pod or when asked for [MODE-007]', () => {
+  it('is embedded by default, and kubernetes in a pod or when asked for [MODE-007]', () => {
     expect(load({}).mode).toBe('embedded')
     expect(load(inPod)).toMatchObject({ mode: 'kubernetes', podAddress: { host: '10.96.0.1', port: '443' } })
     expect(load({}, { mode: 'kubernetes' }).mode).toBe('kubernetes')
     expect(load({ ...inPod, SVC_MODE: 'embedded' }).mode).toBe('embedded')
   })
 
-  it('knows the own pod where it is told both its name and its uid', () => {
+  it('includes the own pod only when both its name and its uid are set', () => {
     expect(load({ ...inPod, POD_NAME: 'svc-1', POD_UID: 'u-1' }).ownPod).toEqual({ name: 'svc-1', uid: 'u-1' })
     expect(load({ ...inPod, POD_NAME: 'svc-1' }).ownPod).toBeUndefined()
   })
 
-  it('decides where the service listens unless that is said', () => {
+  it('determines the listen address unless one is set', () => {
     expect(load(inPod).host).toBe('0.0.0.0')
     expect(load(inPod, { host: '127.0.0.1' }).host).toBe('127.0.0.1')
     expect(load({}, { mode: 'kubernetes' }).host).toBe('127.0.0.1')
@@ -80,7 +80,7 @@ describe('the mode', () => {
 })
 
 describe('a vendor’s key in the environment', () => {
-  it('is none where it is a token of this service, exported for programs that use the proxies', () => {
+  it('is ignored when it is a token of this service, exported for programs that use the proxies', () => {
     const load = (env: Record<string, string>) => loadConfig({ flags: {}, env }).vendorKeys
     expect(load({ ANTHROPIC_API_KEY: 'made-up' })).toEqual([{ name: 'ANTHROPIC_API_KEY', value: 'made-up' }])
     expect(load({ ANTHROPIC_API_KEY: 'svc_0123', OPENAI_API_KEY: 'svc_0123' })).toEqual([])

@@ -35,11 +35,11 @@ describe('settings', () => {
     ['taskCpu', '0', '--task-cpu must be a number of cores such as 2, 0.5 or 500m'],
     ['taskMemory', 'much', '--task-memory must be a quantity'],
     ['databasePoolSize', '0', '--database-pool-size must be a whole number from 1 to 1000'],
-  ])('refuse %s = %j in plain words', (name, value, message) => {
+  ])('refuse %s = %j with a plain message', (name, value, message) => {
     expect(() => loadConfig({ flags: { [name]: value }, env: {} })).toThrow(message)
   })
 
-  it('read numbers, switches and lists from text and from YAML alike', () => {
+  it('read numbers, switches and lists alike from text and from YAML', () => {
     const expected = { port: 0, allowUnsandboxed: true, allowNetwork: ['10.0.0.0/8', '::1/128'] }
     const env = { SVC_PORT: '0', SVC_ALLOW_UNSANDBOXED: 'true', SVC_ALLOW_NETWORK: '10.0.0.0/8, ::1/128,' }
     expect(loadConfig({ flags: {}, env })).toMatchObject(expected)
@@ -63,18 +63,18 @@ describe('settings', () => {
     expect(() => loadConfig({ flags: {}, env: {}, file: '/not/there.yaml' })).toThrow('--config /not/there.yaml')
   })
 
-  it('take an empty variable as one that is not set', () => {
+  it('treat an empty variable as unset', () => {
     expect(loadConfig({ flags: {}, env: { SVC_PORT: '' } })).toMatchObject({ port: 8080, sources: { port: 'default' } })
   })
 
-  it('have a flag and a variable by one rule', () => {
+  it('derive flag and variable from their name by one rule', () => {
     expect(flagOf('maxConcurrentTasks')).toBe('max-concurrent-tasks')
     expect(environmentNameOf('maxConcurrentTasks')).toBe('SVC_MAX_CONCURRENT_TASKS')
     const names = Object.keys(settings).map(environmentNameOf)
     expect(new Set(names).size).toBe(names.length)
   })
 
-  it('know which variables are none of them', () => {
+  it('report variables that begin with SVC_ and are not settings', () => {
     const env = { SVC_PROT: '1', SVC_PORT: '1', SVC_TOKEN: 'x', SVC_SERVER: 'x', SVC_CONFIG: 'x', PATH: '/' }
     expect(listUnknownVariables(env)).toEqual(['SVC_PROT'])
   })

@@ -108,7 +108,7 @@ export const awaitedFields: readonly AwaitedField[] = [
     instead: 'use a schedule, or a session that several tasks continue',
   },
   ...listTools('Agent', 'tools[].name'),
-  { kind: 'Tool', path: 'mcp', capability: 'mcpActors', instead: 'offer the tool over plain HTTP (http.url)' },
+  { kind: 'Tool', path: 'mcp.actor', capability: 'mcpActors', instead: 'name the address of the server (mcp.url)' },
   { kind: 'RepositoryScan', path: '', capability: 'scans', instead: scheduledTask },
   { kind: 'RepositoryMonitor', path: '', capability: 'monitors', instead: scheduledTask },
 ]

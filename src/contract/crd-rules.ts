@@ -122,6 +122,26 @@ const toolRules: ValidationRule[] = [
     rule: `!has(self.mcp) || !(${has('http.method')}) || self.http.method == 'POST'`,
     message: 'http.method must be POST for an MCP tool',
   },
+  {
+    rule: `!has(self.mcp) || has(self.mcp.url) || has(self.mcp.actor)`,
+    message: 'mcp.actor.templateRef.name is required unless mcp.url is set',
+  },
+  {
+    rule: `!(${has('mcp.url')}) || !has(self.mcp.actor)`,
+    message: 'mcp.actor must be left out with mcp.url',
+  },
+  {
+    rule: `!(${has('mcp.url')}) || !(${has('http.url')})`,
+    message: 'http.url must be left out with mcp.url',
+  },
+  {
+    rule: `!has(self.mcp) || has(self.mcp.url) || !has(self.mcp.tools) && !has(self.mcp.oauth)`,
+    message: 'mcp.tools and mcp.oauth are only for a tool with mcp.url',
+  },
+  {
+    rule: `!(${has('mcp.oauth')}) || !(${has('http.authSecretRef')})`,
+    message: 'http.authSecretRef must be left out with mcp.oauth',
+  },
 ]
 
 const monitorRules: ValidationRule[] = [

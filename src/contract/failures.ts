@@ -105,6 +105,8 @@ const runs = {
   AgentFailed: { class: 'retried' },
   /** The agent used all its turns. */
   TurnLimit: { class: 'final' },
+  /** The answer does not match the task's schema, after the corrections too. */
+  InvalidOutput: { class: 'retried' },
   /** The service no longer accepts anything from this attempt. */
   Superseded: { class: 'retried' },
   /** The attempt's time is used up. */

@@ -81,10 +81,10 @@ function readField(name: string, schema: Json, given: { definitions: Json; requi
     type: typeOf(schema, definitions),
     required,
     description: String(schema.description ?? ''),
-    ...(schema.default === undefined ? {} : { default: schema.default }),
-    ...(schema.example === undefined ? {} : { example: schema.example }),
+    default: schema.default,
+    example: schema.example,
     ...(Array.isArray(values) ? { values } : {}),
-    ...(range === undefined ? {} : { range }),
+    range,
     fields: listFields(schema, definitions),
   }
 }

@@ -87,7 +87,7 @@ describe('the address rules', () => {
     },
   )
 
-  it('let a private address pass when a network that was named holds it [NET-002]', () => {
+  it('let a private address pass when it lies in an allowed network [NET-002]', () => {
     const policy = { allowNetworks: ['10.0.0.0/8', 'fd00::/8', '127.0.0.1'], deny: [] }
     expect(refuseAddress('10.9.8.7', policy)).toBeUndefined()
     expect(refuseAddress('fd00::7', policy)).toBeUndefined()
@@ -97,7 +97,7 @@ describe('the address rules', () => {
     expect(refuseAddress('127.0.0.2', policy)).toBe('is a loopback address')
   })
 
-  it('judge the IPv4 address inside a named NAT64 network too', () => {
+  it('check the IPv4 address inside a named NAT64 network too', () => {
     const policy = { allowNetworks: ['64:ff9b::/96'], deny: [] }
     expect(refuseAddress('64:ff9b::8.8.8.8', policy)).toBeUndefined()
     expect(refuseAddress('64:ff9b::127.0.0.1', policy)).toBe('is a loopback address')
@@ -107,7 +107,7 @@ describe('the address rules', () => {
     expect(refuseAddress('10.0.0.1', { allowNetworks: ['nonsense', '10.0.0.0/99'] })).toBe('is a private address')
   })
 
-  it('know one spelling per address', () => {
+  it('give each address one spelling', () => {
     expect(normalizeAddress('::ffff:1.2.3.4')).toBe('1.2.3.4')
     expect(normalizeAddress('[0:0:0:0:0:0:0:1]')).toBe(normalizeAddress('::1'))
     expect(normalizeAddress('example.com')).toBeUndefined()

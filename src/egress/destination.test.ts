@@ -89,7 +89,7 @@ describe('the addresses of the service itself', () => {
     expect(isDenied(host, port, machine)).toBe(false)
   })
 
-  it('are all addresses of the machine when it listens on all', () => {
+  it('are all addresses of the machine when the service listens on all', () => {
     expect(isDenied('192.168.7.7', 8080, { ...machine, deny: ['0.0.0.0:8080'] })).toBe(true)
     expect(isDenied('192.168.7.7', 8080, { ...machine, deny: ['[::]:8080'] })).toBe(true)
   })

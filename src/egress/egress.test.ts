@@ -62,7 +62,7 @@ describe('egress', () => {
     expect(asked).toBe(0)
   })
 
-  it('judges what a name resolves to and dials only permitted addresses [NET-001]', async () => {
+  it('checks every address that a name resolves to, and dials permitted ones only [NET-001]', async () => {
     const { port } = await serve((_request, response) => response.end('the permitted one'))
     const addresses = [
       { address: '10.0.0.1', family: 4 },
@@ -75,7 +75,7 @@ describe('egress', () => {
     expect(answer.body.toString()).toBe('the permitted one')
   })
 
-  it('dials the address it judged and resolves the name once per connection: rebinding gets nowhere [NET-001]', async () => {
+  it('dials the address it checked and resolves the name once per connection, so that DNS rebinding fails [NET-001]', async () => {
     const { port } = await serve((_request, response) => response.setHeader('connection', 'close').end('first'))
     const answers = ['127.0.0.1', '127.0.0.2']
     let lookups = 0
@@ -87,7 +87,7 @@ describe('egress', () => {
     await expect(second).rejects.toMatchObject({ reason: 'Forbidden', message: expect.stringContaining('127.0.0.2') })
   })
 
-  it('checks each redirect anew [NET-001]', async () => {
+  it('checks each redirect again [NET-001]', async () => {
     const { port } = await serve((request, response) => {
       const target = new URL(request.url ?? '', 'http://x').searchParams.get('to')
       response.writeHead(302, { location: target ?? '/' }).end()
@@ -106,7 +106,7 @@ describe('egress', () => {
     }
   })
 
-  it('never dials the service itself, trusted or not, under whatever name [NET-003] [NET-005]', async () => {
+  it('never dials the service itself, trusted or not, under any name [NET-003] [NET-005]', async () => {
     const { port } = await serve((_request, response) => response.end('the service'))
     const egress = makeEgress(async () => [{ address: '127.0.0.1', family: 4 }])
     const policy = { allowNetworks: ['127.0.0.0/8'], deny: [`127.0.0.1:${port}`] }
@@ -126,7 +126,7 @@ describe('egress', () => {
     expect(answer.body.toString()).toBe('local model')
   })
 
-  it('trusts one origin: neither another port or scheme of it nor a redirect elsewhere [NET-001] [NET-004]', async () => {
+  it('trusts one origin only: no other port or scheme of its host, and no redirect elsewhere [NET-001] [NET-004]', async () => {
     const inner = await serve((_request, response) => response.end('of the private network'))
     const statuses = [301, 302, 303, 307, 308]
     const { port } = await serve((request, response) => {
@@ -159,7 +159,7 @@ describe('egress', () => {
     await expect(request).rejects.toMatchObject({ reason: 'Forbidden' })
   })
 
-  it('drops every credential when a redirect leaves the origin, and keeps them within it', async () => {
+  it('drops all credentials when a redirect leaves the origin, and keeps them within it', async () => {
     const seen: Record<string, unknown>[] = []
     const other = await serve((request, response) => {
       seen.push({ host: 'other', ...request.headers })
@@ -201,7 +201,7 @@ describe('egress', () => {
     expect(second).toEqual(['GET /0 ', 'GET /0 ', 'PUT /0 data', 'GET /0 ', 'POST /0 data', 'POST /0 data'])
   })
 
-  it('does not send a body on to another host', async () => {
+  it('does not send a body to another host', async () => {
     const { port } = await serve((_request, response) =>
       response.writeHead(308, { location: 'http://127.0.0.1:1/' }).end(),
     )
@@ -212,7 +212,7 @@ describe('egress', () => {
     await expect(request).rejects.toMatchObject({ reason: 'Forbidden' })
   })
 
-  it('stops after the redirects it may follow, and gives the redirect itself when it may follow none', async () => {
+  it('stops after the allowed number of redirects, and returns the redirect itself when none is allowed', async () => {
     const { port } = await serve((_request, response) => response.writeHead(302, { location: '/loop' }).end())
     const egress = makeEgress()
     const endless = egress.request(get(`http://127.0.0.1:${port}/`), never)

@@ -41,7 +41,7 @@ function ask(pipe: BytePipe): Promise<string> {
 }
 
 describe('a pipe', () => {
-  it('goes on when so many others were opened that its connections are shared no longer', async () => {
+  it('goes on when opening many others has closed its shared connections', async () => {
     const pipes = openPipes()
     const url = await serve()
     const pipe = await pipes.open(url, policy)
@@ -51,7 +51,7 @@ describe('a pipe', () => {
     expect(await ask(await pipes.open(url, policy))).toBe('here')
   })
 
-  it('is refused each time for what the policy forbids, whatever it allowed before', async () => {
+  it('is refused each time for what the policy forbids, whatever was allowed before', async () => {
     const pipes = openPipes()
     const url = await serve()
     await pipes.open(url, policy)

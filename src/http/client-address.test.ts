@@ -12,14 +12,14 @@ const plain = (value: string) => ({ 'x-forwarded-for': value })
 const forwarded = (value: string) => ({ forwarded: value })
 
 describe('the address of a client', () => {
-  it('is that of the connection, whatever headers say, unless a proxy is trusted', () => {
+  it('is that of the connection, whatever the headers say, unless a proxy is trusted', () => {
     expect(find([], '10.0.0.1', plain('198.51.100.7'))).toBe('10.0.0.1')
     expect(find(proxies, '198.51.100.9', plain('198.51.100.7'))).toBe('198.51.100.9')
     expect(find(proxies, '198.51.100.9', forwarded('for=198.51.100.7'))).toBe('198.51.100.9')
     expect(find(proxies, '10.0.0.1')).toBe('10.0.0.1')
   })
 
-  it('is what the nearest trusted proxy says, not what the client wrote before it', () => {
+  it('is the one that the nearest trusted proxy added, not one that the client wrote before it', () => {
     expect(find(proxies, '::ffff:10.0.0.1', plain('1.1.1.1, 198.51.100.7'))).toBe('198.51.100.7')
     expect(find(proxies, '10.0.0.1', plain('1.1.1.1, 198.51.100.7, 10.2.0.1'))).toBe('198.51.100.7')
     expect(find(proxies, '10.0.0.1', forwarded('for=1.1.1.1, for=198.51.100.7;proto=https'))).toBe('198.51.100.7')
@@ -30,7 +30,7 @@ describe('the address of a client', () => {
     expect(find(['10.0.0.1'], '10.0.0.1', plain('10.0.0.2'))).toBe('10.0.0.2')
   })
 
-  it('is the first of all when every hop is trusted', () => {
+  it('is the first in the list when every hop is trusted', () => {
     expect(find(proxies, '10.0.0.1', plain('10.9.9.9, 10.2.0.1'))).toBe('10.9.9.9')
   })
 
@@ -47,7 +47,7 @@ describe('the address of a client', () => {
     expect(find(proxies, '10.0.0.1', headers)).toBe('10.0.0.1')
   })
 
-  it('is that of the proxy when the two headers differ: one of them is the client’s own', () => {
+  it('is that of the proxy when the two headers differ, because the client wrote one of them', () => {
     const both = (first: string, second: string) => ({ ...plain(first), ...forwarded(second) })
     expect(find(proxies, '10.0.0.1', both('198.51.100.7', 'for=1.1.1.1'))).toBe('10.0.0.1')
     expect(find(proxies, '10.0.0.1', both('1.1.1.1', 'for=198.51.100.7'))).toBe('10.0.0.1')

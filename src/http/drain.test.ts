@@ -32,14 +32,14 @@ async function openSocket(url: URL): Promise<{ socket: Socket; closed: Promise<v
 }
 
 describe('the drain', () => {
-  it('does not wait for connections that never carried a request', async () => {
+  it('does not wait for connections that have not carried a request', async () => {
     const { drain, url } = await startServer()
     const { closed } = await openSocket(url)
     await drain.run(longMs)
     await closed
   })
 
-  it('answers what was on its way to a new connection', async () => {
+  it('answers a request that was already on its way on a new connection', async () => {
     const { drain, url } = await startServer()
     const { socket, closed } = await openSocket(url)
     let text = ''
@@ -52,7 +52,7 @@ describe('the drain', () => {
     expect(text).toMatch(/^HTTP\/1\.1 200 [\s\S]*connection: close[\s\S]*hello$/)
   })
 
-  it('lets a stream end, and does not wait for its connection, which would be kept', async () => {
+  it('lets a stream end, and does not wait for its keep-alive connection', async () => {
     const { drain, url, finish } = await startServer()
     const agent = new Agent({ keepAlive: true })
     const answer = await new Promise<IncomingMessage>((resolve) => get(new URL('/stream', url), { agent }, resolve))

@@ -23,7 +23,7 @@ function waitForever(signal: AbortSignal): AsyncIterable<Frame> {
 }
 
 describe('a frame', () => {
-  it('has id, event and a data line for each line of its data', () => {
+  it('has id, event and one data line for each line of its data', () => {
     expect(encodeFrame({ id: 7, event: 'log', data: 'a\nb\r\nc' })).toBe(
       'id: 7\nevent: log\ndata: a\ndata: b\ndata: c\n\n',
     )
@@ -49,7 +49,7 @@ describe('an event stream', () => {
     expect(await reading).toMatch(/retry: 1000\n/)
   })
 
-  it('aborts its source when the client goes away while it waits', async () => {
+  it('aborts its source when the client leaves while it waits', async () => {
     let seen: AbortSignal | undefined
     const stream = streamEvents((signal) => {
       seen = signal
@@ -62,7 +62,7 @@ describe('an event stream', () => {
     expect(seen?.aborted).toBe(true)
   })
 
-  it('pulls no more than it can hand over', async () => {
+  it('pulls no more from its source than it can send', async () => {
     let made = 0
     async function* flood(): AsyncGenerator<Frame> {
       for (; made < 1000; made++) yield { id: made, data: 'x'.repeat(16 * 1024) }

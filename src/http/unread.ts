@@ -43,7 +43,7 @@ function startOf(error: ParserError, pending: ServerResponse | undefined): Start
   if (pending !== undefined) return { target: pending.req.url ?? '' }
   const text = error.rawPacket?.toString('latin1', 0, longestStart) ?? ''
   const [, method, target = ''] = /^([!#$%&'*+.^_`|~\w-]+) (\S+)/.exec(text) ?? []
-  return { ...(method === undefined ? {} : { method }), target }
+  return { method, target }
 }
 
 function refusalOf(error: ParserError, { method, target }: Start, { refuse }: UnreadOptions): Refusal {

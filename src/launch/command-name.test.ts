@@ -34,7 +34,7 @@ describe('the command as a person can type it', () => {
     expect(findCommandName({ env: {}, launcher, folder: outside })).toBe(`'${launcher}'`)
   })
 
-  it('is `svc` where that is this program, and not where it is another one or npm put it there for a moment', () => {
+  it('is `svc` when that name runs this program, but not when npm added it to the PATH for one command', () => {
     const launcher = makeLauncher('lib', 'node_modules', 'svc')
     const bin = makeFolder('bin')
     const folder = makeFolder('home')
@@ -53,7 +53,7 @@ describe('the command as a person can type it', () => {
     expect(findCommandName({ env: {}, launcher, folder: makeFolder('project', 'src') })).toBe('npx svc')
   })
 
-  it('names the package that npx was asked for', () => {
+  it('includes the package that npx was asked for', () => {
     const launcher = makeLauncher('_npx', 'abc', 'node_modules', 'svc')
     const folder = makeFolder('home')
     expect(findCommandName({ env: {}, launcher, folder })).toBe('npx svc')

@@ -80,7 +80,7 @@ export function createCollector(): Collector {
 function outcomeOf(event: Exclude<ModelEvent, { index: number }>): Partial<Turn> {
   switch (event.type) {
     case 'start':
-      return { model: event.model, ...(event.provider === undefined ? {} : { provider: event.provider }) }
+      return { model: event.model, provider: event.provider }
     case 'usage':
       return { usage: event.usage }
     case 'error':
@@ -88,7 +88,7 @@ function outcomeOf(event: Exclude<ModelEvent, { index: number }>): Partial<Turn>
     case 'stop':
       return {
         stopReason: event.reason,
-        ...(event.stopSequence === undefined ? {} : { stopSequence: event.stopSequence }),
+        stopSequence: event.stopSequence,
       }
   }
 }

@@ -4,6 +4,7 @@ import { SvcError } from '../errors.ts'
 import type { LlmaRequest } from './llma/schema.ts'
 import type { LlmoRequest } from './llmo/schema.ts'
 import type { Family, Raw } from './messages.ts'
+import { nativeOutput } from './native-output.ts'
 
 /**
  * `carried`: the neutral request contains it. `idle`: the answer is the same without it. A function returns the
@@ -49,7 +50,7 @@ function crossFormat(format: unknown): JsonObject | undefined {
   if (format === undefined || format === null) return nothing
   const { type, schema } = format as JsonObject
   if (type !== 'json_schema') return undefined
-  return { response_format: { type, json_schema: { name: 'answer', strict: true, schema } } }
+  return nativeOutput.llmo(schema)
 }
 
 function crossOutput(value: unknown): JsonObject | undefined {
@@ -97,9 +98,7 @@ function crossResponseFormat(format: unknown): JsonObject | undefined {
   const { type, json_schema: named } = format as JsonObject
   if (type === 'text') return nothing
   const schema = (named as JsonObject | undefined)?.schema
-  return type === 'json_schema' && schema !== undefined
-    ? { output_config: { format: { type: 'json_schema', schema } } }
-    : undefined
+  return type === 'json_schema' && schema !== undefined ? nativeOutput.llma(schema) : undefined
 }
 
 const reasoningEfforts: Record<string, string> = {

@@ -7,6 +7,7 @@ import {
   type TextBlock,
   type TokenUsage,
 } from './messages.ts'
+import type { OutputCheck } from './output-check.ts'
 import type { ToolCall, ToolResult } from './tool-host.ts'
 
 /** After a crash `started` means that nobody knows whether it ran. */
@@ -25,6 +26,8 @@ export type FinishReason =
   | 'iterations'
   | 'max_tokens'
   | 'refusal'
+  /** The answer does not have the shape that was asked for, after the corrections too; `problem` says why. */
+  | 'invalid_output'
   /** The model called a tool that the caller runs: `pending` holds the unanswered calls. */
   | 'external_tools'
   /** The time limit is reached; the text is the progress made. */
@@ -55,9 +58,11 @@ export type LoopState = {
   blankAt?: number
   /** The iteration whose call was already retried with a shorter conversation. */
   truncatedAt?: number
+  /** How often the model was told that its answer does not have the shape that was asked for. */
+  corrections?: number
   /** How often the current iteration's call was retried after its stream broke. */
   interruptions: number
-  finished?: { reason: FinishReason; error?: ModelError; closing?: string }
+  finished?: { reason: FinishReason; error?: ModelError; closing?: string; problem?: string }
   /** The answer, or the progress made so far. */
   text: string
 }
@@ -83,6 +88,8 @@ export type LoopLimits = {
   maxInterruptions?: number
   /** Asks once more, without tools, when the answer is blank. Default false. */
   retryBlankAnswer?: boolean
+  /** What counts as an answer: the model is told why another one does not, twice at most. Default: any text. */
+  checkOutput?: OutputCheck
   /** When the run must end with what it has. */
   deadline?: Date
 }

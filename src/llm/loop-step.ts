@@ -7,6 +7,7 @@ import type { FinishReason, LoopLimits, LoopState, PendingCall } from './loop-st
 import { appendUser, defaultLimits } from './loop-state.ts'
 import type { ContentBlock, Message, ModelError, ToolUseBlock, Turn } from './messages.ts'
 import { addUsage, textOf, toolUsesOf } from './messages.ts'
+import { describeCorrection, mostCorrections, type OutputCheck } from './output-check.ts'
 import type { HostTool, ToolResult } from './tool-host.ts'
 import { failTool } from './tool-results.ts'
 import { truncateMessages } from './truncate.ts'
@@ -14,7 +15,7 @@ import { truncateMessages } from './truncate.ts'
 const repetitionThreshold = 3
 const repetitionPenalty = 5
 
-export type PromptReason = 'progress' | 'summary'
+export type PromptReason = 'progress' | 'summary' | 'output'
 
 export type Step =
   | { kind: 'model'; final: boolean; withTools: boolean; prompt?: { reason: PromptReason; text: string } }
@@ -25,6 +26,7 @@ const prompts: Record<PromptReason, string> = {
   progress: 'Sum up in a few sentences what is done so far and what is left. Then go on with the work.',
   summary:
     'The step limit is reached: no more tools can be called. Give your final summary now: what was done, what was found, and what is left to do.',
+  output: 'The step limit is reached: no more tools can be called. Give your final answer now, with what you have.',
 }
 
 /** What the loop does next. Never includes calls in state `started`: they run, or `resume` decides about them. */
@@ -47,7 +49,7 @@ export function nextStep(state: LoopState, limits: LoopLimits): Step {
 
 function promptFor(state: LoopState, limits: LoopLimits, final: boolean): PromptReason | undefined {
   if (state.promptedAt === state.iteration) return undefined
-  if (final) return 'summary'
+  if (final) return limits.checkOutput === undefined ? 'summary' : 'output'
   const every = limits.progressEvery ?? 0
   return every > 0 && state.iteration > 0 && state.iteration % every === 0 ? 'progress' : undefined
 }
@@ -80,10 +82,28 @@ export function applyTurn(
     usage: addUsage(state.usage, turn.usage),
     text: text.trim() === '' ? state.text : text,
   }
-  if (context.final) return finish(counted, 'iterations')
   const uses = toolUsesOf(message)
   if (uses.length > 0) return planCalls(counted, uses, context)
-  return endTurn(counted, turn, { blank: text.trim() === '', retryBlank: context.limits.retryBlankAnswer === true })
+  const { checkOutput, retryBlankAnswer = false } = context.limits
+  if (checkOutput !== undefined) return endChecked(counted, turn, { text, final: context.final, checkOutput })
+  if (context.final) return finish(counted, 'iterations')
+  return endTurn(counted, turn, { blank: text.trim() === '', retryBlank: retryBlankAnswer })
+}
+
+type CheckedAnswer = { text: string; final: boolean; checkOutput: OutputCheck }
+
+/** Where the answer must have a shape: it has, or the model is told why not, or the run ends with what it said. */
+function endChecked(state: LoopState, turn: Turn, { text, final, checkOutput }: CheckedAnswer): LoopState {
+  if (turn.stopReason === 'pause' && !final) return state
+  if (turn.stopReason === 'refusal') return finish(state, 'refusal')
+  const checked = checkOutput(text)
+  if (checked.problem === undefined) return finish({ ...state, text: checked.json }, 'answer')
+  const { problem } = checked
+  // An answer that was cut off would be cut off again.
+  if (turn.stopReason === 'max_tokens') return { ...state, finished: { reason: 'max_tokens', problem } }
+  const corrections = (state.corrections ?? 0) + 1
+  if (final || corrections > mostCorrections) return { ...state, finished: { reason: 'invalid_output', problem } }
+  return { ...state, corrections, messages: appendText(state.messages, describeCorrection(problem)) }
 }
 
 function endTurn(state: LoopState, turn: Turn, answer: { blank: boolean; retryBlank: boolean }): LoopState {
@@ -125,7 +145,7 @@ function planCall(use: ToolUseBlock, tool: HostTool | undefined): PendingCall {
     id: use.id,
     name: use.name,
     args: use.args,
-    ...(use.invalidArgs === undefined ? {} : { invalidArgs: use.invalidArgs }),
+    invalidArgs: use.invalidArgs,
     // A call that was answered without running may be answered again.
     repeatable: tool?.repeatable ?? true,
     state: 'planned',
@@ -230,8 +250,8 @@ export function applyEnd(
   const text = closing === undefined ? partial : [partial, closing].filter((part) => part !== '').join('\n\n')
   const finished = {
     reason,
-    ...(details.error === undefined ? {} : { error: details.error }),
-    ...(closing === undefined ? {} : { closing }),
+    error: details.error,
+    closing,
   }
   return { ...state, text, finished }
 }

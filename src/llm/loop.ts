@@ -37,7 +37,7 @@ export type LoopEvent =
   | { type: 'tool_call'; call: ToolCall }
   | { type: 'tool_result'; call: ToolCall; result: ToolResult }
   /** A text that no user wrote was added to the conversation. */
-  | { type: 'prompt'; reason: PromptReason | 'repetition'; text: string }
+  | { type: 'prompt'; reason: PromptReason | 'repetition' | 'correction'; text: string }
   | { type: 'finished'; reason: FinishReason; closing?: string; error?: ModelError }
 
 /** The parts of a request that stay the same in all calls of a run. */
@@ -166,7 +166,15 @@ async function takeTurn(
   await context.emit({ type: 'turn', iteration: state.iteration, turn })
   const after = applyTurn(state, turn, { final: step.final, limits: context.limits, tools: context.list })
   await tellRefused(after, context)
+  if (after.corrections !== state.corrections) {
+    await context.emit({ type: 'prompt', reason: 'correction', text: lastText(after) })
+  }
   return after
+}
+
+function lastText({ messages }: LoopState): string {
+  const block = messages.at(-1)?.content.at(-1)
+  return block?.type === 'text' ? block.text : ''
 }
 
 /** Calls that were answered without running. */

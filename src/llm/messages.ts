@@ -53,6 +53,8 @@ export type ModelRequest = {
   stopSequences?: string[]
   toolChoice?: ToolChoice
   thinking?: { budgetTokens: number }
+  /** JSON Schema that the answer must match; sent to vendors that can hold the model to it. */
+  outputSchema?: JsonObject
   /**
    * The caller's original request: other fields reach its own family unchanged, and the other one through
    * `crossing.ts`.

@@ -9,6 +9,7 @@ import { createLlmoClient, vendorAddress as llmoAddress } from './llmo/client.ts
 import { dialectsOf } from './llmo/dialect.ts'
 import type { ModelError } from './messages.ts'
 import type { ModelClient } from './model.ts'
+import { askNatively } from './native-output.ts'
 import { createPipedFetch, type VendorFetch } from './piped-fetch.ts'
 import { makeModelError } from './vendor-error.ts'
 
@@ -70,11 +71,11 @@ function createVendorClient(choice: ModelChoice, deps: ModelClientDeps): ModelCl
     dialects: dialectsOf(deps.egress),
     clock: deps.clock,
     idleTimeoutMs: deps.idleTimeoutMs ?? defaultIdleTimeoutMs,
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-    ...(apiKey === undefined ? {} : { apiKey }),
+    baseUrl,
+    apiKey,
     ...(azure === undefined || type !== 'azure-llmo' ? {} : { azure }),
   }
-  return type === 'llma' ? createLlmaClient(options) : createLlmoClient(options)
+  return askNatively(type === 'llma' ? createLlmaClient(options) : createLlmoClient(options))
 }
 
 /** Vendors repeat keys in their errors. */

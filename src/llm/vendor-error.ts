@@ -66,7 +66,7 @@ export function readVendorError(body: unknown): Omit<VendorError, 'status'> | un
   if (message === undefined) return undefined
   const type = readText(inner.type)
   const code = readText(inner.code)
-  return { message, ...(type === undefined ? {} : { type }), ...(code === undefined ? {} : { code }) }
+  return { message, type, code }
 }
 
 function isTooLong(message: string): boolean {
@@ -135,8 +135,8 @@ export function makeModelError(reason: CallFailure, target: CallTarget, detail: 
   return {
     reason,
     message: `${opening}${status}${words}`,
-    ...(detail.status === undefined ? {} : { status: detail.status }),
-    ...(detail.retryAfterMs === undefined ? {} : { retryAfterMs: detail.retryAfterMs }),
+    status: detail.status,
+    retryAfterMs: detail.retryAfterMs,
   }
 }
 

@@ -17,27 +17,27 @@ describe('the log', () => {
     expect(entry.time).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
   })
 
-  it('leaves out what is below its level', () => {
+  it('omits lines below its level', () => {
     const { log, lines } = collect({ level: 'warn' })
     log.info('quiet')
     log.warn('loud')
     expect(lines.map((line) => JSON.parse(line).message)).toEqual(['loud'])
   })
 
-  it('cuts fields named like credentials, also one level down [SECRET-008]', () => {
+  it('removes the values of fields named like credentials, also one level down [SECRET-008]', () => {
     const { log, lines } = collect()
     log.info({ token: 'abc', request: { authorization: 'def', 'x-api-key': 'ghi' }, stringData: { k: 'jkl' } }, 'm')
     expect(lines[0]).not.toMatch(/abc|def|ghi|jkl/)
     expect(lines[0]).toContain('[REDACTED]')
   })
 
-  it('cuts what has the shape of a credential out of messages and errors [SECRET-008]', () => {
+  it('removes credentials from messages and errors by their form [SECRET-008]', () => {
     const { log, lines } = collect()
     log.error(new Error('upstream said: Bearer abcdefghijklmnop refused'), 'call with sk-0bcdefghijklmnopqrst failed')
     expect(lines[0]).not.toMatch(/bcdefghijklmnop/)
   })
 
-  it('stays JSON whatever is cut out of it, at any depth [SECRET-008]', () => {
+  it('stays valid JSON whatever is removed, at any depth [SECRET-008]', () => {
     const { log, lines } = collect()
     const deep = { a: { b: { dbPassword: 'hunter22', clientSecret: 12_345_678, kept: 1 } } }
     log.warn(

@@ -12,7 +12,7 @@ describe('the metrics', () => {
     expect(text).toContain('svc_api_request_duration_seconds_count{endpoint="/api/v1/tasks/:id",method="GET"} 2')
   })
 
-  it('read gauges from their sources when asked', async () => {
+  it('read gauges from their sources at each scrape', async () => {
     const metrics = createMetrics()
     let depth = 3
     metrics.attach({ queueDepth: () => depth, taskPhases: async () => ({ Running: 2 }) })
@@ -25,7 +25,7 @@ describe('the metrics', () => {
     expect(text).toContain('svc_workers{state="busy"} 4')
   })
 
-  it('count open streams down again when they end', async () => {
+  it('decrease the number of open streams when a stream ends', async () => {
     const metrics = createMetrics()
     const end = metrics.trackStream()
     metrics.trackStream()
@@ -40,7 +40,7 @@ describe('the metrics', () => {
     expect((await second.expose()).text).not.toContain('phase="Running"')
   })
 
-  it('have a number in every family at the first scrape', async () => {
+  it('have a value in every family at the first scrape', async () => {
     const words = { types: ['ai'], phases: ['Running', 'Failed'], endPhases: ['Failed'] }
     const metrics = createMetrics(words)
     metrics.attach({ providers: async () => [{ namespace: 'team', name: 'main', currency: 'EUR' }] })
@@ -65,7 +65,7 @@ describe('the metrics', () => {
     expect(text).toContain('svc_cost_total{namespace="team",provider="main",currency="EUR",kind="exact"} 0')
   })
 
-  it('count tokens and money by Provider, and give a bounded number of them a series', async () => {
+  it('count tokens and money by Provider, with a series for a limited number of Providers', async () => {
     const metrics = createMetrics()
     const used = { inputTokens: 10, outputTokens: 2, cachedTokens: 4, cacheWriteTokens: 3, cost: 0.5, currency: 'USD' }
     for (let at = 0; at < 600; at += 1) metrics.countUsage({ namespace: 'team', provider: `p-${at}`, ...used })

@@ -34,7 +34,7 @@ describe('the span of a model call', () => {
     })
   })
 
-  it('says when the call failed or was left', () => {
+  it('has an error when the call failed or was aborted', () => {
     expect(makeModelSpan({ ...call, outcome: 'aborted' }, 1000)).toMatchObject({ error: 'aborted' })
   })
 })

@@ -39,7 +39,7 @@ describe('a redactor', () => {
     expect(Buffer.from(clean, 'base64').toString()).not.toContain('word/with')
   })
 
-  it('leaves values alone that are too short to be secrets', () => {
+  it('leaves values that are too short to be secrets', () => {
     expect(redact('a short story')).toBe('a short story')
   })
 
@@ -102,7 +102,7 @@ describe('a redactor', () => {
   })
 })
 
-describe('a redactor for what models read and write', () => {
+describe('a redactor for text that models read and write', () => {
   const redact = createRedactor(['known-value-1'], 'tokens')
 
   it.each([
@@ -127,14 +127,14 @@ describe('a redactor for what models read and write', () => {
     'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl',
     `-----BEGIN RSA PRIVATE KEY-----\n${'MIIEvQIBADANBgkq'.repeat(4)}\n-----END RSA PRIVATE KEY-----`,
     JSON.stringify(`-----BEGIN PRIVATE KEY-----\n${'MIIEvQIBADANBgkq'.repeat(4)}\n-----END PRIVATE KEY-----`),
-  ])('removes what nothing else looks like: %s [SECRET-008]', (text) => {
+  ])('removes what can only be a credential: %s [SECRET-008]', (text) => {
     const clean = redact(text)
     expect(clean).toContain('[REDACTED]')
     expect(clean).not.toMatch(/known-value|abcdef|123456789012|IOSFODNN|eyJzdWIi|MIIEvQ/)
   })
 })
 
-describe('a redactor for a line that grows', () => {
+describe('a redactor for a line that is still being written', () => {
   const values = [secret, 'plainvalue123', 'value123plain', 'plain', 'nested-plainvalue123-end', 'aaaaaaab']
   const pieces = [
     ...values,
@@ -187,7 +187,7 @@ describe('a redactor for a line that grows', () => {
     .map((parts) => parts.join('').replaceAll('\n', ' '))
 
   it.each(['all', 'tokens'] as const)(
-    'gives the beginning of what there will be, and nothing else [SECRET-008] (%s)',
+    'shows only a beginning of the final redacted line [SECRET-008] (%s)',
     (level) => {
       const redact = createRedactor(values, level)
       const redactOpen = createOpenRedactor(values, level)
@@ -208,7 +208,7 @@ describe('a redactor for a line that grows', () => {
     },
   )
 
-  it('holds nothing else back', () => {
+  it('holds back nothing that cannot be part of a secret', () => {
     const redactOpen = createOpenRedactor(['plainvalue123'])
     for (const text of [
       'the answer is 42',

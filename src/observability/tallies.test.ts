@@ -17,8 +17,8 @@ function writeByLibrary(): Promise<string> {
   return (registers[0] as Registry).metrics()
 }
 
-describe('tallies', () => {
-  it('are written as prom-client writes its own [HTTP-042]', async () => {
+describe('counters and histograms', () => {
+  it('are printed exactly as prom-client prints its own [HTTP-042]', async () => {
     const registry = new Registry()
     const counter = createCounter(registry, { name: 'c_total', help: 'Counted.' })
     const histogram = createHistogram(registry, { name: 'h_seconds', help: 'Measured.', buckets })
@@ -32,7 +32,7 @@ describe('tallies', () => {
     expect(lines(await registry.metrics())).toEqual(lines(await writeByLibrary()))
   })
 
-  it('remember what was made for a key', () => {
+  it('create the series of a key once', () => {
     const memo = createMemo<object>()
     expect(memo('a', () => ({}))).toBe(memo('a', () => ({})))
     expect(memo('b', () => ({ other: true }))).toEqual({ other: true })

@@ -34,7 +34,7 @@ describe('traces', () => {
     expect(bad.attributes).toContainEqual({ key: 'error.type', value: { stringValue: 'failed' } })
   })
 
-  it('are dropped when nobody takes them, without an error', async () => {
+  it('are dropped without an error when the collector does not take them', async () => {
     let sizes: number[] = []
     const traces = createTraces({
       version: '1',

@@ -1,11 +1,11 @@
 // The models that a vendor offers, requested from it and cached for a minute. A vendor that does not tell offers none
-// here. Some are asked at a time, and one that does not answer holds a place until its own deadline.
+// here. Some are asked at a time, and one that does not answer holds its permit until its own deadline.
 import { createCatalogMemory } from '../catalog/memory.ts'
 import { providersTriedAtOnce } from '../catalog/models.ts'
 import type { Provider } from '../contract/resources/provider.ts'
 import type { ProviderTrial } from '../ports/provider-trial.ts'
 import type { UsecaseDeps } from '../usecases/deps.ts'
-import { createPlaces } from '../usecases/places.ts'
+import { createFairSemaphore } from '../usecases/fair-semaphore.ts'
 import { tryProvider } from './provider-trial.ts'
 
 export type OfferedModels = {
@@ -19,16 +19,16 @@ const keptMs = 60_000
 export function createOfferedModels(deps: Pick<UsecaseDeps, 'ports' | 'settings'>): OfferedModels {
   const memory = createCatalogMemory(deps.ports, { kinds: ['Provider'], longestMs: keptMs })
   const cache = memory.createCache<ProviderTrial>()
-  const places = createPlaces(providersTriedAtOnce)
+  const semaphore = createFairSemaphore(providersTriedAtOnce)
   const closing = new AbortController()
 
   async function load(provider: Provider): Promise<ProviderTrial> {
     const { namespace } = provider.metadata
-    await places.enter(namespace, closing.signal)
+    await semaphore.acquire(namespace, closing.signal)
     try {
       return await tryProvider(deps, provider, closing.signal)
     } finally {
-      places.leave(namespace)
+      semaphore.release(namespace)
     }
   }
 

@@ -30,7 +30,7 @@ export async function testProvider(deps: UsecaseDeps, caller: Caller, key: Resou
     ok: fault === undefined,
     ...(fault && { reason: fault.reason }),
     message: fault?.message ?? describe(provider, trial),
-    ...(status !== undefined && { status }),
+    status,
     models,
     durationMs,
   }

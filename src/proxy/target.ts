@@ -77,7 +77,7 @@ export function credentialHeaders({ type, apiKey }: AssignedProvider): string[] 
 export function urlOf({ type, baseUrl, azure }: AssignedProvider, endpoint: Endpoint | 'models'): URL {
   const path = endpointPaths[endpoint]
   if (type === 'llma') return new URL(llmaUrl(baseUrl, path))
-  const address = { ...(baseUrl === undefined ? {} : { baseUrl }), ...(azure === undefined ? {} : { azure }) }
+  const address = { baseUrl, azure }
   return new URL(llmoUrl(address, path))
 }
 
@@ -117,9 +117,9 @@ export function createTarget({ choice, serverTools, pipe, namespace, fallbacks =
     pathOf: createPaths(provider),
     headers: credentialHeaders(provider),
     redact: createRedactor(provider.apiKey === undefined ? [] : [provider.apiKey]),
-    ...(family === undefined ? {} : { family }),
-    ...(provider.price === undefined ? {} : { price: provider.price }),
-    ...(provider.rateLimit === undefined ? {} : { rateLimit: provider.rateLimit }),
+    family,
+    price: provider.price,
+    rateLimit: provider.rateLimit,
   }
 }
 

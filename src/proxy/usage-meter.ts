@@ -54,7 +54,7 @@ function namesOf({ spender: { namespace, caller, agent, task } }: MeteredCall) {
   return {
     namespace,
     ...(caller && { caller }),
-    ...(agent !== undefined && { agent }),
+    agent,
     ...(task && { taskUid: task.uid, taskName: task.name }),
   }
 }

@@ -24,12 +24,12 @@ describe('a budget', () => {
     expect(coversSpender(scope, spender)).toBe(covered)
   })
 
-  it('for a token covers no other caller of the same id', () => {
+  it('for a token does not cover a caller of another kind with the same id', () => {
     expect(coversSpender({ token: 'tok-1' }, { ...spender, caller: { ...caller, kind: 'tokenReview' } })).toBe(false)
     expect(coversSpender({ token: 'tok-1' }, { namespace: 'team' })).toBe(false)
   })
 
-  it('counts from the beginning of its day or month in UTC, or from ever', () => {
+  it('covers its day or month in UTC, or all time', () => {
     expect(startOfPeriod('day', now)?.toISOString()).toBe('2026-12-31T00:00:00.000Z')
     expect(startOfPeriod('month', now)?.toISOString()).toBe('2026-12-01T00:00:00.000Z')
     expect(startOfPeriod('total', now)).toBeUndefined()
@@ -38,7 +38,7 @@ describe('a budget', () => {
     expect(endOfPeriod('total', now)).toBeUndefined()
   })
 
-  it('is used up by tokens or by money, whichever is first', () => {
+  it('is used up by tokens or by money, whichever comes first', () => {
     expect(isUsedUp(limit, { tokens: 9, cost: 99 })).toBe(false)
     expect(isUsedUp(limit, { tokens: 10, cost: 0 })).toBe(true)
     const both = { ...limit, maxCost: 2 }
@@ -46,7 +46,7 @@ describe('a budget', () => {
     expect(isUsedUp({ ...limit, maxTokens: undefined, maxCost: 0 }, { tokens: 0, cost: 0 })).toBe(true)
   })
 
-  it('says what it was, for whom, and when it begins anew', () => {
+  it('has a message that names its limit, its scope and when it is reset', () => {
     expect(explainUsedUp({ ...limit, scope: { namespace: 'team', agent: 'poet' } }, { tokens: 10, cost: 0 }, now)).toBe(
       'the budget "b" of 10 tokens a month for agent "poet" in namespace "team" is used up; it resets at 2027-01-01T00:00:00.000Z',
     )

@@ -5,7 +5,7 @@ import { digestContext, recordContext } from './context-digest.ts'
 const sha256 = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`
 
 describe('the digest of a context', () => {
-  it('is the hash of its JSON with sorted keys, `allowed` lists as sets, other lists in their order', () => {
+  it('is the hash of its JSON with sorted keys, where order counts in all lists but the `allowed` ones', () => {
     const context = { b: { z: 1, a: [2, 1] }, allowedTools: ['web_fetch', 'code_exec'], a: 'é"\n' }
     const canonical = '{"a":"é\\"\\n","allowedTools":["code_exec","web_fetch"],"b":{"a":[2,1],"z":1}}'
     expect(digestContext(context)).toBe(sha256(canonical))
@@ -14,7 +14,7 @@ describe('the digest of a context', () => {
     )
   })
 
-  it('differs where anything differs, and is empty for an empty context', () => {
+  it('differs for every difference in the context, and is empty for an empty context', () => {
     expect(digestContext({})).toBe('')
     expect(digestContext({ a: '1' })).not.toBe(digestContext({ a: 1 }))
     expect(digestContext({ a: ['x', 'y'] })).not.toBe(digestContext({ a: ['y', 'x'] }))
@@ -22,7 +22,7 @@ describe('the digest of a context', () => {
 })
 
 describe('what is recorded of a context', () => {
-  it('has the known keys as texts, and drops long notes but no long constraint', () => {
+  it('has the known keys as texts, and omits long notes but never a long constraint', () => {
     const long = 'x'.repeat(1025)
     const context = {
       purpose: long,

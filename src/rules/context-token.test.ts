@@ -35,7 +35,7 @@ describe('a context token', () => {
     [{ verb: 'create', kind: 'Task' }, 'svc:tasks:create', 'task-create'],
     [{ verb: 'get', kind: 'Task' }, 'svc:tasks:get', 'task-read'],
     [{ verb: 'use', kind: 'Secret' }, 'svc:secrets:credentials:read', 'secret-credential-read'],
-  ] as const)('needs the scope of what it does: %o', (wanted, scope, action) => {
+  ] as const)('needs the scope of the action: %o', (wanted, scope, action) => {
     const access: Access = { ...wanted, namespace: 'team', name: 'x' }
     expect(allows({}, access, [scope])).toBe(true)
     const others = everyScope.filter((other) => other !== scope)
@@ -47,7 +47,7 @@ describe('a context token', () => {
     })
   })
 
-  it('takes any one of the configured scopes, and none where none is configured', () => {
+  it('needs any one of the configured scopes, and none where none is configured', () => {
     const two: ContextRules = { ...rules, scopes: { ...rules.scopes, 'task-list': ['a', 'b'], 'task-read': [] } }
     const list: Access = { verb: 'list', kind: 'Task', namespace: 'team' }
     const decide = (granted: string[], access: Access) => decideContext({ scopes: granted, context: {} }, access, two)
@@ -56,11 +56,11 @@ describe('a context token', () => {
     expect(decide([...everyScope, ''], { ...list, verb: 'get' }).allowed).toBe(false)
   })
 
-  it('never reaches tokens and metrics', () => {
+  it('gives no access to tokens and metrics', () => {
     for (const kind of ['Token', 'Metrics'] as const) expect(allows({}, { verb: 'list', kind })).toBe(false)
   })
 
-  it('without constraints is held by its scopes alone', () => {
+  it('without constraints is limited by its scopes alone', () => {
     expect(allows({ purpose: 'tests', maxDepth: 3, unknown: [1] }, create({ tools: 'any' }))).toBe(true)
   })
 })
@@ -157,12 +157,12 @@ describe('a constraint', () => {
     }
   })
 
-  it('is read from the token itself, not from what every object inherits', () => {
+  it('is read from own properties of the token, not from inherited ones', () => {
     expect(readConstraints(JSON.parse('{"purpose":"x"}'))).toEqual({})
     expect(allows(Object.create({ namespace: 'other' }), create())).toBe(true)
   })
 
-  it('on tools holds for a task that runs, where it is enforced', () => {
+  it('on tools applies to a running task in the mode enforce', () => {
     const kept = (context: object, mode: ContextRules['mode']) =>
       ['a', 'b'].filter((name) => allowsTool(at(name), context as Record<string, unknown>, mode))
     expect(kept({ allowedTools: ['b', 'c'] }, 'enforce')).toEqual(['b'])
@@ -172,7 +172,7 @@ describe('a constraint', () => {
     expect(kept({ allowedTools: 7 }, 'enforce')).toEqual([])
   })
 
-  it('on tools holds for those of the service itself; one that asks for rights when it acts takes no scope', () => {
+  it('on tools applies to the service’s own tools; a tool that checks rights itself needs no scope', () => {
     const access = { verb: 'use', kind: 'Tool', ...at('cancel_task') } as const
     const ask = (serviceTool: NonNullable<Access['serviceTool']>, allowedTools: string[]) =>
       decideContext({ scopes: [], context: { allowedTools } }, { ...access, serviceTool }, rules).cause

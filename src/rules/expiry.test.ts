@@ -15,18 +15,18 @@ describe('a task that has ended', () => {
     [40_000, { ttlSecondsAfterFinished: 100 }, undefined],
     [40_000, { ttlSecondsAfterFinished: 100 }, 5],
     [0, { ttlSecondsAfterFinished: 0 }, undefined],
-  ])('goes in %s ms with %j, others after %s ms', (left, spec, usualMs) => {
+  ])('is removed in %s ms with %j, others after %s ms', (left, spec, usualMs) => {
     expect(timeToRemoval(make(spec), now, usualMs)).toBe(left)
   })
 
-  it('stays while it owes a callback, and for as long as it has not ended', () => {
+  it('stays while its callback is pending, and until it has ended', () => {
     const spec = { ttlSecondsAfterFinished: 0, webhookURL: 'https://a.example' }
     expect(timeToRemoval(make(spec, { ...ended, webhook: { state: 'Pending', attempts: 1 } }), now)).toBeUndefined()
     expect(timeToRemoval(make(spec, { ...ended, webhook: { state: 'Failed', attempts: 9 } }), now)).toBe(0)
     expect(timeToRemoval(make(spec, { phase: 'Running' }), now, 0)).toBeUndefined()
   })
 
-  it('is counted from its creation when its end was not written down', () => {
+  it('expires by its creation time when its end was not recorded', () => {
     expect(timeToRemoval(make({}, { phase: 'Failed' }), now, 3_700_000)).toBe(100_000)
   })
 })
@@ -41,7 +41,7 @@ describe('an agent that nobody uses', () => {
     expect(timeToExpiry({ createdAt, activeTasks: 1, ttlAfterLastTask: '1m' }, now)).toBeUndefined()
   })
 
-  it('counts from creation, or from the last use when there was one', () => {
+  it('expires by its creation time, or by its last use when there was one', () => {
     expect(timeToExpiry({ createdAt, activeTasks: 0, ttlAfterLastTask: '2h' }, now)).toBe(3_600_000)
     const lastUsed = new Date('2026-01-01T00:50:00Z')
     expect(timeToExpiry({ createdAt, lastUsed, activeTasks: 0, ttlAfterLastTask: '30m' }, now)).toBe(1_200_000)

@@ -4,12 +4,12 @@ import { findStanding, type IssuerRights } from './issuer-rights.ts'
 const ada = { subject: 'ada', groups: ['dev', 'ops'] }
 const namespace = 'guests'
 
-describe('whom an issuer vouches for', () => {
-  it('is an editor of one namespace', () => {
+describe('the rights of an issuer’s caller', () => {
+  it('are those of an editor in one namespace', () => {
     expect(findStanding(ada, { namespace })).toEqual({ role: 'editor', namespace, boundNamespace: namespace })
   })
 
-  it('is held to the namespace that the issuer signed', () => {
+  it('are bound to the namespace that the issuer signed', () => {
     const signed = { namespace: 'team', boundNamespace: 'team' }
     expect(findStanding({ ...ada, namespace: 'team' }, { namespace })).toMatchObject(signed)
     const cluster = { username: 'ctx:', groups: 'ctx:' }
@@ -34,20 +34,23 @@ describe('whom an issuer vouches for', () => {
     ],
     [[{ group: 'admins', role: 'owner' }], undefined],
     [[], undefined],
-  ] as [IssuerRights['groupRoles'], string | undefined][])('with the groups %j has the role %s', (groupRoles, role) => {
-    expect(findStanding(ada, { namespace, ...(groupRoles && { groupRoles }) })?.role).toBe(role)
-  })
+  ] as [IssuerRights['groupRoles'], string | undefined][])(
+    'are, with the groups %j, those of the role %s',
+    (groupRoles, role) => {
+      expect(findStanding(ada, { namespace, ...(groupRoles && { groupRoles }) })?.role).toBe(role)
+    },
+  )
 
-  it('is in no namespace alone as an owner', () => {
+  it('are not bound to a namespace for an owner', () => {
     const standing = findStanding(ada, { namespace, groupRoles: [{ group: 'dev', role: 'owner' }] })
     expect(standing).toEqual({ role: 'owner', namespace })
   })
 })
 
-describe('whom the cluster is asked about', () => {
+describe('the user that the cluster is asked about', () => {
   const cluster = { username: 'https://issuer.example#', groups: 'oidc:' }
 
-  it('has names of the issuer alone, and the group of everybody who is known', () => {
+  it('has names from the issuer alone, and the group of all authenticated users', () => {
     expect(findStanding(ada, { namespace, cluster })).toEqual({
       role: 'editor',
       namespace,
@@ -55,7 +58,7 @@ describe('whom the cluster is asked about', () => {
     })
   })
 
-  it("never has one of the cluster's own names, whatever the prefixes are", () => {
+  it('never has a name of the cluster itself, whatever the prefixes are', () => {
     const bare = { namespace, cluster: { username: '', groups: '' } }
     expect(findStanding({ subject: 'system:admin', groups: [] }, bare)).toBeUndefined()
     const masters = findStanding({ subject: 'ada', groups: ['system:masters', 'dev'] }, bare)

@@ -66,7 +66,7 @@ describe('matchesLabels', () => {
   const matches = (selector: string, labels?: Record<string, string>) =>
     matchesLabels(parseLabelSelector(selector), labels)
 
-  it('lets an absent label meet only what asks for absence or another value', () => {
+  it('meets an absent label only with a requirement of absence or of another value', () => {
     expect(['a!=b', 'a notin (b)', '!a', ''].map((selector) => matches(selector))).toEqual([true, true, true, true])
     expect(['a=b', 'a=', 'a in (b)', 'a', 'a>1'].map((selector) => matches(selector, {}))).not.toContain(true)
   })

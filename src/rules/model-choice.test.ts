@@ -29,7 +29,7 @@ describe('the provider and model of a task', () => {
     provider('theirs', { defaultModel: 'm-theirs' }, 'agents'),
   ]
 
-  it('are those of the task before the agent before the namespace default', () => {
+  it('come from the task, else from the agent, else from the namespace default', () => {
     const its = agent({ providerRef: { name: 'theirs' }, model: { name: 'm-agent' } })
     const own = { providerRef: { name: 'own' } }
     expect(choose(task({ ...own, model: 'm-task' }), its, ...all)).toEqual(['default/own:m-task'])
@@ -39,7 +39,7 @@ describe('the provider and model of a task', () => {
     expect(choose(task(), undefined, ...all)).toEqual(['default/default:m-default'])
   })
 
-  it('fall back in order, without fallbacks that are missing or have no model', () => {
+  it('fall back in order, leaving out fallbacks that are missing or have no model', () => {
     const fallbacks = [
       { providerRef: { name: 'gone' } },
       { providerRef: { name: 'bare' } },
@@ -61,7 +61,7 @@ describe('the provider and model of a task', () => {
     expect(named).toMatchObject({ outcome: 'missing', message: expect.stringMatching(/"gone".*"far"/) })
   })
 
-  it('are refused when nobody names a model, for none is built in [PROV-012]', () => {
+  it('are refused when nobody names a model, since no default is built in [PROV-012]', () => {
     expect(choose(task(), undefined, provider('default'))).toMatchObject({
       outcome: 'invalid',
       message: expect.stringContaining('no model specified and no default model configured'),
@@ -71,7 +71,7 @@ describe('the provider and model of a task', () => {
 })
 
 describe('the tools of a task', () => {
-  it('are the built-in ones, its agent’s and its own together', () => {
+  it('are the built-in ones together with those of its agent and its own', () => {
     const tools = [
       { name: 'crm' },
       { name: 'list_issues' },

@@ -13,7 +13,7 @@ describe('the price of a model', () => {
     ['small-1', 1],
     ['xsmall-1', undefined],
     ['tiny', 7],
-  ])('%s is the narrowest one that fits, in whatever order they stand', (model, wanted) => {
+  ])('%s is the most specific that matches, in any order', (model, wanted) => {
     const prices = [
       priceOf('large-*', 3),
       priceOf('large-2', 2),
@@ -25,7 +25,7 @@ describe('the price of a model', () => {
     expect(findPrice({ prices: prices.toReversed() }, model)?.inputPerMillion).toBe(wanted)
   })
 
-  it('is that of all models where none fits, and none where there is none', () => {
+  it('is the general price where none matches, and undefined where there is no price', () => {
     expect(findPrice({ price, prices: [priceOf('a', 1)] }, 'b')).toEqual(price)
     expect(findPrice({ price, prices: [priceOf('a', 1)] }, 'a')).toEqual({ currency: 'USD', inputPerMillion: 1 })
     expect(findPrice({ prices: [priceOf('a', 1)] }, 'b')).toBeUndefined()

@@ -27,14 +27,14 @@ describe('authorization', () => {
     })
   })
 
-  it('keeps the audit log to the owner and to those whom a cluster gives it', () => {
+  it('allows the audit log to the owner and to those whom a cluster grants it', () => {
     const access = { verb: 'list', kind: 'Audit' } as const
     expect(authorize(owner, access).allowed).toBe(true)
     expect(authorize({ ...user, cluster: {} }, access).allowed).toBe(true)
     for (const role of ['viewer', 'runner', 'editor'] as const) expect(authorize({ role }, access).allowed).toBe(false)
   })
 
-  it('lets no model near a secret, whosoever it works for', () => {
+  it('refuses a model every access to secrets, whoever it works for', () => {
     for (const verb of ['get', 'list', 'use', 'create'] as const) {
       expect(authorize({ ...owner, isModel: true }, { verb, kind: 'Secret', namespace: 'team' }).allowed).toBe(false)
     }
@@ -43,7 +43,7 @@ describe('authorization', () => {
     )
   })
 
-  it('lets an agent have its own provider act, and nothing else', () => {
+  it('lets an agent token use its own provider and nothing else', () => {
     const agent = { ...user, agent: { provider: { namespace: 'team', name: 'vendor' } } }
     const use = { verb: 'use', kind: 'Provider', namespace: 'team' } as const
     expect(authorize(agent, { ...use, name: 'vendor' }).allowed).toBe(true)
@@ -59,14 +59,14 @@ describe('authorization', () => {
     for (const access of others) expect(authorize(agent, access).allowed).toBe(false)
   })
 
-  it('keeps tokens to the owner', () => {
+  it('allows tokens to the owner only', () => {
     expect(authorize(user, { verb: 'list', kind: 'Token' })).toMatchObject({ allowed: false })
     expect(authorize(owner, { verb: 'create', kind: 'Token' })).toEqual({ allowed: true })
   })
 })
 
 describe('the namespace of a request', () => {
-  it('is the named one, else the bound one, else the own one, else default', () => {
+  it('is the named one, else the one bound to the token, else the caller’s own, else default', () => {
     expect(resolveNamespace(bound, 'named')).toBe('named')
     expect(resolveNamespace(bound, undefined)).toBe('team')
     expect(resolveNamespace({ ...user, namespace: 'own' }, undefined)).toBe('own')

@@ -47,7 +47,7 @@ describe('matchesFields', () => {
 })
 
 describe('checkFields', () => {
-  it('names the field it does not know and those it knows', () => {
+  it('names the unknown field and the known ones', () => {
     expect(() => checkFields('Task', { phase: 'x', colour: 'red' })).toThrow(
       'Task cannot be filtered by "colour": use one of uid, owner, agent, phase, type',
     )

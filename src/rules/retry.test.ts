@@ -6,7 +6,7 @@ import { mayRetry, retryCeilingMs, retryDelayMs } from './retry.ts'
 const failure = { reason: 'ExitCode', message: 'x' } as const
 
 describe('retries', () => {
-  it('are none by default and maxRetries beyond the first run otherwise', () => {
+  it('are none by default, and else maxRetries beyond the first run', () => {
     expect(mayRetry(undefined, { attempts: 1, interruptions: 0 }, failure)).toBe(false)
     const policy = RetryPolicy.parse({ maxRetries: 2 })
     const allowed = [1, 2, 3].map((attempts) => mayRetry(policy, { attempts, interruptions: 0 }, failure))
@@ -21,7 +21,7 @@ describe('retries', () => {
     },
   )
 
-  it('double their ceiling from 10 s up to five minutes [TASK-042]', () => {
+  it('double their longest delay from 10 s up to five minutes [TASK-042]', () => {
     const ceilings = [1, 2, 3, 4, 5, 6, 7].map((retry) => retryCeilingMs(undefined, retry) / 1000)
     expect(ceilings).toEqual([10, 20, 40, 80, 160, 300, 300])
   })
@@ -31,7 +31,7 @@ describe('retries', () => {
     expect([1, 2, 3].map((retry) => retryCeilingMs(policy, retry))).toEqual([60_000, 60_000, 60_000])
   })
 
-  it('are spread over the whole of the ceiling: full jitter [TASK-042]', () => {
+  it('wait a random time up to that delay: full jitter [TASK-042]', () => {
     expect(retryDelayMs(undefined, { attempts: 1, interruptions: 0 }, 0)).toBe(0)
     fc.assert(
       fc.property(

@@ -25,7 +25,7 @@ describe('decideSchedule', () => {
     expect(decide({}, '2026-01-10T11:59:00Z')).toEqual({ action: 'wait', next: '2026-01-10T12:00:00Z' })
   })
 
-  it('runs a tick from its very second on, once', () => {
+  it('runs a tick from the exact second on, once', () => {
     const expected = { action: 'run', tick: '2026-01-10T12:00:00Z', next: '2026-01-10T12:05:00Z' }
     expect(decide({}, '2026-01-10T12:00:00Z')).toEqual(expected)
     expect(decide({}, '2026-01-10T12:00:30.250Z')).toEqual(expected)
@@ -33,7 +33,7 @@ describe('decideSchedule', () => {
     expect(decide({}, '2026-01-10T12:00:30Z', { lastTick })).toEqual({ action: 'wait', next: '2026-01-10T12:05:00Z' })
   })
 
-  it('leaves out a tick that is found later than the deadline', () => {
+  it('skips a tick that is noticed after its deadline', () => {
     expect(decide({}, '2026-01-10T12:01:41Z')).toMatchObject({ action: 'missed', tick: '2026-01-10T12:00:00Z' })
     expect(decide({ startingDeadlineSeconds: 200 }, '2026-01-10T12:01:41Z')).toMatchObject({ action: 'run' })
   })
@@ -43,17 +43,17 @@ describe('decideSchedule', () => {
     expect(decision).toMatchObject({ action: 'run', tick: '2026-01-11T12:00:00Z' })
   })
 
-  it('skips a tick under Forbid while a run is active, and not under Allow', () => {
+  it('skips a tick under Forbid while a run is active, and runs it under Allow', () => {
     const active = { hasActiveRun: true }
     expect(decide({}, '2026-01-10T12:00:01Z', active)).toMatchObject({ action: 'skip', tick: '2026-01-10T12:00:00Z' })
     expect(decide({ concurrencyPolicy: 'Allow' }, '2026-01-10T12:00:01Z', active)).toMatchObject({ action: 'run' })
   })
 
-  it('rests while suspended', () => {
+  it('runs nothing while suspended', () => {
     expect(decide({ suspend: true }, '2026-01-10T12:00:01Z')).toEqual({ action: 'suspended' })
   })
 
-  it('names a schedule that cannot be read', () => {
+  it('reports a schedule that cannot be parsed', () => {
     expect(decide({ schedule: '61 * * * *' }, '2026-01-10T12:00:01Z')).toMatchObject({ action: 'invalid' })
   })
 
@@ -68,7 +68,7 @@ describe('decideSchedule', () => {
     })
   })
 
-  it('says that a schedule never fires again', () => {
+  it('reports that a schedule never fires again', () => {
     expect(decide({ schedule: '0 0 30 2 *' }, '2026-01-10T12:00:00Z')).toEqual({ action: 'wait', next: undefined })
   })
 
@@ -99,12 +99,12 @@ function listRuns(spec: ScheduleSpec, from: string, to: string): string[] {
 describe('schedules when clocks change', () => {
   const berlin = { ...base, timeZone: 'Europe/Berlin' }
 
-  it('runs a time that is left out in spring once, right after the gap', () => {
+  it('runs a time that does not exist in spring once, right after the gap', () => {
     const runs = listRuns({ ...berlin, schedule: '30 2 * * *' }, '2026-03-28T12:00:00Z', '2026-03-30T12:00:00Z')
     expect(runs).toEqual(['2026-03-29T01:00', '2026-03-30T00:30'])
   })
 
-  it('runs a time that comes twice in autumn once', () => {
+  it('runs a time that exists twice in autumn once', () => {
     const runs = listRuns({ ...berlin, schedule: '30 2 * * *' }, '2026-10-24T12:00:00Z', '2026-10-26T12:00:00Z')
     expect(runs).toEqual(['2026-10-25T00:30', '2026-10-26T01:30'])
   })
@@ -116,7 +116,7 @@ describe('schedules when clocks change', () => {
   })
 })
 
-describe('schedules, whenever somebody looks', () => {
+describe('schedules, at whatever moments they are checked', () => {
   const looks = fc.array(fc.record({ seconds: fc.integer({ min: 1, max: 900 }), active: fc.boolean() }), {
     maxLength: 40,
   })

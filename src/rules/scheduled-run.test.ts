@@ -32,14 +32,14 @@ describe('scheduled runs', () => {
     expect(nameScheduledRun('nightly', tick)).toBe('nightly-1768046400')
   })
 
-  it('have names that are valid and told apart though the task name is long', () => {
+  it('have names that are valid and distinct though the task name is long', () => {
     const names = ['a', 'b'].map((end) => nameScheduledRun(`${'x'.repeat(62)}${end}`, tick))
     for (const name of names) expect(Name.safeParse(name).success).toBe(true)
     expect(new Set(names).size).toBe(2)
     expect(nameScheduledRun(`${'x'.repeat(62)}a`, tick)).toBe(names[0])
   })
 
-  it('have the spec of their task without its schedule, and it as owner and parent', () => {
+  it('have the spec of their task without its schedule, and the task as owner and parent', () => {
     const schedule = { schedule: '@hourly', timeZone: 'Europe/Berlin', suspend: false, successfulRunsHistoryLimit: 9 }
     const parent = makeTask('nightly', { spec: { ...schedule, priority: 700, timeout: '5m' } })
     const run = makeScheduledRun(parent, tick)
@@ -56,7 +56,7 @@ describe('scheduled runs', () => {
     })
   })
 
-  it('count as those of the caller who made the schedule, and take no other annotation [USAGE-002]', () => {
+  it('count for the caller who made the schedule, and copy no other annotation [USAGE-002]', () => {
     const annotations = { 'svc.ai/caller': 'ann', 'svc.ai/cancel-requested': '', note: 'x' }
     const run = makeScheduledRun(makeTask('nightly', { spec: { schedule: '@hourly' }, annotations }), tick)
     expect(run.metadata.annotations).toEqual({ 'svc.ai/parent-task-name': 'nightly', 'svc.ai/caller': 'ann' })
@@ -64,7 +64,7 @@ describe('scheduled runs', () => {
     expect(orphan.metadata.annotations).toEqual({ 'svc.ai/parent-task-name': 'nightly' })
   })
 
-  it('go beyond the history limits, oldest first, and cancelled or active ones never', () => {
+  it('are removed beyond the history limits, oldest first, but never cancelled or active ones', () => {
     const labels = { 'svc.ai/scheduled-run': 'true' }
     const ended = (name: string, phase: string, hour: number) =>
       makeTask(name, { labels, status: { phase, completionTime: `2026-01-02T0${hour}:00:00Z` } })

@@ -3,7 +3,7 @@ import type { SkillContent } from '../contract/resources/skill.ts'
 import { formatSkill, hashSkill, measureSkill } from './skill-content.ts'
 
 describe('skill content', () => {
-  it('has a hash over the Markdown and the files, in whatever order they are given', () => {
+  it('has a hash over the Markdown and the files, in any order', () => {
     const one = hashSkill({ inline: 'x', files: { a: '1', b: '2' } })
     expect(one).toMatch(/^sha256:[0-9a-f]{64}$/)
     expect(hashSkill({ inline: 'x', files: { b: '2', a: '1' } })).toBe(one)
@@ -19,8 +19,7 @@ describe('skill content', () => {
     expect(measureSkill({ inline: 'é', files: { a: '123' } })).toBe(5)
   })
 
-  it('stands in a delimited section of the prompt', () => {
-    const text = formatSkill('style', { inline: 'Be brief.\n', files: { 'b.md': 'two' } })
-    expect(text).toBe('<skill name="style">\nBe brief.\n<file path="b.md">\ntwo\n</file>\n</skill>')
+  it('is put into a delimited section of the prompt where nothing describes it', () => {
+    expect(formatSkill('texts/style', 'Be brief.\n')).toBe('<skill name="texts/style">\nBe brief.\n</skill>')
   })
 })

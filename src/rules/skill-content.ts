@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { SkillContent } from '../contract/resources/skill.ts'
 
-/** A skill with more bytes than this takes up too much of the prompt. */
+/** A skill with more bytes than this takes up much of the context of a model that reads it. */
 export const largeSkillBytes = 10_240
 
 function listFiles(content: SkillContent): [path: string, text: string][] {
@@ -26,8 +26,7 @@ export function measureSkill(content: SkillContent): number {
   return [content.inline, ...Object.values(content.files ?? {})].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
 }
 
-/** The skill as a delimited section of a system prompt. */
-export function formatSkill(name: string, content: SkillContent): string {
-  const files = listFiles(content).map(([path, text]) => `<file path="${path}">\n${text}\n</file>`)
-  return [`<skill name="${name}">`, content.inline.trimEnd(), ...files, '</skill>'].join('\n')
+/** A text without a description, as a delimited section of a system prompt. */
+export function formatSkill(name: string, text: string): string {
+  return [`<skill name="${name}">`, text.trimEnd(), '</skill>'].join('\n')
 }

@@ -36,24 +36,24 @@ const workload: Identity = {
 }
 
 describe('the stamp of a task', () => {
-  it('holds what an OpenID Connect issuer says of the caller, and no transaction [TASK-017]', () => {
+  it('holds the claims of an OpenID Connect caller, and no transaction [TASK-017]', () => {
     const { authType: _type, ...shown } = person
     expect(stampOf(person)).toEqual({ spec: { requestedBy: shown }, labels: {}, annotations: {} })
   })
 
-  it('leaves out what is not there', () => {
+  it('omits claims that are absent', () => {
     expect(stampOf({ authType: 'oidc', username: 'ann', groups: [], email: '', subject: 's' }).spec).toEqual({
       requestedBy: { username: 'ann', subject: 's' },
     })
   })
 
-  it('is empty for tokens of the service and of the cluster, whatever else they say [TASK-017]', () => {
+  it('is empty for tokens of the service and of the cluster, whatever claims they have [TASK-017]', () => {
     for (const authType of ['token', 'tokenReview']) {
       expect(stampOf({ ...workload, authType })).toEqual({ spec: {}, labels: {}, annotations: {} })
     }
   })
 
-  it('has the transaction of a context token with digests and the shown part of its context', () => {
+  it('has the transaction of a context token, with digests and the part of its context that may be shown', () => {
     const { spec, labels, annotations } = stampOf(workload)
     const digest = digestContext(context)
     expect(spec.transaction).toEqual({
@@ -80,21 +80,21 @@ describe('the stamp of a task', () => {
     })
   })
 
-  it('of every key that a context may show fits the schema', () => {
+  it('with every key that may be shown fits the schema', () => {
     const keys = Object.keys(TransactionContext.shape)
     const all = Object.fromEntries(keys.map((key) => [key, 'x']))
     const { transaction } = stampOf({ ...workload, transaction: { ...transactionOf(workload), context: all } }).spec
     expect(transaction?.context).toEqual(all)
   })
 
-  it('that is too long for a task does not fit, and is not cut', () => {
+  it('that is too long for a task is refused, and not cut', () => {
     expect(fitsTask(stampOf(person))).toBe(true)
     expect(fitsTask(stampOf(workload))).toBe(true)
     expect(fitsTask(stampOf({ ...person, groups: Array.from({ length: 513 }, (_, at) => `g${at}`) }))).toBe(false)
     expect(fitsTask(stampOf({ ...person, subject: 'x'.repeat(1025) }))).toBe(false)
   })
 
-  it('goes to children without the token that was made for the parent alone', () => {
+  it('is inherited by children without the token that was made for the parent', () => {
     const { spec, labels, annotations } = stampOf(workload)
     const own = { 'svc.ai/transaction-token-secret': 'parent-txn', 'svc.ai/caller': 'sub-2', other: 'x' }
     const parent = {
@@ -111,12 +111,12 @@ function transactionOf({ transaction }: Identity) {
   return transaction
 }
 
-describe('a text as a label', () => {
-  it('stays as it is where it can', () => {
+describe('a text turned into a label', () => {
+  it('stays as it is where it is already valid', () => {
     for (const text of ['txn-1', 'A.b_c-9', 'x'.repeat(63)]) expect(toLabel(text)).toBe(text)
   })
 
-  it('is always a label, and two texts never have the same one', () => {
+  it('is always valid, and no two texts become the same label', () => {
     const texts = ['a b', 'a-b', 'a/b', '-a', 'a-', 'é', '???', 'x'.repeat(64), 'x'.repeat(65), 'a\0b']
     const labels = texts.map(toLabel)
     for (const label of labels) expect(label).toMatch(/^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/)

@@ -16,7 +16,7 @@ describe('the order in which tasks start', () => {
     expect(order(young, rank('b'), rank('a'), urgent)).toEqual(['urgent', 'a', 'b', 'young'])
   })
 
-  it('tells the age within one second by time-ordered uids [TASK-039]', () => {
+  it('orders tasks of the same second by their time-ordered uids [TASK-039]', () => {
     const first = rank('z', { uid: '0192aaaa-0000-7000-8000-000000000001' })
     const second = rank('a', { uid: '0192aaab-0000-7000-8000-000000000000' })
     expect(order(second, first)).toEqual(['z', 'a'])

@@ -24,13 +24,13 @@ function makeTask(status: object | undefined, metadata: object = {}, spec: objec
 const unknown = { liveAttempt: undefined, queuedGeneration: undefined }
 
 describe('needsAttention', () => {
-  it('is false for the echo of what the controller did itself', () => {
+  it('is false for changes that the controller itself made', () => {
     expect(needsAttention(makeTask({ phase: 'Running', attempts: 1 }), { ...unknown, liveAttempt: 1 })).toBe(false)
     expect(needsAttention(makeTask({ phase: 'Pending' }), { ...unknown, queuedGeneration: 2 })).toBe(false)
     expect(needsAttention(makeTask({ phase: 'Succeeded' }), unknown)).toBe(false)
   })
 
-  it('is true for what is new', () => {
+  it('is true for changes that the controller has not seen', () => {
     expect(needsAttention(makeTask(undefined), unknown)).toBe(true)
     expect(needsAttention(makeTask({ phase: 'Running', attempts: 2 }), { ...unknown, liveAttempt: 1 })).toBe(true)
     expect(
@@ -49,14 +49,14 @@ describe('needsAttention', () => {
     )
   })
 
-  it('is true for an ended task that owes its callback', () => {
+  it('is true for an ended task whose callback is pending', () => {
     const status = { phase: 'Succeeded', webhook: { state: 'Pending', attempts: 0 } }
     expect(needsAttention(makeTask(status, {}, { webhookURL: 'https://example.com/' }), unknown)).toBe(true)
   })
 })
 
 describe('awaitsPlace', () => {
-  it('is true for a task that waits for nothing but its turn', () => {
+  it('is true for a task that waits only for its turn', () => {
     expect(awaitsPlace(makeTask(undefined))).toBe(true)
     expect(awaitsPlace(makeTask({ phase: 'Pending', queuedReason: 'NamespaceLimit' }))).toBe(true)
   })

@@ -15,20 +15,20 @@ function makeTask(spec: object, status: object = {}): Task {
 const changed = (before: Task, spec: object) =>
   listChangedFields(before, TaskSpec.parse({ type: 'ai', prompt: 'x', ...spec }))
 
-describe('what was changed', () => {
-  it('is told by field, without defaults that were not there when the task was stored', () => {
+describe('the changes to a spec', () => {
+  it('are listed by field, ignoring defaults that are newer than the stored task', () => {
     const { retryPolicy: _, suspend: __, ...stored } = makeTask({}).spec
     const old = { ...makeTask({}), spec: stored as TaskSpec }
     expect(changed(old, { suspend: false })).toEqual([])
     expect(changed(old, { timeout: '5s', env: [] })).toEqual(['env', 'timeout'])
   })
 
-  it('leaves out what the service stamps', () => {
+  it('do not include what the service stamps', () => {
     expect(changed(makeTask({ requestedBy: { subject: 'a' } }), {})).toEqual([])
   })
 })
 
-describe('what is fixed', () => {
+describe('the fields that can no longer change', () => {
   it.each([
     ['nothing', {}],
     ['nothing', { phase: 'Pending' }],
@@ -36,23 +36,23 @@ describe('what is fixed', () => {
     ['prompt', { phase: 'Running', attempts: 1 }],
     ['prompt', { phase: 'Pending', attempts: 1 }],
     ['prompt', { phase: 'Cancelled' }],
-  ])('is %s with status %j', (what, status) => {
+  ])('are %s with status %j', (what, status) => {
     const fixed = findFixedChanges(makeTask({}, status), ['prompt', 'ttlSecondsAfterFinished'])
     expect(fixed).toEqual(what === 'nothing' ? [] : ['prompt'])
   })
 })
 
-describe('a task that acts for somebody', () => {
+describe('a task that acts for a person', () => {
   const task = makeTask({ requestedBy: { subject: 'ann', issuer: 'https://id' } })
 
-  it('does what they asked for: nobody else changes that', () => {
+  it('can have its prompt changed by that person only', () => {
     expect(actsForAnother(task, ['prompt'], { subject: 'ann', issuer: 'https://id' })).toBe(false)
     expect(actsForAnother(task, ['prompt'], { subject: 'bob', issuer: 'https://id' })).toBe(true)
     expect(actsForAnother(task, ['prompt'], { subject: 'ann', issuer: 'https://other' })).toBe(true)
     expect(actsForAnother(task, ['prompt'], undefined)).toBe(true)
   })
 
-  it('can be suspended by others, and a task of nobody in particular be changed', () => {
+  it('can be suspended by others, and a task that acts for nobody can be changed by them', () => {
     expect(actsForAnother(task, ['suspend', 'priority'], undefined)).toBe(false)
     expect(actsForAnother(makeTask({}), ['prompt'], undefined)).toBe(false)
   })

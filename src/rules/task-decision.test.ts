@@ -34,19 +34,19 @@ const running: TaskStatus = { phase: 'Running', attempts: 1, startTime: '2026-03
 const failed = { phase: 'Failed', reason: 'ExitCode', message: 'the command ended with exit code 3' } as const
 
 describe('decideTask', () => {
-  it('holds a suspended task back until it is changed, and none that has started', () => {
+  it('holds a suspended task that has not started, until it is changed', () => {
     const spec = { suspend: true }
     expect(decide({ spec })).toMatchObject({ action: 'hold', reason: 'Suspended' })
     expect(decide({ spec, status: { phase: 'Pending' } })).toMatchObject({ action: 'hold' })
     expect(decide({ spec, status: { phase: 'Pending', attempts: 1 } })).toEqual({ action: 'start' })
   })
 
-  it('starts a task that was not seen before and one that is Pending', () => {
+  it('starts a new task, and one that is Pending', () => {
     expect(decide({})).toEqual({ action: 'start' })
     expect(decide({ status: { phase: 'Pending' } })).toEqual({ action: 'start' })
   })
 
-  it('does nothing about a task that has ended, whatever asks for it', () => {
+  it('does nothing for a task that has ended, whatever is requested', () => {
     for (const phase of ['Succeeded', 'Failed', 'Cancelled'] as const) {
       const metadata = { annotations: { [cancelAnnotation]: 'late' } }
       expect(decide({ status: { phase }, metadata, spec: { schedule: '@hourly' } }, failed)).toEqual({ action: 'none' })
@@ -60,7 +60,7 @@ describe('decideTask', () => {
     }
   })
 
-  it('leaves a task with a schedule to its ticks', () => {
+  it('leaves a task with a schedule to the schedule', () => {
     expect(decide({ spec: { schedule: '@hourly' } })).toEqual({ action: 'schedule' })
     expect(decide({ spec: { schedule: '@hourly' }, status: { phase: 'Scheduled' } })).toEqual({ action: 'schedule' })
   })
@@ -76,24 +76,24 @@ describe('decideTask', () => {
     },
   )
 
-  it('lets a success stand that came before the cancellation', () => {
+  it('keeps a success that came before the cancellation', () => {
     const metadata = { annotations: { [cancelAnnotation]: '' } }
     expect(decide({ status: running, metadata }, { phase: 'Succeeded' }, true).action).toBe('succeed')
   })
 
-  it('waits until the retry time though something else happened [TASK-042]', () => {
+  it('waits until the retry time even when something else happens [TASK-042]', () => {
     const status: TaskStatus = { phase: 'Pending', attempts: 1, nextRetryTime: '2026-03-01T12:00:07Z', message: 'm' }
     expect(decide({ status })).toEqual({ action: 'wait', reason: 'RetryDelay', message: 'm', lookAgainMs: 7000 })
     expect(decide({ status: { ...status, nextRetryTime: '2026-03-01T12:00:00Z' } })).toEqual({ action: 'start' })
   })
 
-  it('looks again at a running attempt at its deadline at the latest', () => {
+  it('checks a running attempt at its deadline at the latest', () => {
     expect(decide({ status: running }, { phase: 'Running' })).toEqual({ action: 'watch', lookAgainMs: watchIntervalMs })
     const watched = decide({ status: running, spec: { timeout: '40s' } }, { phase: 'Running' })
     expect(watched).toEqual({ action: 'watch', lookAgainMs: 10_000 })
   })
 
-  it('does not time out while the attempt waits for a place, and counts from where it runs [TASK-041]', () => {
+  it('does not time out an attempt that waits for a node, and counts from when it runs [TASK-041]', () => {
     const spec = { timeout: '10s' }
     const waiting = { phase: 'Pending', reason: 'Unschedulable', message: 'no room' } as const
     expect(decide({ status: running, spec }, waiting)).toEqual({
@@ -107,7 +107,7 @@ describe('decideTask', () => {
     expect(decide({ status: running, spec }, overdue)).toMatchObject({ action: 'fail', reason: 'TimedOut' })
   })
 
-  it('says of an attempt that takes its usual steps nothing but when to look again', () => {
+  it('does nothing but schedule the next check for an attempt that is starting normally', () => {
     const decision = decide({ status: running }, { phase: 'Pending', message: 'its pod is being started' })
     expect(decision).toEqual({ action: 'watch', lookAgainMs: watchIntervalMs })
   })
@@ -128,13 +128,13 @@ describe('decideTask', () => {
     }
   })
 
-  it('succeeds when the result is stored, even if the worker died after it', () => {
+  it('succeeds when the result is stored, even if the worker died afterwards', () => {
     expect(decide({ status: running }, { phase: 'Succeeded' }, true).action).toBe('succeed')
     expect(decide({ status: running }, { phase: 'Missing' }, true).action).toBe('succeed')
     expect(decide({ status: running }, { ...failed, reason: 'Signal' }, true).action).toBe('succeed')
   })
 
-  it('does not believe a worker that ended well without a result, but does a command', () => {
+  it('fails a worker that ended well without a result, but not a command', () => {
     expect(decide({ status: running }, { phase: 'Succeeded' })).toMatchObject({ action: 'fail', reason: 'NoResult' })
     const spec = { type: 'container', command: ['true'], prompt: undefined }
     expect(decide({ status: running, spec }, { phase: 'Succeeded' }).action).toBe('succeed')
@@ -168,7 +168,7 @@ describe('decideTask', () => {
     expect(decide({ status: running }, { ...failed, reason: 'Stopped' }).action).toBe('interrupt')
   })
 
-  it('says how an attempt was lost where that is known', () => {
+  it('says why an attempt was lost where that is known', () => {
     const stopped = { phase: 'Failed', reason: 'Stopped', message: 'its node evicted its pod: low on memory' } as const
     expect(decide({ status: running }, stopped)).toEqual({
       action: 'interrupt',
@@ -178,7 +178,7 @@ describe('decideTask', () => {
     expect(last).toMatchObject({ action: 'fail', message: expect.stringContaining('low on memory') })
   })
 
-  it('goes by the worker’s own word for the cause where it gave one', () => {
+  it('uses the cause that the worker itself reported', () => {
     const spec = { retryPolicy: { maxRetries: 3 } }
     const decision = decide({ status: running, spec }, { ...failed, cause: 'MissingApiKey', message: 'no key' })
     expect(decision).toEqual({ action: 'fail', reason: 'MissingApiKey', cause: 'MissingApiKey', message: 'no key' })
@@ -261,7 +261,7 @@ function playHistory(first: Task, steps: Step[]) {
 describe('the phase machine, whatever happens', () => {
   const histories = fc.tuple(fc.integer({ min: 0, max: 4 }), fc.array(step, { maxLength: 60 }))
 
-  it('never leaves a terminal phase, never starts too often and never before the retry time', () => {
+  it('never leaves a terminal phase, never makes too many attempts and never starts before the retry time', () => {
     fc.assert(
       fc.property(histories, ([maxRetries, steps]) => {
         const task = makeTask({ spec: { retryPolicy: { maxRetries }, timeout: '10m' } })
@@ -277,7 +277,7 @@ describe('the phase machine, whatever happens', () => {
     )
   })
 
-  it('never starts another attempt once a result was seen at the end of one', () => {
+  it('never starts another attempt once a result was stored at the end of one', () => {
     fc.assert(
       fc.property(
         fc.constantFrom<Outcome>('Succeeded', 'Failed', 'Killed', 'Missing'),

@@ -14,7 +14,7 @@ const running = (attempts: number, more: TaskStatus = {}): TaskStatus => ({
 })
 
 describe('a change of a task', () => {
-  it('tells the wait at its first start alone', () => {
+  it('reports the wait at the first start only', () => {
     expect(measureChange(task({ phase: 'Pending' }), running(1))).toEqual({
       type: 'ai',
       retries: 0,
@@ -22,15 +22,18 @@ describe('a change of a task', () => {
       waitedSeconds: 10,
     })
     expect(measureChange(task(running(1)), running(1, { message: 'goes on' }))).toEqual({ type: 'ai', retries: 0 })
-    expect(measureChange(task({ phase: 'Pending', attempts: 1 }), running(2))).not.toHaveProperty('waitedSeconds')
+    expect(measureChange(task({ phase: 'Pending', attempts: 1 }), running(2))).toHaveProperty(
+      'waitedSeconds',
+      undefined,
+    )
   })
 
-  it('tells a start within the second of its creation as no wait', () => {
+  it('reports no wait for a start within the second of the creation', () => {
     const started = { ...running(1), startTime: new Date(Date.parse(created) - 1).toISOString() }
     expect(measureChange(task(), started).waitedSeconds).toBe(0)
   })
 
-  it('counts an attempt after a failure as a retry, and one after an interruption not', () => {
+  it('counts an attempt after a failure as a retry, but not one after an interruption', () => {
     expect(measureChange(task({ phase: 'Pending', attempts: 1 }), running(2)).retries).toBe(1)
     expect(
       measureChange(task({ phase: 'Pending', attempts: 1, interruptions: 1 }), running(2, { interruptions: 1 }))
@@ -38,7 +41,7 @@ describe('a change of a task', () => {
     ).toBe(0)
   })
 
-  it('tells how long it ran at its end, and nothing of a task that never started', () => {
+  it('reports the running time at the end, and none for a task that never started', () => {
     const done: TaskStatus = { ...running(1), phase: 'Succeeded', completionTime: at(12.5) }
     expect(measureChange(task(running(1)), done)).toEqual({
       type: 'ai',

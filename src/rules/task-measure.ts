@@ -29,7 +29,7 @@ export function measureChange(task: Task, after: TaskStatus): TaskMeasure {
   const before = task.status ?? {}
   const waitedSeconds = waitOf(task, after)
   const retries = Math.max(0, retriesOf(after) - retriesOf(before))
-  const measure = { type: task.spec.type, retries, ...(waitedSeconds === undefined ? {} : { waitedSeconds }) }
+  const measure = { type: task.spec.type, retries, waitedSeconds }
   const { phase, startTime, completionTime } = after
   if (phase === undefined || phase === before.phase) return measure
   const ranSeconds = terminalPhases.includes(phase) ? secondsBetween(startTime, completionTime) : undefined

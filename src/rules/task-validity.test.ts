@@ -12,7 +12,7 @@ const agentTask = { type: 'agent', agentRef: { name: 'it' } }
 const runtime = { runtime: { type: 'llma-cli' } }
 
 describe('findTaskProblem', () => {
-  it('finds none in what can run', () => {
+  it('finds no problem in a task that can run', () => {
     expect(findTaskProblem(task({}), undefined, abilities)).toBeUndefined()
     expect(findTaskProblem(task({ agentRef: { name: 'it' } }), agent({}), abilities)).toBeUndefined()
     expect(findTaskProblem(task({ type: 'container', command: ['true'] }), undefined, abilities)).toBeUndefined()
@@ -53,11 +53,14 @@ describe('findTaskProblem', () => {
     ['a git workspace', { workspace: { gitRepo: 'https://example.com/a/b' } }, undefined, /waits for git workspaces/],
     ['an agent task, whose runtime is here', agentTask, runtime, /"agent" waits for agent runtimes/],
     ['an earlier task to start from', { priorTaskRef: { name: 'a' } }, undefined, /priorTaskRef waits for git/],
-  ])('refuses %s on a cluster, in one sentence, and takes it on one machine', (_what, spec, its, message) => {
-    const asked = task(spec)
-    expect(findTaskProblem(asked, its && agent(its), { ...abilities, hasCluster: true })).toMatch(message)
-    expect(findTaskProblem(asked, its && agent(its), abilities)).toBeUndefined()
-  })
+  ])(
+    'refuses %s on a cluster, in one sentence, and takes it on one machine [TASK-046]',
+    (_what, spec, its, message) => {
+      const asked = task(spec)
+      expect(findTaskProblem(asked, its && agent(its), { ...abilities, hasCluster: true })).toMatch(message)
+      expect(findTaskProblem(asked, its && agent(its), abilities)).toBeUndefined()
+    },
+  )
 
   it('says how to install the program of a runtime that is missing', () => {
     const missing = { found: false as const, command: 'claude', install: 'npm install --global claude' }

@@ -10,8 +10,8 @@ import {
 const task = { scope: 'a b', scopes: ['a', 'b'] }
 const refused = expect.objectContaining({ outcome: 'refused' })
 
-describe('the scope of a token that is handed on', () => {
-  it('is the configured one where the transaction has every word of it', () => {
+describe('the scope of a token that is passed on', () => {
+  it('is the configured one, if the transaction has every part of it', () => {
     expect(chooseChildScope('b  a', task)).toEqual({ outcome: 'chosen', scope: 'b a' })
     expect(chooseChildScope('a c', task)).toEqual(refused)
     expect(chooseChildScope('ab', task)).toEqual(refused)
@@ -19,7 +19,7 @@ describe('the scope of a token that is handed on', () => {
     expect(chooseOutboundScope('c', task)).toEqual(refused)
   })
 
-  it('is never assumed for a child, and all of the task’s own for a tool', () => {
+  it('must be configured for a child, and defaults to the whole scope of the task for a tool', () => {
     expect(chooseChildScope(undefined, task)).toEqual(refused)
     expect(chooseOutboundScope(undefined, task)).toEqual({ outcome: 'chosen', scope: 'a b' })
     expect(chooseOutboundScope(undefined, {})).toEqual(refused)
@@ -35,7 +35,7 @@ describe('the Secret of a child’s token', () => {
 })
 
 describe('the headers of a tool’s call', () => {
-  it('carry the token, and no tool can set it itself', () => {
+  it('carry the token, and a header of that name set by a tool is refused', () => {
     expect(propagateToken({ accept: '*/*' }, 't')).toEqual({
       outcome: 'headers',
       headers: { accept: '*/*', 'Txn-Token': 't' },
@@ -48,7 +48,7 @@ describe('the headers of a tool’s call', () => {
 })
 
 describe('the environment of a task', () => {
-  it('says of which transaction it is part, and nothing where it is part of none', () => {
+  it('names the transaction that the task is part of, and is empty where there is none', () => {
     expect(listTransactionVariables({ id: 'txn-1', profile: 'kontxt', scope: 'a b', scopes: ['a', 'b'] })).toEqual({
       SVC_TRANSACTION_ID: 'txn-1',
       SVC_TRANSACTION_PROFILE: 'kontxt',

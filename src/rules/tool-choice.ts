@@ -7,7 +7,8 @@ import type { Task } from '../contract/resources/task.ts'
 export const builtInTools = ['web_search', 'code_exec', 'file_read', 'web_fetch', 'file_write'] as const
 
 /** Tools of the service that are not objects of kind Tool; all other names are custom tools. */
-const serviceTools = new Set<string>([...builtInTools, ...Object.values(awaitedTools).flat()])
+/** `skill_read` comes with the skills of a task. */
+const serviceTools = new Set<string>([...builtInTools, 'skill_read', ...Object.values(awaitedTools).flat()])
 
 export function isServiceTool(name: string): boolean {
   return serviceTools.has(name)

@@ -16,7 +16,7 @@ function providerAt(baseURL: string, trusted = baseURL): Provider {
   return { metadata, spec: { type: 'llmo', baseURL, serverTools: true } } as unknown as Provider
 }
 
-describe('the trust of the owner in an address', () => {
+describe('the owner’s trust in an address', () => {
   it.each([
     ...[
       'http://127.0.0.1:11434/v1',
@@ -26,7 +26,7 @@ describe('the trust of the owner in an address', () => {
       'http://gpu:8000',
     ],
     ...['http://model.local', 'http://vllm.models.svc:8000', 'http://host.docker.internal:11434'],
-  ])('counts for %s, which can be nowhere but in a private network [NET-004]', (url) => {
+  ])('applies to %s, which can only lie in a private network [NET-004]', (url) => {
     expect(isTrustedAddress(providerAt(url))).toBe(true)
   })
 
@@ -38,11 +38,11 @@ describe('the trust of the owner in an address', () => {
       'https://localhost.example.com',
     ],
     ...['http://169.254.169.254/', 'https://api.example.com./'],
-  ])('gives %s no way into one, whatever its name resolves to', (url) => {
+  ])('does not apply to %s, whatever its name resolves to', (url) => {
     expect(isTrustedAddress(providerAt(url))).toBe(false)
   })
 
-  it('is lost with a change of the address', () => {
+  it('ends when the address changes', () => {
     expect(isTrustedAddress(providerAt('http://127.0.0.1:2', 'http://127.0.0.1:1'))).toBe(false)
   })
 })

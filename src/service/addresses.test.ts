@@ -4,8 +4,8 @@ import { isDenied } from '../egress/destination.ts'
 import { createOwnAddresses } from './addresses.ts'
 import { followNames } from './followed-names.ts'
 
-describe('what tools may not dial of the service itself', () => {
-  it('is where it listens, its metrics, its Service and every replica, by name and by address [NET-003]', async () => {
+describe('the addresses of the service that tools may not dial', () => {
+  it('include where it listens, its metrics, its Service and every replica, by name and by address [NET-003]', async () => {
     const records: Record<string, string[]> = { svc: ['10.96.0.7'], 'svc-metrics': ['10.1.0.4', '10.1.0.5'] }
     const find = async (name: string) => {
       const addresses = records[name]

@@ -18,7 +18,7 @@ describe("the health of a replica's view of the cluster", () => {
     }
   }
 
-  it('is good while a watch is cut for a short time: reads go on from memory', async () => {
+  it('is good while a watch is down for a short time, when reads still come from memory', async () => {
     const { clock, stale, isGood } = open()
     expect(await isGood()).toBe(true)
     stale.push('Task')
@@ -27,7 +27,7 @@ describe("the health of a replica's view of the cluster", () => {
     expect(await isGood()).toBe(true)
   })
 
-  it('is bad once it is cut off for longer than callers are remembered, and good again when it is back', async () => {
+  it('is bad once a watch is down for longer than callers are cached, and good again when it is back', async () => {
     const { clock, stale, isGood } = open()
     stale.push('Task', 'Agent')
     await isGood()

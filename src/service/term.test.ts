@@ -17,7 +17,7 @@ function open() {
 }
 
 describe('a term of leadership', () => {
-  it('is what attempts are started and ended in, and no longer', async () => {
+  it('allows attempts to be started and removed only while it lasts', async () => {
     const { done, leadership, term, workloads } = open()
     await expect(workloads.ensure({} as never)).rejects.toMatchObject({ reason: 'Unavailable' })
     await leadership.acquire(never)

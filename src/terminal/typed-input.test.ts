@@ -26,18 +26,18 @@ const keys = (text: string): Piece => ({ type: 'keys', text })
 const text = (value: string): Piece => ({ type: 'text', text: value })
 const enter: Piece = { type: 'enter' }
 
-it('takes lines one by one when they are typed', () => {
+it('takes typed lines one by one', () => {
   expect(type(['a'], ['\r'], ['b\r'], ['\r'])).toEqual([keys('a'), enter, keys('b'), enter, enter])
 })
 
-it('takes lines that come at once as one text, whatever parts they come in', () => {
+it('takes lines that arrive together as one text, wherever they are split', () => {
   const pieces = [text('one\n\n  two\nthree'), enter]
   expect(type(['one\r\r  two\rthree\r'])).toEqual(pieces)
   expect(type(['one\n', '\n  tw', 'o\nthree\n'])).toEqual(pieces)
   expect(type(['one\r\n\r\n  two\r\nthree'])).toEqual([text('one\n\n  two\nthree')])
 })
 
-it('takes a marked paste as a text that is not sent yet, wherever the marks are cut', () => {
+it('takes a bracketed paste as a text that is not sent yet, wherever its markers are split', () => {
   const pasted = 'x\u001b[200~one\rtwo\u001b[2J\r\u001b[201~y\r'
   const pieces = [keys('x'), text('one\ntwo[2J\n'), keys('y'), enter]
   expect(type([pasted])).toEqual(pieces)
@@ -63,7 +63,7 @@ it('knows the keys that begin a line within a message', () => {
   ])
 })
 
-it('gives arrow keys on as they are, and Ctrl-C at once', () => {
+it('passes arrow keys on unchanged, and handles Ctrl-C at once', () => {
   expect(type(['\u001b[A\r'])).toEqual([keys('\u001b[A'), enter])
   expect(type(['\u001b[A\rdown\r'])).toEqual([keys('\u001b[A'), enter, keys('down'), enter])
   const pieces: Piece[] = []

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { JsonObject } from '../contract/json.ts'
 import type { Egress, EgressPolicy } from '../ports/egress.ts'
 import type { Sandbox } from '../ports/sandbox.ts'
+import type { Links } from './links.ts'
 import { explainToolError, failTool, type ToolFailure } from './tool-error.ts'
 
 /** The backend of web_search, from the service's own configuration. */
@@ -40,6 +41,10 @@ export type ToolContext = {
   search?: SearchSettings | undefined
   /** Absent: nothing of the caller's transaction is sent. */
   propagation?: TokenPropagation | undefined
+  /** What tools keep open until the run ends. Absent: nothing, for each call connects anew. */
+  links?: Links | undefined
+  /** Is told how far a call is, in one line. */
+  tell?: ((line: string) => void) | undefined
   /** Environment of code, in addition to the sandbox's own. */
   variables?: Readonly<Record<string, string>> | undefined
   /** Files that code can read, by absolute path. */
@@ -57,6 +62,8 @@ export type AvailabilityContext = Pick<ToolContext, 'sandbox' | 'search'>
 /** `C`: what it works with. */
 export interface Tool<C = ToolContext> {
   readonly name: string
+  /** The Tool resource that it comes from, where that has another name. */
+  readonly owner?: string
   readonly description: string
   /** JSON Schema of type object, as models get it. */
   readonly parameters: JsonObject

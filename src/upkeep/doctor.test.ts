@@ -33,7 +33,7 @@ describe('the doctor', () => {
     expect(JSON.stringify(findings)).not.toContain('the-value-of-the-key')
   })
 
-  it('says how large a workspace may be, by which means, and why by no better one', async () => {
+  it('says how large a workspace may be, how that is enforced, and why not by something better', async () => {
     const limits = { SVC_WORKSPACE_SIZE: '256Mi', SVC_WORKSPACE_FILES: '1000' }
     const found = (await examine('linux', limits)).find(({ what }) => what === 'workspaces')
     const layer = await findSizeLayer(mkdtempSync(join(folder, 'layer-')))
@@ -49,7 +49,7 @@ describe('the doctor', () => {
     if (layer.kind === 'watch') expect(found?.detail).toContain(layer.why)
   })
 
-  it('makes no folder', async () => {
+  it('creates no folder', async () => {
     const findings = await examine('linux')
     expect(findings.find(({ what }) => what === 'data folder')?.detail).toContain(join(folder, 'not', 'made', 'yet'))
     expect(() => rmSync(join(folder, 'not'))).toThrow('ENOENT')

@@ -48,7 +48,7 @@ function open(level: 'writes' | 'all' = 'writes') {
 const write: AuditNote = { via: 'api', verb: 'create', kind: 'Task', allowed: true }
 
 describe('the audit log', () => {
-  it('holds nobody up: what is noted is written a moment later', async () => {
+  it('delays nobody: a record is written a moment later', async () => {
     const { log, stored, tick } = open()
     log.note(write)
     expect(stored).toEqual([])
@@ -56,7 +56,7 @@ describe('the audit log', () => {
     expect(stored).toEqual([{ id: 'aud-1', createdAt: '2026-01-01T00:00:00.000Z', ...write }])
   })
 
-  it('keeps writes of people and models and every refusal; all else when told to', async () => {
+  it('records writes of people and models and every refusal, and everything else only when told to', async () => {
     const notes: [AuditNote, boolean][] = [
       [write, true],
       [{ ...write, via: 'chat' }, true],
@@ -77,7 +77,7 @@ describe('the audit log', () => {
     }
   })
 
-  it('loses nothing while the store is away for a while, and keeps the order', async () => {
+  it('loses no record while the store is away for a while, and keeps the order', async () => {
     const { log, stored, told, store, tick } = open()
     store.isAway = true
     log.note({ ...write, name: 'first' })
@@ -91,7 +91,7 @@ describe('the audit log', () => {
     expect(stored.map(({ name }) => name)).toEqual(['first', 'second'])
   })
 
-  it('never grows without end: the oldest are lost, and that is told', async () => {
+  it('is limited in memory: the oldest records are dropped, which is logged', async () => {
     const { log, stored, told, store } = open()
     store.isAway = true
     for (let at = 0; at < 20_005; at += 1) log.note({ ...write, name: String(at) })
@@ -101,7 +101,7 @@ describe('the audit log', () => {
     expect(told).toEqual(['5 records of the audit log were lost while the store was unavailable'])
   })
 
-  it('shows what was noted just now, and that to administrators alone', async () => {
+  it('shows the newest records at once, and to administrators only', async () => {
     const { log } = open()
     log.note(write)
     expect(await log.list(owner, { limit: 10 })).toMatchObject([write])
@@ -109,10 +109,10 @@ describe('the audit log', () => {
   })
 })
 
-describe('what a model does', () => {
+describe('a write by a model', () => {
   const target = { verb: 'create', kind: 'Agent', namespace: 'team', name: 'bot' } as const
 
-  it('is noted as its caller, done in chat, allowed or not', async () => {
+  it('is recorded for its caller with the door chat, allowed or not', async () => {
     const { log, stored } = open()
     const origin = { session: 'chat-1', requestId: 'req-1', address: '192.0.2.1' }
     const caller = { ...owner, origin }

@@ -42,7 +42,7 @@ async function endAll(running: { end: () => void }[]): Promise<void> {
 }
 
 describe('runs of code', () => {
-  it('of one caller who asks for 160 have a bounded number of places, and another caller is not kept waiting by them', async () => {
+  it('of one caller who starts 160 take a limited number of slots, and another caller does not wait for them', async () => {
     const { running, begun, exec, largest } = openQueue(4)
     const greedy = Array.from({ length: 160 }, () => exec('greedy'))
     await settle()
@@ -59,7 +59,7 @@ describe('runs of code', () => {
     expect(largest()).toBe(4)
   })
 
-  it('that get no place within half of their time are told so, and those that do have the rest of it', async () => {
+  it('that get no slot within half of their time fail and say so, and the others have the rest of it', async () => {
     const { clock, running, exec } = openQueue(2)
     const first = [exec('a'), exec('b')]
     await settle()
@@ -87,7 +87,7 @@ describe('runs of code', () => {
     for (const one of [...first, late]) expect(await one).toMatchObject({ success: true })
   })
 
-  it('have one place for everybody where there is only one', async () => {
+  it('of everybody share one slot where there is only one', async () => {
     const { running, exec } = openQueue(1)
     const both = [exec('a'), exec('a')]
     await settle()
@@ -96,7 +96,7 @@ describe('runs of code', () => {
     for (const one of both) expect(await one).toMatchObject({ success: true })
   })
 
-  it('that are asked for when nobody waits for them any more never begin', async () => {
+  it('that are already aborted never start', async () => {
     const { running, exec } = openQueue(1)
     expect(await exec('a', AbortSignal.abort())).toMatchObject({ success: false, errorType: 'cancelled' })
     expect(running).toEqual([])

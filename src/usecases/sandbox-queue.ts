@@ -2,7 +2,7 @@
 import { SvcError } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Sandbox } from '../ports/sandbox.ts'
-import { createPlaces, type Places } from './places.ts'
+import { createFairSemaphore, type FairSemaphore } from './fair-semaphore.ts'
 
 /** The fraction of a run's time limit that may pass before it starts. */
 const waitingShare = 0.5
@@ -14,7 +14,7 @@ function refuse(waitedMs: number): never {
 
 /** How long the run waited, in milliseconds; Unavailable after `longestMs`. */
 async function waitFor(
-  places: Places,
+  semaphore: FairSemaphore,
   { caller, longestMs, clock }: { caller: string; longestMs: number; clock: Clock },
   signal: AbortSignal,
 ): Promise<number> {
@@ -27,7 +27,7 @@ async function waitFor(
     () => undefined,
   )
   try {
-    await places.enter(caller, AbortSignal.any([signal, late.signal]))
+    await semaphore.acquire(caller, AbortSignal.any([signal, late.signal]))
   } catch (error) {
     if (late.signal.aborted && !signal.aborted) refuse(longestMs)
     throw error
@@ -39,18 +39,18 @@ async function waitFor(
 
 /** The same sandbox with at most `most` concurrent runs. Waiting time counts towards a run's time limit. */
 export function queueRuns(sandbox: Sandbox, { most, clock }: { most: number; clock: Clock }): Sandbox {
-  const places = createPlaces(most)
+  const semaphore = createFairSemaphore(most)
   return {
     check: () => sandbox.check(),
     async run(command, signal) {
       const { caller = '', limits } = command
       const longestMs = Math.ceil(limits.timeoutMs * waitingShare)
-      const waitedMs = await waitFor(places, { caller, longestMs, clock }, signal)
+      const waitedMs = await waitFor(semaphore, { caller, longestMs, clock }, signal)
       try {
         const timeoutMs = Math.max(limits.timeoutMs - waitedMs, longestMs)
         return await sandbox.run({ ...command, limits: { ...limits, timeoutMs } }, signal)
       } finally {
-        places.leave(caller)
+        semaphore.release(caller)
       }
     },
   }

@@ -9,7 +9,7 @@ const who = (name: string, namespace = 'default', role: Caller['role'] = 'editor
 })
 
 describe('slots', () => {
-  it('are limited for each caller before all of them are taken', () => {
+  it('are limited for each caller to fewer than all of them', () => {
     const slots = open()
     slots.take(who('greedy'))
     slots.take(who('greedy', 'other'))
@@ -25,13 +25,13 @@ describe('slots', () => {
     expect(() => slots.take(who('e', 'third'))).toThrow(/^too many concurrent chat requests$/)
   })
 
-  it('are all for an owner, and none beyond', () => {
+  it('may all be taken by an owner, but no more than there are', () => {
     const slots = open()
     for (let count = 0; count < 4; count += 1) slots.take(who('me', 'default', 'owner'))
     expect(() => slots.take(who('me', 'default', 'owner'))).toThrow('too many')
   })
 
-  it('are freed once', () => {
+  it('can be freed only once', () => {
     const slots = open()
     const [free] = [slots.take(who('a')), slots.take(who('a'))]
     free?.()

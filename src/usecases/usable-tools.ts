@@ -4,7 +4,8 @@ import type { Caller } from '../ports/identity.ts'
 import type { Ports } from '../ports/index.ts'
 import { keepAllowed, requireAccess } from './access.ts'
 
-type Named = { name: string }
+/** `owner`: the Tool resource that decides, where that has another name. */
+type Named = { name: string; owner?: string }
 
 type Where = {
   caller: Caller
@@ -13,8 +14,8 @@ type Where = {
   serviceTool?: NonNullable<Access['serviceTool']>
 }
 
-function useOf({ namespace, serviceTool }: Where, { name }: Named): Access {
-  const access = { verb: 'use', kind: 'Tool', namespace, name } as const
+function useOf({ namespace, serviceTool }: Where, { name, owner = name }: Named): Access {
+  const access = { verb: 'use', kind: 'Tool', namespace, name: owner } as const
   return serviceTool === undefined ? access : { ...access, serviceTool }
 }
 

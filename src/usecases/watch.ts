@@ -32,12 +32,14 @@ const slotSettings = { most: 4000, perNamespace: 2000, perCaller: 200 }
 
 const synced: WatchedText = { type: 'synced' }
 
+const endings = ['Expired', 'Unavailable', 'Forbidden'] as const
+
 /** Ends where the changes cannot go on: whoever asks again learns why. */
 async function* endQuietly<T>(changes: AsyncIterable<T>): AsyncGenerator<T> {
   try {
     yield* changes
   } catch (error) {
-    if (!isSvcError(error, 'Expired') && !isSvcError(error, 'Unavailable')) throw error
+    if (!endings.some((reason) => isSvcError(error, reason))) throw error
   }
 }
 
@@ -63,12 +65,13 @@ export function createWatchUsecases({ ports }: UsecaseDeps): WatchUsecases {
     return mayAccess(ports, caller, { verb: 'list', kind, namespace, ...named, entry: true })
   }
 
-  async function* readAllowed(caller: Caller, watch: TextWatch): AsyncGenerator<WatchedText> {
+  /** Forbidden once the caller may list a namespace no longer that the request names: silence would seem to be the truth. */
+  async function* readAllowed(caller: Caller, request: WatchRequest, watch: TextWatch): AsyncGenerator<WatchedText> {
     for await (const change of watch) {
       if (change === 'synced') yield synced
       else if (await maySee(caller, change)) {
         yield { type: types[change.type], kind: change.kind, object: change.object }
-      }
+      } else await requireAll(caller, request)
     }
   }
 
@@ -88,7 +91,7 @@ export function createWatchUsecases({ ports }: UsecaseDeps): WatchUsecases {
         const watch = ports.resources.watchText(options)
         return (signal) => {
           signal.addEventListener('abort', end, { once: true })
-          return { changes: endQuietly(readAllowed(caller, watch)), position: () => watch.position() }
+          return { changes: endQuietly(readAllowed(caller, request, watch)), position: () => watch.position() }
         }
       } catch (error) {
         end()

@@ -8,6 +8,7 @@ import type { AssignedAgent, WorkAssignment } from '../contract/api/assignment.t
 import type { RunFailure } from '../contract/failures.ts'
 import { dropUndefined } from '../contract/json.ts'
 import type { Clock } from '../ports/clock.ts'
+import { listSkills } from '../tools/skills/skill-list.ts'
 import { runAgentProgram } from './agent-program.ts'
 import type { AgentEnd, AgentFailure } from './agent-verdict.ts'
 import type { WorkerDeps } from './deps.ts'
@@ -42,7 +43,7 @@ async function execute({ api, log, redact }: ReportedRun, execution: Execution):
   const { assignment, agent, deps, signal } = execution
   await placeInputs(api, { paths: assignment.inputs, workspaceRoot: deps.workspaceRoot, isFresh: true })
   log.write(`[${agent.runtime}, model ${agent.model}]`)
-  const runtime = withVariables(agentRuntimes[agent.runtime], assignment.task.variables)
+  const runtime = withSurroundings(agentRuntimes[agent.runtime], assignment)
   const emit = createTeller(log, deps.clock)
   const end = await runAgentProgram(runtime, describeJob(execution), { signal, path: agent.path, emit })
   if (!end.ok) return failRun(reasons[end.reason], end.message)
@@ -53,7 +54,9 @@ async function execute({ api, log, redact }: ReportedRun, execution: Execution):
 
 function describeJob({ assignment, agent, deps, home }: Execution): AgentJob {
   const { runtime: _runtime, path: _path, token, ...limits } = agent
-  const { systemPrompt } = assignment.loop
+  const { loop, skills = [] } = assignment
+  const listed = listSkills(skills, `in ${join(home, skillsFolder, 'NAME', skillFile)}, with NAME as listed here`)
+  const systemPrompt = [loop.systemPrompt, listed].filter((text) => text !== '').join('\n\n')
   return dropUndefined({
     ...limits,
     prompt: describePrompt(assignment),
@@ -65,6 +68,17 @@ function describeJob({ assignment, agent, deps, home }: Execution): AgentJob {
   })
 }
 
+/** In the program's home, since what lies in the workspace would be part of its diff. */
+const skillsFolder = 'skills'
+const skillFile = 'SKILL.md'
+
+function listSkillFiles({ skills = [] }: WorkAssignment): Record<string, string> {
+  const files = skills.flatMap(({ name, inline, files: beside = {} }) =>
+    Object.entries({ ...beside, [skillFile]: inline }).map(([path, text]) => [`${skillsFolder}/${name}/${path}`, text]),
+  )
+  return Object.fromEntries(files)
+}
+
 /** A program begins without its earlier conversations: what was said before stands above the prompt. */
 function describePrompt({ loop, session }: WorkAssignment): string {
   const past = (session?.messages ?? []).filter(({ role, content }) => role !== 'tool' && content.trim() !== '')
@@ -73,13 +87,17 @@ function describePrompt({ loop, session }: WorkAssignment): string {
   return `This conversation comes before:\n${said}\n\n${loop.prompt}`
 }
 
-/** The task's own variables; those that the program needs go before them. */
-function withVariables(runtime: AgentRuntime, variables: Record<string, string> = {}): AgentRuntime {
+/** The task's own variables and skills; what the program needs goes before them. */
+function withSurroundings(runtime: AgentRuntime, assignment: WorkAssignment): AgentRuntime {
   return {
     ...runtime,
     prepare(job) {
       const start = runtime.prepare(job)
-      return { ...start, env: { ...variables, ...start.env } }
+      return {
+        ...start,
+        env: { ...assignment.task.variables, ...start.env },
+        files: { ...listSkillFiles(assignment), ...start.files },
+      }
     },
   }
 }

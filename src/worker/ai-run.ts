@@ -3,16 +3,20 @@
 
 import { readdir } from 'node:fs/promises'
 import type { WorkAssignment } from '../contract/api/assignment.ts'
+import { dropUndefined } from '../contract/json.ts'
 import { messageOf } from '../errors.ts'
 import { runLoop } from '../llm/loop.ts'
 import type { LoopState } from '../llm/loop-state.ts'
+import { createOutputCheck } from '../llm/output-check.ts'
 import type { ToolHost } from '../llm/tool-host.ts'
 import type { Redactor } from '../observability/redaction.ts'
-import { createHttpTool } from '../tools/custom/http-tool.ts'
+import { createCustomTools } from '../tools/custom/custom-tools.ts'
+import { createLinks, type Links } from '../tools/links.ts'
 import { createToolHost } from '../tools/registry.ts'
-import type { TokenPropagation } from '../tools/tool.ts'
+import { createSkillRead } from '../tools/skills/skill-read.ts'
+import type { TokenPropagation, Tool } from '../tools/tool.ts'
 import type { WorkerApi } from './api.ts'
-import { uploadArtifacts } from './artifacts.ts'
+import { uploadArtifacts, uploadRejected } from './artifacts.ts'
 import { type CallReports, createCallReports } from './call-reports.ts'
 import { createRunSaver, loadRun, type SaveRun } from './checkpoint.ts'
 import { openConversation } from './conversation.ts'
@@ -52,8 +56,10 @@ type Run = {
 export function runAi(assignment: WorkAssignment, deps: WorkerDeps, signal: AbortSignal): Promise<AttemptOutcome> {
   return runReported(assignment, { deps, signal }, async ({ api, log, redact, redactAll }) => {
     const reports = createCallReports({ send: api.reportCalls, redact: redactAll, clock: deps.clock })
-    const host = createHost(assignment, deps, api)
-    const outcome = await execute({ assignment, deps, api, log, reports, host, redact, signal })
+    const links = createLinks()
+    const host = createHost(assignment, deps, { api, log, links })
+    const run = { assignment, deps, api, log, reports, host, redact, signal }
+    const outcome = await execute(run).finally(links.close)
     if (!signal.aborted) await reports.settle()
     return outcome
   })
@@ -73,11 +79,20 @@ function openPropagation({ propagation }: WorkAssignment, api: WorkerApi): Token
   }
 }
 
-function createHost(assignment: WorkAssignment, deps: WorkerDeps, api: WorkerApi): ToolHost {
+function openSkills({ skills = [] }: WorkAssignment): Tool[] {
+  return skills.length === 0 ? [] : [createSkillRead(skills)]
+}
+
+type Surroundings = { api: WorkerApi; log: TaskLog; links: Links }
+
+function createHost(assignment: WorkAssignment, deps: WorkerDeps, { api, log, links }: Surroundings): ToolHost {
   const { allowNetworks, deny } = assignment.egress
   return createToolHost({
     builtin: assignment.loop.tools,
-    custom: assignment.customTools.map(createHttpTool),
+    custom: [
+      ...assignment.customTools.flatMap((tool) => createCustomTools(tool, deps.clock)),
+      ...openSkills(assignment),
+    ],
     context: {
       workspaceRoot: deps.workspaceRoot,
       sharesWorkspace: true,
@@ -86,6 +101,8 @@ function createHost(assignment: WorkAssignment, deps: WorkerDeps, api: WorkerApi
       egressPolicy: { allowNetworks, deny },
       search: assignment.search,
       propagation: openPropagation(assignment, api),
+      links,
+      tell: (line) => log.write(`[${line}]`),
       variables: assignment.task.variables,
       files: assignment.task.files,
     },
@@ -100,7 +117,7 @@ async function execute(run: Run): Promise<AttemptOutcome> {
     const state = await runConversation(run, opened, saveRun)
     const ending = readEnding(state)
     if ('failure' in ending) {
-      await keepArtifacts(run, given).catch((error: unknown) =>
+      await keepRemains(run, given, ending.rejected).catch((error: unknown) =>
         run.log.write(`[artifacts are lost: ${messageOf(error)}]`),
       )
       return ending.failure
@@ -121,6 +138,12 @@ function keepArtifacts({ assignment, deps, api, log }: Run, given: GivenFiles | 
   return uploadArtifacts(deps, { api, keep: assignment.keep, given, note: (line) => log.write(line) })
 }
 
+/** What a failed run leaves: its files, and an answer that was not accepted. */
+async function keepRemains(run: Run, given: GivenFiles | undefined, rejected: string | undefined): Promise<void> {
+  if (rejected !== undefined && rejected.trim() !== '') await uploadRejected(run.api, run.redact(rejected))
+  await keepArtifacts(run, given)
+}
+
 type Opened = { state: LoopState; given: GivenFiles | undefined }
 
 async function openRun(run: Run): Promise<Opened> {
@@ -139,7 +162,8 @@ async function openRun(run: Run): Promise<Opened> {
 
 async function runConversation(run: Run, state: LoopState, saveRun: SaveRun): Promise<LoopState> {
   const { assignment, deps, api, reports } = run
-  const { maxIterations, maxToolCalls, toolTimeoutMs, maxTokens, temperature } = assignment.loop
+  const { maxIterations, maxToolCalls, toolTimeoutMs, maxTokens, temperature, outputSchema } = assignment.loop
+  const checkOutput = outputSchema && (await createOutputCheck(outputSchema))
   const narrator = createNarrator(run.log, deps.clock)
   const meter = createUsageMeter(api, assignment.task.attempt)
   const deadline = readDeadline(assignment, deps.clock.now())
@@ -158,11 +182,9 @@ async function runConversation(run: Run, state: LoopState, saveRun: SaveRun): Pr
       retryBlankAnswer: true,
       maxInterruptions,
       ...deadline,
+      ...dropUndefined({ checkOutput }),
     },
-    settings: {
-      ...(maxTokens === undefined ? {} : { maxTokens }),
-      ...(temperature === undefined ? {} : { temperature }),
-    },
+    settings: dropUndefined({ maxTokens, temperature, outputSchema }),
     save: async (next) => {
       await meter.settle()
       if (next.finished === undefined) await saveRun(next)

@@ -97,7 +97,7 @@ async function callPatiently<T>(attempt: ApiCall<T>, options: WorkerApiOptions, 
 
 export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
   const { api, fetch } = options
-  const client = createClient({ url: api.url, token: api.token, ...(fetch !== undefined && { fetch }) })
+  const client = createClient({ url: api.url, token: api.token, fetch })
   const params = { namespace: options.task.namespace, taskName: options.task.name }
   const call = <T>(attempt: ApiCall<T>, timeoutMs = callTimeoutMs) => callPatiently(attempt, options, timeoutMs)
   const plain = 'text/plain; charset=utf-8'

@@ -6,6 +6,7 @@ import { contentTypeOf } from '../contract/content-type.ts'
 import { messageOf } from '../errors.ts'
 import type { LeftFile, ReadLeftFiles, ReadWorkspaceFiles } from '../ports/left-files.ts'
 import { type ArtifactUpload, isSuperseded, type WorkerApi } from './api.ts'
+import { rejectedAnswerName } from './ending.ts'
 import type { GivenFiles } from './inputs.ts'
 
 const folderName = 'artifacts'
@@ -98,11 +99,18 @@ async function* boundFiles(files: Files, keep: Keep): AsyncGenerator<LeftFile> {
 /** What the artifacts do not show: removed and emptied files. */
 async function uploadChanges(api: Upload['api'], changes: WorkspaceChanges): Promise<void> {
   if (changes.removed.length + changes.emptied.length === 0) return
-  const bytes = Buffer.from(JSON.stringify(changes))
-  const open = async function* () {
-    yield bytes
-  }
-  await api.uploadArtifact({ filename: workspaceChangesName, contentType: 'application/json', open })
+  const upload = { filename: workspaceChangesName, contentType: 'application/json' }
+  await api.uploadArtifact({ ...upload, open: () => readText(JSON.stringify(changes)) })
+}
+
+/** An answer that was not accepted. A file that the run gave this name replaces it. */
+export async function uploadRejected(api: Upload['api'], answer: string): Promise<void> {
+  const upload = { filename: rejectedAnswerName, contentType: 'text/plain; charset=utf-8' }
+  await api.uploadArtifact({ ...upload, open: () => readText(answer) })
+}
+
+async function* readText(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text)
 }
 
 /** Why a file of this size is too much, after those before it. */

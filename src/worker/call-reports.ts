@@ -32,7 +32,7 @@ function addUp(older: CallsReport, newer: CallsReport): CallsReport {
   return {
     answered: older.answered,
     failures: Math.min(older.failures + newer.failures, mostFailures),
-    ...(reason === undefined ? {} : { reason }),
+    reason,
   }
 }
 

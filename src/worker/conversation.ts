@@ -3,14 +3,21 @@ import type { WorkAssignment } from '../contract/api/assignment.ts'
 import type { TranscriptMessage } from '../contract/api/sessions.ts'
 import { createLoopState, type LoopState } from '../llm/loop-state.ts'
 import { type Message, userText } from '../llm/messages.ts'
+import { describeOutput } from '../llm/output-check.ts'
+import { listSkills } from '../tools/skills/skill-list.ts'
+import { skillReadName } from '../tools/skills/skill-read.ts'
 
 /** The state of a new run: system prompt, the session so far, the prompt. */
-export function openConversation({ loop, session }: WorkAssignment): LoopState {
+export function openConversation({ loop, session, skills = [] }: WorkAssignment): LoopState {
   const history = (session?.messages ?? []).flatMap(readMessage)
   // Vendors require the user to speak first.
   const start = history.findIndex((message) => message.role === 'user')
   const past = start === -1 ? [] : history.slice(start)
-  return createLoopState({ system: loop.systemPrompt, messages: [...past, userText(loop.prompt)] })
+  const shape = loop.outputSchema === undefined ? '' : describeOutput(loop.outputSchema)
+  const system = [loop.systemPrompt, listSkills(skills, `with ${skillReadName}`), shape]
+    .filter((text) => text !== '')
+    .join('\n\n')
+  return createLoopState({ system, messages: [...past, userText(loop.prompt)] })
 }
 
 /** Tool messages of a transcript are summaries without the call they answer; the spoken text is enough. */

@@ -9,10 +9,15 @@ import { headOfText } from '../tools/workspace/text-window.ts'
 import { isSuperseded } from './api.ts'
 import { type AttemptOutcome, failRun } from './outcome.ts'
 
-type Ending = { answer: string } | { failure: AttemptOutcome }
+/** The artifact that keeps an answer which is not of the shape that was asked for. */
+export const rejectedAnswerName = 'rejected-answer.txt'
+
+/** `rejected`: what the model said instead of an answer of the shape that was asked for. */
+type Ending = { answer: string } | { failure: AttemptOutcome; rejected?: string }
 
 export function readEnding(state: LoopState): Ending {
-  const reason = state.finished?.reason ?? 'error'
+  const { reason = 'error', problem } = state.finished ?? {}
+  if (problem !== undefined) return rejectAnswer(state, problem)
   if (reason === 'answer' || reason === 'iterations') return readAnswer(state.text)
   if (reason === 'max_tokens') return readCutAnswer(state.text)
   if (reason === 'refusal') return fail('ModelRefused', `The model refused to go on${quote(state.text)}`)
@@ -36,6 +41,22 @@ function countTurns(state: LoopState): string {
 
 function quote(text: string): string {
   return text.trim() === '' ? '; change the prompt or the model.' : `: ${text.trim().slice(0, 500)}`
+}
+
+function rejectAnswer({ finished, corrections = 0, text }: LoopState, problem: string): Ending {
+  const [cause, what, advice]: [RunFailure, string, string] =
+    finished?.reason === 'max_tokens'
+      ? ['OutputLimit', 'The answer was cut before it was whole', 'raise maxTokens']
+      : ['InvalidOutput', `The answer does not match ai.outputSchema after ${countCorrections(corrections)}`, fixSchema]
+  const kept = text.trim() === '' ? '' : `; what it said is kept as ${rejectedAnswerName}`
+  const detail = problem.replace(/\s+/g, ' ').replace(/\.$/, '').slice(0, 500)
+  return { failure: failRun(cause, `${what}: ${detail}${kept}; ${advice}.`), rejected: text }
+}
+
+const fixSchema = 'change the prompt, the schema or the model'
+
+function countCorrections(count: number): string {
+  return count === 1 ? '1 correction' : `${count} corrections`
 }
 
 function readAnswer(text: string): Ending {

@@ -1,4 +1,5 @@
 // What every run of an attempt has: the worker API, a log that shows no secret, and last words when it is cancelled.
+import { listToolSecrets } from '../contract/api/assigned-tool.ts'
 import type { WorkAssignment } from '../contract/api/assignment.ts'
 import { createOpenRedactor, createRedactor, type Redactor } from '../observability/redaction.ts'
 import { createWorkerApi, type WorkerApi } from './api.ts'
@@ -65,7 +66,7 @@ function redactOutcome(outcome: AttemptOutcome, redact: Redactor): AttemptOutcom
 
 function listSecrets({ redact, api, model, customTools, search, propagation, agent }: WorkAssignment): string[] {
   const keys = model.choices.map(({ provider }) => provider.apiKey)
-  const tokens = customTools.map(({ http }) => http.auth?.token)
+  const tokens = customTools.flatMap(listToolSecrets)
   const transaction = propagation?.mode === 'token' ? propagation.token : undefined
   const all = [...redact, api.token, agent?.token, search?.apiKey, transaction, ...keys, ...tokens]
   return all.filter((value) => value !== undefined)

@@ -103,19 +103,19 @@ function findRules(source: string): string[] {
 }
 
 describe('a rule of admission', () => {
-  it('has a policy, or the reason why it needs none', () => {
+  it('has a policy, or a reason why it needs none', () => {
     expect([...new Set(sources.flatMap(findRefusing))].toSorted()).toEqual(Object.keys(admission).toSorted())
     expect([...new Set(sources.flatMap(findRules))].toSorted()).toEqual(Object.keys(rules).toSorted())
   })
 
-  it('names policies that there are, and no policy is without a rule', () => {
+  it('names existing policies, and every policy has a rule', () => {
     const named = [...Object.values(admission), ...Object.values(rules)].flatMap((twin) =>
       'policies' in twin ? twin.policies : [],
     )
     expect([...new Set([...named, ...ofOthers])].toSorted()).toEqual(policies.toSorted())
   })
 
-  it('of names of tools needs none, since no built-in one could be an object', () => {
+  it('for names of tools needs none, since no object can have the name of a built-in tool', () => {
     expect(builtinTools.map(({ name }) => name).filter((name) => !name.includes('_'))).toEqual([])
   })
 })

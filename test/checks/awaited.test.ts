@@ -21,9 +21,12 @@ const proofs: Partial<Record<AwaitedCapability, string>> = {
 }
 
 describe('a capability that fields wait for', () => {
-  it.each(Object.entries(proofs))('is not there: %s, which %s would prove (else remove its refusals)', (_name, id) => {
-    expect([...pendingIds.keys()]).toContain(id)
-  })
+  it.each(Object.entries(proofs))(
+    'is still missing: %s, which %s would prove (once it exists, remove its refusals)',
+    (_name, id) => {
+      expect([...pendingIds.keys()]).toContain(id)
+    },
+  )
 
   it('is proved on one machine where only a cluster waits for it', () => {
     const everywhere = Object.keys(awaitedCapabilities).filter((name) => !awaitedOnClusters.some((one) => one === name))

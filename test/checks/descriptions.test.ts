@@ -55,7 +55,7 @@ const document = buildOpenApi(routesByName, { version: '0' }) as {
 }
 
 describe('descriptions', () => {
-  it('are there for every field of every kind', () => {
+  it('exist for every field of every kind', () => {
     const fields = kindNames.flatMap((kind) => {
       const crd = buildCrd(kind) as unknown as { spec: { versions: { schema: { openAPIV3Schema: Json } }[] } }
       const { spec, status } = (crd.spec.versions[0]?.schema.openAPIV3Schema.properties ?? {}) as Record<string, Json>
@@ -67,14 +67,14 @@ describe('descriptions', () => {
 
   const fields = Object.entries(document.components.schemas).flatMap(([name, schema]) => listFields(schema, name))
 
-  it('are there, with an example, for every field of the API', () => {
+  it('exist, with an example, for every field of the API', () => {
     expect(fields.length).toBeGreaterThan(1000)
     expect(fields.filter((field) => !isDescribed(field)).map(({ path }) => path)).toEqual([])
     const bare = fields.filter(({ schema }) => !showsValue(schema) && !isOpen(schema))
     expect(bare.map(({ path }) => path)).toEqual([])
   })
 
-  it('are there, with an example, for every operation and parameter', () => {
+  it('exist, with an example, for every operation and parameter', () => {
     expect(Object.keys(document.paths).length).toBeGreaterThan(40)
     for (const [path, operations] of Object.entries(document.paths)) {
       for (const [method, { summary, description, parameters = [] }] of Object.entries(operations)) {
@@ -91,7 +91,7 @@ describe('descriptions', () => {
 })
 
 describe('settings', () => {
-  it.each(describeSettings())('$name says what it is, and shows a value', (setting) => {
+  it.each(describeSettings())('$name has a description and an example value', (setting) => {
     expect(setting.help).toMatch(/\w{3}/)
     const { secret }: Setting = settings[setting.name as SettingName]
     const shows = setting.example ?? (setting.default || setting.values[0])
@@ -99,7 +99,7 @@ describe('settings', () => {
     expect(secret === true || shows !== undefined, setting.name).toBe(true)
   })
 
-  it('stand in one group each', () => {
+  it('belong to one group each', () => {
     expect(
       describeSettings()
         .map(({ name }) => name)
@@ -115,7 +115,7 @@ describe('definitions of kinds', () => {
 })
 
 describe('shapes of the contract', () => {
-  it('have a doc comment each', () => {
+  it('have one doc comment each', () => {
     const files = listFiles('src/contract', ['.ts']).filter((path) => !path.endsWith('.test.ts'))
     const bare = files.flatMap((path) => {
       const lines = readSource(path).split('\n')

@@ -74,13 +74,13 @@ describe('every field of a spec', () => {
   const fields = kindNames.flatMap(listFields)
   const isRead = (field: string) => reads.has(field.split('.').at(-1) ?? '')
 
-  it('has a reader, or is refused, or says why nobody reads it', () => {
+  it('is read somewhere, is refused, or has a stated reason why nobody reads it', () => {
     const open = fields.filter((field) => !isRead(field) && !isRefused(field))
     const explained = [...Object.keys(unread), ...passedOn]
     expect(open.filter((field) => !explained.some((whole) => isWithin(field, whole)))).toEqual([])
   })
 
-  it('needs no excuse once it is read', () => {
+  it('has no stated reason any more once it is read', () => {
     expect(Object.keys(unread).filter((field) => !fields.includes(field) || isRead(field))).toEqual([])
     expect(passedOn.filter((field) => !fields.includes(field) || !isRead(field))).toEqual([])
   })

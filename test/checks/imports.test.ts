@@ -48,7 +48,7 @@ function isAllowed({ from, to }: Import): boolean {
 }
 
 describe('the import table', () => {
-  it('knows every room', () => {
+  it('lists every room', () => {
     const rooms = new Set(sources.map(roomOf))
     rooms.delete('compose')
     expect([...rooms].filter((room) => !(room in table))).toEqual([])
@@ -63,21 +63,21 @@ describe('the import table', () => {
     expect([...new Set(rooms)].sort()).toEqual([...new Set(sources.map(roomOf))].sort())
   })
 
-  it('is kept by every import', () => {
+  it('allows every import that there is', () => {
     expect(imports.filter((entry) => !isAllowed(entry)).map(({ from, to }) => `${from} -> ${to}`)).toEqual([])
   })
 
-  it('lets http know ports by their types only', () => {
+  it('lets http import ports as types only', () => {
     const values = imports.filter((i) => roomOf(i.from) === 'http' && roomOf(i.to) === 'ports' && !i.typeOnly)
     expect(values).toEqual([])
   })
 
-  it('keeps the families of the llm room out of each other', () => {
+  it('keeps the vendor families in llm independent of each other', () => {
     const crossing = imports.filter((i) => /^src\/llm\/llma\//.test(i.from) && /^src\/llm\/llmo\//.test(i.to))
     expect(crossing).toEqual([])
   })
 
-  it('keeps the stores of a database and of a cluster out of each other, and what they share out of both', () => {
+  it('keeps the stores of databases and of the cluster independent of each other, and shared code independent of both', () => {
     const storeOf = (path: string) => /^src\/adapters\/(sql|kubernetes|resource-store)\//.exec(path)?.[1]
     const crossing = imports.filter(({ from, to }) => {
       const [here, there] = [storeOf(from), storeOf(to)]
@@ -86,7 +86,7 @@ describe('the import table', () => {
     expect(crossing).toEqual([])
   })
 
-  it('keeps the ways to run an attempt out of each other, and what they share out of both', () => {
+  it('keeps the ways to run an attempt independent of each other, and shared code independent of both', () => {
     const wayOf = (path: string) => /^src\/adapters\/(embedded|kubernetes|attempts)\//.exec(path)?.[1]
     const crossing = imports.filter(({ from, to }) => {
       const [here, there] = [wayOf(from), wayOf(to)]
@@ -95,10 +95,23 @@ describe('the import table', () => {
     expect(crossing).toEqual([])
   })
 
-  it('loads nothing of the embedded mode for a cluster', () => {
+  it('loads nothing of embedded mode in Kubernetes mode', () => {
     const loaded = listLoaded('src/compose/kubernetes.ts')
     expect(loaded).toContain('src/adapters/kubernetes/workloads.ts')
     expect(loaded.filter((path) => path.startsWith('src/adapters/embedded/'))).toEqual([])
+  })
+
+  it('loads no schemas of resources into a worker, whose start each task pays for', () => {
+    const loaded = listLoaded('src/worker/run-assignment.ts')
+    expect(loaded).toContain('src/contract/api/internal.ts')
+    const schemas = [
+      'resources/index.ts',
+      'resources/task.ts',
+      'resources/agent.ts',
+      'resources/tool.ts',
+      'api/tasks.ts',
+    ]
+    expect(loaded.filter((path) => schemas.some((name) => path === `src/contract/${name}`))).toEqual([])
   })
 
   it('has no cycles', () => {

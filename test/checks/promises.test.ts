@@ -27,30 +27,30 @@ const dialing =
   /(?<![.\w])fetch\((?!['"]data:)|from 'undici'|import\('undici'\)|\bhttps?\.(request|get)\(|net\.connect|dockerode|\?\? fetch\b|from 'openid-client'/
 
 describe('the source', () => {
-  it('dials out in the rooms made for it and nowhere else, so that no telemetry leaves [PLAT-003]', () => {
+  it('opens connections only in the rooms made for that, so that no telemetry leaves [PLAT-003]', () => {
     const strangers = sources.filter(
       (path) => !dialers.some((room) => room.test(path)) && dialing.test(readSource(path)),
     )
     expect(strangers).toEqual([])
   })
 
-  it('names every setting of the environment SVC_ [NAME-002]', () => {
+  it('names every environment setting SVC_ [NAME-002]', () => {
     const names = Object.keys(settings).map(environmentNameOf)
     expect(names.filter((name) => !/^SVC_[A-Z_]+$/.test(name))).toEqual(foreignNames)
   })
 
-  it('serves workers below /internal/v1 alone [VER-001]', () => {
+  it('serves workers below /internal/v1 only [VER-001]', () => {
     const paths = routes.filter((route) => route.auth === 'worker').map((route) => route.path)
     expect(paths.length).toBeGreaterThan(0)
     for (const path of paths) expect(path).toMatch(/^\/internal\/v1\//)
     expect(routes.filter((route) => route.auth !== 'worker' && route.path.startsWith('/internal'))).toEqual([])
   })
 
-  it('reads the process environment in one room', () => {
+  it('reads the process environment in one room only', () => {
     expect(sources.filter((path) => /process\.env\b/.test(readSource(path)))).toEqual(['src/config/environment.ts'])
   })
 
-  it('tells the modes apart in the composition root and the configuration alone [MODE-012]', () => {
+  it('distinguishes the modes only in the composition root and the configuration [MODE-012]', () => {
     const telling = sources.filter((path) => /['"]kubernetes['"]|config\.mode\b/.test(readSource(path)))
     expect(telling.filter((path) => !/^src\/(compose|config)\//.test(path))).toEqual([])
   })

@@ -102,7 +102,7 @@ describe('functions', () => {
     expect(percentile(lengths, 0.95)).toBeLessThan(45)
   })
 
-  it('spread no literal into a literal to save lines', () => {
+  it('do not spread a literal into a literal to save lines', () => {
     expect(files.flatMap(findSavedLines)).toEqual([])
   })
 })

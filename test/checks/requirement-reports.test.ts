@@ -14,7 +14,7 @@ function report(tests: Record<string, [fullName: string, status: string][]>): Re
 const id = (number: number) => `AUTH-00${number}`
 
 describe('the reports of test runs', () => {
-  it('prove an id by a test that passed, and by no other', () => {
+  it('prove an id by a test that passed, and by no other test', () => {
     const run = report({
       'http/tokens.test.ts': [
         [`tokens refuse a stranger [${id(1)}]`, 'passed'],
@@ -25,7 +25,7 @@ describe('the reports of test runs', () => {
     expect(judgeReports([id(1), id(2), id(3), id(4)], new Set([id(4)]), [run]).unproved).toEqual([id(2), id(3)])
   })
 
-  it('count together, so that one run may prove what another skipped', () => {
+  it('add up, so that one run may prove what another skipped', () => {
     const plain = report({ 'cluster/identity.test.ts': [[`asks the cluster [${id(1)}]`, 'skipped']] })
     const cluster = report({ 'cluster/identity.test.ts': [[`asks the cluster [${id(1)}]`, 'passed']] })
     expect(judgeReports([id(1)], new Set(), [plain]).unproved).toEqual([id(1)])

@@ -39,7 +39,7 @@ function readCallee(callee: unknown): string {
 const cited = new Set(testFiles.flatMap(listCitations))
 
 describe('requirement ids', () => {
-  it('are each there once', () => {
+  it('are listed once each', () => {
     expect(new Set(required).size).toBe(required.length)
   })
 
@@ -47,15 +47,15 @@ describe('requirement ids', () => {
     expect(required.filter((id) => !cited.has(id) && !pending.has(id))).toEqual([])
   })
 
-  it('have no stale pending mark', () => {
+  it('are not marked pending once a test proves them', () => {
     expect([...pending.keys()].filter((id) => cited.has(id))).toEqual([])
   })
 
-  it('have a pending mark that says what it waits for', () => {
+  it('have a reason when they are marked pending', () => {
     expect([...pending].filter(([, reason]) => !reason.startsWith('pending: ')).map(([id]) => id)).toEqual([])
   })
 
-  it('exist: tests and pending marks name known ids only', () => {
+  it('are known wherever a test or a pending mark names one', () => {
     const known = new Set(required)
     const prefixes = new Set(required.map((id) => id.split('-')[0] ?? ''))
     const named = [...cited, ...pending.keys()].filter((id) => prefixes.has(id.split('-')[0] ?? ''))

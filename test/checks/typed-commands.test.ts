@@ -29,7 +29,7 @@ function findSpelled(texts: string[], words: string[]): string[] {
 }
 
 describe('hints', () => {
-  it('spell no command by hand', async () => {
+  it('never spell a command by hand', async () => {
     const words = await listCommandWords()
     const sources = listFiles('src', ['.ts']).filter((path) => !path.endsWith('.test.ts'))
     const mentioning = sources.filter((path) => readSource(path).includes('svc '))
@@ -37,7 +37,7 @@ describe('hints', () => {
     expect(found).toEqual([])
   })
 
-  it('are told from texts that only mention the program', async () => {
+  it('are distinguished from texts that only mention the program', async () => {
     const words = await listCommandWords()
     const hints = ['type `svc task list`', 'npx svc up', 'svc --help', 'svc {}chat', 'svc -n team get all']
     expect(findSpelled(hints, words)).toEqual(hints)

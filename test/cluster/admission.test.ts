@@ -532,7 +532,7 @@ describeOnCluster('admission by kubectl', () => {
     await api.close()
   })
 
-  it('has policies that the server finds nothing wrong with', async () => {
+  it('has policies without type errors, according to the server', async () => {
     const read = async () => {
       const { items } = await readObject<{ items: Policy[] }>(['get', 'validatingadmissionpolicy'])
       return items.filter(({ metadata }) => metadata.name.startsWith(run))
@@ -548,14 +548,15 @@ describeOnCluster('admission by kubectl', () => {
     ).toEqual([])
   })
 
-  it('asks about every Secret and ConfigMap that is named [SECRET-004]', () => expectJudged(home, guardedPlaces()))
-  it('asks about resources of any namespace', () => expectJudged(home, resourceReferences()))
-  it('asks about many names one by one, and no more than it can', () => expectJudged(home, manySecrets()))
-  it('leaves to the service what the service writes', () => expectJudged(home, identity()))
-  it('looks at addresses and headers as REST does', () => expectJudged(home, addresses()))
-  it('keeps namespaces apart where that is set', () => expectJudged(apart, isolated()))
-  it('refuses what is still to come, in words', () => expectJudged(apart, awaited()))
-  it('keeps the namespaces of the service free', () => expectJudged(own, guarded()))
+  it('checks the right to every Secret and ConfigMap that is named [SECRET-004]', () =>
+    expectJudged(home, guardedPlaces()))
+  it('checks the right to resources in any namespace', () => expectJudged(home, resourceReferences()))
+  it('checks many names one by one, up to the cost limit', () => expectJudged(home, manySecrets()))
+  it('lets the service write its own fields', () => expectJudged(home, identity()))
+  it('checks addresses and headers as REST does', () => expectJudged(home, addresses()))
+  it('keeps namespaces isolated where that is configured', () => expectJudged(apart, isolated()))
+  it('refuses fields of future capabilities, with a message', () => expectJudged(apart, awaited()))
+  it('protects the namespaces of the service', () => expectJudged(own, guarded()))
 
   describe('of a change', () => {
     const svc = () => `system:serviceaccount:${home}:svc`
@@ -581,7 +582,7 @@ describeOnCluster('admission by kubectl', () => {
       await make('Task', 'stamped', stamped, { labels: marks, annotations: { 'svc.ai/caller': 'x' } })
     })
 
-    it('asks again when a credential is sent elsewhere, and not for a label or a time [SECRET-005]', async () => {
+    it('checks again when a credential would go elsewhere, and not for a label or a time [SECRET-005]', async () => {
       expect(await patch('bob', 'provider/kept', { metadata: { labels: { team: 'a' } } })).toBe('')
       expect(await patch('bob', 'task/plain', { spec: { suspend: true, priority: 7 } })).toBe('')
       expect(await patch('bob', 'provider/kept', { spec: { baseURL: 'https://elsewhere.example.com' } })).toContain(
@@ -591,7 +592,7 @@ describeOnCluster('admission by kubectl', () => {
       expect(await patch('eve', 'provider/kept', { spec: { baseURL: 'https://elsewhere.example.com' } })).toBe('')
     })
 
-    it('leaves the marks of the service where they are', async () => {
+    it('keeps annotations and labels of the service unchanged', async () => {
       expect(await patch('eve', 'task/stamped', { metadata: { labels: { team: 'a' } } })).toBe('')
       expect(await patch('eve', 'task/stamped', { metadata: { labels: { 'svc.ai/parent-task': null } } })).toContain(
         'svc.ai/parent-task',
@@ -603,7 +604,7 @@ describeOnCluster('admission by kubectl', () => {
       expect(await patch(svc(), 'task/stamped', { metadata: { annotations: { 'svc.ai/caller': 'y' } } })).toBe('')
     })
 
-    it('leaves what is done in the name of another to them', async () => {
+    it('lets others suspend a task that acts for somebody, but not change what it does', async () => {
       expect(await patch('eve', 'task/stamped', { spec: { suspend: true } })).toBe('')
       expect(await patch('eve', 'task/stamped', { spec: { image: 'y' } })).toContain('acts for somebody else')
       expect(await patch(svc(), 'task/stamped', { spec: { image: 'y' } })).toBe('')
@@ -615,14 +616,14 @@ describeOnCluster('admission by kubectl', () => {
       expect((await make('Task', 'n'.repeat(52), nightly)).stderr).toBe('')
     })
 
-    it('lets the address of a private provider stay, and no new one in', async () => {
+    it('refuses a new private address of a provider, and a change of its type to demo', async () => {
       expect(await patch('eve', 'provider/kept', { spec: { baseURL: 'http://127.0.0.1:1' } })).toContain(
         'loopback or private',
       )
       expect(await patch('eve', 'provider/kept', { spec: { type: 'demo' } })).toContain('spec.type demo')
     })
 
-    it('refuses the same to apply and to the service with rights that are not its own', async () => {
+    it('refuses the same to kubectl apply, client-side and server-side', async () => {
       const input = JSON.stringify({
         apiVersion,
         kind: 'Tool',

@@ -40,7 +40,7 @@ describeOnCluster('the secret of a task on a cluster', () => {
     return (await resources.create('Task', { metadata: { namespace, name }, spec })).metadata
   }
 
-  it('is the parent’s, then the child’s alone, and goes with it', async () => {
+  it('belongs to the parent, then to the child alone, and is deleted with it', async () => {
     const [parent, child] = [await makeTask('parent'), await makeTask('child')]
     const key = { namespace, name: 'parent-txn-1-0123456789' }
     const read = async () => {
@@ -64,7 +64,7 @@ describeOnCluster('the secret of a task on a cluster', () => {
     await expect.poll(() => secrets.describe(key), { timeout: 100_000, interval: 500 }).toBeUndefined()
   })
 
-  it('cannot be given away once it is gone', async () => {
+  it('cannot be given to an owner once it is deleted', async () => {
     const owner = { name: 'parent', uid: 'uid-1' }
     await expect(secrets.setOwner({ namespace, name: 'none' }, owner)).rejects.toMatchObject({ reason: 'NotFound' })
   })

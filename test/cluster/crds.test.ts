@@ -60,6 +60,7 @@ const good: Case[] = [
   ['Tool', 'an address', tool],
   ['Tool', 'a key in the body', { ...tool, http: { ...tool.http, authInject: 'body', authBodyKey: 'key' } }],
   ['Tool', 'an MCP server', mcpTool],
+  ['Tool', 'an MCP server with an address', { description: 'd', mcp: { url: tool.http.url, tools: ['read_*'] } }],
   ['RepositoryScan', 'a repository', scan],
   ['RepositoryMonitor', 'a repository and a reviewer', monitor],
 ]
@@ -105,6 +106,10 @@ const bad: Case[] = [
   ['Tool', 'a key in the body without a name', { ...tool, http: { ...tool.http, authInject: 'body' } }],
   ['Tool', 'a body for GET', { ...tool, http: { ...tool.http, authInject: 'body', authBodyKey: 'k', method: 'GET' } }],
   ['Tool', 'an MCP server by GET', { ...mcpTool, http: { method: 'GET' } }],
+  ['Tool', 'an MCP server at no place', { description: 'd', mcp: {} }],
+  ['Tool', 'an MCP server at two places', { description: 'd', mcp: { ...mcpTool.mcp, url: tool.http.url } }],
+  ['Tool', 'an MCP server with an address twice', { description: 'd', mcp: { url: tool.http.url }, http: tool.http }],
+  ['Tool', 'a choice of tools of an actor', { description: 'd', mcp: { ...mcpTool.mcp, tools: ['a'] } }],
   ['RepositoryScan', 'no repository', {}],
   ['RepositoryMonitor', 'no repository', {}],
   ['RepositoryMonitor', 'no reviewer', { repoURL: 'https://github.com/a/b' }],
@@ -126,8 +131,8 @@ function judge(kind: Kind, spec: Spec): Problem[] {
 }
 
 describe('the table of objects', () => {
-  it.each(good)('%s with %s is good to the service', (kind, _what, spec) => expect(judge(kind, spec)).toEqual([]))
-  it.each([...bad, ...beyondTheServer])('%s with %s is bad to the service', (kind, _what, spec) =>
+  it.each(good)('%s with %s is valid for the service', (kind, _what, spec) => expect(judge(kind, spec)).toEqual([]))
+  it.each([...bad, ...beyondTheServer])('%s with %s is invalid for the service', (kind, _what, spec) =>
     expect(judge(kind, spec)).not.toEqual([]),
   )
 })
@@ -176,15 +181,15 @@ describeOnCluster('definitions on a cluster', () => {
     }
   })
 
-  it.each(good)('%s with %s is good to the server', async (kind, _what, spec) => {
+  it.each(good)('%s with %s is valid for the server', async (kind, _what, spec) => {
     expect(await refusalOf(write(kind, 'good', { spec }, 'All'))).toBeUndefined()
   })
 
-  it.each(bad)('%s with %s is bad to the server', async (kind, _what, spec) => {
+  it.each(bad)('%s with %s is valid for the server', async (kind, _what, spec) => {
     expect(await refusalOf(write(kind, 'bad', { spec }, 'All'))).toBeDefined()
   })
 
-  it.each(beyondTheServer)('%s with %s is good to the server', async (kind, _what, spec) => {
+  it.each(beyondTheServer)('%s with %s is valid for the server', async (kind, _what, spec) => {
     expect(await refusalOf(write(kind, 'open', { spec }, 'All'))).toBeUndefined()
   })
 
@@ -193,7 +198,7 @@ describeOnCluster('definitions on a cluster', () => {
     expect(await refusalOf(write('Task', 'a.b', { spec: ai }, 'All'))).toMatch('DNS label')
   })
 
-  it('keep who asked and their transaction as they were stamped [TASK-010] [TASK-011]', async () => {
+  it('keep requestedBy and transaction as they were stamped [TASK-010] [TASK-011]', async () => {
     const stamped = { ...ai, requestedBy: { subject: 'ann' }, transaction: { id: 't-1' } }
     await write('Task', 'stamped', { spec: stamped })
     expect(await refusalOf(replace('stamped', { ...stamped, priority: 7 }))).toBeUndefined()
@@ -211,7 +216,7 @@ describeOnCluster('definitions on a cluster', () => {
     expect(await refusalOf(replace('plain', stamped))).toMatch('cannot be added or removed')
   })
 
-  it('let everything of a task be changed before it starts, and then only what the service would let be changed', async () => {
+  it('let every field of a task change before it starts, and afterwards only the fields that the service lets change', async () => {
     const collection = collectionOf('Task')
     const script: Spec = { type: 'container', image: 'first', command: ['true'] }
     const changes: Spec[] = [
@@ -245,7 +250,7 @@ describeOnCluster('definitions on a cluster', () => {
     }
   })
 
-  it('have status apart: a create and an update leave it alone', async () => {
+  it('have a status that create and update leave alone', async () => {
     const body = { apiVersion, kind: 'Task', metadata: { name: 'apart' }, spec: ai, status: { phase: 'Succeeded' } }
     const made = await api.request<Spec>({ verb: 'create', collection: collectionOf('Task'), namespace, body })
     expect(made.status).toBeUndefined()

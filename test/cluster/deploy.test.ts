@@ -80,7 +80,7 @@ describe.skipIf(helm === '')('the chart', () => {
     expect(stdout).toContain('0 chart(s) failed')
   })
 
-  it('runs two replicas without privileges, without the environment of Services and without a key in clear', () => {
+  it('runs two replicas without privileges, without Service environment variables and without a key in plain text', () => {
     const deployment = render().find(({ kind }) => kind === 'Deployment')
     expect(deployment?.spec?.replicas).toBe(2)
     const pod = deployment?.spec?.template?.spec
@@ -102,7 +102,7 @@ describe.skipIf(helm === '')('the chart', () => {
     expect(() => render('logLevel=loud')).toThrow(/logLevel/)
   })
 
-  it('fills the admission policies in with its values, as literals', () => {
+  it('writes its values into the admission policies as literals', () => {
     const values = [
       'watchNamespaces={team,next}',
       'settings.allowNetwork={10.0.0.0/8,10.1.2.3,fd00::1}',
@@ -131,14 +131,14 @@ describe.skipIf(helm === '')('the chart', () => {
     for (const policy of crossing) expect(JSON.stringify(policy)).toContain('!true ||')
   })
 
-  it('gives workers no right at all [AUTH-012]', () => {
+  it('gives workers no rights [AUTH-012]', () => {
     const bindings = render().filter(({ kind }) => kind.endsWith('RoleBinding'))
     expect(bindings.length).toBeGreaterThan(0)
     const bound = new Set(bindings.flatMap(({ subjects }) => subjects ?? []).map(({ name }) => name))
     expect([...bound].sort()).toEqual(['svc', 'svc-uninstall'])
   })
 
-  it('gives viewers only what reads, and nobody of the three a right on Secrets', () => {
+  it('gives viewers read rights only, and none of the three roles a right on Secrets', () => {
     const roles = new Map(render().map((object) => [`${object.kind}/${object.metadata.name}`, object]))
     const verbs = roles.get('ClusterRole/svc-viewer')?.rules?.flatMap((rule) => rule.verbs) ?? []
     expect([...new Set(verbs)].sort()).toEqual(['get', 'list', 'watch'])
@@ -148,13 +148,13 @@ describe.skipIf(helm === '')('the chart', () => {
     }
   })
 
-  it('keeps the definitions, and with them every object, when the release goes', () => {
+  it('keeps the CRDs, and with them every object, when the release is uninstalled', () => {
     const definitions = render().filter(({ kind }) => kind === 'CustomResourceDefinition')
     expect(definitions).toHaveLength(7)
     for (const { metadata } of definitions) expect(metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' })
   })
 
-  it('has a ServiceMonitor where one is asked for', () => {
+  it('has a ServiceMonitor where one is enabled', () => {
     const kindsOf = (...values: string[]) => render(...values).map(({ kind }) => kind)
     expect(kindsOf()).not.toContain('ServiceMonitor')
     expect(kindsOf('metrics.serviceMonitor.enabled=true')).toContain('ServiceMonitor')

@@ -158,7 +158,7 @@ describeOnCluster(`the service among faults${obstacle === undefined ? '' : ` (sk
   const isReady = async () => (await request(new URL('/readyz', service.url))).statusCode === 200
 
   it(
-    'goes on when the API server was gone: reads from memory and readiness stay, no task is lost or run twice [HTTP-014]',
+    'continues after the API server was away: reads from memory and readiness stay, and no task is lost or run twice [HTTP-014]',
     async () => {
       await create([makeTask('gone-short', 3), makeTask('gone-long', outageMs / 1000 + 5), makeTask('gone-end', 1)])
       for (const name of ['gone-short', 'gone-long']) await waitForPhase(name, 'Running')
@@ -183,7 +183,7 @@ describeOnCluster(`the service among faults${obstacle === undefined ? '' : ` (sk
     outageMs + 200_000,
   )
 
-  it('goes on after etcd has forgotten what it had not yet seen', async () => {
+  it('continues after etcd has compacted changes that it had not seen', async () => {
     const etcd = (path: string, body: object) =>
       request(`http://127.0.0.1:23790/v3/kv/${path}`, { method: 'POST', body: JSON.stringify(body) })
     await create([makeTask('compact-running', 3)])
@@ -205,7 +205,7 @@ describeOnCluster(`the service among faults${obstacle === undefined ? '' : ` (sk
   })
 
   it(
-    'says 503 for what PostgreSQL holds while it is gone, and loses nothing [HTTP-014]',
+    'answers 503 for what PostgreSQL holds while that is away, and loses nothing [HTTP-014]',
     async () => {
       await create([makeTask('base-before', 0)])
       await waitForPhase('base-before', 'Succeeded')
@@ -232,7 +232,7 @@ describeOnCluster(`the service among faults${obstacle === undefined ? '' : ` (sk
     outageMs + 200_000,
   )
 
-  it('has one leader: one that was stopped and wakes up writes nothing over what the next one did [MODE-009, TASK-043]', async () => {
+  it('has one leader: a paused one that wakes up overwrites nothing of its successor [MODE-009, TASK-043]', async () => {
     const other = await start()
     others.push(other)
     const holder = async () =>
@@ -270,7 +270,7 @@ describeOnCluster(`the service among faults${obstacle === undefined ? '' : ` (sk
     }
   }, 300_000)
 
-  it("starts another attempt when a pod or a Job is deleted, at no retry's cost [TASK-043]", async () => {
+  it('starts another attempt when a pod or a Job is deleted, without counting a retry [TASK-043]', async () => {
     await create([makeTask('lost-pod', 20), makeTask('lost-job', 20)])
     const findPod = (name: string) =>
       waitFor(async () => {
@@ -290,7 +290,7 @@ describeOnCluster(`the service among faults${obstacle === undefined ? '' : ` (sk
     `a kubelet${kubelet === undefined ? ' (skipped: it is not of this machine)' : ''}`,
     () => {
       it(
-        'may stop and come back: what ran goes on, what is new waits',
+        'may stop and come back: running attempts go on, and new ones wait',
         async () => {
           await create([makeTask('node-running', outageMs / 1000 / 2), makeTask('node-long', outageMs / 1000 + 5)])
           for (const name of ['node-running', 'node-long']) await waitForPhase(name, 'Running')

@@ -56,7 +56,7 @@ describeOnCluster('identity on a cluster', () => {
     await api.close()
   })
 
-  it('knows a service account by its token, and its namespace [AUTH-005, MODE-009]', async () => {
+  it('identifies a service account and its namespace by its token [AUTH-005, MODE-009]', async () => {
     const caller = await authenticate(await requestToken({ expirationSeconds: 600 }))
     expect(caller).toMatchObject({
       authType: 'tokenReview',
@@ -73,7 +73,7 @@ describeOnCluster('identity on a cluster', () => {
     await expect(authenticate(token)).rejects.toMatchObject({ reason: 'Unauthenticated' })
   })
 
-  it('refuses a token that was tampered with, and one of an account that is gone', async () => {
+  it('refuses a token that was tampered with, and one of a deleted account', async () => {
     const token = await requestToken({ expirationSeconds: 600 })
     await expect(authenticate(`${token.slice(0, -8)}AAAAAAAA`)).rejects.toMatchObject({ reason: 'Unauthenticated' })
     await expect(authenticate('nonsense')).rejects.toMatchObject({ reason: 'Unauthenticated' })
@@ -91,7 +91,7 @@ describeOnCluster('identity on a cluster', () => {
     [{ verb: 'list', kind: 'Secret' }, false],
     [{ verb: 'list', kind: 'Usage' }, false],
   ] as [Omit<Access, 'namespace'>, boolean][])(
-    'lets %o be %s, as its role says [AUTH-014, SECRET-003]',
+    'finds %o %s, as the role of the caller says [AUTH-014, SECRET-003]',
     async (access, allowed) => {
       const caller = await authenticate(await requestToken({ expirationSeconds: 600 }))
       const authorizer = createReviewAuthorizer({ api, clock, operatorNamespace: 'svc-system' })
@@ -99,7 +99,7 @@ describeOnCluster('identity on a cluster', () => {
     },
   )
 
-  it('gives a role in one namespace no right in another, nor in all', async () => {
+  it('gives a role in one namespace no right in another, nor in all namespaces', async () => {
     const caller = await authenticate(await requestToken({ expirationSeconds: 600 }))
     const authorizer = createReviewAuthorizer({ api, clock, operatorNamespace: 'svc-system' })
     const check = (access: Access) => authorizer.authorize(caller, access)

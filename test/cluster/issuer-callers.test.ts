@@ -114,7 +114,7 @@ describeOnCluster('callers of the service on a cluster', () => {
     await api.close()
   })
 
-  it('are known by the token of their service account in the header Authorization, with no setting at all [AUTH-004]', async () => {
+  it('are identified by the service account token in the header Authorization, without any setting [AUTH-004]', async () => {
     const service = await start()
     const target = { collection: accounts, namespace: team, name: 'builder', subresource: 'token' }
     const body = { spec: { expirationSeconds: 600 } }
@@ -135,7 +135,7 @@ describeOnCluster('callers of the service on a cluster', () => {
     expect(await ask(service, { authorization: `Basic ${status.token}` }, 'GET /api/v1/tasks')).toBe(401)
   })
 
-  it('stay in one namespace when they come from an issuer, whatever its mode of scopes, and have no verb on the cluster', async () => {
+  it('stay in one namespace whatever the mode of scopes is, and have no right in the cluster', async () => {
     const service = await start('--context-token-authz-mode', 'off')
     const callers = [
       await guest('ada', ['system:masters']),
@@ -156,7 +156,7 @@ describeOnCluster('callers of the service on a cluster', () => {
     expect(await ask(service, elsewhere, `GET /api/v1/agents?namespace=${team}`)).toBe(403)
   })
 
-  it('are asked about by SubjectAccessReview under prefixed names, in every namespace that their roles reach [AUTH-014]', async () => {
+  it('are reviewed by SubjectAccessReview under prefixed names, in every namespace that their roles reach [AUTH-014]', async () => {
     const prefixes = ['--oidc-username-prefix', 'oidc:', '--context-token-username-prefix', 'txn:']
     const service = await start('--oidc-authorization', 'rbac', '--context-token-authorization', 'rbac', ...prefixes)
     const [ada, dev] = [await guest('ada'), await guest('bob', ['dev'])]

@@ -57,7 +57,7 @@ describeOnCluster('leadership by a Lease', () => {
       else signal.addEventListener('abort', () => resolve(), { once: true })
     })
 
-  it('is taken by the first, who is named in the Lease, and held as long as it lives [MODE-009]', async () => {
+  it('is taken by the first replica, which the Lease names, and held for as long as it runs [MODE-009]', async () => {
     const first = contend('pod-a')
     const term = await first.acquire(never)
     const lease = await readLease()
@@ -70,7 +70,7 @@ describeOnCluster('leadership by a Lease', () => {
     expect(await first.acquire(never)).toBe(term)
   })
 
-  it('goes over at once when it is released', async () => {
+  it('is taken over at once when it is released', async () => {
     const first = contend('pod-a')
     const second = contend('pod-b')
     const term = await first.acquire(never)
@@ -87,7 +87,7 @@ describeOnCluster('leadership by a Lease', () => {
     })
   })
 
-  it('goes over within ten seconds when the leader dies without a word', async () => {
+  it('is taken over within ten seconds when the leader dies without releasing it', async () => {
     const { api: dying, proxy } = await openProxied()
     await contend('pod-a', dying).acquire(never)
     const waiting = contend('pod-b').acquire(never)
@@ -99,25 +99,28 @@ describeOnCluster('leadership by a Lease', () => {
     await proxy.start()
   })
 
-  it.each(['is cut off', 'hears nothing any more'])('ends for a leader that %s before another leads', async (how) => {
-    const { api: cutOff, proxy } = await openProxied()
-    const stages: Stage[] = []
-    const note = (who: string, what: Stage['what']) => stages.push({ who, what, at: performance.now() })
-    const term = await contend('pod-a', cutOff).acquire(never)
-    const ended = aborted(term).then(() => note('pod-a', 'stops'))
-    const waiting = contend('pod-b')
-      .acquire(never)
-      .then(() => note('pod-b', 'leads'))
-    await clock.sleep(300)
-    if (how === 'is cut off') await proxy.stop()
-    else proxy.freeze()
-    await Promise.all([ended, waiting])
-    expect(stages.map(({ who, what }) => `${who} ${what}`)).toEqual(['pod-a stops', 'pod-b leads'])
-    if (how === 'is cut off') await proxy.start()
-    else proxy.thaw()
-  })
+  it.each(['is cut off', 'hears nothing any more'])(
+    'ends for a leader that %s before another one leads',
+    async (how) => {
+      const { api: cutOff, proxy } = await openProxied()
+      const stages: Stage[] = []
+      const note = (who: string, what: Stage['what']) => stages.push({ who, what, at: performance.now() })
+      const term = await contend('pod-a', cutOff).acquire(never)
+      const ended = aborted(term).then(() => note('pod-a', 'stops'))
+      const waiting = contend('pod-b')
+        .acquire(never)
+        .then(() => note('pod-b', 'leads'))
+      await clock.sleep(300)
+      if (how === 'is cut off') await proxy.stop()
+      else proxy.freeze()
+      await Promise.all([ended, waiting])
+      expect(stages.map(({ who, what }) => `${who} ${what}`)).toEqual(['pod-a stops', 'pod-b leads'])
+      if (how === 'is cut off') await proxy.start()
+      else proxy.thaw()
+    },
+  )
 
-  it('is had by one of several at a time, through releases and broken connections', async () => {
+  it('is held by one of several replicas at a time, through releases and broken connections', async () => {
     const turns: string[] = []
     const leading = new Set<string>()
     const overlaps: string[][] = []
@@ -152,7 +155,7 @@ describeOnCluster('leadership by a Lease', () => {
     expect(new Set(turns).size).toBeGreaterThan(1)
   })
 
-  it('is lost when somebody else writes another holder into the Lease, and had again when that one is gone', async () => {
+  it('is lost when somebody writes another holder into the Lease, and regained when that holder is gone', async () => {
     const first = contend('pod-a')
     const term = await first.acquire(never)
     const body = { spec: { holderIdentity: 'intruder', leaseDurationSeconds: 1 } }
@@ -171,7 +174,7 @@ describeOnCluster('leadership by a Lease', () => {
     expect((await readLease()).metadata.labels).toEqual({ seen: 'yes' })
   })
 
-  it('is waited for no longer than the signal says', async () => {
+  it('is waited for until the signal aborts', async () => {
     await contend('pod-a').acquire(never)
     const stop = new AbortController()
     const waiting = contend('pod-b').acquire(stop.signal)

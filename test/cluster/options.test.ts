@@ -161,7 +161,7 @@ describeOnCluster(`the options of the chart${obstacle === undefined ? '' : ` (sk
     await kubectl(['delete', 'namespace', second, outside, '--wait=false'])
   }, 180_000)
 
-  it('give the pods environment, volumes, spread and, by autoscaling, their number', async () => {
+  it('give the pods environment, volumes and topology spread, and leave their number to autoscaling', async () => {
     const pods = await readObject<{ items: { spec: PodSpec }[] }>(
       ['get', 'pods', '-l', 'app.kubernetes.io/component=service'],
       service.namespace,
@@ -177,7 +177,7 @@ describeOnCluster(`the options of the chart${obstacle === undefined ? '' : ` (sk
     expect(scaler.spec).toMatchObject({ minReplicas: 2, maxReplicas: 3 })
   })
 
-  it('have the service answer to the host of its ingress, and to no other', async () => {
+  it('let the service answer to the host of its ingress and to no other', async () => {
     const ingress = await readObject<{ spec: object }>(['get', 'ingress', release], service.namespace)
     expect(ingress.spec).toMatchObject({ rules: [{ host: publicHost }] })
     const [pod] = await service.pods()
@@ -205,7 +205,7 @@ describeOnCluster(`the options of the chart${obstacle === undefined ? '' : ` (sk
     await kubectl(['delete', 'tasks.core.svc.ai', 'sized'], { namespace: service.tasks })
   })
 
-  it('run tasks in each served namespace, with a vendor that only the private authority vouches for', async () => {
+  it('run tasks in each served namespace, with a vendor certified by the private authority only', async () => {
     // Applied first: had anybody watched it, it would have begun by the time the others are done.
     await apply(outside, [makeTask('nobody', command('console.log("never")'))])
     const prompt = { type: 'ai', prompt: 'say the word', ai: { providerRef: { name: 'private' } } }
@@ -228,7 +228,7 @@ describeOnCluster(`the options of the chart${obstacle === undefined ? '' : ` (sk
     expect(untouched.metadata.finalizers ?? []).toEqual([])
   })
 
-  it('leave another namespace alone: not read, not written, whatever the caller may do there', async () => {
+  it('leave other namespaces alone: they are neither read nor written, whatever the caller may do there', async () => {
     for (const path of ['tasks', 'tasks/nobody', 'agents', 'secrets', 'configmaps', 'usage']) {
       const answer = await service.call<object>('GET', `/api/v1/${path}?namespace=${outside}`)
       expect([path, answer.status]).toEqual([path, 403])
@@ -245,7 +245,7 @@ describeOnCluster(`the options of the chart${obstacle === undefined ? '' : ` (sk
     }
   })
 
-  it('have the admission policies judge the served namespaces, and no other', async () => {
+  it('apply the admission policies to the served namespaces only', async () => {
     const forged = makeTask('forged', {
       ...command('1'),
       requestedBy: { subject: 'somebody', issuer: 'https://id.example.com' },

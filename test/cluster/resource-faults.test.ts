@@ -80,7 +80,7 @@ describeOnCluster('resources on a cluster with faults', () => {
   const key = (name: string) => ({ namespace, name })
   const list = async (store = resources) => namesOf((await store.list('Task', { namespace })).items)
 
-  it('misses and repeats nothing when its connections break again and again while others write', async () => {
+  it('misses and repeats nothing when its connections break repeatedly while others write', async () => {
     const watch = followTasks(resources, {
       namespace,
       resourceVersion: (await resources.list('Task', {})).resourceVersion,
@@ -106,7 +106,7 @@ describeOnCluster('resources on a cluster with faults', () => {
     expect(await list()).toEqual(await list(other))
   })
 
-  it('lists again when the server has forgotten what it saw last, and tells its watchers to do so', async () => {
+  it('lists again when the server has compacted its last version, and tells its watchers to do so', async () => {
     await create('kept')
     await create('gone')
     await waitFor(async () => (await list()).length === 2)
@@ -154,7 +154,7 @@ describeOnCluster('resources on a cluster with faults', () => {
     expect(await list()).toEqual(['after', 'meanwhile', 'there'])
   })
 
-  it('waits for an API server that is away when it starts, and until it is told to stop', async () => {
+  it('waits for an API server that is away at the start, until its signal aborts', async () => {
     await proxied.proxy.stop()
     const stop = new AbortController()
     const given = createKubernetesResources({ api: proxied.api, clock, ids }, stop.signal)
@@ -167,7 +167,7 @@ describeOnCluster('resources on a cluster with faults', () => {
   })
 
   describe('beside another replica', () => {
-    it('finds what that one has just made, and reads on from its pages and versions', async () => {
+    it('finds what the other replica has just created, and reads on from its pages and versions', async () => {
       for (let turn = 0; turn < 20; turn += 1) {
         const made = await create(`task-${turn}`)
         expect((await resources.get('Task', key(`task-${turn}`)))?.metadata.uid).toBe(made.metadata.uid)
@@ -183,7 +183,7 @@ describeOnCluster('resources on a cluster with faults', () => {
       expect(watch.log()).toEqual(['ADDED next'])
     })
 
-    it('has its own writes in its lists at once, though the watch has still to tell of them', async () => {
+    it('has its own writes in its lists at once, before the watch reports them', async () => {
       for (let turn = 0; turn < 20; turn += 1) {
         const made = await create('own', resources)
         expect(await list()).toEqual(['own'])
@@ -214,7 +214,7 @@ describeOnCluster('resources on a cluster with faults', () => {
   })
 
   describe('refusals', () => {
-    it('of unknown and bad fields name them [HTTP-004]', async () => {
+    it('of unknown and invalid fields name them [HTTP-004]', async () => {
       const draft = draftTask('bad', { namespace })
       const unknown = { ...draft, spec: { ...draft.spec, colour: 'red' } }
       await expect(resources.create('Task', unknown)).rejects.toMatchObject({
@@ -228,7 +228,7 @@ describeOnCluster('resources on a cluster with faults', () => {
       })
     })
 
-    it('of a namespace that is not there say so', async () => {
+    it('of a missing namespace say so', async () => {
       const lost = draftTask('lost', { namespace: `${namespace}-missing` })
       await expect(resources.create('Task', lost)).rejects.toMatchObject({
         reason: 'NotFound',

@@ -100,7 +100,7 @@ describeOnCluster('on a cluster', () => {
       expect(Buffer.from(stored.data.token ?? '', 'base64').toString()).toBe('x-1')
     })
 
-    it('are read from the cluster once, until somebody changes them', async () => {
+    it('are read from the cluster once, until they change', async () => {
       const secrets = await openReady()
       await secrets.create({ ...key(), stringData: { token: 'x-1' } })
       await expect
@@ -119,7 +119,7 @@ describeOnCluster('on a cluster', () => {
       expect(await secrets.read(key())).toEqual({ token: 'x-2' })
     })
 
-    it('are read from the cluster each time while no watch tells of changes', async () => {
+    it('are read from the cluster each time while no watch reports changes', async () => {
       const { api: own, proxy } = await openProxiedApi()
       const secrets = await openReady(own)
       await secrets.create({ ...key(), stringData: { token: 'x-1' } })
@@ -141,7 +141,7 @@ describeOnCluster('on a cluster', () => {
       await proxy.stop()
     })
 
-    it('show no values in what describes them, though kubectl apply keeps them in an annotation', async () => {
+    it('show no values in descriptions, though kubectl apply keeps them in an annotation', async () => {
       const secrets = await openReady()
       const annotations = {
         'kubectl.kubernetes.io/last-applied-configuration': '{"stringData":{"token":"x-secret-1"}}',
@@ -154,7 +154,7 @@ describeOnCluster('on a cluster', () => {
       expect(JSON.stringify([found, await secrets.describe(key())])).not.toContain('x-secret-1')
     })
 
-    it('are refused where there is no namespace for them, in words that say so', async () => {
+    it('are refused for a namespace that does not exist, with a message that says so', async () => {
       const secrets = await openReady()
       const draft = { namespace: `${prefix}-missing`, name: 'vendor', stringData: { token: 'x-secret-2' } }
       const error = await secrets.create(draft).catch((thrown: unknown) => thrown)

@@ -45,7 +45,7 @@ describeOnCluster('the streams of a command', () => {
     expect(linesOf(key).filter((line) => !errors.includes(line))).toEqual([...numbered('out'), 'tab\tä no end'])
   })
 
-  it('are those of a command that writes a very long line, too', async () => {
+  it('are complete for a command that writes a very long line, too', async () => {
     const key = await startScript('head -c 300000 /dev/zero | tr "\\0" x; echo; echo short >&2; echo after')
     const { output } = await finish(key)
     expect(output?.text).toBe(`${'x'.repeat(300_000)}\nafter\n`)
@@ -62,7 +62,7 @@ describeOnCluster('the streams of a command', () => {
     ['exit 126', { reason: 'ExitCode', exitCode: 126 }],
     ['exit 127', { reason: 'ExitCode', exitCode: 127 }],
     ["sh -c 'kill -KILL $$'; exit $?", { reason: 'Signal', exitCode: 137 }],
-  ])('leave the end of a command as it is: %s', async (script, end) => {
+  ])('do not change how a command ends: %s', async (script, end) => {
     expect(await finish(await startScript(script))).toMatchObject(end)
   })
 
@@ -70,13 +70,13 @@ describeOnCluster('the streams of a command', () => {
     ['nowhere-to-be-found', 127, 'nowhere-to-be-found: not found'],
     ['/no/such/program', 127, '/no/such/program: No such file or directory'],
     ['/etc/passwd', 126, 'Permission denied'],
-  ])('leave a command that cannot be started, %s, a failure of its own', async (program, exitCode, words) => {
+  ])('report a command that cannot be started, %s, as its own kind of failure', async (program, exitCode, words) => {
     const state = await finish(await start({ command: [program] }))
     expect(state).toMatchObject({ phase: 'Failed', reason: 'StartFailed', exitCode })
     expect(state).toHaveProperty('message', expect.stringMatching(`^The container could not be started: .*${words}`))
   })
 
-  it('are apart in an image that has neither a shell nor a library', async () => {
+  it('are separate in an image that has neither a shell nor a library', async () => {
     const told = await finish(await start({ image: bareImage, command: ['/ldconfig'], args: ['--version'] }))
     expect(told).toMatchObject({ phase: 'Succeeded', output: { text: expect.stringMatching(/^ldconfig/) } })
     const failed = await finish(await start({ image: bareImage, command: ['/ldconfig', '--nonsense'] }))
@@ -84,7 +84,7 @@ describeOnCluster('the streams of a command', () => {
     expect(failed).toHaveProperty('message', expect.stringContaining('ldconfig'))
   })
 
-  it('leave variables, arguments and the list of processes as they are', async () => {
+  it('leave variables, arguments and the process list unchanged', async () => {
     const program =
       'console.log(JSON.stringify([process.env["a.b-c"], process.env.PLAIN, process.argv.slice(1), process.pid]))'
     const env = { 'a.b-c': '$(PLAIN)', PLAIN: '$$ "quoted"', BASH_ENV: '/no/such', LC_ALL: 'xx_XX.UTF-8' }
@@ -94,12 +94,12 @@ describeOnCluster('the streams of a command', () => {
     expect(JSON.parse(output?.text ?? '')).toEqual(['$(PLAIN)', '$$ "quoted"', ['$(PLAIN)', "it's", '$1'], 1])
   })
 
-  it('do not wait for what a command left behind with its streams', async () => {
+  it('are not waited for when a process that the command left behind holds them open', async () => {
     const key = await startScript('(trap "" HUP TERM; while :; do sleep 1; done) & echo parent')
     expect(await finish(key)).toMatchObject({ phase: 'Succeeded', output: { text: 'parent\n' } })
   })
 
-  it('hold up no attempt whose streams were never opened, though its pod stays for its files', async () => {
+  it('do not block an attempt that never opened them, though its pod stays for its files', async () => {
     // The loader then lists libraries and starts nothing.
     const key = await startScript('echo never', {
       env: { LD_TRACE_LOADED_OBJECTS: '1' },
@@ -108,7 +108,7 @@ describeOnCluster('the streams of a command', () => {
     expect(await finish(key)).toMatchObject({ output: { text: '' } })
   })
 
-  it('go on over a restart of the service, each line stored once and each where it belongs', async () => {
+  it('continue over a restart of the service, with each line stored once and in the right stream', async () => {
     const first = bench.restart()
     const script =
       'n=0; while [ $n -lt 60 ]; do n=$((n + 1)); echo "out $n"; echo "err $n" >&2; sleep 0.05; done; exit 3'
@@ -127,7 +127,7 @@ describeOnCluster('the streams of a command', () => {
     })
   })
 
-  it('are mixed where the image says what is started', async () => {
+  it('are mixed when the entry point of the image runs', async () => {
     const key = await start({ args: ['/bin/sh', '-c', 'echo out; echo err >&2'] })
     const { output } = await finish(key)
     expect(output?.text.split('\n').toSorted()).toEqual(['', 'err', 'out'])

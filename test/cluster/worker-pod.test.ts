@@ -67,13 +67,13 @@ describeOnCluster('the token of a worker pod', () => {
   const boundTo = ({ metadata: { name, uid } }: Pod) => ({ apiVersion: 'v1', kind: 'Pod', name, uid })
   const refused = { reason: 'Unauthenticated' }
 
-  it('is that of its attempt, by its pod and the Job of it [AUTH-007, AUTH-010]', async () => {
+  it('identifies its attempt by its pod and the Job of that pod [AUTH-007, AUTH-010]', async () => {
     const token = await request({ audiences: ['svc-internal'], boundObjectRef: boundTo(pod) })
     const identity = { ...key, namespace: bench.namespace, taskName: 'work' }
     expect(await tokens().verify(token)).toEqual(identity)
   })
 
-  it('is refused for another audience, without a pod, and of another account [AUTH-007, AUTH-010]', async () => {
+  it('is refused for another audience, without a pod, and for another account [AUTH-007, AUTH-010]', async () => {
     const forServer = await request({ boundObjectRef: boundTo(pod) })
     await expect(tokens().verify(forServer)).rejects.toMatchObject(refused)
     const unbound = await request({ audiences: ['svc-internal'] })
@@ -83,7 +83,7 @@ describeOnCluster('the token of a worker pod', () => {
     await expect(tokens().verify('nonsense')).rejects.toMatchObject(refused)
   })
 
-  it('is refused of a pod that only looks like a worker: it has no Job of ours [AUTH-010]', async () => {
+  it('is refused for a pod that only looks like a worker, without a Job of the service [AUTH-010]', async () => {
     const { namespace } = bench
     const metadata = { name: 'impostor', labels: pod.metadata.labels, annotations: pod.metadata.annotations }
     const container = { name: 'worker', image: testImage, imagePullPolicy: 'IfNotPresent', command: ['sleep', '300'] }
@@ -95,7 +95,7 @@ describeOnCluster('the token of a worker pod', () => {
     await bench.api.request({ verb: 'delete', collection: pods, namespace, name: 'impostor' })
   })
 
-  it('comes by a mount of its own; the pod has none for the API server, and its spec holds no word of the work', () => {
+  it('is mounted on its own; the pod has none for the API server, and its spec has no word of the work', () => {
     const text = JSON.stringify(pod.spec)
     expect(text).toContain('"audience":"svc-internal"')
     expect(text).toContain('"automountServiceAccountToken":false')
@@ -213,7 +213,7 @@ describeOnCluster('an ai task in a worker pod', () => {
       }
     })
 
-    it('runs its code in another pod, where its files are and its secrets are not [BUILT-024]', async () => {
+    it('runs its code in another pod, which has its files and not its secrets [BUILT-024]', async () => {
       const { namespace } = bench
       const code = [
         'mkdir -p artifacts; tr a-z A-Z < notes.txt > artifacts/loud.txt',
@@ -242,7 +242,7 @@ describeOnCluster('an ai task in a worker pod', () => {
       expect(loud).toMatch(/\/app.*No such file/)
     })
 
-    it('tells the cause of a failure as the worker put it', async () => {
+    it('reports the cause of a failure as the worker put it', async () => {
       const { namespace } = bench
       const spec = { type: 'llmo', baseURL: 'http://127.0.0.1:9', defaultModel: 'none' }
       await call('POST', '/api/v1/providers', { name: 'away', namespace, spec })

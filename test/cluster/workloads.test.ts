@@ -78,7 +78,7 @@ describeOnCluster('an attempt on a cluster', () => {
       body: { propagationPolicy: 'Background' },
     })
 
-  it('fails with the image named when that cannot be pulled, after it was tried for a while', async () => {
+  it('fails with the image named when it cannot be pulled after several tries', async () => {
     const patient = bench.restart({ startGraceMs: pullMs })
     const key = await start('true', { image: 'registry.invalid/none:1' }, patient)
     const look = async () => {
@@ -92,17 +92,17 @@ describeOnCluster('an attempt on a cluster', () => {
     expect(state).toMatchObject({ phase: 'Failed', reason: 'ImageUnavailable' })
   })
 
-  it('fails at once for an image name that is none', async () => {
+  it('fails at once for an invalid image name', async () => {
     const state = await finish(await start('true', { image: 'Not//An Image' }))
     expect(state).toMatchObject({ phase: 'Failed', reason: 'ImageUnavailable' })
   })
 
-  it('says which signal ended a command', async () => {
+  it('names the signal that ended a command', async () => {
     const state = await finish(await start("sh -c 'kill -TERM $$'; exit $?"))
     expect(state).toMatchObject({ phase: 'Failed', reason: 'Signal', message: expect.stringContaining('SIGTERM') })
   })
 
-  it('is lost, not failed, when its pod is deleted by somebody', async () => {
+  it('is lost, not failed, when somebody deletes its pod', async () => {
     const key = await start('sleep 300')
     await waitForPhase(key, 'Running')
     await drop(pods, (await podOf(key)).metadata.name)
@@ -110,7 +110,7 @@ describeOnCluster('an attempt on a cluster', () => {
     expect(state).toMatchObject({ phase: 'Failed', reason: 'Stopped', message: expect.stringContaining('deleted') })
   })
 
-  it('is missing when its Job is deleted by somebody, and its Secret goes with it', async () => {
+  it('is missing when somebody deletes its Job, whose Secret is deleted with it', async () => {
     const key = await start('sleep 300', { env: { KEY: 'quite-secret-1' }, redact: ['quite-secret-1'] })
     await waitForPhase(key, 'Running')
     const [job] = await list<Job>(jobs)
@@ -121,7 +121,7 @@ describeOnCluster('an attempt on a cluster', () => {
   })
 
   it(
-    'is told that it wrote more than its disk holds when its node ends it for that',
+    'is reported to have filled its disk when its node ends it for that',
     async () => {
       const small = bench.restart({ scratchBytes: 1024 * 1024 })
       const key = await start('head -c 20000000 /dev/zero > /tmp/big; sleep 300', {}, small)
@@ -151,7 +151,7 @@ describeOnCluster('an attempt on a cluster', () => {
     expect(requests).toEqual({ cpu: '4k', memory: '33554432', 'ephemeral-storage': '0' })
   })
 
-  it('waits, and says for what, while its namespace has no room for its pod', async () => {
+  it('waits while its namespace has no quota for its pod, and says so', async () => {
     const quotas: Collection = { group: '', version: 'v1', plural: 'resourcequotas' }
     const body = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'none' }, spec: { hard: { pods: '0' } } }
     await bench.api.request({ verb: 'create', collection: quotas, namespace: bench.namespace, body })
@@ -169,7 +169,7 @@ describeOnCluster('an attempt on a cluster', () => {
     await drop(quotas, 'none')
   })
 
-  it('keeps secret variables out of the pod, its log and its output; others stand as they were written', async () => {
+  it('keeps secret variables out of the pod, its log and its output, and other variables unchanged', async () => {
     const secret = 's3cret-$(A)-value'
     const env = { SECRET: secret, A: 'x', PLAIN: '$(A) $$ $A' }
     const key = await start('echo "secret $SECRET"; echo "plain $PLAIN"; echo $SECRET | wc -c', {
@@ -187,7 +187,7 @@ describeOnCluster('an attempt on a cluster', () => {
   })
   const readMark = ({ output }: Ended) => /^secret (.*)$/m.exec(output?.text ?? '')?.[1] ?? ''
 
-  it('runs without privilege and without an account', async () => {
+  it('runs without privilege and without a service account', async () => {
     const looks = 'id -u; touch /x 2>&1 | head -c 5; grep CapEff /proc/self/status; ls /var/run/secrets 2>&1'
     const key = await start(looks)
     const { output } = await waitForEnd(key)
@@ -197,7 +197,7 @@ describeOnCluster('an attempt on a cluster', () => {
     await bench.workloads.remove(key)
   })
 
-  it('is covered by a policy that nobody may call it and it may not call metadata addresses', async () => {
+  it('is covered by a network policy: nobody may call it, and it may not call metadata addresses', async () => {
     const key = await start('sleep 300')
     await waitForPhase(key, 'Running')
     type Policy = {
@@ -210,7 +210,7 @@ describeOnCluster('an attempt on a cluster', () => {
     await bench.workloads.remove(key)
   })
 
-  it('goes on over a restart of the service, and each line of its log is stored once', async () => {
+  it('continues over a restart of the service, with each line of its log stored once', async () => {
     const first = bench.restart()
     const script = 'n=0; while [ $n -lt 60 ]; do n=$((n + 1)); echo "line $n"; sleep 0.05; done'
     const key = await start(script, {}, first)
@@ -225,7 +225,7 @@ describeOnCluster('an attempt on a cluster', () => {
     await bench.workloads.remove(key)
   })
 
-  it('is started once by two that try at the same time', async () => {
+  it('is started once when two replicas try at the same time', async () => {
     const [one, two] = [bench.restart(), bench.restart()]
     const key = { taskUid: testIds.next('uid'), attempt: 1 }
     const run: Command = { kind: 'command', image: testImage, command: ['echo', 'once'], args: [], env: {} }
@@ -253,14 +253,14 @@ describeOnCluster('an attempt on a cluster', () => {
     await api.close()
   })
 
-  it('leaves nothing behind', async () => {
+  it('leaves no objects behind', async () => {
     await waitFor(async () => {
       const left = await Promise.all([list(jobs), list(pods), list(collections.secrets)])
       return left.every((objects) => objects.length === 0)
     }, 'all is gone')
   })
 
-  it('of which nothing is left, leaves nothing to sweep', async () => {
+  it('that has no objects left leaves nothing to sweep', async () => {
     const { api, namespace } = bench
     const reader = { get: async () => undefined }
     const stray = createStrayJobs({

@@ -38,7 +38,7 @@ export function describeArtifacts(name: string, open: OpenBench): void {
       expect(await artifacts().list('task-2')).toEqual([])
     })
 
-    it('lets the same name overwrite', async () => {
+    it('lets a file be replaced under its name', async () => {
       await putBytes('data', MEBIBYTE)
       await putText('data', 'new')
       expect(await artifacts().list('task-1')).toHaveLength(1)
@@ -46,7 +46,7 @@ export function describeArtifacts(name: string, open: OpenBench): void {
       expect(await bench().countBodies()).toBe(0)
     })
 
-    it('shows the newest attempt of each name, and an attempt that is over changes nothing [TASK-044]', async () => {
+    it('lists the newest attempt’s file of each name, and ignores writes of an attempt that is over [TASK-044]', async () => {
       await putText('both', 'one', 1)
       await putText('first only', 'one', 1)
       await putText('both', 'two', 2)
@@ -106,7 +106,7 @@ export function describeArtifacts(name: string, open: OpenBench): void {
       await expect(putText('empty', '')).rejects.toMatchObject({ reason: 'InvalidRequest' })
     })
 
-    it('refuses a file over 10 MiB without reading on [TASK-059] [TASK-061]', async () => {
+    it('refuses a file over 10 MiB without reading the rest [TASK-059] [TASK-061]', async () => {
       expect((await putBytes('whole', 10 * MEBIBYTE)).size).toBe(10 * MEBIBYTE)
       const large = makeBody(30 * MEBIBYTE)
       const refused = artifacts().put(key, { filename: 'large', contentType: 'x/y', body: large.body })
@@ -115,7 +115,7 @@ export function describeArtifacts(name: string, open: OpenBench): void {
       expect((await artifacts().list('task-1')).map((info) => info.filename)).toEqual(['whole'])
     })
 
-    it('refuses more than 50 MiB per task, counts a replaced file once, and tasks apart [TASK-060]', async () => {
+    it('refuses more than 50 MiB per task, counting a replaced file once and each task apart [TASK-060]', async () => {
       for (const filename of ['a', 'b', 'c', 'd', 'e']) await putBytes(filename, 10 * MEBIBYTE)
       await expect(putBytes('f', 1)).rejects.toMatchObject({ reason: 'TooLarge', status: 413 })
       await putBytes('a', 10 * MEBIBYTE - 1)
@@ -145,7 +145,7 @@ export function describeArtifacts(name: string, open: OpenBench): void {
       expect((await putBytes('data', 2 * MEBIBYTE)).size).toBe(2 * MEBIBYTE)
     })
 
-    it('survives a restart, and a sweep leaves what has a row', async () => {
+    it('survives a restart, and a sweep keeps every file that has a row', async () => {
       await putBytes('large', MEBIBYTE)
       await putText('small', 'text')
       await bench().reopen()
@@ -154,7 +154,7 @@ export function describeArtifacts(name: string, open: OpenBench): void {
       expect(await readText(await artifacts().open('task-1', 'small'))).toBe('text')
     })
 
-    it('removes all of a task and nothing of another, and frees its 50 MiB', async () => {
+    it('removes all files of a task and none of another, and frees its 50 MiB', async () => {
       for (const filename of ['a', 'b', 'c', 'd', 'e']) await putBytes(filename, 10 * MEBIBYTE)
       await putBytes('mine', 1, 'task-2')
       await artifacts().removeTask('task-1')

@@ -30,7 +30,7 @@ export function describeAudit(name: string, open: OpenBench): void {
       }
     }
 
-    it('gives back what was added, newest first, also after a restart', async () => {
+    it('returns what was added, newest first, also after a restart', async () => {
       const full: AuditRecord = makeRecord(2, {
         caller: { kind: 'oidc', id: 'https://login.test#s-1', name: 'ann' },
         kind: 'Secret',
@@ -49,14 +49,14 @@ export function describeAudit(name: string, open: OpenBench): void {
       expect(await audit().list({ limit: 10 })).toEqual([full, makeRecord(1)])
     })
 
-    it('takes a record once, so that a batch can be sent again', async () => {
+    it('stores a record once when a batch is sent again', async () => {
       await audit().append([makeRecord(1), makeRecord(2)])
       await audit().append([makeRecord(2), makeRecord(3)])
       await audit().append([])
       expect(await list()).toEqual([3, 2, 1])
     })
 
-    it('finds by each field, by time, and by several together', async () => {
+    it('filters by each field, by time, and by several together', async () => {
       const ann = { kind: 'token', id: 'tok-1', name: 'ann' } as const
       await audit().append([
         makeRecord(1, { caller: ann, namespace: 'a', kind: 'Task' }),
@@ -74,7 +74,7 @@ export function describeAudit(name: string, open: OpenBench): void {
       expect(await list({ caller: 'nobody' })).toEqual([])
     })
 
-    it('gives every record on exactly one page, also those of one moment', async () => {
+    it('lists every record on exactly one page, also records of the same moment', async () => {
       const createdAt = new Date(start).toISOString()
       const records = Array.from({ length: 25 }, (_, at) => makeRecord(at, at < 20 ? { createdAt } : {}))
       await audit().append(records)
@@ -91,7 +91,7 @@ export function describeAudit(name: string, open: OpenBench): void {
       for (const [at, text] of hardTexts.entries()) expect(await list({ caller: text })).toEqual([at])
     })
 
-    it('finds a record from before callers had an id by its name, and no other by that', async () => {
+    it('finds a record without a caller id by the caller’s name, and no newer record by it', async () => {
       await audit().append([
         makeRecord(1, { caller: { kind: 'token', name: 'ann' } }),
         makeRecord(2, { caller: { kind: 'token', id: 'tok-2', name: 'ann' } }),
@@ -102,13 +102,13 @@ export function describeAudit(name: string, open: OpenBench): void {
       expect(await list({ caller: 'tok-2' })).toEqual([2])
     })
 
-    it('adds all of a batch or nothing of it', async () => {
+    it('adds a batch completely or not at all', async () => {
       const broken = makeRecord(2, { verb: null as never })
       await expect(audit().append([makeRecord(1), broken])).rejects.toThrow()
       expect(await list()).toEqual([])
     })
 
-    it('sweeps what is older than a moment', async () => {
+    it('sweeps records older than a given time', async () => {
       await audit().append(Array.from({ length: 2500 }, (_, at) => makeRecord(at)))
       expect(await audit().sweep(new Date(start + 2498 * 1000))).toBe(2498)
       expect(await list()).toEqual([2499, 2498])

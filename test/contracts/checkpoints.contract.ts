@@ -10,7 +10,7 @@ export function describeCheckpoints(name: string, open: OpenBench): void {
       checkpoints().append({ taskUid: 'task-1', attempt }, number, change)
     const save = (attempt: number, state: string) => checkpoints().save({ taskUid: 'task-1', attempt }, state)
 
-    it('gives back the last state that was saved', async () => {
+    it('returns the state that was saved last', async () => {
       expect(await checkpoints().load('task-1')).toBeUndefined()
       await save(1, '{"turn":1}')
       await save(1, '{"turn":2}')
@@ -18,7 +18,7 @@ export function describeCheckpoints(name: string, open: OpenBench): void {
       expect(await checkpoints().load('task-2')).toBeUndefined()
     })
 
-    it('lets the newest attempt win, and an attempt that is over gets a conflict [TASK-044]', async () => {
+    it('keeps the newest attempt’s state, and answers Conflict to an attempt that is over [TASK-044]', async () => {
       await save(1, '"one"')
       await save(2, '"two"')
       await expect(save(1, '"late"')).rejects.toMatchObject({ reason: 'Conflict' })
@@ -27,7 +27,7 @@ export function describeCheckpoints(name: string, open: OpenBench): void {
       expect(await checkpoints().load('task-1')).toEqual({ attempt: 5, state: '"5"', changes: [] })
     })
 
-    it('adds changes in order, each number once, until the state is saved anew', async () => {
+    it('appends changes in order, each number once, until the whole state is saved again', async () => {
       await save(1, '"one"')
       await append(1, 1, '{"a":1}')
       await append(1, 2, '{"b":2}')
@@ -50,7 +50,7 @@ export function describeCheckpoints(name: string, open: OpenBench): void {
       }
     })
 
-    it('adds nothing where something is missing, or to the state of another attempt', async () => {
+    it('refuses a change whose predecessor is missing, or that belongs to another attempt', async () => {
       await expect(append(1, 1, '{}')).rejects.toMatchObject({ reason: 'Conflict' })
       await save(1, '"one"')
       await expect(append(1, 2, '{}')).rejects.toMatchObject({ reason: 'Conflict' })
@@ -62,7 +62,7 @@ export function describeCheckpoints(name: string, open: OpenBench): void {
       expect(await checkpoints().load('task-1')).toEqual({ attempt: 2, state: '"two"', changes: [] })
     })
 
-    it('adds each change once when they come together', async () => {
+    it('appends each change once when copies arrive together', async () => {
       await save(1, '"one"')
       await Promise.all(Array.from({ length: 8 }, () => append(1, 1, '{"a":1}')))
       expect((await checkpoints().load('task-1'))?.changes).toEqual(['{"a":1}'])
@@ -78,14 +78,14 @@ export function describeCheckpoints(name: string, open: OpenBench): void {
       }
     })
 
-    it('takes 10 MiB and refuses more, keeping the earlier state', async () => {
+    it('accepts 10 MiB and refuses more, keeping the earlier state', async () => {
       await save(1, 'x'.repeat(10 * MEBIBYTE))
       await expect(save(1, 'y'.repeat(10 * MEBIBYTE + 1))).rejects.toMatchObject({ reason: 'TooLarge', status: 413 })
       expect((await checkpoints().load('task-1'))?.state.slice(0, 3)).toBe('xxx')
       await expect(save(1, '')).rejects.toMatchObject({ reason: 'InvalidRequest' })
     })
 
-    it('keeps the earlier state when the disk is full or the process dies before the row', async () => {
+    it('keeps the earlier state when the disk is full, or when the process dies before the row is written', async () => {
       await save(1, 'earlier')
       bench().faults.diskBytes = 1000
       await expect(save(1, 'x'.repeat(MEBIBYTE))).rejects.toMatchObject({ reason: 'StorageFull' })
@@ -97,7 +97,7 @@ export function describeCheckpoints(name: string, open: OpenBench): void {
       expect(await bench().countBodies()).toBe(0)
     })
 
-    it('can be loaded while it is saved again and again', async () => {
+    it('can be loaded while it is saved repeatedly', async () => {
       const states = Array.from({ length: 20 }, (_, turn) => String(turn % 10).repeat(100_000))
       await save(1, states[0] ?? '')
       const saving = states.reduce((before, state) => before.then(() => save(1, state)), Promise.resolve())
@@ -110,7 +110,7 @@ export function describeCheckpoints(name: string, open: OpenBench): void {
       expect(await bench().countBodies()).toBeLessThanOrEqual(1)
     })
 
-    it('gives a state with its own changes while it is saved and added to again and again', async () => {
+    it('returns a state with its own changes only, while both are written repeatedly', async () => {
       await save(1, '0')
       const write = async (turn: number) => {
         await save(1, String(turn))
@@ -135,7 +135,7 @@ export function describeCheckpoints(name: string, open: OpenBench): void {
       expect((await checkpoints().load('task-1'))?.state.length).toBe(MEBIBYTE)
     })
 
-    it('removes the state of a task and of no other', async () => {
+    it('removes the state of one task and of no other', async () => {
       await save(1, 'x'.repeat(MEBIBYTE))
       await checkpoints().save({ taskUid: 'task-2', attempt: 1 }, 'other')
       await append(1, 1, '{"a":1}')

@@ -25,7 +25,7 @@ export function describeConfigMaps(name: string, open: OpenBench): void {
       expect(await maps().get({ ...key, namespace: 'other' })).toBeUndefined()
     })
 
-    it('replaces data, and labels and annotations only where they are given', async () => {
+    it('replaces data always, and labels and annotations only where they are given', async () => {
       const made = await maps().create({ ...key, data: { a: '1', b: '2' }, labels: { team: 'red' } })
       const changed = await maps().replace({ ...key, data: { a: '3' } })
       expect(changed).toMatchObject({ data: { a: '3' }, labels: { team: 'red' } })
@@ -34,7 +34,7 @@ export function describeConfigMaps(name: string, open: OpenBench): void {
       expect((await maps().replace({ ...key, data: {}, labels: {} })).labels).toEqual({})
     })
 
-    it('refuses a name that is taken, one that is not there, and a version that is gone', async () => {
+    it('refuses a taken name, an unknown name, and an outdated version', async () => {
       const { resourceVersion } = await maps().create({ ...key, data: { a: '1' } })
       expect(await reasonOf(maps().create({ ...key, data: {} }))).toBe('AlreadyExists')
       await maps().replace({ ...key, data: { a: '2' } }, resourceVersion)
@@ -58,7 +58,7 @@ export function describeConfigMaps(name: string, open: OpenBench): void {
       expect((await maps().list('a')).map(({ name }) => name)).toEqual(['y', 'z'])
     })
 
-    it('tells who listens of every write', async () => {
+    it('notifies listeners of every write', async () => {
       const heard: ResourceKey[] = []
       const stop = maps().onChange((changed) => heard.push(changed))
       await maps().create({ ...key, data: {} })

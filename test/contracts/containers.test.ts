@@ -29,7 +29,7 @@ const listContainers = (instance: string) =>
 if (typeof podman === 'string') {
   console.warn(`container tests are skipped: ${podman}`)
   describe.skip(`containers (${podman})`, () => {
-    it('are tested where an engine can be run', () => undefined)
+    it('are tested where a container engine can run', () => undefined)
   })
 } else {
   const { engine, image } = podman
@@ -43,6 +43,7 @@ if (typeof podman === 'string') {
     return {
       sandbox: createSandbox({ ids: testIds, bubblewrap: noBubblewrap, container }),
       kind: 'container',
+      startMs: 5000,
       close: async () => removeFolder(scratchRoot),
     }
   })
@@ -60,7 +61,7 @@ if (typeof podman === 'string') {
         return (state.phase === 'Failed' || state.phase === 'Succeeded') && state
       }, 'it has ended')
 
-    it('has a read-only root, no capability and limits, and carries its labels [MODE-003]', async () => {
+    it('has a read-only root, no capabilities, limits, and its labels [MODE-003]', async () => {
       const bench = openBench()
       const script = 'touch /x 2>&1; touch /tmp/x && echo tmp; cat /proc/self/status; ulimit -n; exec sleep 60'
       const key = await start(bench, script)
@@ -82,7 +83,7 @@ if (typeof podman === 'string') {
       await bench.close()
     })
 
-    it('whose image cannot be had says so in the words of the engine', async () => {
+    it('whose image is unavailable reports the engine’s message', async () => {
       const bench = openBench()
       const state = await waitForEnd(bench, await start(bench, 'true', 'localhost/no-such-image:1'))
       expect(state).toMatchObject({ phase: 'Failed', reason: 'ImageUnavailable' })
@@ -93,7 +94,7 @@ if (typeof podman === 'string') {
       await bench.close()
     })
 
-    it('that an earlier life of the service left is removed at the next start', async () => {
+    it('left by an earlier run of the service is removed at the next start', async () => {
       const bench = openBench()
       const { instance } = bench.options
       const left = [
@@ -126,7 +127,7 @@ if (typeof podman === 'string') {
 }
 
 describe('without an engine', () => {
-  it('an image is refused, naming what was tried and what to start', async () => {
+  it('refuses an image, and names the engines it tried and what to start', async () => {
     const folder = makeFolder('no-engine-test')
     const engine = createContainerEngine({ host: `unix://${join(folder, 'nobody.sock')}` })
     const probe = await engine.find()
@@ -135,7 +136,7 @@ describe('without an engine', () => {
     removeFolder(folder)
   })
 
-  it('and without bubblewrap a sandbox says what to install [BUILT-023]', async () => {
+  it('and without bubblewrap, a sandbox says what to install [BUILT-023]', async () => {
     const engine = createContainerEngine({ sockets: [] })
     const missing = {
       available: false as const,

@@ -25,7 +25,7 @@ const limits = {
 }
 
 describe.skipIf(!canTry)('user namespaces, where bubblewrap, unshare and filters of system calls can be had', () => {
-  it('are not made by code in the sandbox', async () => {
+  it('cannot be created by code in the sandbox', async () => {
     const sandbox = createSandbox({
       ids: testIds,
       bubblewrap: Promise.resolve(unlocked),
@@ -36,7 +36,7 @@ describe.skipIf(!canTry)('user namespaces, where bubblewrap, unshare and filters
     expect(outcome.stderr).toContain('Operation not permitted')
   })
 
-  it('are not made by commands without an image', async () => {
+  it('cannot be created by commands without an image', async () => {
     const bench = openEmbeddedBench({ bubblewrap: Promise.resolve(unlocked) })
     const key = { taskUid: testIds.next('uid'), attempt: 1 }
     const run = { kind: 'command' as const, command: ['/bin/sh', '-c'], args: [attempt], env: {} }

@@ -49,7 +49,7 @@ const kill = async (child: ChildProcess) => {
 }
 
 describe('a service that is killed', () => {
-  it('takes its sandboxed workers and commands with it, also those that ignore signals', async (context) => {
+  it('takes its sandboxed workers and commands with it, even those that ignore signals', async (context) => {
     context.skip(!probe.available, 'there is no sandbox here')
     const marker = testIds.next('svc-orphan')
     const child = await startService({ marker, sandboxed: true })
@@ -58,7 +58,7 @@ describe('a service that is killed', () => {
     await waitFor(() => findLeft(marker, child).length === 0, 'no process is left')
   })
 
-  it('leaves folders that its next start removes', async (context) => {
+  it('leaves folders, which its next start removes', async (context) => {
     context.skip(!probe.available, 'there is no sandbox here')
     const child = await startService({ marker: testIds.next('svc-orphan'), sandboxed: true })
     await kill(child)
@@ -68,7 +68,7 @@ describe('a service that is killed', () => {
     await next.close()
   })
 
-  it('leaves unsandboxed commands that its next start ends', async () => {
+  it('leaves unsandboxed commands, which its next start ends', async () => {
     const marker = testIds.next('svc-orphan')
     const child = await startService({ marker, sandboxed: false })
     await kill(child)

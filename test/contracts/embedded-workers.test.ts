@@ -60,24 +60,24 @@ function linesOf(key: AttemptKey): string[] {
 const listIdle = async () => (await bench.workloads.status()).idleWorkers
 
 describe('a worker process', () => {
-  it('gets its work by pipe, and its output is the log', async () => {
+  it('receives its work through a pipe, and its output is the log', async () => {
     const key = await start({ prompt: 'succeed' })
     expect(await waitForEnd(key)).toMatchObject({ phase: 'Succeeded' })
     expect([...linesOf(key)].sort()).toEqual(['hello from tested', 'on stderr'])
   })
 
-  it('fails with the sentence it gave itself', async () => {
+  it('fails with its own message', async () => {
     const state = await finish({ prompt: 'fail' })
     expect(state).toMatchObject({ phase: 'Failed', reason: 'ExitCode', message: 'the provider refused the key' })
   })
 
-  it('that crashes is reported with its exit code and last words', async () => {
+  it('that crashes is reported with its exit code and last lines', async () => {
     const state = await finish({ prompt: 'crash' })
     expect(state).toMatchObject({ phase: 'Failed', reason: 'ExitCode', exitCode: 42 })
     expect(state).toHaveProperty('message', expect.stringContaining('boom: something broke'))
   })
 
-  it('that a signal ends is reported with the signal', async () => {
+  it('that a signal ends is reported with that signal', async () => {
     const state = await finish({ prompt: 'die' })
     expect(state).toMatchObject({ phase: 'Failed', reason: 'Signal', message: expect.stringContaining('SIGSEGV') })
   })
@@ -87,7 +87,7 @@ describe('a worker process', () => {
     expect(state).toMatchObject({ phase: 'Failed', reason: 'DeadlineExceeded' })
   })
 
-  it('that ignores TERM is killed after the grace, and its folder is gone', async () => {
+  it('that ignores SIGTERM is killed after the grace period, and its folder is removed', async () => {
     const key = await start({ prompt: 'ignoreTerm' })
     await waitFor(() => linesOf(key).includes('deaf'), 'it runs')
     await bench.workloads.remove(key)
@@ -111,20 +111,20 @@ describe('a worker process', () => {
     expect(most).toBe(1)
   })
 
-  it('takes with it whatever it started', async (context) => {
+  it('is ended together with every process that it started', async (context) => {
     context.skip(!probe.available && groups.controllers.length === 0, 'neither a sandbox nor control groups here')
     const key = await start({ prompt: 'leaveBehind', systemPrompt: testIds.next('svc-grandchild') })
     expect(await waitForEnd(key)).toMatchObject({ phase: 'Succeeded' })
     await waitFor(() => findProcesses('svc-grandchild').length === 0, 'nothing is left')
   })
 
-  it('that needs too much memory is ended, and the reason names the limit', async (context) => {
+  it('that uses too much memory is ended, with a reason that names the limit', async (context) => {
     context.skip(!groups.controllers.includes('memory'), 'no memory control group can be made here')
     const state = await finish({ prompt: 'hoard', limits: { memoryBytes: 200 * 1024 * 1024 } })
     expect(state).toMatchObject({ phase: 'Failed', reason: 'OutOfMemory', message: expect.stringContaining('200 MiB') })
   })
 
-  it('whose program is damaged is a failed start with the cause', async () => {
+  it('whose program is damaged fails to start, with the cause', async () => {
     await reopen({ workerProgram: join(root, 'test/fixtures/workers/broken.mjs') })
     const state = await finish({ prompt: 'succeed' })
     expect(state).toMatchObject({ phase: 'Failed', reason: 'StartFailed' })
@@ -135,7 +135,7 @@ describe('a worker process', () => {
 describe('the pool of workers', () => {
   beforeEach(() => reopen({ idle: { usual: 1, burst: 1 } }))
 
-  it('has none before the first task, then one that waits, each with one task only', async () => {
+  it('is empty before the first task, then has one worker waiting, each of which runs one task only', async () => {
     expect(await listIdle()).toEqual([])
     const first = await start({ prompt: 'succeed' })
     await waitForEnd(first)
@@ -165,7 +165,7 @@ describe('the pool of workers', () => {
     expect(await finish({ prompt: 'succeed' })).toMatchObject({ phase: 'Succeeded' })
   })
 
-  it('fills a compile cache once that workers can read and not write', async () => {
+  it('fills a compile cache once, which workers can read but not write', async () => {
     const cacheFolder = makeFolder('cache-test')
     await reopen({ cacheFolder })
     await finish({ prompt: 'succeed' })
@@ -175,7 +175,7 @@ describe('the pool of workers', () => {
     removeFolder(cacheFolder)
   })
 
-  it('ends while its first worker waits, before there is a compile cache', async () => {
+  it('can close while its first worker waits, before there is a compile cache', async () => {
     const cacheFolder = makeFolder('cache-test')
     const slept: number[] = []
     const sleep: Clock['sleep'] = (ms, signal) => {
@@ -191,7 +191,7 @@ describe('the pool of workers', () => {
 })
 
 describe.skipIf(!probe.available)('the sandbox of a worker (skipped where there is none)', () => {
-  it('shows it the network and its own folder, and nothing of the service [SAND-001, SAND-002, MODE-003]', async () => {
+  it('gives it the network and its own folder, and hides the files and processes of the service [SAND-001, SAND-002, MODE-003]', async () => {
     let connections = 0
     const server = createServer((socket) => {
       connections++
@@ -226,7 +226,7 @@ describe.skipIf(!probe.available)('the sandbox of a worker (skipped where there 
     expect(connections).toBe(1)
   })
 
-  it('shows a command as little [SAND-001, SAND-002]', async () => {
+  it('hides as much from a command [SAND-001, SAND-002]', async () => {
     const key = { taskUid: testIds.next('uid'), attempt: 1 }
     const { dataDir, configDir } = bench.options
     mkdirSync(configDir, { recursive: true })
@@ -244,7 +244,7 @@ describe.skipIf(!probe.available)('the sandbox of a worker (skipped where there 
     expect(names.filter((name) => name !== '_')).toEqual(['GIVEN', 'HOME', 'LANG', 'PATH', 'PWD', 'TERM', 'TMPDIR'])
   })
 
-  it('masks the data folder also when it lies below the program', async () => {
+  it('hides the data folder also when it lies below the program’s folder', async () => {
     const program = makeFolder('program-test')
     cpSync(join(root, 'test/fixtures/workers'), join(program, 'src'), { recursive: true })
     const dataDir = join(program, 'src', 'data')
@@ -260,22 +260,19 @@ describe.skipIf(!probe.available)('the sandbox of a worker (skipped where there 
   })
 
   // As a plain user the service cannot change how /proc is mounted for a worker.
-  it.skipIf(process.getuid?.() !== 0)(
-    'keeps runs of code beside each other from seeing each other [SAND-001]',
-    async () => {
-      const module = join(root, 'src/adapters/embedded/sandbox/sandbox.ts')
-      const key = await start({ prompt: 'spy', systemPrompt: module })
-      expect(await waitForEnd(key)).toMatchObject({ phase: 'Succeeded' })
-      const { held, looked } = JSON.parse(linesOf(key).join(''))
-      expect([held.exitCode, looked.exitCode]).toEqual([0, 0])
-      expect(looked.stdout).toContain('-e begun ]; do sleep')
-      expect(looked.stdout).toMatch(/\nown\ncat\n$/)
-      expect(looked.stdout).not.toMatch(/secret-argument|touch begun;|--max-old-space/)
-      expect(looked.stdout.split('\n').filter((line: string) => /^ *\d+: [0-9A-F]{8}:/.test(line))).toEqual([])
-    },
-  )
+  it.skipIf(process.getuid?.() !== 0)('hides concurrent runs of code from each other [SAND-001]', async () => {
+    const module = join(root, 'src/adapters/embedded/sandbox/sandbox.ts')
+    const key = await start({ prompt: 'spy', systemPrompt: module })
+    expect(await waitForEnd(key)).toMatchObject({ phase: 'Succeeded' })
+    const { held, looked } = JSON.parse(linesOf(key).join(''))
+    expect([held.exitCode, looked.exitCode]).toEqual([0, 0])
+    expect(looked.stdout).toContain('-e begun ]; do sleep')
+    expect(looked.stdout).toMatch(/\nown\ncat\n$/)
+    expect(looked.stdout).not.toMatch(/secret-argument|touch begun;|--max-old-space/)
+    expect(looked.stdout.split('\n').filter((line: string) => /^ *\d+: [0-9A-F]{8}:/.test(line))).toEqual([])
+  })
 
-  it('lets it run code in a stricter sandbox inside, with limits of its own [BUILT-022, BUILT-023]', async () => {
+  it('lets it run code in a stricter nested sandbox with limits of its own [BUILT-022, BUILT-023]', async () => {
     const module = join(root, 'src/adapters/embedded/sandbox/sandbox.ts')
     const key = await start({ prompt: 'nest', systemPrompt: module })
     expect(await waitForEnd(key)).toMatchObject({ phase: 'Succeeded' })
@@ -299,7 +296,7 @@ describe('without a sandbox', () => {
     suggestion: 'apt-get install bubblewrap',
   })
 
-  it('runs ai tasks with a scrubbed environment in a folder of their own', async () => {
+  it('runs ai tasks with a clean environment in a folder of their own', async () => {
     await reopen({ bubblewrap: none })
     const key = await start({ prompt: 'look', systemPrompt: JSON.stringify({ port: 1, paths: [], hostPid: 1 }) })
     expect(await waitForEnd(key)).toMatchObject({ phase: 'Succeeded' })
@@ -314,7 +311,7 @@ describe('without a sandbox', () => {
   it.each([
     ['agent tasks', { kind: 'worker' as const, assignment: { task: { name: 'a', type: 'agent' }, loop: {} } as never }],
     ['commands', { kind: 'command' as const, command: ['true'], args: [], env: {} }],
-  ])('refuses %s with what to install [SAND-003]', async (_what, run) => {
+  ])('refuses %s with a message that says what to install [SAND-003]', async (_what, run) => {
     await reopen({ bubblewrap: none })
     const key = { taskUid: testIds.next('uid'), attempt: 1 }
     await bench.workloads.ensure({ key, namespace: 'default', taskName: 'refused', limits: {}, run })
@@ -323,12 +320,12 @@ describe('without a sandbox', () => {
     expect(state).toHaveProperty('message', expect.stringMatching(/apt-get install bubblewrap.*--allow-unsandboxed/))
   })
 
-  it('runs both when that is allowed [SAND-003]', async () => {
+  it('runs ai and agent tasks when that is allowed [SAND-003]', async () => {
     await reopen({ bubblewrap: none, allowUnsandboxed: true })
     expect(await finish({ prompt: 'succeed', type: 'agent' })).toMatchObject({ phase: 'Succeeded' })
   })
 
-  it('fails a task that asks for an image, saying what to start', async () => {
+  it('fails a task that needs an image, and says what to start', async () => {
     const key = { taskUid: testIds.next('uid'), attempt: 1 }
     const run = { kind: 'command' as const, image: 'debian:12', command: ['true'], args: [], env: {} }
     await bench.workloads.ensure({ key, namespace: 'default', taskName: 'refused', limits: {}, run })

@@ -18,7 +18,7 @@ export function describeEvents(name: string, open: OpenBench): void {
     })
     const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
-    it('numbers the events of each task from 1 and gives back every field', async () => {
+    it('numbers the events of each task from 1 and returns every field', async () => {
       const first = await events().append(draft('a'))
       expect(first).toEqual({ ...draft('a'), seq: 1, createdAt: bench().now().toISOString() })
       await events().append(draft('other', 'task-2'))
@@ -29,7 +29,7 @@ export function describeEvents(name: string, open: OpenBench): void {
       expect(await events().list({ taskUid: 'task-3' })).toEqual([])
     })
 
-    it('writes what is announced again after a crash only once, and leaves no gap', async () => {
+    it('stores an event once when it is appended again after a crash, and leaves no gap', async () => {
       const first = await events().append(draft('done'))
       expect(await events().append(draft('done'))).toEqual(first)
       expect((await events().append({ ...draft('done'), attempt: 2 })).seq).toBe(2)
@@ -37,7 +37,7 @@ export function describeEvents(name: string, open: OpenBench): void {
       expect(await events().list({ taskUid: 'task-1' })).toHaveLength(3)
     })
 
-    it('lists after a number, page by page', async () => {
+    it('lists events after a number, page by page', async () => {
       for (const number of upTo(10)) await events().append(draft(`event ${number}`))
       const seqs = async (afterSeq: number, limit?: number) =>
         (await events().list({ taskUid: 'task-1', afterSeq, ...(limit === undefined ? {} : { limit }) })).map(
@@ -48,7 +48,7 @@ export function describeEvents(name: string, open: OpenBench): void {
       expect(await seqs(10)).toEqual([])
     })
 
-    it('leaves no gap and no number twice when many append at once', async () => {
+    it('leaves no gap and uses no number twice when many append at once', async () => {
       const appended = await Promise.all(upTo(200).map((number) => events().append(draft(`event ${number}`))))
       expect(appended.map((event) => event.seq).sort((a, b) => a - b)).toEqual(upTo(200))
       expect((await events().list({ taskUid: 'task-1' })).map((event) => event.seq)).toEqual(upTo(200))
@@ -72,7 +72,7 @@ export function describeEvents(name: string, open: OpenBench): void {
       expect(seen).toEqual(upTo(100))
     })
 
-    it('takes no number for an event that was not stored', async () => {
+    it('uses no number for an event that was not stored', async () => {
       await events().append(draft('a'))
       bench().faults.writes = 'fail'
       await expect(events().append(draft('lost'))).rejects.toThrow('the process died')
@@ -80,7 +80,7 @@ export function describeEvents(name: string, open: OpenBench): void {
       expect((await events().append(draft('b'))).seq).toBe(2)
     })
 
-    it('tells those who follow once the event can be read, until they leave', async () => {
+    it('notifies followers once an event can be read, until they leave', async () => {
       const seen: Promise<number>[] = []
       const stop = events().onAppend('task-1', () => {
         seen.push(

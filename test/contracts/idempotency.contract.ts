@@ -13,14 +13,14 @@ export function describeIdempotency(name: string, open: OpenBench): void {
       keys().claim(key, bodyHash, { now: bench().now(), ttlMs: DAY, staleMs: MINUTE })
     const outcome = { status: 201, kind: 'Task', namespace: 'default', name: 'made', uid: 'uid-1' }
 
-    it('gives a free key to one of many that ask together', async () => {
+    it('gives a free key to exactly one of many that claim it together', async () => {
       const claims = await Promise.all(Array.from({ length: 20 }, () => claim('k')))
       expect(claims.filter((entry) => entry.state === 'claimed')).toHaveLength(1)
       expect(claims.filter((entry) => entry.state === 'running')).toHaveLength(19)
       expect(await claim('other')).toEqual({ state: 'claimed' })
     })
 
-    it('gives the first outcome again, also after a restart', async () => {
+    it('returns the first outcome again, also after a restart', async () => {
       await claim('k')
       await keys().settle('k', outcome)
       await bench().reopen()
@@ -29,20 +29,20 @@ export function describeIdempotency(name: string, open: OpenBench): void {
       expect(await claim('k')).toEqual({ state: 'settled', outcome })
     })
 
-    it('says when the key was used with another body', async () => {
+    it('reports a key that was used with another body', async () => {
       await claim('k')
       expect(await claim('k', 'another body')).toEqual({ state: 'mismatch' })
       await keys().settle('k', outcome)
       expect(await claim('k', 'another body')).toEqual({ state: 'mismatch' })
     })
 
-    it('stores no more of an outcome than status and reference', async () => {
+    it('stores only status and reference of an outcome', async () => {
       await claim('k')
       await keys().settle('k', { ...outcome, body: 'secret' } as typeof outcome)
       expect(await claim('k')).toEqual({ state: 'settled', outcome })
     })
 
-    it('is free again once released, but a settled key is not', async () => {
+    it('frees an unsettled key on release, but not a settled one', async () => {
       await claim('k')
       await keys().release('k')
       expect(await claim('k', 'another body')).toEqual({ state: 'claimed' })
@@ -51,7 +51,7 @@ export function describeIdempotency(name: string, open: OpenBench): void {
       expect(await claim('k', 'another body')).toEqual({ state: 'settled', outcome })
     })
 
-    it('lets one of many take over a claim whose process died, with the same body', async () => {
+    it('lets exactly one of many take over the claim of a dead process, with the same body', async () => {
       await claim('k')
       bench().advance(MINUTE - 1)
       expect(await claim('k')).toEqual({ state: 'running' })
@@ -62,7 +62,7 @@ export function describeIdempotency(name: string, open: OpenBench): void {
       expect(claims.filter((entry) => entry.state === 'claimed')).toHaveLength(1)
     })
 
-    it('forgets after its time', async () => {
+    it('drops keys after their retention time', async () => {
       await claim('k')
       await keys().settle('k', outcome)
       bench().advance(DAY - 1)
@@ -79,7 +79,7 @@ export function describeIdempotency(name: string, open: OpenBench): void {
       }
     })
 
-    it('sweeps what has run out', async () => {
+    it('sweeps expired keys', async () => {
       await claim('old')
       bench().advance(DAY)
       await claim('new')

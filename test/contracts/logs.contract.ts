@@ -40,7 +40,7 @@ export function describeLogs(name: string, open: OpenBench): void {
       expect(await readTexts({ afterSeq: 48, tailLines: 1 })).toEqual(['line 50'])
     })
 
-    it('keeps what is unfinished apart from the lines, until it is one', async () => {
+    it('keeps an unfinished line apart from the lines until it is complete', async () => {
       const unfinished = () => logs().unfinished('task-1')
       expect(await unfinished()).toBeUndefined()
       await logs().append(key, ['a'], 'b and\u0000\ud800')
@@ -54,7 +54,7 @@ export function describeLogs(name: string, open: OpenBench): void {
       expect(await readTexts()).toEqual(['a', 'from elsewhere', 'b and c, whole'])
     })
 
-    it('makes a line of what an attempt left unfinished, once', async () => {
+    it('turns the unfinished line of an attempt into a line, once', async () => {
       const other = { taskUid: 'task-1', attempt: 2 }
       await logs().finishLine(key)
       await logs().append(key, ['a'], 'left in the mid')
@@ -72,7 +72,7 @@ export function describeLogs(name: string, open: OpenBench): void {
       expect(await logs().unfinished('task-1')).toBeUndefined()
     })
 
-    it('leaves the unfinished line of a later attempt alone when an earlier one is over', async () => {
+    it('leaves the unfinished line of a later attempt alone when an earlier attempt ends', async () => {
       const later = { taskUid: 'task-1', attempt: 2 }
       await logs().append(key, ['a'], 'left in the mid')
       await logs().append(later, [], 'still being writ')
@@ -85,7 +85,7 @@ export function describeLogs(name: string, open: OpenBench): void {
       ])
     })
 
-    it('tells followers of what is unfinished', async () => {
+    it('notifies followers of the unfinished line', async () => {
       let told = 0
       const stop = logs().onAppend('task-1', () => {
         told += 1
@@ -128,7 +128,7 @@ export function describeLogs(name: string, open: OpenBench): void {
       )
     })
 
-    it('cuts a line over 64 KiB and says so, and no shorter one', async () => {
+    it('cuts a line over 64 KiB and marks the cut, and leaves shorter lines whole', async () => {
       await logs().append(key, ['x'.repeat(65_536), 'y'.repeat(65_537), '😀'.repeat(100_000)])
       const [whole = '', cut = '', cutPairs = ''] = await readTexts()
       expect(whole).toBe('x'.repeat(65_536))
@@ -138,7 +138,7 @@ export function describeLogs(name: string, open: OpenBench): void {
       expect(Buffer.byteLength(cutPairs)).toBeGreaterThan(65_000)
     })
 
-    it('keeps about the last 10 MiB, numbers going on [TASK-050]', async () => {
+    it('keeps about the last 10 MiB, with continuous numbers [TASK-050]', async () => {
       const line = 'z'.repeat(1023)
       for (let batch = 0; batch < 26; batch += 1) {
         await logs().append(
@@ -160,13 +160,13 @@ export function describeLogs(name: string, open: OpenBench): void {
       expect((await read({ tailLines: 1 }))[0]).toEqual({ seq: 26 * 512 + 1, attempt: 1, text: 'last' })
     })
 
-    it('takes one huge append in whole', async () => {
+    it('accepts one huge append as a whole', async () => {
       const lines = Array.from({ length: 6000 }, (_, index) => `${index} ${'h'.repeat(1000)}`)
       await logs().append(key, lines)
       expect((await read()).map((line) => line.text)).toEqual(lines)
     })
 
-    it('keeps the order of writers, gives each line one number, and loses none', async () => {
+    it('keeps the order of writers, numbers each line once, and loses none', async () => {
       const writers = Array.from({ length: 8 }, (_, writer) =>
         Array.from({ length: 20 }, (_, turn) => logs().append(key, [`${writer}:${turn}:a`, `${writer}:${turn}:b`])),
       )
@@ -194,7 +194,7 @@ export function describeLogs(name: string, open: OpenBench): void {
       }
     })
 
-    it('tells those who follow the task, until they leave', async () => {
+    it('notifies followers of the task until they leave', async () => {
       let [mine, other] = [0, 0]
       const stop = logs().onAppend('task-1', () => {
         mine += 1
@@ -243,7 +243,7 @@ export function describeLogs(name: string, open: OpenBench): void {
       ])
     })
 
-    it('refuses a uid that could be a path', async () => {
+    it('refuses a uid that contains a path', async () => {
       for (const taskUid of ['', '.', '..', '../x', 'a/b', 'a\0', 'a\\b']) {
         await expect(logs().append({ taskUid, attempt: 1 }, ['x'])).rejects.toMatchObject({ reason: 'InvalidRequest' })
         await expect(read({}, taskUid)).rejects.toMatchObject({ reason: 'InvalidRequest' })

@@ -23,7 +23,7 @@ export function describeMessages(name: string, open: OpenBench): void {
         await messages().unread({ namespace: 'default', reader: task(reader), parent: task(parent), markRead }),
       )
 
-    it('gives back every field, ids rising, and is read by being asked for [MSG-008]', async () => {
+    it('returns every field, with rising ids, and marks a message as read when it is asked for [MSG-008]', async () => {
       const first = await send('a', 'b', 'hello')
       expect(first).toEqual({
         id: first.id,
@@ -44,7 +44,7 @@ export function describeMessages(name: string, open: OpenBench): void {
       expect(await messages().unread({ ...query, markRead: true })).toEqual(read)
     })
 
-    it('shows a direct message to its receiver alone, until it is marked', async () => {
+    it('shows a direct message to its receiver only, until it is marked as read', async () => {
       await send('a', 'b', 'for b')
       expect(await look('c', true)).toEqual([])
       expect(await look('a', true)).toEqual([])
@@ -64,14 +64,14 @@ export function describeMessages(name: string, open: OpenBench): void {
       expect(await look('c', true)).toEqual(['answer'])
     })
 
-    it('stays under its coordinator [MSG-006]', async () => {
+    it('shows a message only below the coordinator it was sent under [MSG-006]', async () => {
       await send('a', 'b', 'direct', 'boss')
       await send('a', '*', 'broadcast', 'boss')
       expect(await look('b', true, 'other-boss')).toEqual([])
       expect(await look('b', true, 'boss')).toEqual(['direct', 'broadcast'])
     })
 
-    it('belongs to tasks by uid: who has a name later sees nothing of it and takes nothing from it [MSG-006]', async () => {
+    it('identifies tasks by uid: a later task of the same name sees and receives nothing of the earlier one [MSG-006]', async () => {
       await send('a', 'b', 'direct')
       await send('a', '*', 'broadcast')
       const [reader, parent] = [task('b'), task('boss')]
@@ -85,7 +85,7 @@ export function describeMessages(name: string, open: OpenBench): void {
       expect(await lookAs({ reader, parent })).toEqual(['direct', 'broadcast'])
     })
 
-    it('is swept when it is old', async () => {
+    it('sweeps old messages', async () => {
       await send('a', 'b', 'old')
       bench().advance(1000)
       await send('a', 'b', 'new')
@@ -93,24 +93,24 @@ export function describeMessages(name: string, open: OpenBench): void {
       expect(await look('b', true)).toEqual(['new'])
     })
 
-    it('never shows a task its own message, not even one to itself', async () => {
+    it('never shows a task its own message, even one addressed to itself', async () => {
       await send('a', 'a', 'note to self')
       expect(await look('a', true)).toEqual([])
     })
 
-    it('knows names that differ in case as two', async () => {
+    it('treats names that differ in case as different', async () => {
       await send('a', 'B', 'for large B')
       expect(await look('b', true)).toEqual([])
       expect(await look('B', true)).toEqual(['for large B'])
     })
 
-    it('hands each message to one of two looks at the same time', async () => {
+    it('hands each message to one of several readers at the same time', async () => {
       for (let number = 0; number < 20; number += 1) await send('a', '*', `message ${number}`)
       const looks = await Promise.all([look('b', true), look('b', true), look('b', true)])
       expect(looks.flat().sort()).toEqual(Array.from({ length: 20 }, (_, number) => `message ${number}`).sort())
     })
 
-    it('keeps any text as it is, and marks over a restart', async () => {
+    it('keeps any text as it is, and read marks over a restart', async () => {
       for (const text of hardTexts) await send('a', 'b', text)
       await bench().reopen()
       expect(await look('b', true)).toEqual(hardTexts)
@@ -118,7 +118,7 @@ export function describeMessages(name: string, open: OpenBench): void {
       expect(await look('b', true)).toEqual([])
     })
 
-    it('removes what a task sent, received or coordinated, and its marks', async () => {
+    it('removes what a task sent, received or coordinated, with the read marks', async () => {
       await send('a', 'b', 'sent')
       await send('b', 'a', 'received')
       await send('b', 'c', 'kept')

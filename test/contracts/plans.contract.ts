@@ -25,7 +25,7 @@ export function describePlans(name: string, open: OpenBench): void {
       expect(await plans().get('task-2')).toBeUndefined()
     })
 
-    it('replaces the plan of the task and keeps when it was made', async () => {
+    it('replaces the plan of the task and keeps its creation time', async () => {
       const first = await plans().save(draft)
       bench().advance(5_000)
       const next = { ...draft, iteration: 2, progressPct: 100, goalComplete: true, summary: 'done', planDocument: '' }
@@ -36,13 +36,13 @@ export function describePlans(name: string, open: OpenBench): void {
       })
     })
 
-    it('keeps tasks of one name apart by uid [TASK-044]', async () => {
+    it('keeps plans of tasks with the same name apart by uid [TASK-044]', async () => {
       await plans().save(draft)
       await plans().save({ ...draft, taskUid: 'task-1b', summary: 'another' })
       expect((await plans().get('task-1'))?.summary).toBe('started')
     })
 
-    it('refuses a progress outside 0..100, naming it, and keeps the earlier plan [PLAN-014]', async () => {
+    it('refuses a progress outside 0..100 by name, and keeps the earlier plan [PLAN-014]', async () => {
       await plans().save(draft)
       for (const progressPct of [-1, 101, 50.5, Number.NaN, Number.POSITIVE_INFINITY]) {
         await expect(plans().save({ ...draft, progressPct })).rejects.toMatchObject({

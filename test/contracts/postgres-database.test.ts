@@ -33,7 +33,7 @@ const reasonOf = (work: Promise<unknown>) =>
     (error: unknown) => (isSvcError(error) ? error.reason : `other: ${error}`),
   )
 
-it('PostgreSQL and SQLite have the same steps of schema, by number and name', () => {
+it('PostgreSQL and SQLite have the same migrations, by number and name', () => {
   const list = (known: readonly Migration[]) => known.map(({ number, name }) => ({ number, name }))
   expect(list(migrations)).toEqual(list(sqliteMigrations))
   expect(migrations.map(({ number }) => number)).toEqual(migrations.map((_, index) => index + 1))
@@ -80,7 +80,7 @@ describe.skipIf(postgresMissing !== undefined)('on a real PostgreSQL', () => {
       })
     })
 
-    it('is rolled back when it throws, alone among those of its time', async () => {
+    it('is rolled back when it throws, without affecting concurrent units', async () => {
       const work = (text: string) =>
         database.write(async (tx) => {
           await insert(tx, text)
@@ -91,7 +91,7 @@ describe.skipIf(postgresMissing !== undefined)('on a real PostgreSQL', () => {
       expect((await readTexts()).sort()).toEqual(['a', 'c'])
     })
 
-    it('is not seen by readers before its commit, and what it publishes is committed', async () => {
+    it('is invisible to readers before its commit, and publishes only what is committed', async () => {
       const seen: Promise<string[]>[] = []
       const log: string[] = []
       await database
@@ -107,7 +107,7 @@ describe.skipIf(postgresMissing !== undefined)('on a real PostgreSQL', () => {
       expect([log, await seen[0]]).toEqual([['published', 'resolved'], ['a']])
     })
 
-    it('publishes nothing when it is rolled back, and once when it ran twice', async () => {
+    it('publishes nothing when it is rolled back, and once when it was retried', async () => {
       await database.write((tx) => insert(tx, 'a'))
       await database.write((tx) => insert(tx, 'b'))
       let runs = 0
@@ -127,7 +127,7 @@ describe.skipIf(postgresMissing !== undefined)('on a real PostgreSQL', () => {
       expect(published.sort()).toEqual(['a', 'b'])
     })
 
-    it('fails when it went on after a failed statement, instead of losing its writes in silence', async () => {
+    it('fails when it continues after a failed statement, instead of losing its writes silently', async () => {
       const work = database.write(async (tx) => {
         await insert(tx, 'a')
         await insert(tx, 'a').catch(() => undefined)
@@ -136,12 +136,12 @@ describe.skipIf(postgresMissing !== undefined)('on a real PostgreSQL', () => {
       expect(await readTexts()).toEqual([])
     })
 
-    it('says what is wrong with a NUL character', async () => {
+    it('reports a NUL character as the problem', async () => {
       expect(await reasonOf(database.write((tx) => insert(tx, 'a\0b')))).toBe('InvalidRequest')
       expect(await reasonOf(database.read.first(sql`select 1 from notes where text = ${'\0'}`))).toBe('InvalidRequest')
     })
 
-    it('sees texts in the order of their bytes, whatever the locale of the database is', async () => {
+    it('orders texts by their bytes, whatever the locale of the database is', async () => {
       for (const text of ['b', 'A', 'a', 'Z', 'é', '_']) await database.write((tx) => insert(tx, text))
       const rows = await database.read.all(sql<{ text: string }>`select text from notes order by text`)
       expect(rows.map((row) => row.text)).toEqual(['A', 'Z', '_', 'a', 'b', 'é'])
@@ -150,7 +150,7 @@ describe.skipIf(postgresMissing !== undefined)('on a real PostgreSQL', () => {
       expect(locale?.first).toBe('a')
     })
 
-    it('goes on when another process changes a table under its prepared statements', async () => {
+    it('continues when another process changes a table used by its prepared statements', async () => {
       await database.write((tx) => insert(tx, 'a'))
       const read = () => database.read.all(sql`select * from notes`)
       await Promise.all(Array.from({ length: 10 }, read))
@@ -160,7 +160,7 @@ describe.skipIf(postgresMissing !== undefined)('on a real PostgreSQL', () => {
       await database.write((tx) => tx.all(sql`select * from notes`))
     })
 
-    it('runs many different statements without keeping each prepared', async () => {
+    it('runs many different statements without keeping all of them prepared', async () => {
       for (let number = 1; number < 400; number += 1) {
         const row = await database.read.first({ text: `select ${number} as number`, parameters: [] })
         expect(row).toEqual({ number })
@@ -171,7 +171,7 @@ describe.skipIf(postgresMissing !== undefined)('on a real PostgreSQL', () => {
       expect(kept?.count).toBeLessThanOrEqual(300)
     })
 
-    it('is finished before the database closes, and refused after', async () => {
+    it('is finished before the database closes, and refused afterwards', async () => {
       const pending = database.write((tx) => insert(tx, 'last'))
       const closing = database.close()
       expect(await reasonOf(database.write((tx) => insert(tx, 'late')))).toBe('Unavailable')
@@ -195,32 +195,32 @@ describe.skipIf(postgresMissing !== undefined)('on a real PostgreSQL', () => {
       return rows
     }
 
-    it('is brought to the present with the data in it', async () => {
+    it('is migrated to the current version with its data', async () => {
       await addNote([notes], 'old')
       const expected = [{ id: 1, text: 'old', bytes: null, author: 'unknown' }]
       expect(await readNotes([notes, second])).toEqual(expected)
       expect(await readNotes([notes, second])).toEqual(expected)
     })
 
-    it('of a newer version is refused and left alone', async () => {
+    it('of a newer version is refused and left unchanged', async () => {
       await addNote([notes, second], 'new')
       await expect(open({ migrations: [notes] })).rejects.toThrow('written by a newer version of the service (schema 2')
       expect(await readNotes([notes, second])).toHaveLength(1)
     })
 
-    it('of another history is refused', async () => {
+    it('with another migration of the same number is refused', async () => {
       await addNote([notes], 'old')
       const other = { ...notes, statements: 'create table notes (text text)' }
       await expect(open({ migrations: [other, second] })).rejects.toThrow('another schema step 1 (notes)')
     })
 
-    it('is left as it was when a step fails', async () => {
+    it('is left as it was when a migration fails', async () => {
       await addNote([notes], 'old')
       await expect(open({ migrations: [notes, second, broken] })).rejects.toThrow('already exists')
       expect(await readNotes([notes])).toEqual([{ id: 1, text: 'old', bytes: null }])
     })
 
-    it('is made once by many replicas that start at the same time [MODE-010]', async () => {
+    it('is created once by many replicas that start at the same time [MODE-010]', async () => {
       const slow = { ...notes, statements: `select pg_sleep(0.2); ${notes.statements}` }
       const replicas = await Promise.all(Array.from({ length: 5 }, () => open({ migrations: [slow, second] })))
       const applied = await replicas[0]?.read.all(sql`select number from migrations order by number`)
@@ -228,7 +228,7 @@ describe.skipIf(postgresMissing !== undefined)('on a real PostgreSQL', () => {
       await Promise.all(replicas.map((replica) => replica.close()))
     })
 
-    it.each(migrations.slice(1).map(({ number }) => number))('of release %i minus one opens', async (number) => {
+    it.each(migrations.slice(1).map(({ number }) => number))('of migration %i minus one opens', async (number) => {
       await (await open({ migrations: migrations.slice(0, number - 1) })).close()
       const database = await open({ migrations })
       const applied = await database.read.all(sql`select number, name from migrations order by number`)
@@ -236,7 +236,7 @@ describe.skipIf(postgresMissing !== undefined)('on a real PostgreSQL', () => {
       await database.close()
     })
 
-    it('is not made in a database that cannot keep every text', async () => {
+    it('is not created in a database whose encoding cannot keep every text', async () => {
       server.execute(
         'postgres',
         `create database ${name}_ascii template template0 encoding 'SQL_ASCII' locale_provider libc locale 'C'`,

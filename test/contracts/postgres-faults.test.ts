@@ -20,7 +20,7 @@ const key = { taskUid: 'task-1', attempt: 1 }
 const draft = { ...key, namespace: 'default', taskName: 't', type: 'X' }
 const unavailable = { reason: 'Unavailable', status: 503, retryAfterSeconds: expect.any(Number) }
 
-describe.skipIf(postgresMissing !== undefined)('a PostgreSQL that fails', () => {
+describe.skipIf(postgresMissing !== undefined)('records while PostgreSQL fails', () => {
   let server: PostgresServer
   let name: string
   let database: PostgresDatabase
@@ -87,7 +87,7 @@ describe.skipIf(postgresMissing !== undefined)('a PostgreSQL that fails', () => 
     }
   })
 
-  it('refuses everything while it is gone, leaves nothing half-written, and serves again when it is back', async () => {
+  it('refuses everything while PostgreSQL is away, leaves nothing half-written, and works again when it is back', async () => {
     await records.results.put(key, textBody('kept'), 'text/plain')
     await records.logs.append(key, ['kept'])
     await server.stop('immediate')
@@ -106,7 +106,7 @@ describe.skipIf(postgresMissing !== undefined)('a PostgreSQL that fails', () => 
     expect(await records.sweepOrphans()).toBe(0)
   })
 
-  it('leaves no body behind that was coming in when it went away', async () => {
+  it('leaves no body behind that was being received when PostgreSQL went away', async () => {
     const { body, push } = openBody()
     const count = (table: string) => Number(server.execute(name, `select count(*) from ${table}`))
     const stored = records.results.put(key, body, 'text/plain').catch((error: unknown) => error)
@@ -121,7 +121,7 @@ describe.skipIf(postgresMissing !== undefined)('a PostgreSQL that fails', () => 
     expect(await records.results.get('task-1')).toBeUndefined()
   })
 
-  it('has every follower look again when notes may have been missed', async () => {
+  it('makes every follower look again when notifications may have been missed', async () => {
     const other = await openReplica(server, name)
     const writer = createPostgresRecords({ database: other, clock, ids })
     let looks = 0
@@ -150,7 +150,7 @@ describe.skipIf(postgresMissing !== undefined)('a PostgreSQL that fails', () => 
     await other.close()
   })
 
-  it('still protects what it reads when its session is back', async () => {
+  it('holds the bodies that are being read again after its session was lost', async () => {
     await records.results.put(key, makeBody(MEBIBYTE, 0x31).body, 'text/plain')
     const reading = (await records.results.get('task-1'))?.open()
     const other = await openReplica(server, name)
@@ -165,7 +165,7 @@ describe.skipIf(postgresMissing !== undefined)('a PostgreSQL that fails', () => 
     await other.close()
   })
 
-  it('makes units wait for a connection, and refuses them when none comes free', async () => {
+  it('makes units wait for a connection, and refuses them when none becomes free', async () => {
     const small = await openReplica(server, name, { poolSize: 2, connectTimeoutMs: 2000 })
     const held = Promise.withResolvers<void>()
     const started = [0, 1].map(() => Promise.withResolvers<void>())
@@ -187,7 +187,7 @@ describe.skipIf(postgresMissing !== undefined)('a PostgreSQL that fails', () => 
     await small.close()
   })
 
-  it('ends a statement that takes too long, and goes on', async () => {
+  it('ends a statement that takes too long, and continues', async () => {
     const impatient = await openReplica(server, name, { statementTimeoutMs: 200 })
     await expect(impatient.read.first(sql`select pg_sleep(60)`)).rejects.toMatchObject(unavailable)
     await expect(impatient.write((tx) => tx.first(sql`select pg_sleep(60)`))).rejects.toMatchObject(unavailable)
@@ -195,7 +195,7 @@ describe.skipIf(postgresMissing !== undefined)('a PostgreSQL that fails', () => 
     await impatient.close()
   })
 
-  it('says so at the start when it is away, does not answer, or has no such database', async () => {
+  it('reports at the start that PostgreSQL is away, does not answer, or has no such database', async () => {
     const openAt = (url: string) => openPostgresRecords({ url, clock, ids, connectTimeoutMs: 300 })
     await expect(openAt(server.urlOf('missing'))).rejects.toMatchObject({
       ...unavailable,
@@ -209,7 +209,7 @@ describe.skipIf(postgresMissing !== undefined)('a PostgreSQL that fails', () => 
     rmSync(folder, { recursive: true })
   })
 
-  it('is seen by the health check', async () => {
+  it('fails the health check', async () => {
     const opened = await openPostgresRecords({ url: server.urlOf(name), clock, ids })
     const { signal } = new AbortController()
     await opened.health.check(signal)

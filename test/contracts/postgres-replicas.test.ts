@@ -48,7 +48,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
   const countBlobs = async () =>
     (await one.database.read.first(sql<{ count: number }>`select count(*) as count from blobs`))?.count
 
-  it('tells a follower on another replica of events, log lines and cool-downs, once they can be read', async () => {
+  it('notifies a follower on another replica of events, log lines and cool-downs once they can be read', async () => {
     const heard: string[] = []
     other.records.events.onAppend('task-1', () => heard.push('event'))
     other.records.logs.onAppend('task-1', () => heard.push('log'))
@@ -67,7 +67,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     expect(heard).toEqual(['event', 'log', 'cool-down of main'])
   })
 
-  it('tells its own followers once, not again when the note comes back', async () => {
+  it('notifies its own followers once, not again when its notification comes back', async () => {
     let [own, foreign] = [0, 0]
     one.records.events.onAppend('task-1', () => {
       own += 1
@@ -83,7 +83,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     expect(own).toBe(5)
   })
 
-  it('tells nobody of what was rolled back', async () => {
+  it('sends no notification for what was rolled back', async () => {
     const heard: string[] = []
     other.database.listen('test', (note) => heard.push(note ?? 'look again'))
     const failed = one.database.write(async (tx) => {
@@ -116,7 +116,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     await waitFor(isRefused, 'the token is refused')
   })
 
-  it('lets one replica hold a session, of many that ask at once', async () => {
+  it('lets exactly one of many replicas lock a session', async () => {
     await one.records.sessions.ensure(session, { create: true, sessionType: 'chat' })
     const asked = Array.from({ length: 20 }, (_, index) =>
       both()[index % 2]?.records.sessions.lock(session, `h${index}`),
@@ -124,7 +124,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     expect((await Promise.all(asked)).filter(Boolean)).toHaveLength(1)
   })
 
-  it('grants no more than a provider has to replicas that take together [PROV-009]', async () => {
+  it('grants no more leases than a provider has when replicas take them together [PROV-009]', async () => {
     const limit = { requestsPerMinute: 7, tokensPerMinute: 1_000 }
     const take = (index: number) =>
       both()[index % 2]?.records.rateLimits.take(provider, { requests: 1, tokens: 1 }, limit)
@@ -132,7 +132,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     expect(leases.filter((lease) => lease?.granted)).toHaveLength(7)
   })
 
-  it('puts together what replicas saw of a provider, and tells both of a change [PROV-011]', async () => {
+  it('merges what replicas observed of a provider, and notifies both of a change [PROV-011]', async () => {
     const heard: string[] = []
     one.records.providerHealth.onChange(({ name }) => heard.push(`one: ${name}`))
     other.records.providerHealth.onChange(({ name }) => heard.push(`other: ${name}`))
@@ -152,7 +152,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     }
   })
 
-  it('gives an idempotency key to one, and its outcome to the other', async () => {
+  it('gives an idempotency key to one replica, and its outcome to the other', async () => {
     const times = { now: new Date(), ttlMs: 60_000, staleMs: 30_000 }
     const claims = await Promise.all(both().map(({ records }) => records.idempotency.claim('key', 'body', times)))
     expect(claims.map(({ state }) => state).sort()).toEqual(['claimed', 'running'])
@@ -160,7 +160,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     expect(await other.records.idempotency.claim('key', 'body', times)).toMatchObject({ state: 'settled' })
   })
 
-  it('tells a follower on another replica of a line while it is written', async () => {
+  it('notifies a follower on another replica of a line while it is written', async () => {
     let heard = 0
     other.records.logs.onAppend('task-1', () => {
       heard += 1
@@ -192,7 +192,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     ).toEqual([])
   })
 
-  it('keeps one result and one body when both store it at once', async () => {
+  it('keeps one result and one body when two replicas store it at the same time', async () => {
     const put = (index: number) =>
       both()[index % 2]?.records.results.put(key, makeBody(MEBIBYTE, 0x30 + index).body, 'text/plain')
     await Promise.all(Array.from({ length: 6 }, (_, index) => put(index)))
@@ -202,7 +202,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     expect(await countBlobs()).toBe(1)
   })
 
-  it('does not take a body away that another replica reads or receives [TASK-063]', async () => {
+  it('does not sweep a body that another replica reads or receives [TASK-063]', async () => {
     await one.records.results.put(key, makeBody(2 * MEBIBYTE, 0x31).body, 'text/plain')
     const reading = (await other.records.results.get('task-1'))?.open()
     const first = await new Promise<Buffer>((resolve) => reading?.once('data', (chunk: Buffer) => resolve(chunk)))
@@ -215,7 +215,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     expect(await countBlobs()).toBe(1)
   })
 
-  it('sweeps what a replica left that died while it received a body, and not before', async () => {
+  it('sweeps a body that a dead replica was receiving, but not before that replica is dead', async () => {
     const { body, push } = openBody()
     const stored = other.records.results.put(key, body, 'text/plain').catch(() => undefined)
     push(MEBIBYTE)
@@ -229,7 +229,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     other = await open()
   })
 
-  it('shares the sweep of old sessions and removes each once', async () => {
+  it('removes each old session once when replicas sweep together', async () => {
     for (let count = 0; count < 30; count += 1) {
       await one.records.sessions.ensure(
         { namespace: 'default', name: `s${count}` },
@@ -242,7 +242,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     expect((await one.records.sessions.list({ limit: 10 })).items).toEqual([])
   })
 
-  it('goes on with a list on a replica that did not begin it [HTTP-021]', async () => {
+  it('continues a list on a replica that did not begin it [HTTP-021]', async () => {
     const names = Array.from({ length: 7 }, (_, index) => `s${index}`)
     for (const name of names) {
       await one.records.sessions.ensure({ namespace: 'default', name }, { create: true, sessionType: 'chat' })
@@ -252,7 +252,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     expect([...first.items, ...second.items].map(({ name }) => name).sort()).toEqual(names)
   })
 
-  it('reads on every replica what one has written, results and artifacts with their bytes [MODE-010]', async () => {
+  it('reads on every replica what one of them wrote, results and artifacts with their bytes [MODE-010]', async () => {
     await one.records.results.put(key, makeBody(MEBIBYTE).body, 'text/plain')
     await one.records.artifacts.put(key, { filename: 'f', contentType: 'x/y', body: textBody('small') })
     await one.records.checkpoints.save(key, 'state')

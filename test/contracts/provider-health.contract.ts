@@ -25,12 +25,12 @@ export function describeProviderHealth(name: string, open: OpenBench): void {
     const health = () => bench().stores().providerHealth
     const read = () => health().read(provider)
 
-    it('knows nothing of a provider that was never called', async () => {
+    it('returns undefined for a provider that was never called', async () => {
       await health().note([])
       expect(await read()).toBeUndefined()
     })
 
-    it('gives back the last good and the last failed call and how many failed since, also after a restart', async () => {
+    it('returns the last good and the last failed call and the failures since, also after a restart', async () => {
       await health().note([failedAt(1000, 'HTTP 500')])
       expect(await read()).toEqual({ failed: { at: at(1000), reason: 'HTTP 500' }, failures: 1 })
       await health().note([goodAt(2000)])
@@ -43,7 +43,7 @@ export function describeProviderHealth(name: string, open: OpenBench): void {
       expect(await read()).toEqual({ ...known, goodAt: at(5000), failures: 0 })
     })
 
-    it('takes what both sides of one batch say', async () => {
+    it('stores both the good and the failed call of one note', async () => {
       await health().note([goodAt(2000, { failed: { at: at(1000), reason: 'before' } })])
       expect(await read()).toMatchObject({ goodAt: at(2000), failed: { reason: 'before' }, failures: 0 })
       await health().note([goodAt(3000, { failed: { at: at(4000), reason: 'after' }, failures: 3 })])
@@ -54,32 +54,32 @@ export function describeProviderHealth(name: string, open: OpenBench): void {
       ['in order', [0, 1, 2, 3]],
       ['turned round', [3, 2, 1, 0]],
       ['mixed', [2, 0, 3, 1]],
-    ])('keeps the newest of each side when replicas note %s', async (_order, order) => {
+    ])('keeps the newest good and the newest failed call when replicas note %s', async (_order, order) => {
       const notes = [goodAt(1000), failedAt(2000, 'older'), goodAt(3000), failedAt(4000, 'newest')]
       for (const index of order) await health().note(notes.slice(index, index + 1))
       expect(await read()).toEqual({ goodAt: at(3000), failed: { at: at(4000), reason: 'newest' }, failures: 1 })
     })
 
-    it('does not take a provider for failing by what failed before its last good call', async () => {
+    it('does not count failures from before the last good call', async () => {
       await health().note([goodAt(5000)])
       await health().note([failedAt(4000, 'late to be told', { failures: 7 })])
       expect(await read()).toMatchObject({ failed: { reason: 'late to be told' }, failures: 0 })
     })
 
-    it('loses nothing of many that note at once', async () => {
+    it('loses no note of many at the same time', async () => {
       await health().note([goodAt(0)])
       const notes = Array.from({ length: 30 }, (_, index) => failedAt(1000 + index, `number ${index}`))
       await Promise.all(notes.map((note) => health().note([note])))
       expect(await read()).toMatchObject({ failed: { at: at(1029), reason: 'number 29' }, failures: 30 })
     })
 
-    it('adds all of a batch or nothing of it', async () => {
+    it('adds a batch completely or not at all', async () => {
       const broken = failedAt(1000, 'x', { provider: { namespace: 'default', name: null as never } })
       await expect(health().note([goodAt(1000), broken])).rejects.toThrow()
       expect(await read()).toBeUndefined()
     })
 
-    it('keeps providers apart by namespace, case and any other character, and any reason as it is', async () => {
+    it('keeps providers apart by namespace, by case and by any other character, and any reason as it is', async () => {
       const names = ['main', 'Main', ...hardTexts]
       const providers = names.flatMap((name) => ['default', 'other'].map((namespace) => ({ namespace, name })))
       const notes = providers.map((key, index) => failedAt(index + 1, `${key.name} of ${key.namespace}`))
@@ -90,7 +90,7 @@ export function describeProviderHealth(name: string, open: OpenBench): void {
       }
     })
 
-    it('tells those who listen when a provider begins to fail and answers again, once that can be read', async () => {
+    it('notifies listeners when a provider begins to fail or answers again, once that can be read', async () => {
       const told: [string, number | undefined][] = []
       const readings: Promise<void>[] = []
       const stop = health().onChange((key) => {
@@ -117,7 +117,7 @@ export function describeProviderHealth(name: string, open: OpenBench): void {
       ])
     })
 
-    it('sweeps those who were not called since a moment, good or bad', async () => {
+    it('sweeps providers that were not called since a given time, good or bad', async () => {
       const of = (name: string) => ({ provider: { ...provider, name } })
       await health().note([goodAt(1000, of('old')), failedAt(1000, 'x', of('old-bad'))])
       await health().note([

@@ -12,7 +12,7 @@ export function describeRateLimits(name: string, open: OpenBench): void {
     const take = (tokens = 0, requests = 1, from = provider) => limits().take(from, { requests, tokens }, limit)
     const granted = expect.objectContaining({ granted: true })
 
-    it('holds one minute of requests and refills without steps', async () => {
+    it('holds one minute of requests and refills continuously', async () => {
       for (let count = 0; count < 6; count += 1) expect(await take()).toEqual(granted)
       expect(await take()).toEqual({ granted: false, retryAfterMs: 10_000 })
       bench().advance(4_000)
@@ -24,14 +24,14 @@ export function describeRateLimits(name: string, open: OpenBench): void {
       expect((await take()).granted).toBe(false)
     })
 
-    it('takes all or nothing', async () => {
+    it('takes requests and tokens together or not at all', async () => {
       expect(await take(500)).toEqual(granted)
       expect(await take(200)).toEqual({ granted: false, retryAfterMs: 10_000 })
       for (let count = 0; count < 5; count += 1) expect(await take(0)).toEqual(granted)
       expect((await take(0)).granted).toBe(false)
     })
 
-    it('keeps the buckets of an agent apart from those of a provider of the same name', async () => {
+    it('keeps the bucket of an agent apart from that of a provider with the same name', async () => {
       const agent = { ...provider, kind: 'Agent' as const }
       for (let count = 0; count < 6; count += 1) expect(await take(0, 1, agent)).toEqual(granted)
       expect(await take(0, 1, agent)).toEqual({ granted: false, retryAfterMs: 10_000 })
@@ -42,14 +42,14 @@ export function describeRateLimits(name: string, open: OpenBench): void {
       expect(await take(1)).toEqual(granted)
     })
 
-    it('grants no more than there is to many that ask together, over a restart too', async () => {
+    it('grants many concurrent requests no more than there is, also over a restart', async () => {
       const leases = await Promise.all(Array.from({ length: 30 }, () => take(1)))
       expect(leases.filter((lease) => lease.granted)).toHaveLength(6)
       await bench().reopen()
       expect((await take(1)).granted).toBe(false)
     })
 
-    it('corrects what was taken, below nothing if need be, and gives back what was not used', async () => {
+    it('corrects what was taken, below zero if necessary, and returns what was not used', async () => {
       await take(100)
       await limits().settle(provider, 700, limit)
       expect(await take(1)).toEqual({ granted: false, retryAfterMs: 20_100 })
@@ -58,7 +58,7 @@ export function describeRateLimits(name: string, open: OpenBench): void {
       expect((await take(1)).granted).toBe(false)
     })
 
-    it('gives a call that wants more than a minute holds so much once the bucket is full, and says so', async () => {
+    it('grants a call that wants more than a full bucket the whole bucket, and says how much that is', async () => {
       expect(await take(100)).toEqual({ granted: true, tokens: 100 })
       expect(await take(1_000)).toEqual({ granted: false, retryAfterMs: 10_000 })
       bench().advance(10_000)
@@ -70,7 +70,7 @@ export function describeRateLimits(name: string, open: OpenBench): void {
       })
     })
 
-    it('limits nothing without a limit, and only what is limited', async () => {
+    it('limits nothing without a limit, and only the resources that have one', async () => {
       for (let count = 0; count < 20; count += 1) {
         expect(await limits().take(provider, { requests: 1, tokens: 1e9 }, {})).toEqual(granted)
       }
@@ -79,7 +79,7 @@ export function describeRateLimits(name: string, open: OpenBench): void {
       expect((await limits().take(provider, { requests: 1, tokens: 1 }, onlyTokens)).granted).toBe(false)
     })
 
-    it('follows a limit that was changed', async () => {
+    it('applies a changed limit', async () => {
       await take(0, 1)
       const lower = { requestsPerMinute: 2 }
       const takeLower = () => limits().take(provider, { requests: 1, tokens: 0 }, lower)
@@ -96,7 +96,7 @@ export function describeRateLimits(name: string, open: OpenBench): void {
       }
     })
 
-    it('is not emptied by a clock that goes back', async () => {
+    it('is not emptied by a clock that is set back', async () => {
       await take(0, 3)
       bench().advance(-60_000)
       expect(await take(0, 3)).toEqual(granted)
@@ -111,7 +111,7 @@ export function describeRateLimits(name: string, open: OpenBench): void {
       ...more,
     })
 
-    it('keeps a cool-down of a provider until it is over, and the later moment wins', async () => {
+    it('keeps a cool-down until it is over; of several, the latest end counts', async () => {
       const long = pause(30_000)
       expect(await limits().coolingDown(provider)).toBeUndefined()
       await limits().coolDown(provider, long)
@@ -127,7 +127,7 @@ export function describeRateLimits(name: string, open: OpenBench): void {
       expect(limits().peekCoolDown(provider, 'any')).toBeUndefined()
     })
 
-    it('keeps those of models apart, by every character', async () => {
+    it('keeps cool-downs of models apart, by every character', async () => {
       const models = ['m', 'M', ...hardTexts.filter((text) => text !== '')]
       for (const [at, model] of models.entries()) await limits().coolDown(provider, pause(1000 + at, { model }))
       for (const [at, model] of models.entries()) {
@@ -139,19 +139,19 @@ export function describeRateLimits(name: string, open: OpenBench): void {
       expect((await limits().coolingDown(provider))?.model).toBe(models.at(-1))
     })
 
-    it('knows in memory what was noted before it was opened, after a moment', async () => {
+    it('loads cool-downs from before the restart into memory', async () => {
       await limits().coolDown(provider, pause(30_000, { model: 'm' }))
       await bench().reopen()
       await expect.poll(() => limits().peekCoolDown(provider, 'm')?.model).toBe('m')
     })
 
-    it('lets a provider rest of which a hundred models rest: their names are made up by callers', async () => {
+    it('cools a whole provider down after a hundred of its models, since callers make up model names', async () => {
       for (let at = 0; at < 101; at += 1) await limits().coolDown(provider, pause(60_000, { model: `m${at}` }))
       expect((await limits().coolingDown(provider, 'one more'))?.model).toBeUndefined()
       expect(await limits().coolingDown(provider, 'one more')).toBeDefined()
     })
 
-    it('tells those who listen which provider cools down for longer than before, once that can be read', async () => {
+    it('notifies listeners when a provider cools down for longer than before, once that can be read', async () => {
       const at = (ms: number) => new Date(bench().now().getTime() + ms)
       const told: { name: string; until: number | undefined }[] = []
       const stop = limits().onCoolDown((key) => {

@@ -93,7 +93,7 @@ export function describeResourceLists(open: OpenResources): void {
   }
 
   describe('list', () => {
-    it('is empty, never null, where there is nothing', async () => {
+    it('is empty, never null, where there is no object', async () => {
       const page = await list()
       expect(page.items).toEqual([])
       expect(page.continue).toBeUndefined()
@@ -144,13 +144,13 @@ export function describeResourceLists(open: OpenResources): void {
       expect(third.remainingItemCount).toBeUndefined()
     })
 
-    it('end without a token when the last one is full', async () => {
+    it('end without a token when the last page is full', async () => {
       await createMany(4)
       expect((await readPages({ limit: 2 })).map((page) => page.length)).toEqual([2, 2])
       expect((await list({ limit: 4 })).continue).toBeUndefined()
     })
 
-    it('are of one snapshot: what is made, changed or removed later does not show', async () => {
+    it('are of one snapshot: objects created, changed or removed later do not show', async () => {
       const names = await createMany(8)
       const before = (await list()).items
       let turn = 0
@@ -167,7 +167,7 @@ export function describeResourceLists(open: OpenResources): void {
       expect(pages.flat()).toEqual(before)
     })
 
-    it('stay in order where much was made since, and something further on was changed', async () => {
+    it('stay in order after many creations, even when an object on a later page was changed', async () => {
       const names = await createMany(8)
       const first = await list({ limit: 2 })
       for (const name of ['task-001-a', 'task-001-b', 'task-001-c']) await create(name)
@@ -198,7 +198,7 @@ export function describeResourceLists(open: OpenResources): void {
       expect(namesOf((await list({ labelSelector: 'team=x' })).items)).toEqual(['a', 'b', 'c', 'e', 'e2'])
     })
 
-    it('show what was there all the time exactly once while others write', async () => {
+    it('show each object that exists all the time exactly once while others write', async () => {
       const names = await createMany(40)
       let isReading = true
       const writers = Array.from({ length: 5 }, async (_, writer) => {
@@ -285,7 +285,7 @@ export function describeResourceLists(open: OpenResources): void {
       )
     })
 
-    it('one that was made anew stands where it was made anew', async () => {
+    it('an object that was deleted and created again stands at its new place', async () => {
       const [first] = await createMany(4)
       await remove(first ?? '')
       // Times are of whole seconds, and not every store makes uids in order of time.
@@ -295,7 +295,7 @@ export function describeResourceLists(open: OpenResources): void {
       expect(namesOf((await list({ sort: 'created' })).items).at(-1)).toBe(first)
     })
 
-    it('has tokens of its own', async () => {
+    it('has page tokens of its own', async () => {
       await createMany(3)
       const token = (await list({ limit: 1 })).continue ?? ''
       const newest = (await list({ sort: '-created', limit: 1 })).continue ?? ''
@@ -307,7 +307,7 @@ export function describeResourceLists(open: OpenResources): void {
   })
 
   describe('over several namespaces', () => {
-    it('hold those that are asked for, in each order and over pages', async () => {
+    it('hold the objects of the requested namespaces, in each order and over pages', async () => {
       const [one = '', two = ''] = opened.namespaces.toSorted()
       const labels = { run: crypto.randomUUID() }
       const made: Task[] = []
@@ -347,7 +347,7 @@ export function describeResourceLists(open: OpenResources): void {
       expect(await read({ namespaces: [] })).toEqual([])
     })
 
-    it('shows nothing of a namespace that the next page is not asked for', async () => {
+    it('show nothing of a namespace that the next page no longer asks for', async () => {
       const [one = '', two = ''] = opened.namespaces.toSorted()
       const labels = { run: crypto.randomUUID() }
       for (const name of ['a', 'b']) await create(name, { namespace: one, labels })
@@ -359,7 +359,7 @@ export function describeResourceLists(open: OpenResources): void {
       expect(namesOf((await opened.resources.list('Task', rest)).items)).toEqual(['b'])
     })
 
-    it('are known by what they hold', async () => {
+    it('are listed as long as they have objects of the kind', async () => {
       expect(await opened.resources.namespacesOf('Task')).not.toContain(namespace)
       await create('a')
       const held = await opened.resources.namespacesOf('Task')
@@ -409,7 +409,7 @@ export function describeResourceLists(open: OpenResources): void {
       expect((await list({ fields: { type: 'container', agent: 'writer' } })).items).toEqual([])
     })
 
-    it('choose by phase, and take a task without one for pending [TASK-032]', async () => {
+    it('choose by phase, and treat a task without one as Pending [TASK-032]', async () => {
       for (const name of ['a', 'b', 'c']) await create(name)
       await changeStatus(opened.resources, { namespace, name: 'b' }, () => ({ phase: 'Running' }))
       await changeStatus(opened.resources, { namespace, name: 'c' }, () => ({ phase: 'Pending' }))
@@ -418,7 +418,7 @@ export function describeResourceLists(open: OpenResources): void {
       expect((await list({ fields: { phase: 'running' } })).items).toEqual([])
     })
 
-    it('choose by the task that owns them, whatever a label says [TASK-032]', async () => {
+    it('choose by the owning task, whatever a label says [TASK-032]', async () => {
       const [boss, other] = [await create('boss'), await create('other')]
       const own = ({ metadata: { name, uid } }: typeof boss) => ({
         ownerReferences: [{ apiVersion, kind: 'Task', name, uid, controller: true }],
@@ -434,7 +434,7 @@ export function describeResourceLists(open: OpenResources): void {
       expect((await list({ fields: { owner: '' } })).items).toEqual([])
     })
 
-    it('count the objects of each value, those that are there now', async () => {
+    it('count the current objects of each value', async () => {
       const count = async (field: string, value: string) => (await opened.resources.countBy('Task', field))[value] ?? 0
       const [pending, running] = [await count('phase', 'Pending'), await count('phase', 'Running')]
       for (const name of ['a', 'b', 'c', 'd']) await create(name, { spec: { agentRef: { name: 'counted-one' } } })
@@ -449,7 +449,7 @@ export function describeResourceLists(open: OpenResources): void {
       expect(await reasonOf(opened.resources.countBy('Agent', 'phase'))).toBe('InvalidRequest')
     })
 
-    it('are refused where the kind does not have them', async () => {
+    it('are refused for a kind that does not have them', async () => {
       expect(await reasonOf(list({ fields: { colour: 'red' } }))).toBe('InvalidRequest')
       expect(await reasonOf(list({ fields: { 'label:team': 'x' } }))).toBe('InvalidRequest')
       expect(await reasonOf(opened.resources.list('Agent', { fields: { phase: 'Pending' } }))).toBe('InvalidRequest')

@@ -63,7 +63,7 @@ export function describeResourceRemoval(open: OpenResources): void {
       expect(await read('a')).toEqual(first)
     })
 
-    it('let it go when the last one is taken away', async () => {
+    it('let the object go when the last finalizer is removed', async () => {
       await create('a', { namespace, finalizers: ['svc.ai/one', 'svc.ai/two'] })
       const marked = await opened.resources.remove('Task', { namespace, name: 'a' })
       const left = { ...marked, metadata: { ...marked.metadata, finalizers: ['svc.ai/two'] } }
@@ -93,7 +93,7 @@ export function describeResourceRemoval(open: OpenResources): void {
       expect(await isAbsent('a')).toBe(false)
     })
 
-    it('keep the name taken', async () => {
+    it('keep the name in use', async () => {
       await create('a', { namespace, finalizers: ['svc.ai/one'] })
       await opened.resources.remove('Task', { namespace, name: 'a' })
       expect(await reasonOf(create('a', { namespace }))).toBe('AlreadyExists')
@@ -104,7 +104,7 @@ export function describeResourceRemoval(open: OpenResources): void {
     const createOwned = (name: string, owners: Task[], finalizers: string[] = []) =>
       create(name, { namespace, ownerReferences: owners.map(ownedBy), finalizers })
 
-    it('take what they own with them, and what that owns', async () => {
+    it('take the objects that they own with them, and what those own', async () => {
       const owner = await create('owner', { namespace })
       const child = await createOwned('child', [owner])
       await createOwned('grandchild', [child])
@@ -114,21 +114,21 @@ export function describeResourceRemoval(open: OpenResources): void {
       expect(await isAbsent('bystander')).toBe(false)
     })
 
-    it('take many with them', async () => {
+    it('take many objects with them', async () => {
       const owner = await create('owner', { namespace })
       await Promise.all(Array.from({ length: 130 }, (_, index) => createOwned(`child-${index}`, [owner])))
       await opened.resources.remove('Task', { namespace, name: 'owner' })
       await waitFor(async () => (await opened.resources.list('Task', { namespace })).items.length === 0)
     })
 
-    it('begin the deletion of those that finalizers hold', async () => {
+    it('begin the deletion of owned objects that finalizers hold', async () => {
       const owner = await create('owner', { namespace })
       await createOwned('child', [owner], ['svc.ai/one'])
       await opened.resources.remove('Task', { namespace, name: 'owner' })
       await waitFor(async () => (await read('child'))?.metadata.deletionTimestamp !== undefined)
     })
 
-    it('leave what still has another owner', async () => {
+    it('leave objects that still have another owner', async () => {
       const first = await create('first', { namespace })
       const second = await create('second', { namespace })
       await createOwned('shared', [first, second])
@@ -143,7 +143,7 @@ export function describeResourceRemoval(open: OpenResources): void {
       await waitFor(() => isAbsent('shared'))
     })
 
-    it('are meant by uid: one of the same name made later is another', async () => {
+    it('are identified by uid, so that a later object of the same name owns nothing of theirs', async () => {
       const owner = await create('owner', { namespace })
       await opened.resources.remove('Task', { namespace, name: 'owner' })
       const successor = await create('owner', { namespace })
@@ -153,7 +153,7 @@ export function describeResourceRemoval(open: OpenResources): void {
       expect(await isAbsent('child')).toBe(false)
     })
 
-    it('that wait for finalizers keep what they own until they are gone', async () => {
+    it('that wait for finalizers keep the objects that they own until they are gone', async () => {
       const owner = await create('owner', { namespace, finalizers: ['svc.ai/one'] })
       await createOwned('child', [owner])
       const marked = await opened.resources.remove('Task', { namespace, name: 'owner' })

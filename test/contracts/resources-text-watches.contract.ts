@@ -40,7 +40,7 @@ export function describeResourceTextWatches(open: OpenResources): void {
   }
 
   describe('a watch as text', () => {
-    it('begins with each object of its kinds, then tells what changes, each as a read gives it', async () => {
+    it('begins with each object of its kinds, then reports changes, each object as a read returns it', async () => {
       await createAgent('a')
       await createTask('b')
       await createTask('other', opened.namespaces[1])
@@ -56,7 +56,7 @@ export function describeResourceTextWatches(open: OpenResources): void {
       await watch.stop()
     })
 
-    it('of what matches begins with that, and tells of what begins and ceases to match', async () => {
+    it('with filters begins with the matching objects, then reports what starts and stops matching', async () => {
       const setPhase = (name: string, phase: TaskPhase) =>
         changeStatus(opened.resources, { namespace, name }, () => ({ phase }))
       for (const name of ['a', 'b', 'c']) await createTask(name)
@@ -85,7 +85,7 @@ export function describeResourceTextWatches(open: OpenResources): void {
       expect(() => opened.resources.watchText(options)).toThrow('Agent cannot be filtered by "phase"')
     })
 
-    it('has a position from which another one misses nothing, whatever kind was quiet', async () => {
+    it('has a position from which another watch misses nothing, even when a kind was quiet', async () => {
       const first = follow({ namespaces: [namespace] })
       await first.until('synced')
       await createTask('a')
@@ -104,7 +104,7 @@ export function describeResourceTextWatches(open: OpenResources): void {
       await second.stop()
     })
 
-    it('misses nothing while many write, in as many watches as there are', async () => {
+    it('misses nothing while many write, in several watches at once', async () => {
       const watches = [follow({}), follow({ namespaces: [...opened.namespaces] }), follow({ namespaces: [namespace] })]
       const writes = Array.from({ length: 10 }, (_, index) => [createTask(`t-${index}`), createAgent(`a-${index}`)])
       const made = await Promise.all<{ kind: string; metadata: { name: string } }>(writes.flat())
@@ -116,7 +116,7 @@ export function describeResourceTextWatches(open: OpenResources): void {
       }
     })
 
-    it('refuses what is not a position', () => {
+    it('refuses a malformed position', () => {
       for (const after of ['x', '-1', '1.5']) {
         const options = { kinds: ['Task'] as const, after, signal: new AbortController().signal }
         expect(() => opened.resources.watchText(options)).toThrow('not one that this service gave')

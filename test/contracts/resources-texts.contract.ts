@@ -126,7 +126,7 @@ export function describeResourceTexts(open: OpenResources): void {
       await fc.assert(property, { numRuns: 50 })
     })
 
-    it('an object that is not there is undefined, and a bad query is refused', async () => {
+    it('a missing object is undefined, and an invalid query is refused', async () => {
       expect(await opened.resources.getText('Task', { namespace, name: 'missing' })).toBeUndefined()
       expect(await reasonOf(listText({ labelSelector: '=' }))).toBe('InvalidRequest')
       expect(await reasonOf(listText({ fields: { colour: 'red' } }))).toBe('InvalidRequest')
@@ -141,7 +141,7 @@ export function describeResourceTexts(open: OpenResources): void {
       expect(texts.map((page) => page.remainingItemCount)).toEqual(objects.map((page) => page.remainingItemCount))
     })
 
-    it.each(queries)('pages are of one snapshot for %j, while what they hold is changed', async (query) => {
+    it.each(queries)('pages are of one snapshot for %j while their objects change', async (query) => {
       const [later, ...drawn] = fc.sample(parts, 9)
       await createMany(drawn)
       const { limit: _whole, ...unlimited } = query

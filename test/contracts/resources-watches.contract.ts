@@ -18,7 +18,7 @@ export function describeResourceWatches(open: OpenResources): void {
     changeStatus(opened.resources, { namespace, name }, () => ({ phase }))
 
   describe('watch', () => {
-    it('begins with an ADDED for each object there is, then tells each change in order', async () => {
+    it('begins with an ADDED for each existing object, then reports each change in order', async () => {
       await create('a')
       await create('b')
       const watch = followTasks(opened.resources, { namespace })
@@ -33,7 +33,7 @@ export function describeResourceWatches(open: OpenResources): void {
       expect(watch.events.map(({ object }) => object.status?.phase).slice(3, 5)).toEqual(['Running', 'Succeeded'])
     })
 
-    it('gives the object as a read gives it, and as DELETED the last one', async () => {
+    it('reports the object as a read returns it, and in DELETED its last state', async () => {
       const watch = followTasks(opened.resources, { namespace })
       const made = await create('a', { labels: { team: 'x' } })
       const running = await setPhase('a', 'Running')
@@ -46,7 +46,7 @@ export function describeResourceWatches(open: OpenResources): void {
       expect(watch.events[2]?.object.metadata.uid).toBe(made.metadata.uid)
     })
 
-    it('goes on after the version of a list, or of an object', async () => {
+    it('continues after the version of a list, or of an object', async () => {
       await create('a')
       const { resourceVersion } = await opened.resources.list('Task', { namespace })
       const b = await create('b')
@@ -77,7 +77,7 @@ export function describeResourceWatches(open: OpenResources): void {
       expect(ours.map(({ object }) => object.metadata.name)).toEqual(['elsewhere', 'here'])
     })
 
-    it('tells of other kinds nothing, and of writes that change nothing neither', async () => {
+    it('reports no other kinds, and no writes that change nothing', async () => {
       const made = await create('a')
       const { resourceVersion } = await opened.resources.list('Task', { namespace })
       const watch = followTasks(opened.resources, { namespace, resourceVersion })
@@ -90,7 +90,7 @@ export function describeResourceWatches(open: OpenResources): void {
       expect(watch.log()).toEqual(['ADDED end'])
     })
 
-    it('tells of a deletion that waits for finalizers as MODIFIED, then as DELETED', async () => {
+    it('reports a deletion that waits for finalizers as MODIFIED, then as DELETED', async () => {
       await create('a', { finalizers: ['svc.ai/one'] })
       const watch = followTasks(opened.resources, { namespace })
       await watch.until('ADDED', 'a')
@@ -146,7 +146,7 @@ export function describeResourceWatches(open: OpenResources): void {
       await writer
     })
 
-    it('ends when it is told to, before or while it waits', async () => {
+    it('ends when its signal aborts, before or while it waits', async () => {
       const early = new AbortController()
       early.abort()
       for await (const event of opened.resources.watch('Task', { namespace, signal: early.signal }))

@@ -34,14 +34,14 @@ export function describeResourceWrites(open: OpenResources): void {
       expect(await opened.resources.get('Task', { namespace, name: 'a' })).toEqual(made)
     })
 
-    it('refuses a name that is taken, and leaves the object that has it alone', async () => {
+    it('refuses a name in use, and leaves the object that has it unchanged', async () => {
       const made = await opened.resources.create('Task', draftTask('a', { namespace }))
       const again = draftTask('a', { namespace, spec: { prompt: 'another' } })
       expect(await reasonOf(opened.resources.create('Task', again))).toBe('AlreadyExists')
       expect(await opened.resources.get('Task', { namespace, name: 'a' })).toEqual(made)
     })
 
-    it('lets one of many creators of the same name win', async () => {
+    it('lets exactly one of many creators of the same name succeed', async () => {
       const creators = Array.from({ length: 20 }, (_, index) =>
         reasonOf(opened.resources.create('Task', draftTask('a', { namespace, spec: { prompt: `by ${index}` } }))),
       )
@@ -89,7 +89,7 @@ export function describeResourceWrites(open: OpenResources): void {
       expect(task?.spec.execution?.affinity).toEqual({ affinity })
     })
 
-    it('is not touched by what callers do to their objects afterwards', async () => {
+    it('is not affected when callers change their objects afterwards', async () => {
       const draft = draftTask('a', { namespace, labels: { team: 'x' } })
       const made = await opened.resources.create('Task', draft)
       draft.spec.prompt = 'changed'
@@ -153,7 +153,7 @@ export function describeResourceWrites(open: OpenResources): void {
       expect(await opened.resources.get('Task', { namespace, name: 'a' })).toEqual(other)
     })
 
-    it('refuses another uid, so that a successor of the same name is not mistaken', async () => {
+    it('refuses another uid, so that it never changes a later object of the same name', async () => {
       const made = await opened.resources.create('Task', draftTask('a', { namespace }))
       await opened.resources.remove('Task', { namespace, name: 'a' })
       await opened.resources.create('Task', draftTask('a', { namespace }))
@@ -162,7 +162,7 @@ export function describeResourceWrites(open: OpenResources): void {
       expect(await reasonOf(opened.resources.updateStatus('Task', stranger))).toBe('Conflict')
     })
 
-    it('writes over whatever there is when no resourceVersion is given', async () => {
+    it('overwrites any version when no resourceVersion is given', async () => {
       const made = await opened.resources.create('Task', draftTask('a', { namespace }))
       await opened.resources.update('Task', { ...made, metadata: { ...made.metadata, labels: { a: 'b' } } })
       const blind = {
@@ -234,7 +234,7 @@ export function describeResourceWrites(open: OpenResources): void {
     })
   })
 
-  it('loses no write of fifty that read, change and write the same object at once [HTTP-039]', async () => {
+  it('loses no write when fifty writers change the same object at once [HTTP-039]', async () => {
     const key = { namespace, name: 'counter' }
     await opened.resources.create('Task', draftTask(key.name, key))
     const increment = () =>

@@ -73,7 +73,7 @@ describe('resources in SQLite alone', () => {
     Promise.all(names.map((name) => store.resources().getText('Task', { namespace, name })))
 
   describe('after a restart', () => {
-    it('everything is there, found by the same filters [MODE-002]', async () => {
+    it('every object is there, found by the same filters [MODE-002]', async () => {
       await createMany('a', 30)
       await create('labelled', { labels: { team: 'x' }, spec: { prompt: 'a\0b' } })
       await changeStatus(store.resources(), { namespace, name: 'a-007' }, () => ({ phase: 'Running' }))
@@ -119,7 +119,7 @@ describe('resources in SQLite alone', () => {
       expect(second.remainingItemCount).toBe(1)
     })
 
-    it('the collection of dependants goes on', async () => {
+    it('the removal of owned objects continues', async () => {
       const owner = await create('owner')
       await Promise.all(
         Array.from({ length: 120 }, (_, index) => create(`child-${index}`, { ownerReferences: [ownedBy(owner)] })),
@@ -139,7 +139,7 @@ describe('resources in SQLite alone', () => {
       expect(await watch.failed).toMatchObject({ reason: 'Expired' })
     })
 
-    it('a watcher that does not keep up is Expired instead of missing a change', async () => {
+    it('a watcher that is too slow is Expired instead of missing a change', async () => {
       await create('first')
       const stop = new AbortController()
       const watch = store.resources().watch('Task', { namespace, signal: stop.signal })[Symbol.asyncIterator]()
@@ -161,14 +161,14 @@ describe('resources in SQLite alone', () => {
       expect(watch.log()).toEqual(['ADDED first', 'ADDED second'])
     })
 
-    it('a version that was never given is refused', async () => {
+    it('a version from the future is refused', async () => {
       const future = followTasks(store.resources(), { namespace, resourceVersion: '99999' })
       expect(await future.failed).toMatchObject({ reason: 'Expired' })
       const nonsense = followTasks(store.resources(), { namespace, resourceVersion: 'x' })
       expect(await nonsense.failed).toMatchObject({ reason: 'InvalidRequest' })
     })
 
-    it('an object is what it was when it is read again', async () => {
+    it('reading an object again returns the same text', async () => {
       await create('kept', { labels: { team: 'x' } })
       await create('gone')
       await store.resources().remove('Task', { namespace, name: 'gone' })
@@ -281,7 +281,7 @@ describe('resources in SQLite alone', () => {
     expect(faults[0]).toMatchObject({ reason: 'StorageFull' })
   })
 
-  it('counts what there is without counting rows, through every kind of change', async () => {
+  it('counts objects without counting rows, through every kind of change', async () => {
     await createMany('a', 10)
     await create('b', { finalizers: ['svc.ai/one'] })
     await store.resources().remove('Task', { namespace, name: 'a-003' })
@@ -293,7 +293,7 @@ describe('resources in SQLite alone', () => {
     expect((await store.resources().list('Task', { limit: 2 })).remainingItemCount).toBe(7)
   })
 
-  it('leaves nothing behind in the index when objects go, also when they change in the same write', async () => {
+  it('leaves no entries in the index when objects are removed, even together with a change', async () => {
     await create('a', { labels: { team: 'x' } })
     const marked = await create('b', { labels: { team: 'x' }, finalizers: ['svc.ai/one'] }).then(() =>
       store.resources().remove('Task', { namespace, name: 'b' }),

@@ -40,7 +40,7 @@ export function describeResults(name: string, open: OpenBench): void {
       }
     })
 
-    it('keeps one result per attempt and gives the newest without a number [TASK-044]', async () => {
+    it('keeps one result per attempt and returns the newest when no attempt is named [TASK-044]', async () => {
       await results().put({ taskUid: 'task-1', attempt: 2 }, textBody('second'), 'text/plain')
       await results().put(key, textBody('first'), 'text/plain')
       await results().put({ taskUid: 'task-2', attempt: 9 }, textBody('another task'), 'text/plain')
@@ -57,7 +57,7 @@ export function describeResults(name: string, open: OpenBench): void {
       expect(await bench().countBodies()).toBeLessThanOrEqual(1)
     })
 
-    it('takes 10 MiB and refuses one byte more without reading on [TASK-058] [TASK-061]', async () => {
+    it('accepts 10 MiB and refuses one byte more without reading the rest [TASK-058] [TASK-061]', async () => {
       expect((await results().put(key, makeBody(10 * MEBIBYTE).body, 'text/plain')).size).toBe(10 * MEBIBYTE)
       const large = makeBody(40 * MEBIBYTE)
       const refused = results().put({ taskUid: 'task-2', attempt: 1 }, large.body, 'text/plain')
@@ -102,7 +102,7 @@ export function describeResults(name: string, open: OpenBench): void {
       expect(await bench().countBodies()).toBe(0)
     })
 
-    it('sweeps what a death between body and row left, and nothing else', async () => {
+    it('sweeps a body whose row was never written because of a crash, and nothing else', async () => {
       await results().put(key, makeBody(MEBIBYTE, 0x31).body, 'text/plain')
       const before = await bench().countBodies()
       bench().faults.writes = 'hang'
@@ -117,7 +117,7 @@ export function describeResults(name: string, open: OpenBench): void {
       expect(await readText(await results().get('task-1'))).toBe('1'.repeat(MEBIBYTE))
     })
 
-    it('ends with one whole result when two are put at once', async () => {
+    it('keeps one whole result when two are stored at once', async () => {
       const put = (fill: number) => results().put(key, makeBody(MEBIBYTE, fill).body, 'text/plain')
       await Promise.all([put(0x31), put(0x32), put(0x33)])
       const text = (await readText(await results().get('task-1'))) ?? ''
@@ -134,7 +134,7 @@ export function describeResults(name: string, open: OpenBench): void {
       expect(await readText(await results().get('task-1', 2))).toBe('small')
     })
 
-    it('removes all of a task and nothing of another', async () => {
+    it('removes all results of a task and none of another', async () => {
       await results().put(key, makeBody(MEBIBYTE).body, 'text/plain')
       await results().put({ taskUid: 'task-1', attempt: 2 }, textBody('two'), 'text/plain')
       await results().put({ taskUid: 'task-2', attempt: 1 }, textBody('other'), 'text/plain')
@@ -145,7 +145,7 @@ export function describeResults(name: string, open: OpenBench): void {
       expect(await bench().countBodies()).toBe(0)
     })
 
-    it('does not fail a reader half-way when the result is replaced under it', async () => {
+    it('lets a reader finish when the result is replaced meanwhile', async () => {
       await results().put(key, makeBody(2 * MEBIBYTE, 0x31).body, 'text/plain')
       const opened = (await results().get('task-1'))?.open()
       await results().put(key, makeBody(2 * MEBIBYTE, 0x32).body, 'text/plain')

@@ -36,7 +36,7 @@ export function describeRetention(name: string, open: OpenBench): void {
     const bench = useBench(open, { beforeEach, afterEach })
     const owners = () => bench().stores().owners
 
-    it('names each task once, whichever records it has [TASK-063]', async () => {
+    it('lists each task once, whichever records it has [TASK-063]', async () => {
       expect(await owners().taskUids(undefined, 10)).toEqual([])
       for (const [noun, give] of Object.entries(givers)) {
         await give(bench().stores(), `only-${noun}`)
@@ -46,7 +46,7 @@ export function describeRetention(name: string, open: OpenBench): void {
       expect(await owners().taskUids(undefined, 100)).toEqual(expected)
     })
 
-    it('goes through them page by page in bytewise order', async () => {
+    it('lists them page by page in bytewise order', async () => {
       const uids = Array.from({ length: 25 }, (_, index) => `task-${String(index).padStart(2, '0')}`)
       const kinds = Object.values(givers)
       for (const [index, uid] of uids.entries()) await kinds[index % kinds.length]?.(bench().stores(), uid)
@@ -58,7 +58,7 @@ export function describeRetention(name: string, open: OpenBench): void {
       expect(seen).toEqual(uids)
     })
 
-    it('removes everything of one task, but what it cost [TASK-063]', async () => {
+    it('removes everything of one task except its usage [TASK-063]', async () => {
       for (const give of Object.values(givers)) {
         await give(bench().stores(), 'gone')
         await give(bench().stores(), 'stays')

@@ -46,7 +46,7 @@ export function describeSecretStorage(name: string, open: OpenBench): void {
       expect(await secrets().list('none')).toEqual([])
     })
 
-    it('gives a name to one of many that insert it together', async () => {
+    it('gives a name to exactly one of many that insert it together', async () => {
       const rows = Array.from({ length: 10 }, (_, index) => ({ ...makeRow('main'), type: `type-${index}` }))
       const inserted = await Promise.all(rows.map((row) => secrets().insert(row)))
       expect(inserted.filter(Boolean)).toHaveLength(1)
@@ -54,7 +54,7 @@ export function describeSecretStorage(name: string, open: OpenBench): void {
       expect(stored).toEqual(rows[inserted.indexOf(true)])
     })
 
-    it('replaces values only if they are what the caller saw', async () => {
+    it('replaces values only if they are the ones that the caller read', async () => {
       const key = { namespace: 'default', name: 'main' }
       await secrets().insert(makeRow('main'))
       const before = makeRow('main').entries
@@ -68,7 +68,7 @@ export function describeSecretStorage(name: string, open: OpenBench): void {
       expect(await secrets().get({ ...key, name: 'none' })).toBeUndefined()
     })
 
-    it('deletes one with its values and no other', async () => {
+    it('deletes one secret with its values and no other', async () => {
       await secrets().insert(makeRow('main'))
       await secrets().insert(makeRow('main', 'other'))
       expect(await secrets().delete({ namespace: 'default', name: 'main' })).toBe(true)

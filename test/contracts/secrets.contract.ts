@@ -40,7 +40,7 @@ export function describeSecrets(name: string, open: () => Promise<SecretsBench>)
       expect(JSON.stringify([made, await bench.secrets.list()])).not.toContain('sk-123')
     })
 
-    it('knows nothing of a secret that is not there, nor of the same name elsewhere', async () => {
+    it('finds no secret under an unknown name, nor under the same name elsewhere', async () => {
       await bench.secrets.create({ ...key, stringData: values })
       expect(await bench.secrets.read({ ...key, namespace: 'other' })).toBeUndefined()
       expect(await bench.secrets.describe({ ...key, name: 'Vendor' })).toBeUndefined()
@@ -61,13 +61,13 @@ export function describeSecrets(name: string, open: () => Promise<SecretsBench>)
       expect(await names('none')).toEqual([])
     })
 
-    it('refuses a name that is taken and keeps what was there', async () => {
+    it('refuses a name in use and keeps the stored secret', async () => {
       await bench.secrets.create({ ...key, stringData: values })
       expect(await reasonOf(bench.secrets.create({ ...key, stringData: { other: 'x' } }))).toBe('AlreadyExists')
       expect(await bench.secrets.read(key)).toEqual(values)
     })
 
-    it('changes the values it is told to, and keeps the others and all else', async () => {
+    it('changes the given values, and keeps all others', async () => {
       const annotations = { 'svc.ai/allowed-hosts': 'a.example' }
       const made = await bench.secrets.create({ ...key, stringData: values, annotations })
       const change = { stringData: { VENDOR_API_KEY: 'sk-456', more: 'x' }, remove: ['empty'] }
@@ -77,7 +77,7 @@ export function describeSecrets(name: string, open: () => Promise<SecretsBench>)
       expect(await reasonOf(bench.secrets.update({ ...key, name: 'none' }, change))).toBe('NotFound')
     })
 
-    it('loses no change of several at the same time', async () => {
+    it('loses no change when several are made at the same time', async () => {
       await bench.secrets.create({ ...key, stringData: { first: '1' } })
       const names = Array.from({ length: 8 }, (_, index) => `k${index}`)
       await Promise.all(names.map((name) => bench.secrets.update(key, { stringData: { [name]: name }, remove: [] })))
@@ -91,7 +91,7 @@ export function describeSecrets(name: string, open: () => Promise<SecretsBench>)
       expect(await reasonOf(bench.secrets.remove(key))).toBe('NotFound')
     })
 
-    it('tells listeners what changed until they leave', async () => {
+    it('notifies listeners of changes until they leave', async () => {
       const changes: string[] = []
       const leave = bench.secrets.onChange((changed) => changes.push(`${changed.namespace}/${changed.name}`))
       await bench.secrets.create({ ...key, stringData: values })

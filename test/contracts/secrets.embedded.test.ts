@@ -50,7 +50,7 @@ const failureOf = async (work: Promise<unknown>) => {
 }
 
 describe('the key file', () => {
-  it('is made on first use with mode 0600, in a folder of its own, and read again after that [MODE-014]', async () => {
+  it('is created on first use with mode 0600 in a folder of its own, and read from then on [MODE-014]', async () => {
     const sealed = (await openSecretKeys(file)).seal(['a'], 'text')
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(statSync(join(folder, 'config')).mode & 0o777).toBe(0o700)
@@ -64,12 +64,15 @@ describe('the key file', () => {
     expect(all.map((keys) => keys.unseal(['a'], sealed ?? Buffer.alloc(0)))).toEqual(all.map(() => 'text'))
   })
 
-  it.each([0o640, 0o604, 0o620, 0o666])('is refused with mode %o, saying what to type [MODE-014]', async (mode) => {
-    await openSecretKeys(file)
-    chmodSync(file, mode)
-    const error = await failureOf(openSecretKeys(file))
-    expect(error).toMatchObject({ reason: 'NotConfigured', message: expect.stringContaining(`chmod 600 ${file}`) })
-  })
+  it.each([0o640, 0o604, 0o620, 0o666])(
+    'is refused with mode %o, with the command that repairs it [MODE-014]',
+    async (mode) => {
+      await openSecretKeys(file)
+      chmodSync(file, mode)
+      const error = await failureOf(openSecretKeys(file))
+      expect(error).toMatchObject({ reason: 'NotConfigured', message: expect.stringContaining(`chmod 600 ${file}`) })
+    },
+  )
 
   it.each(['', 'not json', '{}', '{"version":1,"keys":[]}', '{"version":1,"keys":[{"id":"ab","key":"c2hvcnQ="}]}'])(
     'with the content %j is refused and left as it is',
@@ -82,7 +85,7 @@ describe('the key file', () => {
     },
   )
 
-  it('gives keys for other purposes that differ by purpose and stay over restarts', async () => {
+  it('yields keys for other purposes that differ by purpose and stay over restarts', async () => {
     const [first] = (await openSecretKeys(file)).derive('one')
     const keys = await openSecretKeys(file)
     expect(keys.derive('one')[0]).toEqual(first)
@@ -91,7 +94,7 @@ describe('the key file', () => {
 })
 
 describe('a sealed value', () => {
-  it('is AES-256-GCM with a fresh nonce, and holds nothing of the text [MODE-013]', async () => {
+  it('is AES-256-GCM with a fresh nonce, and contains nothing of the plain text [MODE-013]', async () => {
     const secrets = await open()
     const text = 'a very recognisable value'
     await secrets.create({ ...key, stringData: { one: text, two: text } })
@@ -148,7 +151,7 @@ describe('rotation of the key', () => {
   }
   const values = ['value a', 'value b', 'value c']
 
-  it('seals everything anew, and the old key is gone from the file [MODE-015]', async () => {
+  it('encrypts everything again, and removes the old key from the file [MODE-015]', async () => {
     const secrets = await fill()
     const [before] = readKeyIds()
     const old = (await storage.get({ namespace: 'default', name: 'a' }))?.entries.k ?? Buffer.alloc(0)
@@ -162,7 +165,7 @@ describe('rotation of the key', () => {
     expect(() => keys.unseal(['default', 'a', 'k'], old)).toThrow(/not in the key file/)
   })
 
-  it('reads every secret while it is under way', async () => {
+  it('keeps every secret readable while it runs', async () => {
     const secrets = await fill()
     const rotation = secrets.rotateKey()
     const reads = await Promise.all(['a', 'b', 'c'].map((name) => secrets.read({ namespace: 'default', name })))
@@ -171,7 +174,7 @@ describe('rotation of the key', () => {
   })
 
   it.each([0, 1, 2])(
-    'that dies after %i secrets loses nothing, and the next one finishes it [MODE-015]',
+    'that dies after %i secrets loses nothing, and the next rotation finishes it [MODE-015]',
     async (count) => {
       await fill()
       let done = 0
@@ -190,14 +193,14 @@ describe('rotation of the key', () => {
     },
   )
 
-  it('that dies before the old key is dropped loses nothing', async () => {
+  it('that dies before the old key is removed loses nothing', async () => {
     await fill()
     const broken = await open({ dropOlder: () => Promise.reject(new Error('killed')) })
     await expect(broken.rotateKey()).rejects.toThrow('killed')
     expect(await readAll()).toEqual(values)
   })
 
-  it('misses no secret that is created meanwhile', async () => {
+  it('includes every secret that is created meanwhile', async () => {
     const secrets = await fill()
     const rotation = secrets.rotateKey()
     await secrets.create({ namespace: 'default', name: 'd', stringData: { k: 'value d' } })
@@ -212,7 +215,7 @@ describe('the secret of a task', () => {
   const ownerOf = async (secrets: Awaited<ReturnType<typeof open>>) =>
     (await secrets.describe(key))?.annotations['svc.ai/owner-task-uid']
 
-  it('has one owner, which may change, and goes with the last one', async () => {
+  it('has one owner, which may change, and is deleted with the last one', async () => {
     const secrets = await open()
     await secrets.create({ ...key, stringData: { token: 't' }, annotations: { other: 'x' }, owner: build })
     await secrets.create({ namespace: 'default', name: 'plain', stringData: { token: 'p' } })
@@ -228,7 +231,7 @@ describe('the secret of a task', () => {
     expect(left).toEqual(['default/plain', 'elsewhere/same'])
   })
 
-  it('cannot be given away once it is gone', async () => {
+  it('cannot be given to an owner once it is deleted', async () => {
     const secrets = await open()
     expect((await failureOf(secrets.setOwner(key, build))).reason).toBe('NotFound')
   })

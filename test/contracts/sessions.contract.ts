@@ -20,7 +20,7 @@ export function describeSessions(name: string, open: OpenBench): void {
     const contents = async (options = {}) =>
       (await sessions().transcript(key, options)).map((message) => message.content)
 
-    it('locks a session that it makes, hands it from one holder to another, and lets go with an append', async () => {
+    it('locks a session that it creates, passes it from one holder to another, and frees it with an append', async () => {
       expect(await sessions().lock(key, 'turn-1', { create: 'chat' })).toBe(true)
       expect(await sessions().get(key)).toMatchObject({ sessionType: 'chat', activeTask: 'turn-1' })
       expect(await sessions().lock(key, 'turn-2', { create: 'task' })).toBe(false)
@@ -36,7 +36,7 @@ export function describeSessions(name: string, open: OpenBench): void {
       expect((await sessions().get(key))?.activeTask).toBeUndefined()
     })
 
-    it('keeps what answered last, until something else does', async () => {
+    it('remembers which model answered last', async () => {
       const answeredBy = { namespace: 'default', name: 'vendor', model: 'Modèle-1' }
       await ensure()
       await sessions().append(key, say('a'), { answeredBy })
@@ -68,7 +68,7 @@ export function describeSessions(name: string, open: OpenBench): void {
       expect(new Set(many.map((session) => session?.createdAt)).size).toBe(1)
     })
 
-    it('knows names that differ in case or in their composition as different', async () => {
+    it('treats names that differ in case or in Unicode composition as different', async () => {
       const names = ['Talk', 'talk', 'TALK', 'é', 'e\u0301', 'ß', 'SS', 'with space', ...hardTexts]
       for (const name of names) {
         await ensure(name)
@@ -117,7 +117,7 @@ export function describeSessions(name: string, open: OpenBench): void {
       expect(await contents()).toEqual(hardTexts)
     })
 
-    it('appends all or nothing', async () => {
+    it('appends all messages or none', async () => {
       await ensure()
       bench().faults.writes = 'fail'
       await expect(sessions().append(key, say('a', 'b'))).rejects.toThrow('the process died')
@@ -128,7 +128,7 @@ export function describeSessions(name: string, open: OpenBench): void {
       expect((await sessions().get(key))?.messageCount).toBe(0)
     })
 
-    it('does an append with the same word once, also when both come together', async () => {
+    it('stores an append with the same dedupe key once, also when two arrive together', async () => {
       await ensure()
       await ensure('other')
       const usage = { inputTokens: 5, outputTokens: 5 }
@@ -142,7 +142,7 @@ export function describeSessions(name: string, open: OpenBench): void {
       expect((await sessions().get({ ...key, name: 'other' }))?.messageCount).toBe(1)
     })
 
-    it('keeps each append together when many come at once', async () => {
+    it('keeps the messages of each append together when many arrive at once', async () => {
       await ensure()
       const turns = Array.from({ length: 30 }, (_, turn) =>
         sessions().append(key, say(`${turn} asks`, `${turn} hears`)),
@@ -157,7 +157,7 @@ export function describeSessions(name: string, open: OpenBench): void {
       expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b))
     })
 
-    it('gives the newest messages, oldest of them first, and pages backwards [SESS-015]', async () => {
+    it('returns the newest messages, the oldest of them first, and pages backwards [SESS-015]', async () => {
       await ensure()
       await sessions().append(key, say('1', '2', '3', '4', '5'))
       expect(await contents({ limit: 2 })).toEqual(['4', '5'])
@@ -167,7 +167,7 @@ export function describeSessions(name: string, open: OpenBench): void {
       expect(await sessions().transcript({ ...key, name: 'missing' })).toEqual([])
     })
 
-    it('says NotFound where there is no session', async () => {
+    it('answers NotFound for a session that does not exist', async () => {
       const missing = { ...key, name: 'missing' }
       const notFound = { reason: 'NotFound' }
       await expect(sessions().append(missing, say('a'))).rejects.toMatchObject(notFound)
@@ -177,7 +177,7 @@ export function describeSessions(name: string, open: OpenBench): void {
       expect(await sessions().remove(missing)).toBe(false)
     })
 
-    it('lets one holder at a time in, of however many that come', async () => {
+    it('locks for one holder at a time, however many ask', async () => {
       await ensure()
       const holders = Array.from({ length: 20 }, (_, index) => `task-${index}`)
       const locked = await Promise.all(holders.map((holder) => sessions().lock(key, holder)))
@@ -194,7 +194,7 @@ export function describeSessions(name: string, open: OpenBench): void {
       expect(await sessions().lock(key, 'somebody else')).toBe(true)
     })
 
-    it('lists newest first, page by page, whatever is made or changed in between', async () => {
+    it('lists newest first, page by page, while sessions are created and changed', async () => {
       for (const name of ['a', 'b', 'c', 'd', 'e']) {
         await ensure(name)
         bench().advance(name === 'b' ? 0 : 1000)
@@ -223,7 +223,7 @@ export function describeSessions(name: string, open: OpenBench): void {
       expect(await listPage({ namespace: 'none', limit: 5 })).toEqual({ names: [], next: undefined })
     })
 
-    it('replaces the head of a transcript and leaves the rest', async () => {
+    it('replaces the head of a transcript and leaves the rest unchanged', async () => {
       await ensure()
       await sessions().append(key, say('1', '2', '3', '4', '5'))
       const [, , third] = await sessions().transcript(key)
@@ -240,7 +240,7 @@ export function describeSessions(name: string, open: OpenBench): void {
       expect(await contents()).toEqual(['all of it', '7'])
     })
 
-    it('removes a session with its messages, but not while it is held', async () => {
+    it('removes a session with its messages, but not while it is locked', async () => {
       await ensure()
       await sessions().append(key, say('a'), { dedupe: 'turn-1' })
       await sessions().lock(key, 'task-1')
@@ -255,7 +255,7 @@ export function describeSessions(name: string, open: OpenBench): void {
       expect(await contents()).toEqual(['b'])
     })
 
-    it('sweeps those that were not used since and are not held', async () => {
+    it('sweeps sessions that were not used since a given time and are not locked', async () => {
       for (const name of ['old', 'held', 'used']) await ensure(name)
       await sessions().append({ ...key, name: 'old' }, say('a'))
       await sessions().lock({ ...key, name: 'held' }, 'task-1')
@@ -266,7 +266,7 @@ export function describeSessions(name: string, open: OpenBench): void {
       expect(left.sort()).toEqual(['held', 'used'])
     })
 
-    it('is gone once its time is over, unless it is held', async () => {
+    it('is gone once its retention time is over, unless it is locked', async () => {
       const one = { ...key, name: 'bounded' }
       await ensure('bounded')
       await sessions().lock(one, 'task-1')
@@ -293,7 +293,7 @@ export function describeSessions(name: string, open: OpenBench): void {
       expect(await sessions().sweep(new Date(0))).toBe(1)
     })
 
-    it('sweeps many', async () => {
+    it('sweeps many sessions at once', async () => {
       await Promise.all(Array.from({ length: 450 }, (_, index) => ensure(`old-${index}`)))
       bench().advance(1)
       expect(await sessions().sweep(bench().now())).toBe(450)

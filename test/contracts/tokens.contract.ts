@@ -14,7 +14,7 @@ export function describeTokens(name: string, open: OpenBench): void {
     const refused = { reason: 'Unauthenticated', message: 'the credential is missing or not valid: send a valid token' }
     const lastUse = async () => (await tokens().list()).find((record) => record.name === 'laptop')?.lastUsedAt
 
-    it('shows the text once and keeps only its hash', async () => {
+    it('shows the text once and stores only its hash', async () => {
       const { record, token } = await tokens().create(plain)
       expect(token).toMatch(/^svc_[A-Za-z0-9_-]{43}$/)
       expect(record).toEqual({ ...plain, id: record.id, createdAt: bench().now().toISOString() })
@@ -23,7 +23,7 @@ export function describeTokens(name: string, open: OpenBench): void {
       expect((await tokens().create(plain)).token).not.toBe(token)
     })
 
-    it('says who shows a token, also after a restart', async () => {
+    it('identifies the holder of a token, also after a restart', async () => {
       const { record, token } = await tokens().create(plain)
       await bench().reopen()
       expect(await bench().authenticator().authenticate({ token, source: 'bearer' })).toEqual({
@@ -36,7 +36,7 @@ export function describeTokens(name: string, open: OpenBench): void {
       })
     })
 
-    it('binds to a namespace, to reading, and away from server tools', async () => {
+    it('can restrict a token to a namespace, to reading, and to requests without server tools', async () => {
       const { token } = await tokens().create({ name: 'ci', namespace: 'team', role: 'viewer', serverTools: false })
       expect(await bench().authenticator().authenticate({ token, source: 'x-api-key' })).toMatchObject({
         namespace: 'team',
@@ -46,7 +46,7 @@ export function describeTokens(name: string, open: OpenBench): void {
       })
     })
 
-    it('refuses a token after its expiry, even one it has just seen', async () => {
+    it('refuses a token after its expiry, even when it was just accepted', async () => {
       const expiresAt = new Date(bench().now().getTime() + 3_000)
       const { token, record } = await tokens().create({ ...plain, expiresAt })
       expect(record.expiresAt).toBe(expiresAt.toISOString())
@@ -58,7 +58,7 @@ export function describeTokens(name: string, open: OpenBench): void {
       await expect(tokens().create({ ...plain, expiresAt })).rejects.toMatchObject({ reason: 'InvalidRequest' })
     })
 
-    it('refuses a revoked token at once, even one it has just seen', async () => {
+    it('refuses a revoked token at once, even when it was just accepted', async () => {
       const { token, record } = await tokens().create(plain)
       const other = await tokens().create({ ...plain, name: 'other' })
       const authenticator = bench().authenticator()
@@ -70,7 +70,7 @@ export function describeTokens(name: string, open: OpenBench): void {
       await expect(tokens().revoke(record.id)).rejects.toMatchObject({ reason: 'NotFound' })
     })
 
-    it('says the same of every credential that is not valid', async () => {
+    it('refuses every invalid credential with the same words', async () => {
       const { token } = await tokens().create(plain)
       const authenticator = bench().authenticator({ ownerToken: 'the-owner' })
       const bad = [
@@ -89,7 +89,7 @@ export function describeTokens(name: string, open: OpenBench): void {
       }
     })
 
-    it('knows the owner by a token that is stored nowhere', async () => {
+    it('identifies the owner by a token that is not stored', async () => {
       const authenticator = bench().authenticator({ ownerToken: 'the-owner' })
       expect(await authenticator.authenticate({ token: 'the-owner', source: 'bearer' })).toMatchObject({
         role: 'owner',
@@ -100,7 +100,7 @@ export function describeTokens(name: string, open: OpenBench): void {
       await expect(without.authenticate({ token: 'the-owner', source: 'bearer' })).rejects.toMatchObject(refused)
     })
 
-    it('notes the last use, at most once a minute', async () => {
+    it('records the last use, at most once a minute', async () => {
       const { token } = await tokens().create(plain)
       const authenticator = bench().authenticator()
       const use = () => authenticator.authenticate({ token, source: 'bearer' })
@@ -118,7 +118,7 @@ export function describeTokens(name: string, open: OpenBench): void {
       await waitFor(async () => (await lastUse()) === second, 'the use a minute later is noted')
     })
 
-    it('lets requests through while the last use cannot be written', async () => {
+    it('accepts tokens while the last use cannot be written', async () => {
       const { token } = await tokens().create(plain)
       bench().faults.writes = 'fail'
       expect((await bench().authenticator().authenticate({ token, source: 'bearer' })).username).toBe('laptop')

@@ -28,7 +28,7 @@ export function describeUsage(name: string, open: OpenBench): void {
     const keys = async (groupBy: UsageGroup, query = {}) =>
       (await usage().sum({ groupBy, ...query })).map((sum) => [sum.namespace, sum.key, sum.llmCalls])
 
-    it('sums the calls of a task exactly, each record once [USAGE-003]', async () => {
+    it('sums the calls of a task exactly, counting each record once [USAGE-003]', async () => {
       const record = makeRecord({ taskUid: 'task-1', taskName: 'research', cost: 0.25, currency: 'USD' })
       await usage().record([record, record])
       await usage().record([
@@ -56,7 +56,7 @@ export function describeUsage(name: string, open: OpenBench): void {
       expect(await usage().ofTask('task-3')).toBeUndefined()
     })
 
-    it('keeps what was written to a cache apart, and says nothing of it where nothing was', async () => {
+    it('keeps tokens written to a cache apart, and omits them where there are none', async () => {
       const mine = { taskUid: 'task-1', taskName: 'research', cost: 1 }
       await usage().record([
         makeRecord({ ...mine, cacheWriteTokens: 3, currency: 'USD' }),
@@ -73,7 +73,7 @@ export function describeUsage(name: string, open: OpenBench): void {
       expect(await usage().ofTask('task-2')).not.toHaveProperty('cacheWriteTokens')
     })
 
-    it('sums one group alone, by its name', async () => {
+    it('sums one group only, by its name', async () => {
       for (const session of ['one', 'two', `one's`]) await usage().record([makeRecord({ session })])
       await usage().record([makeRecord({ session: 'one', namespace: 'other' }), makeRecord()])
       expect(await keys('session', { namespace: 'default', name: 'one' })).toEqual([['default', 'one', 1]])
@@ -82,7 +82,7 @@ export function describeUsage(name: string, open: OpenBench): void {
       expect(await keys('session', { name: '%' })).toEqual([])
     })
 
-    it('adds up any counts and any money, whatever a price has made of them', async () => {
+    it('adds any counts and any money, however large a price makes them', async () => {
       const huge = { inputTokens: 9e15, outputTokens: 9e15, cachedTokens: 9e15, llmCalls: 9e15, cost: 1.8e24 }
       const records = Array.from({ length: 40 }, () =>
         makeRecord({ ...huge, currency: 'USD', taskUid: 'task-1', estimatedInputTokens: 9e15, estimatedCost: 1e300 }),
@@ -95,7 +95,7 @@ export function describeUsage(name: string, open: OpenBench): void {
       expect(await usage().ofTask('task-1')).toMatchObject({ outputTokens: 40e12 })
     })
 
-    it('puts a record aside that cannot be taken, and takes all others of its batch', async () => {
+    it('sets aside a record that cannot be stored, and stores all others of its batch', async () => {
       const bad = [makeRecord({ createdAt: 'yesterday' }), makeRecord({ namespace: undefined as unknown as string })]
       const good = Array.from({ length: 3 }, () => makeRecord())
       await usage().record([good[0], bad[0], good[1], bad[1], good[2]] as UsageRecord[])
@@ -104,7 +104,7 @@ export function describeUsage(name: string, open: OpenBench): void {
       expect(await usage().sweep(new Date(bench().now().getTime() + 86_400_000))).toBe(3)
     })
 
-    it('keeps what was estimated beside what was counted', async () => {
+    it('keeps estimated counts beside exact ones', async () => {
       await usage().record([
         makeRecord({ taskUid: 'task-1', cost: 1, currency: 'USD', estimatedOutputTokens: 7, estimatedCost: 0.5 }),
         makeRecord({ taskUid: 'task-1', estimatedInputTokens: 3 }),
@@ -125,7 +125,7 @@ export function describeUsage(name: string, open: OpenBench): void {
       expect(await usage().ofTask('task-2')).not.toHaveProperty('estimatedInputTokens')
     })
 
-    it('counts every token of a task that was paid in part or in two currencies', async () => {
+    it('counts every token of a task that was priced in part or in two currencies', async () => {
       await usage().record([
         makeRecord({ taskUid: 'task-1', outputTokens: 100, cost: 1, currency: 'USD' }),
         makeRecord({ taskUid: 'task-1', outputTokens: 1, cost: 9, currency: 'EUR' }),
@@ -176,7 +176,7 @@ export function describeUsage(name: string, open: OpenBench): void {
       expect(await keys('caller', { namespace: 'other' })).toEqual([[undefined, 'tok-1', 1]])
     })
 
-    it('tells callers apart by kind and id, and shows the name that each went by last', async () => {
+    it('keeps callers apart by kind and id, and shows the latest name of each', async () => {
       const at = (second: number) => ({ createdAt: new Date(bench().now().getTime() + second * 1000).toISOString() })
       const call = (caller: RecordedCaller, second: number, outputTokens: number) =>
         makeRecord({ caller, outputTokens, ...at(second) })
@@ -199,7 +199,7 @@ export function describeUsage(name: string, open: OpenBench): void {
       ])
     })
 
-    it('puts the largest output first and currencies apart', async () => {
+    it('lists the largest output first, and each currency apart', async () => {
       await usage().record([
         makeRecord({ agent: 'small', outputTokens: 1 }),
         makeRecord({ agent: 'large', outputTokens: 100, cost: 2, currency: 'EUR' }),
@@ -230,7 +230,7 @@ export function describeUsage(name: string, open: OpenBench): void {
       ])
     })
 
-    it('says how many calls had no price, and gives them no cost', async () => {
+    it('counts the calls without a price, and gives them no cost', async () => {
       await usage().record([
         makeRecord({ agent: 'a', cost: 0, currency: 'USD' }),
         makeRecord({ agent: 'a', llmCalls: 3 }),
@@ -242,7 +242,7 @@ export function describeUsage(name: string, open: OpenBench): void {
       expect(shown).toContainEqual({ cost: undefined, currency: undefined, unpricedCalls: 3 })
     })
 
-    it('tells what was spent of a scope, estimates included, from `since` up to, not including, `until`', async () => {
+    it('sums the usage of a scope, with estimates, from `since` up to but excluding `until`', async () => {
       const caller = { kind: 'token', id: 'tok-1', name: 'me' } as const
       const start = bench().now().getTime()
       const at = (second: number) => new Date(start + second * 1000)
@@ -267,7 +267,7 @@ export function describeUsage(name: string, open: OpenBench): void {
       expect(await usage().spent({ namespace: 'none' }, {})).toEqual({ tokens: 0, costs: {}, unpricedCalls: 0 })
     })
 
-    it('counts from `since` up to, not including, `until`', async () => {
+    it('counts from `since` up to but excluding `until`', async () => {
       const start = bench().now().getTime()
       for (const second of [0, 1, 2, 3]) {
         await usage().record([
@@ -280,7 +280,7 @@ export function describeUsage(name: string, open: OpenBench): void {
       expect(await keys('provider', { until: at(0) })).toEqual([])
     })
 
-    it('adds money without drift, in any order, down to the price of one token', async () => {
+    it('adds money without rounding drift, in any order, down to the price of one token', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(fc.integer({ min: 1, max: 2_000_000 }), { minLength: 1, maxLength: 60 }),
@@ -295,7 +295,7 @@ export function describeUsage(name: string, open: OpenBench): void {
       )
     })
 
-    it('loses nothing of many records that come together', async () => {
+    it('loses none of many records that arrive together', async () => {
       const batches = Array.from({ length: 8 }, () =>
         Array.from({ length: 200 }, () => makeRecord({ taskUid: 'task-1' })),
       )
@@ -309,7 +309,7 @@ export function describeUsage(name: string, open: OpenBench): void {
       expect((await usage().sum({ groupBy: 'caller' })).map((sum) => sum.key).sort()).toEqual([...names].sort())
     })
 
-    it('sweeps what is older', async () => {
+    it('sweeps old records', async () => {
       await usage().record(Array.from({ length: 2500 }, () => makeRecord()))
       bench().advance(1000)
       await usage().record([makeRecord()])

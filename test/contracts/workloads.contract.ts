@@ -87,7 +87,7 @@ export function describeWorkloads(name: string, open: () => Promise<WorkloadsBen
       return state
     }
 
-    it('gives a command its own token as a file that only names are told of, and keeps it out of the output', async () => {
+    it('gives a command its token as a file whose path a variable names, and keeps it out of the output', async () => {
       const key = { taskUid: testIds.next('uid'), attempt: 1 }
       const token = `opaque-${key.taskUid}`
       const script = [
@@ -112,7 +112,7 @@ export function describeWorkloads(name: string, open: () => Promise<WorkloadsBen
       expect(bench.logs.get(key.taskUid)?.join('\n')).not.toContain(token)
     })
 
-    it('gives a command its secrets as files that it can only read', async (context) => {
+    it('gives a command its secrets as read-only files', async (context) => {
       if (bench.noSecretFiles !== undefined) context.skip(bench.noSecretFiles)
       const key = { taskUid: testIds.next('uid'), attempt: 1 }
       const namespace = bench.namespace ?? 'default'
@@ -147,7 +147,7 @@ export function describeWorkloads(name: string, open: () => Promise<WorkloadsBen
       await bench.workloads.remove(key)
     })
 
-    it('keeps the files of the folder for artifacts, after whatever end, and follows no link out of it', async () => {
+    it('keeps the files of the artifacts folder after any end, and follows no link out of it', async () => {
       const key = { taskUid: testIds.next('uid'), attempt: 1 }
       const script = [
         'cd "$SVC_ARTIFACTS_DIR" && printf report > a.txt && head -c 300000 /dev/zero > b.bin',
@@ -164,14 +164,14 @@ export function describeWorkloads(name: string, open: () => Promise<WorkloadsBen
       expect(await readLeft(bench.workloads, key)).toEqual({})
     })
 
-    it('says the exit code and the last words of a command that fails', async () => {
+    it('reports the exit code and the last lines of a command that fails', async () => {
       const state = await finish(await start('echo kept; echo "no such thing" >&2; exit 7'))
       const text = 'kept\n'
       expect(state).toMatchObject({ phase: 'Failed', reason: 'ExitCode', exitCode: 7, output: { text } })
       expect(state).toHaveProperty('message', expect.stringContaining('no such thing'))
     })
 
-    it('knows nothing of an attempt that was never started, or was removed', async () => {
+    it('finds nothing for an attempt that was never started, or was removed', async () => {
       expect(await bench.workloads.observe({ taskUid: 'never', attempt: 1 })).toEqual({ phase: 'Missing' })
       await bench.workloads.remove({ taskUid: 'never', attempt: 1 })
       const key = await start('true')
@@ -179,7 +179,7 @@ export function describeWorkloads(name: string, open: () => Promise<WorkloadsBen
       expect(await bench.workloads.observe(key)).toEqual({ phase: 'Missing' })
     })
 
-    it('keeps the end until it is removed, and starts an attempt once only', async () => {
+    it('keeps the end of an attempt until it is removed, and starts each attempt once', async () => {
       const key = await start('echo ran')
       await waitForEnd(key)
       const spec = { key, namespace: bench.namespace ?? 'default', taskName: 'again', limits: {} }
@@ -197,7 +197,7 @@ export function describeWorkloads(name: string, open: () => Promise<WorkloadsBen
       await finish(first)
     })
 
-    it('calls back on each change, with task and attempt', async () => {
+    it('reports each change, with task and attempt', async () => {
       const seen: { key: AttemptKey; taskName: string; namespace: string }[] = []
       const leave = bench.workloads.onChange((change) => seen.push(change))
       const key = await start('true')
@@ -209,7 +209,7 @@ export function describeWorkloads(name: string, open: () => Promise<WorkloadsBen
       expect(seen[0]).toMatchObject({ namespace, taskName: `task-${key.taskUid}` })
     })
 
-    it('takes no more than it has places for, and says so', async (context) => {
+    it('accepts as many attempts as its capacity, and refuses more', async (context) => {
       context.skip(!Number.isFinite(bench.places), 'something else schedules here')
       expect(bench.workloads.capacity()).toBe(bench.places)
       const keys: AttemptKey[] = []
@@ -221,7 +221,7 @@ export function describeWorkloads(name: string, open: () => Promise<WorkloadsBen
       expect(bench.workloads.capacity()).toBe(bench.places)
     })
 
-    it('ends an attempt that ignores TERM when it is removed, and nothing of it is left', async () => {
+    it('ends an attempt that ignores SIGTERM when it is removed, and leaves nothing of it', async () => {
       const marker = testIds.next('svc-stubborn')
       const key = await start(`trap "" TERM; echo deaf; while :; do sleep 1; : ${marker}; done`)
       await waitForLine(key, 'deaf')
@@ -230,19 +230,19 @@ export function describeWorkloads(name: string, open: () => Promise<WorkloadsBen
       expect(await bench.workloads.observe(key)).toEqual({ phase: 'Missing' })
     })
 
-    it('lets a command that heeds TERM end by itself', async () => {
+    it('lets a command that handles SIGTERM end by itself', async () => {
       const key = await start('trap "echo goodbye; exit 0" TERM; echo ready; while :; do sleep 0.05; done')
       await waitForLine(key, 'ready')
       await bench.workloads.remove(key)
       expect(bench.logs.get(key.taskUid)).toContain('goodbye')
     })
 
-    it('ends an attempt at its deadline and says that it was that', async () => {
+    it('ends an attempt at its deadline and gives that as the reason', async () => {
       const state = await finish(await start('trap "" TERM; while :; do sleep 0.1; done', { deadlineSeconds: 0.5 }))
       expect(state).toMatchObject({ phase: 'Failed', reason: 'DeadlineExceeded' })
     })
 
-    it('ends what a command left running', async () => {
+    it('ends the processes that a command left behind', async () => {
       const marker = testIds.next('svc-daemon')
       const key = await start(
         `(trap "" HUP TERM; while :; do sleep 1; : ${marker}; done) > /dev/null 2>&1 & echo parent`,
@@ -252,7 +252,7 @@ export function describeWorkloads(name: string, open: () => Promise<WorkloadsBen
       await bench.workloads.remove(key)
     })
 
-    it('keeps the last 5 MiB of stdout, and the rest goes to the logs only', async () => {
+    it('keeps the last 5 MiB of stdout as the output, and writes all of it to the log', async () => {
       const key = await start(`yes 0123456789abcdef | head -c 8000000; echo; echo the-end`)
       const state = await waitForEnd(key, floodMs)
       expect(state).toMatchObject({ phase: 'Succeeded', output: { truncated: true } })
@@ -262,7 +262,7 @@ export function describeWorkloads(name: string, open: () => Promise<WorkloadsBen
       await bench.workloads.remove(key)
     })
 
-    it('lets a program write no faster than its lines are taken', async () => {
+    it('lets a program write no faster than its lines are stored', async () => {
       const gate = Promise.withResolvers<void>()
       let [calls, atOnce, most] = [0, 0, 0]
       bench.slowDown.take = async () => {
@@ -283,14 +283,14 @@ export function describeWorkloads(name: string, open: () => Promise<WorkloadsBen
       expect(bench.logs.get(key.taskUid)?.at(-1)).toBe('over')
     })
 
-    it('goes on when lines cannot be stored', async () => {
+    it('continues when lines cannot be stored', async () => {
       bench.slowDown.take = () => Promise.reject(new Error('the disk is full'))
       const state = await finish(await start('yes lost | head -c 1000000; echo kept'))
       delete bench.slowDown.take
       expect(state).toMatchObject({ phase: 'Succeeded' })
     })
 
-    it('says when the command is not there', async () => {
+    it('reports a missing command', async () => {
       const state = await finish(await start('', {}, ['/no/such/program']))
       expect(state).toMatchObject({ phase: 'Failed', message: expect.stringMatching(/not found|no such file/i) })
     })

@@ -50,7 +50,7 @@ function readUsed(): number {
 const full = { phase: 'Failed', reason: 'DiskFull', message: expect.stringContaining('in its workspace') }
 
 describe.skipIf(!probe.available)('a command that writes more than its workspace holds', () => {
-  it('is ended long before it has written all of it', async () => {
+  it('is ended long before it has written everything', async () => {
     const key = await start(flood)
     expect(await waitForEnd(key)).toMatchObject(full)
     expect(readUsed()).toBeLessThan(1024 * mebibyte)
@@ -58,7 +58,7 @@ describe.skipIf(!probe.available)('a command that writes more than its workspace
     expect(readdirSync(join(bench.folder, 'data', 'work'))).toEqual([])
   })
 
-  it('is ended for the number of its files', async () => {
+  it('is ended for too many files', async () => {
     expect(await waitForEnd(await start(litter))).toMatchObject(full)
   })
 
@@ -68,20 +68,20 @@ describe.skipIf(!probe.available)('a command that writes more than its workspace
     expect(readUsed()).toBeLessThanOrEqual(size.bytes + mebibyte)
   })
 
-  it('is ended when it hides what it wrote from its own user', async () => {
+  it('is ended when it makes what it wrote unreadable for its own user', async () => {
     const write = (place: string) => `for i in 1 2 3 4 5; do head -c 2097152 /dev/zero > ${place}$i || exit 7; done`
     const hide = `mkdir d; ${write('d/f')}; chmod 000 d; ${write('f')}; sleep 60`
     expect(await waitForEnd(await start(hide))).toMatchObject(full)
   })
 
-  it('may write what its own task allows', async () => {
+  it('may write as much as its own task allows', async () => {
     const write = 'for i in 1 2 3 4 5; do head -c 5000000 /dev/zero > f$i || exit 7; done'
     expect(await waitForEnd(await start(`${write}; sleep 60`))).toMatchObject(full)
     const more = { diskBytes: 64 * mebibyte }
     expect(await waitForEnd(await start(`${write}; sleep 0.5`, more))).toMatchObject({ phase: 'Succeeded' })
   })
 
-  it('counts a file with many names once, and what was removed not at all', async () => {
+  it('is charged once for a file with many names, and not for removed files', async () => {
     const script = [
       'head -c 5000000 /dev/zero > one; for i in $(seq 20); do ln one l$i; done',
       'for i in $(seq 10); do head -c 5000000 /dev/zero > two; rm two; sleep 0.1; done',
@@ -91,7 +91,7 @@ describe.skipIf(!probe.available)('a command that writes more than its workspace
 })
 
 describe.skipIf(!probe.available)('code that shares a folder', () => {
-  it('is ended for what it adds, not for what was there', async () => {
+  it('is ended for the files it adds, not for those that were there', async () => {
     const folder = makeFolder('growth-test')
     const sandbox = createSandbox({ ids: testIds, bubblewrap: Promise.resolve(probe) })
     const limits = {
@@ -168,7 +168,7 @@ describe.skipIf(!probe.available || noDisk !== undefined)(`a disk that is nearly
       return state.phase === phase && state
     }, `${key.taskUid} is ${phase}`)
 
-  it('starts nothing below its reserve, and again when there is room', async () => {
+  it('starts nothing below its reserve, and starts again when there is room', async () => {
     leaveFree(2.4 * mebibyte)
     expect(small.workloads.capacity()).toBe(0)
     await expect(submit('a', 'true')).rejects.toMatchObject({
@@ -180,7 +180,7 @@ describe.skipIf(!probe.available || noDisk !== undefined)(`a disk that is nearly
     await waitForPhase(await submit('a', 'true'), 'Succeeded')
   })
 
-  it('ends the attempt that wrote most when it is in danger, and only that one', async () => {
+  it('ends the attempt that wrote most when space is critical, and only that one', async () => {
     const wait = 'touch written; while true; do sleep 0.1; done'
     const few = await submit('few', `head -c 4000000 /dev/zero > f; ${wait}`)
     await waitForPhase(few, 'Running')
@@ -220,13 +220,13 @@ const apart = await (async () => {
 })()
 
 describe.skipIf(apart !== undefined)(`a workspace that is a file system of its own ${apart ?? ''}`, () => {
-  it('holds no byte more than its size, and the reason is told', async () => {
+  it('holds no byte more than its size, and the reason names the limit', async () => {
     const { state } = await runApart(flood, bench.folder)
     expect(state).toMatchObject(full)
     expect(state).toMatchObject({ exitCode: 7 })
   })
 
-  it('holds no more files than it may', async () => {
+  it('holds no more files than its limit', async () => {
     expect((await runApart(litter, bench.folder)).state).toMatchObject(full)
   })
 

@@ -40,7 +40,7 @@ describe('Pending tasks', () => {
     expect(startedNames()).toEqual(['urgent', 'old', 'young', 'low'])
   })
 
-  it('stay where they are while they are suspended, and start with the spec that they have by then', async () => {
+  it('stay Pending while they are suspended, and start with the spec they have when they are resumed', async () => {
     await open()
     const change = async (spec: object) => {
       const task = await bench.getTask('held')
@@ -63,7 +63,7 @@ describe('Pending tasks', () => {
     expect(bench.workloads.specOf('held').run).toMatchObject({ command: ['false'] })
   })
 
-  it('that were queued give their place up when they are suspended, and one that loses its schedule runs', async () => {
+  it('leave the queue when they are suspended; a task whose schedule is removed starts', async () => {
     await open()
     const change = async (name: string, spec: object) => {
       const task = await bench.getTask(name)
@@ -86,7 +86,7 @@ describe('Pending tasks', () => {
     expect(startedNames()).toEqual(['nightly'])
   })
 
-  it('that change while they are being started start as they are afterwards', async () => {
+  it('that change while they are being started run with their new spec', async () => {
     await open()
     const { events } = bench.records
     const append = events.append.bind(events)
@@ -109,7 +109,7 @@ describe('Pending tasks', () => {
     expect(startedNames()).toEqual(['late'])
   })
 
-  it('keep their order over a restart of the service [TASK-039]', async () => {
+  it('start in the same order after a restart of the service [TASK-039]', async () => {
     await open()
     bench.workloads.setCapacity(0)
     for (const [name, priority] of [
@@ -129,7 +129,7 @@ describe('Pending tasks', () => {
     expect(startedNames()).toEqual(['c', 'b', 'a'])
   })
 
-  it('never run more at a time than there is room for, and all of a crowd run once', async () => {
+  it('never run more at a time than there is room for, and run once each however many there are', async () => {
     await open()
     bench.workloads.setCapacity(3)
     const names = Array.from({ length: 40 }, (_, index) => `t${index}`)
@@ -147,7 +147,7 @@ describe('Pending tasks', () => {
 })
 
 describe('the namespace limit', () => {
-  it('counts running tasks only, holds back no other namespace and never deadlocks [TASK-040]', async () => {
+  it('counts running tasks only, blocks no other namespace and never deadlocks [TASK-040]', async () => {
     await open({ settings: { maxTasksPerNamespace: 1 } })
     await bench.submitTask('first')
     await bench.running('first')
@@ -160,7 +160,7 @@ describe('the namespace limit', () => {
     await bench.running('second')
   })
 
-  it('is known again after a restart, before anything starts [TASK-040]', async () => {
+  it('is applied again after a restart, before anything starts [TASK-040]', async () => {
     await open({ settings: { maxTasksPerNamespace: 1 } })
     await bench.submitTask('first')
     await bench.running('first')
@@ -213,7 +213,7 @@ describe('the sibling limit', () => {
 describe('a session', () => {
   const session = { name: 's-1', create: true }
 
-  it('goes to the tasks that wait for it in order of priority, then age, before one that comes later [TASK-039]', async () => {
+  it('goes to its waiting tasks in order of priority, then age, before a task that comes later [TASK-039]', async () => {
     await open()
     await bench.submitTask('holder', { sessionRef: session })
     await bench.running('holder')
@@ -236,7 +236,7 @@ describe('a session', () => {
     expect(startedNames()).toEqual(['holder', 'urgent', 'old', 'young', 'low'])
   })
 
-  it('is held by one task at a time, and the next starts as soon as it is let go', async () => {
+  it('is locked by one task at a time, and the next task starts as soon as it is free', async () => {
     await open()
     await bench.submitTask('one', { sessionRef: session })
     await bench.running('one')
@@ -282,7 +282,7 @@ describe('a session', () => {
     expect((await readSession())?.messageCount).toBe(4)
   })
 
-  it('gets the outcome from the worker where that has written it, else from the service', async () => {
+  it('gets the outcome from the worker if the worker wrote one, else from the service', async () => {
     await open()
     const task = await bench.submitTask('teller', { sessionRef: session })
     await bench.running('teller')
@@ -296,7 +296,7 @@ describe('a session', () => {
     expect(stored.map(({ content }) => content)).toEqual(['in my own words'])
   })
 
-  it('counts the tokens of every task that used it, once, whatever else they add to it', async () => {
+  it('counts the tokens of every task that used it once, whether or not the task appends messages', async () => {
     await open()
     for (const [name, append] of [
       ['speaker', true],
@@ -314,14 +314,14 @@ describe('a session', () => {
     expect(await bench.records.sessions.get(key)).toMatchObject({ inputTokens: 14, outputTokens: 6, messageCount: 2 })
   })
 
-  it('fails a task that names one that is not there and not to be made', async () => {
+  it('fails a task that names a missing session and may not create it', async () => {
     await open()
     await bench.submitTask('lost', { sessionRef: { name: 'nowhere' } })
     const failed = await bench.phase('lost', 'Failed')
     expect(failed.status?.message).toMatch(/session "nowhere" does not exist.*sessionRef.create/)
   })
 
-  it('is let go by a task that is cancelled or deleted while it runs', async () => {
+  it('is freed by a task that is cancelled or deleted while it runs', async () => {
     await open()
     await bench.submitTask('one', { sessionRef: session })
     await bench.running('one')

@@ -30,7 +30,7 @@ async function kept(uid: string): Promise<string[]> {
 const report = ['a.txt text/plain; charset=utf-8']
 
 describe('the files in a command’s folder for artifacts', () => {
-  it('are kept when it succeeds, and what is left out is in the log', async () => {
+  it('are kept when the command succeeds, and the log names what is left out', async () => {
     const uid = await start('build')
     expect(bench.workloads.specOf('build').run).toMatchObject({
       artifactsDir: '/workspace/out',
@@ -44,28 +44,28 @@ describe('the files in a command’s folder for artifacts', () => {
     expect(lines).toEqual(['[artifact "link" is left out: it is a link]'])
   })
 
-  it('are kept when it fails, also before it is tried again', async () => {
+  it('are kept when the command fails, also before a retry', async () => {
     const uid = await start('build', { retryPolicy: { maxRetries: 1 } })
     bench.workloads.fail('build')
     await bench.taskWhen('build', ({ status }) => status?.nextRetryTime !== undefined, 'waits for its retry')
     expect(await kept(uid)).toEqual(report)
   })
 
-  it('are kept when its time is over', async () => {
+  it('are kept when the command times out', async () => {
     const uid = await start('build', { timeout: '10s' })
     bench.clock.jump(10_000)
     expect((await bench.phase('build', 'Failed')).status?.message).toMatch(/timed out/)
     expect(await kept(uid)).toEqual(report)
   })
 
-  it('are not looked for without such a folder', async () => {
+  it('are not read where the task has no such folder', async () => {
     const uid = await start('build', { artifactsDir: undefined })
     bench.workloads.succeed('build')
     await bench.phase('build', 'Succeeded')
     expect(await kept(uid)).toEqual([])
   })
 
-  it('do not keep the task from its end when they are lost', async () => {
+  it('do not delay the end of the task when they are lost', async () => {
     const uid = await start('build')
     bench.workloads.readLeftFiles = () => {
       throw new Error('the pod is gone')

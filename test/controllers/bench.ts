@@ -26,8 +26,10 @@ import { createEgress } from '../../src/egress/egress.ts'
 import type { TokenExchange } from '../../src/ports/identity.ts'
 import type { Leadership } from '../../src/ports/leadership.ts'
 import type { TryProvider } from '../../src/ports/provider-trial.ts'
+import type { ListMcpTools } from '../../src/ports/tool-listing.ts'
 import { tryProvider } from '../../src/proxy/index.ts'
 import { cleanupFinalizer } from '../../src/rules/scheduled-run.ts'
+import { listMcpTools } from '../../src/tools/custom/mcp/list-tools.ts'
 import { createBudgetLedger } from '../../src/usecases/index.ts'
 import { openMigrated } from '../fixtures/sqlite.ts'
 import { createManualClock, waitFor } from '../fixtures/time.ts'
@@ -105,8 +107,15 @@ export async function openBench({ settings, catalog, withCatalog = false, tokenE
     const { allowNetworks, deny } = catalogSettings.egress
     const trials = { ports: { secrets, egress, clock }, settings: { allowNetworks, ownAddresses: () => deny } }
     const tryIt: TryProvider = (provider, signal) => tryProvider(trials, provider, signal)
+    const listTools: ListMcpTools = (server, signal) =>
+      listMcpTools(server, { egress, egressPolicy: catalogSettings.egress }, signal)
     const others = withCatalog
-      ? createCatalogControllers({ ...deps, tryProvider: tryIt, settings: catalogSettings })
+      ? createCatalogControllers({
+          ...deps,
+          tryProvider: tryIt,
+          listMcpTools: listTools,
+          settings: catalogSettings,
+        })
       : []
     return createControllerRunner({ controllers: [...tasks, ...others], leadership: alone, clock, ids, log })
   }

@@ -48,7 +48,7 @@ const webhookState = (name: string, state: string) =>
   bench.taskWhen(name, ({ status }) => status?.webhook?.state === state, `callback is ${state}`)
 
 describe('a completion callback', () => {
-  it('carries how the task ended and a signature made with the secret of the namespace [TASK-055] [TASK-057]', async () => {
+  it('contains how the task ended, and a signature made with the secret of the namespace [TASK-055] [TASK-057]', async () => {
     await bench.secrets.create({ namespace: 'default', name: 'svc-callback-signing', stringData: { secret: 'k3y' } })
     const { metadata } = await finish('job')
     const delivered = await webhookState('job', 'Delivered')
@@ -72,7 +72,7 @@ describe('a completion callback', () => {
     expect((await bench.eventsOf('job')).at(-1)?.type).toBe('CallbackDelivered')
   })
 
-  it('is accepted by the receiver in examples, which refuses any other body [TASK-055]', async () => {
+  it('is accepted by the example receiver, which refuses any other body [TASK-055]', async () => {
     await bench.secrets.create({ namespace: 'default', name: 'svc-callback-signing', stringData: { secret: 'k3y' } })
     const receiver = spawn(process.execPath, ['examples/webhook-receiver.mjs'], {
       env: { ...process.env, WEBHOOK_SECRET: 'k3y', PORT: '0' },
@@ -93,7 +93,7 @@ describe('a completion callback', () => {
     }
   })
 
-  it('makes the signing secret on first use and keeps it [TASK-055]', async () => {
+  it('creates the signing secret on first use and keeps it [TASK-055]', async () => {
     await finish('one')
     await finish('two')
     await webhookState('one', 'Delivered')
@@ -106,7 +106,7 @@ describe('a completion callback', () => {
     }
   })
 
-  it('is tried again with backoff until it is taken, over a restart too [TASK-056] [TASK-057]', async () => {
+  it('is retried with backoff until it is accepted, over a restart too [TASK-056] [TASK-057]', async () => {
     answer = 500
     await finish('job')
     const waiting = await bench.taskWhen('job', ({ status }) => status?.webhook?.attempts === 1, 'was tried')
@@ -154,7 +154,7 @@ describe('a completion callback', () => {
     expect((await bench.eventsOf('job')).at(-1)?.type).toBe('CallbackFailed')
   })
 
-  it('is not sent to private addresses that nobody allowed', async () => {
+  it('is not sent to private addresses that are not allowed', async () => {
     const forbidden = url.replace('127.0.0.1', '[::1]')
     await finish('job', forbidden)
     const waiting = await bench.taskWhen('job', ({ status }) => status?.webhook?.attempts === 1, 'was tried')
@@ -162,7 +162,7 @@ describe('a completion callback', () => {
     expect(received).toEqual([])
   })
 
-  it('holds up neither other tasks nor the deletion of its own', async () => {
+  it('delays neither other tasks nor the deletion of its own task', async () => {
     server.removeAllListeners('request')
     server.on('request', () => undefined)
     await finish('stuck')

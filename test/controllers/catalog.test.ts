@@ -6,6 +6,7 @@ import type { Kind, ResourceOf } from '../../src/contract/resources/index.ts'
 import { createProviderControllers } from '../../src/controllers/catalog/provider-controller.ts'
 import { defaultCatalogSettings } from '../../src/controllers/catalog/settings.ts'
 import type { ProviderNote } from '../../src/ports/provider-health.ts'
+import { listOf, type ScriptedServer, startScriptedServer } from '../fixtures/mcp/scripted-server.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { type Bench, openBench } from './bench.ts'
 
@@ -60,7 +61,7 @@ describe('a skill', () => {
     expect(large.status?.conditions?.[1]).toMatchObject({ type: 'ContentSizeWarning', status: 'True' })
   })
 
-  it('is in error while a file leads out of its folder', async () => {
+  it('is in error while one of its file paths leads out of its folder', async () => {
     await bench.create('Skill', 'odd', { description: 'd', content: { inline: 'x', files: { '../a': 'x' } } })
     const odd = await when('Skill', 'odd', ({ status }) => status?.phase === 'Error')
     expect(reasonOf(odd)).toContain('"../a"')
@@ -71,7 +72,7 @@ describe('a skill', () => {
 })
 
 describe('a provider', () => {
-  it('is ready once its key is there, and says what is missing until then', async () => {
+  it('is ready once its key exists, and until then says what is missing', async () => {
     await bench.create('Provider', 'vendor', { type: 'llmo', baseURL: url, secretRef: { name: 'keys' } })
     const lacking = await readyWhen('Provider', 'vendor', false)
     const missing = 'secret "keys" in namespace "default", named by provider "vendor", does not exist; create it'
@@ -87,12 +88,14 @@ describe('a provider', () => {
     expect(JSON.stringify(ready)).not.toContain('sk-1')
   })
 
-  it('has its key read once each time that it is looked at', async () => {
+  it('reads its key once in each check', async () => {
     await bench.secrets.create({ namespace: 'default', name: 'keys', stringData: { 'api-key': 'sk-1' } })
     await bench.create('Provider', 'vendor', { type: 'llmo', baseURL: url, secretRef: { name: 'keys' } })
     await bench.pause()
     const tryProvider = async () => ({ models: [] })
-    const controllers = createProviderControllers({ ...bench, tryProvider, settings: defaultCatalogSettings })
+    const listMcpTools = async () => []
+    const settings = defaultCatalogSettings
+    const controllers = createProviderControllers({ ...bench, tryProvider, listMcpTools, settings })
     const reads = vi.spyOn(bench.secrets, 'read')
     for (const controller of controllers) {
       reads.mockClear()
@@ -101,7 +104,7 @@ describe('a provider', () => {
     }
   })
 
-  it('is tried, and says when it answered [PROV-011]', async () => {
+  it('is tried, and reports when it answered [PROV-011]', async () => {
     await bench.create('Provider', 'local', { type: 'llmo', baseURL: url })
     const reached = await when('Provider', 'local', ({ status }) => status?.lastReached !== undefined)
     expect(reached.status).toMatchObject({ ready: true, lastReached: '2026-03-01T12:00:00.000Z' })
@@ -119,7 +122,7 @@ describe('a provider', () => {
     expect(away.status?.conditions?.[1]).toMatchObject({ type: 'Reachable', status: 'False' })
   })
 
-  it('shows at once that it cools down and why, and at once that it no longer does [PROV-011]', async () => {
+  it('shows a cool-down with its reason at once, and its end at once [PROV-011]', async () => {
     await bench.create('Provider', 'busy', { type: 'llmo', baseURL: url })
     await readyWhen('Provider', 'busy', true)
     bench.clock.jump(1000)
@@ -143,7 +146,7 @@ describe('a provider', () => {
     expect(answered.status?.lastError).toBeUndefined()
   })
 
-  it('shows at once that its calls fail and why, and at once that they are answered again [PROV-011]', async () => {
+  it('shows failing calls with their reason at once, and at once when they are answered again [PROV-011]', async () => {
     await bench.create('Provider', 'locked', { type: 'llmo', baseURL: url })
     const ready = await readyWhen('Provider', 'locked', true)
     expect(ready.status?.conditions?.map(({ type }) => type)).toEqual(['Ready', 'Reachable'])
@@ -178,7 +181,7 @@ describe('a provider', () => {
     expect([answering.status?.lastError, answering.status?.lastErrorAt]).toEqual([undefined, undefined])
   })
 
-  it('says when it was reached last though nobody told that calls go on being answered [PROV-011]', async () => {
+  it('reports the last answered call in its next check, though nobody is notified of it [PROV-011]', async () => {
     await bench.create('Provider', 'steady', { type: 'llmo', baseURL: url })
     await readyWhen('Provider', 'steady', true)
     const provider = { namespace: 'default', name: 'steady' }
@@ -192,7 +195,7 @@ describe('a provider', () => {
     }, 'the status tells of the later call')
   })
 
-  it('is not blamed for the calls of one that had its name before', async () => {
+  it('is not blamed for the calls of an earlier provider of the same name', async () => {
     const provider = { namespace: 'default', name: 'again' }
     const failed = { at: bench.clock.now(), reason: 'HTTP 401' }
     await bench.records.providerHealth.note([{ provider, failed, failures: 1 }])
@@ -203,7 +206,7 @@ describe('a provider', () => {
     expect(again.status?.conditions?.map(({ type }) => type)).toEqual(['Ready', 'Reachable'])
   })
 
-  it('costs no write when a look finds nothing new', async () => {
+  it('is not written when a check finds nothing new', async () => {
     await bench.create('Provider', 'quiet', { type: 'llmo', baseURL: url })
     const { metadata } = await readyWhen('Provider', 'quiet', true)
     for (let looked = 0; looked < 5; looked += 1) {
@@ -216,7 +219,7 @@ describe('a provider', () => {
 })
 
 describe('a tool', () => {
-  it('is available while its endpoint gives any answer, and is looked at every five minutes [TOOL-018] [TOOL-019]', async () => {
+  it('is available while its endpoint gives any answer, and is checked every five minutes [TOOL-018] [TOOL-019]', async () => {
     await bench.create('Tool', 'weather', { description: 'd', http: { url } })
     const there = await when('Tool', 'weather', ({ status }) => status?.available === true)
     expect(there.status).toMatchObject({ endpoint: url, lastCheck: '2026-03-01T12:00:00.000Z' })
@@ -241,12 +244,66 @@ describe('a tool', () => {
     await when('Tool', 'keyed', ({ status }) => status?.available === true)
     await bench.create('Tool', 'mcp', { description: 'd', mcp: { actor: { templateRef: { name: 'x' } } } })
     const mcp = await when('Tool', 'mcp', ({ status }) => status?.available === false)
-    expect(mcp.status?.error).toContain('mcp waits for MCP tools on actors')
+    expect(mcp.status?.error).toContain('mcp.actor waits for MCP tools on actors')
+  })
+})
+
+describe('a tool that is an MCP server', () => {
+  let mcp: ScriptedServer
+  const secret = 'token-of-the-server-0123'
+  beforeEach(async () => {
+    mcp = await startScriptedServer()
+    mcp.replies['tools/list'] = listOf('search', 'read_page', 'delete_all')
+    await bench.secrets.create({ namespace: 'default', name: 'k', stringData: { t: secret } })
+  })
+  afterEach(() => mcp.stop())
+
+  const toolsOf = ({ status }: ResourceOf<'Tool'>) => status?.tools?.map(({ name }) => name)
+
+  it('is available while it lists its tools, of which the filter chooses [TOOL-018] [TOOL-019]', async () => {
+    const spec = { description: 'd', mcp: { url: mcp.url, tools: ['search', 'read_*'] } }
+    await bench.create('Tool', 'docs', { ...spec, http: { authSecretRef: { name: 'k', key: 't' } } })
+    const there = await when('Tool', 'docs', ({ status }) => status?.available === true)
+    expect(there.status).toMatchObject({ endpoint: mcp.url, lastCheck: '2026-03-01T12:00:00.000Z' })
+    expect(toolsOf(there)).toEqual(['docs__search', 'docs__read_page'])
+    expect(mcp.seen.every(({ headers }) => headers.authorization === `Bearer ${secret}`)).toBe(true)
+    expect(JSON.stringify(there)).not.toContain(secret)
+  })
+
+  it('gets the tools that it has by then at each check, and keeps them while it cannot be asked', async () => {
+    await bench.create('Tool', 'docs', { description: 'd', mcp: { url: mcp.url } })
+    await when('Tool', 'docs', (tool) => toolsOf(tool)?.length === 3)
+    mcp.replies['tools/list'] = listOf('find')
+    bench.clock.jump(300_000)
+    await when('Tool', 'docs', (tool) => toolsOf(tool)?.join() === 'docs__find')
+    mcp.intercept((_received, response) => response.writeHead(503).end('down') !== undefined)
+    bench.clock.jump(300_000)
+    const down = await when('Tool', 'docs', ({ status }) => status?.available === false)
+    expect(down.status?.error).toContain('answered 503')
+    expect(toolsOf(down)).toEqual(['docs__find'])
+    mcp.reset()
+    bench.clock.jump(30_000)
+    const back = await when('Tool', 'docs', ({ status }) => status?.available === true)
+    expect(back.status?.error).toBeUndefined()
+  })
+
+  it('says what is wrong: a filter without a match, too many tools, a credential that is refused', async () => {
+    await bench.create('Tool', 'none', { description: 'd', mcp: { url: mcp.url, tools: ['nothing*'] } })
+    const none = await when('Tool', 'none', ({ status }) => status?.available === false)
+    expect(none.status?.error).toBe('mcp.tools matches none of its 3 tools')
+    mcp.replies['tools/list'] = listOf(...Array.from({ length: 129 }, (_, at) => `t${at}`))
+    await bench.create('Tool', 'many', { description: 'd', mcp: { url: mcp.url } })
+    const many = await when('Tool', 'many', ({ status }) => status?.available === false)
+    expect(many.status?.error).toContain('choose at most 128 of them with mcp.tools')
+    mcp.intercept((_received, response) => response.writeHead(401).end() !== undefined)
+    await bench.create('Tool', 'locked', { description: 'd', mcp: { url: mcp.url } })
+    const locked = await when('Tool', 'locked', ({ status }) => status?.available === false)
+    expect(locked.status?.error).toContain('refused the credential of the tool (status 401)')
   })
 })
 
 describe('an agent', () => {
-  it('is ready when all it names is there, and follows its changes', async () => {
+  it('is ready when everything it names exists, and follows changes of that', async () => {
     await bench.create('Agent', 'poet', { providerRef: { name: 'vendor' }, skills: [{ name: 'style' }] })
     expect(reasonOf(await readyWhen('Agent', 'poet', false))).toMatch(
       /^provider "vendor" \(providerRef\) does not exist/,
@@ -261,7 +318,7 @@ describe('an agent', () => {
     await readyWhen('Agent', 'poet', false)
   })
 
-  it('counts its tasks that have not ended and knows when it was used last', async () => {
+  it('counts its tasks that have not ended, and records when it was used last', async () => {
     await bench.create('Provider', 'default', { type: 'demo' })
     await bench.create('Agent', 'poet', {})
     const task = { type: 'ai', command: undefined, prompt: 'x', agentRef: { name: 'poet' } }
@@ -283,7 +340,7 @@ describe('an agent', () => {
     expect((await get('Agent', 'poet'))?.status?.lastUsed).toBe(status?.completionTime)
   })
 
-  it('goes when its time after the last task has passed, not while a task needs it', async () => {
+  it('is removed when its time after the last task has passed, but not while a task needs it', async () => {
     await bench.create('Provider', 'default', { type: 'demo' })
     await bench.create('Agent', 'brief', { ttlAfterLastTask: '10m' })
     await readyWhen('Agent', 'brief', true)

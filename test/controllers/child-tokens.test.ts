@@ -44,7 +44,7 @@ const listTokens = async () => (await bench.secrets.list()).filter(({ name }) =>
 const eventsOf = async (name: string) => JSON.stringify(await bench.eventsOf(name))
 
 describe('a run of a schedule in a transaction', () => {
-  it('has a token of its own in a Secret that it owns, and a command finds it', async () => {
+  it('has a token of its own in a Secret that it owns, and its command can read it', async () => {
     const asked = await open()
     await tick()
     const run = await bench.running(runName)
@@ -71,7 +71,7 @@ describe('a run of a schedule in a transaction', () => {
     )
   })
 
-  it('takes its Secret with it', async () => {
+  it('has its Secret deleted with it', async () => {
     await open()
     await tick()
     const { metadata } = await bench.running(runName)
@@ -80,7 +80,7 @@ describe('a run of a schedule in a transaction', () => {
     await waitFor(async () => ((await listTokens()).length === 0 ? true : undefined), 'the Secret is gone')
   })
 
-  it('is not made without its token: the tick is left out, and says why', async () => {
+  it('is not created without its token: the tick is skipped, with the reason', async () => {
     await open({ fail: () => 'UpstreamFailed' })
     await tick()
     await bench.taskWhen('nightly', ({ status }) => status?.lastScheduleTime !== undefined, 'has ticked')
@@ -89,7 +89,7 @@ describe('a run of a schedule in a transaction', () => {
     expect(await eventsOf('nightly')).toContain('TokenExchangeFailed')
   })
 
-  it('waits while the exchange cannot be asked, and is made once it can', async () => {
+  it('waits while the exchange is unavailable, and is created afterwards', async () => {
     let isAway = true
     const asked = await open({ fail: () => (isAway ? 'Unavailable' : undefined) })
     await tick()
@@ -105,7 +105,7 @@ describe('a run of a schedule in a transaction', () => {
   it.each([
     ['more than the parent has', { ...settings, childScope: 'a c' }],
     ['nothing', { childTtlMs: 1, toolTtlMs: 1 }],
-  ])('asks for no token when the scope of children is %s', async (_what, propagation) => {
+  ])('requests no token when the scope of children is %s', async (_what, propagation) => {
     const asked = await open({ propagation })
     await tick()
     await bench.taskWhen('nightly', ({ status }) => status?.lastScheduleTime !== undefined, 'has ticked')
@@ -114,7 +114,7 @@ describe('a run of a schedule in a transaction', () => {
     expect(await eventsOf('nightly')).toContain('--context-token-child-scope')
   })
 
-  it('leaves neither child nor Secret when the child cannot have it', async () => {
+  it('leaves neither child nor Secret when the child cannot be created', async () => {
     await open()
     bench.secrets.setOwner = async () => {
       throw new SvcError('Internal', 'broke')
@@ -128,7 +128,7 @@ describe('a run of a schedule in a transaction', () => {
     expect(await listTokens()).toEqual([])
   })
 
-  it('gets its Secret at its start where the service ended before it was given', async () => {
+  it('gets its Secret at its start when the service ended before the Secret had changed owner', async () => {
     await open()
     const setOwner = bench.secrets.setOwner
     const parent = await bench.submitTask('parent', { schedule: '0 0 1 1 *', transaction })
@@ -149,8 +149,8 @@ describe('a run of a schedule in a transaction', () => {
   })
 })
 
-describe('what is not a token of the task', () => {
-  it('is not mounted, whatever an annotation names', async () => {
+describe('a Secret that is not the token of the task', () => {
+  it('is not mounted, whatever the annotation names', async () => {
     await open()
     const key = { namespace: 'default', name: 'prod' }
     await bench.secrets.create({ ...key, stringData: { token: 'production-secret' } })
@@ -160,7 +160,7 @@ describe('what is not a token of the task', () => {
     expect(bench.workloads.started).toEqual([])
   })
 
-  it('cannot be named by a task: the token of one is for that one alone', async () => {
+  it('cannot be referenced by the task when it is the token of another one', async () => {
     await open()
     const key = { namespace: 'default', name: 'nightly-txn-1-0123456789' }
     await bench.secrets.create({ ...key, stringData: { token: 't' }, owner: { name: 'nightly', uid: 'uid-1' } })
@@ -172,7 +172,7 @@ describe('what is not a token of the task', () => {
 })
 
 describe('a schedule of a child', () => {
-  it('is refused for a command of a transaction', async () => {
+  it('is refused for a command that is part of a transaction', async () => {
     await open()
     const { uid } = (await bench.submitTask('boss')).metadata
     await bench.submitTask('nightly', scheduled, {
@@ -193,13 +193,13 @@ describe('an ai task of a transaction', () => {
     return run.kind === 'worker' ? run.assignment : undefined
   }
 
-  it('has its worker ask for a token at each call of a tool', async () => {
+  it('makes its worker request a token for each call of a tool', async () => {
     const assignment = await propagationOf({ transaction })
     expect(assignment?.propagation).toEqual({ mode: 'exchange' })
     expect(assignment?.task.variables).toMatchObject({ SVC_TRANSACTION_ID: 'txn-1' })
   })
 
-  it('has nothing to hand on where it is part of none', async () => {
+  it('passes no token on where the task is part of no transaction', async () => {
     expect((await propagationOf({}))?.propagation).toEqual({ mode: 'none' })
   })
 })

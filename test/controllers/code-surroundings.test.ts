@@ -23,7 +23,7 @@ function assignmentOf(name: string) {
 }
 
 describe('variables', () => {
-  it('come from config maps, from secrets, from the task itself and from its limits', async () => {
+  it('are read from config maps, from secrets, from the task itself and from its limits', async () => {
     await bench.configMaps.create({ ...home, name: 'settings', data: { colour: 'blue' } })
     await bench.secrets.create({ ...home, name: 'keys', stringData: { token: 'tok-123456' } })
     const env = [
@@ -49,7 +49,7 @@ describe('variables', () => {
     expect(redact).toEqual(['tok-123456'])
   })
 
-  it('wait for a config map that is not there yet', async () => {
+  it('make the task wait for a config map that does not exist yet', async () => {
     const env = [{ name: 'COLOUR', valueFrom: { configMapKeyRef: { name: 'late', key: 'colour' } } }]
     await bench.submitTask('build', { env })
     const waiting = await bench.taskWhen('build', ({ status }) => status?.message !== undefined, 'says why it waits')
@@ -59,7 +59,7 @@ describe('variables', () => {
     expect(commandOf('build').env).toMatchObject({ COLOUR: 'blue' })
   })
 
-  it('of an ai task are those of the code that it runs', async () => {
+  it('of an ai task are set for the code that it runs', async () => {
     await bench.create('Provider', 'default', { type: 'demo' })
     const spec = { type: 'ai', prompt: 'p', command: undefined, env: [{ name: 'COLOUR', value: 'blue' }] }
     await bench.submitTask('poem', spec)
@@ -69,7 +69,7 @@ describe('variables', () => {
 })
 
 describe('secretRef', () => {
-  it('gives a command the entries as files, and keeps them out of its output', async () => {
+  it('gives a command the entries as files, and removes them from its output', async () => {
     await bench.secrets.create({ namespace: 'other', name: 'keys', stringData: { 'id.pem': 'value-123' } })
     await bench.submitTask('build', { secretRef: { name: 'keys', namespace: 'other' } })
     await bench.running('build')
@@ -98,7 +98,7 @@ describe('secretRef', () => {
     expect(redact).toEqual(expect.arrayContaining(['value-123', 'value-456']))
   })
 
-  it('waits for a secret that is not there, and refuses an entry that cannot be a file', async () => {
+  it('makes the task wait for a missing secret, and refuses an entry that cannot be a file', async () => {
     await bench.submitTask('build', { secretRef: { name: 'late' } })
     const waiting = await bench.taskWhen('build', ({ status }) => status?.message !== undefined, 'says why it waits')
     expect(waiting.status?.message).toMatch(/secret "late".*spec.secretRef, does not exist; create it/)
@@ -145,8 +145,8 @@ describe('texts of config maps', () => {
   })
 })
 
-describe('the place on a cluster', () => {
-  it("is the task's, and field by field its agent's; other resources go along", async () => {
+describe('placement on a cluster', () => {
+  it('comes from the task, and field by field from its agent; other resources are passed on', async () => {
     await bench.create('Provider', 'default', { type: 'demo' })
     const execution = { runtimeClassName: 'gvisor', nodeSelector: { disk: 'slow' } }
     await bench.create('Agent', 'coder', { execution })

@@ -27,7 +27,7 @@ const gone = (name: string) =>
   waitFor(async () => (await bench.getTask(name)) === undefined || undefined, `${name} goes`)
 
 describe('a task that says how long it stays', () => {
-  it('goes by then, with its records, and not before', async () => {
+  it('is removed then, with its records, and not before', async () => {
     const uid = await finish('short', { ttlSecondsAfterFinished: 60 })
     await bench.records.results.put({ taskUid: uid, attempt: 1 }, Readable.from([Buffer.from('x')]), 'text/plain')
     bench.clock.jump(59_000)
@@ -39,7 +39,7 @@ describe('a task that says how long it stays', () => {
     expect(await bench.getTask('other')).toBeDefined()
   })
 
-  it('goes at once with 0, also when it says so after its end', async () => {
+  it('is removed at once with 0, also when that is set after its end', async () => {
     await finish('now', { ttlSecondsAfterFinished: 0 })
     await gone('now')
     await finish('later')
@@ -49,7 +49,7 @@ describe('a task that says how long it stays', () => {
     await gone('later')
   })
 
-  it('goes when its time was over while the service was not there', async () => {
+  it('is removed at the next start when its time passed while the service was down', async () => {
     await finish('short', { ttlSecondsAfterFinished: 60 })
     await bench.pause()
     bench.clock.jump(3_600_000)
@@ -58,10 +58,10 @@ describe('a task that says how long it stays', () => {
   })
 })
 
-describe('the others', () => {
+describe('tasks without a time of their own', () => {
   const sweep = (keptMs: number) => sweepEndedTasks(bench, keptMs, new AbortController().signal)
 
-  it('go when they ended longer ago than tasks are kept; who says more stays', async () => {
+  it('are removed when they ended longer ago than tasks are kept, except those with a longer time of their own', async () => {
     await finish('old')
     await finish('kept', { ttlSecondsAfterFinished: (60 * dayMs) / 1000 })
     bench.clock.jump(30 * dayMs - 1000)

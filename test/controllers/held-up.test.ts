@@ -20,7 +20,7 @@ async function holdUp(name: string, spec: object = {}) {
 }
 
 describe('a task whose attempt cannot begin', () => {
-  it('says why in its status and a condition, and does not time out meanwhile [TASK-041]', async () => {
+  it('shows the reason in its status and a condition, and does not time out meanwhile [TASK-041]', async () => {
     const waiting = await holdUp('big', { timeout: '1m' })
     const condition = { type: 'WaitingToRun', status: 'True', reason: 'Unschedulable', message: noRoom }
     expect(waiting.status?.conditions).toContainEqual(expect.objectContaining(condition))
@@ -37,7 +37,7 @@ describe('a task whose attempt cannot begin', () => {
     await bench.phase('big', 'Succeeded')
   })
 
-  it('times out once it has run for its time, not before [TASK-041]', async () => {
+  it('times out once it has run for its timeout, not before [TASK-041]', async () => {
     await holdUp('big', { timeout: '1m' })
     bench.clock.jump(600_000)
     bench.workloads.begin('big')
@@ -48,7 +48,7 @@ describe('a task whose attempt cannot begin', () => {
     expect(failed.status?.completionTime).toBe('2026-03-01T12:11:00.000Z')
   })
 
-  it('is repeated, not timed out, when it is lost while it waits [TASK-041] [TASK-043]', async () => {
+  it('is repeated, not timed out, when its attempt is lost while it waits [TASK-041] [TASK-043]', async () => {
     await holdUp('big', { timeout: '1m' })
     bench.clock.jump(600_000)
     bench.workloads.fail('big', 'Stopped', 'the attempt was lost: its pod was deleted')
@@ -59,7 +59,7 @@ describe('a task whose attempt cannot begin', () => {
     )
   })
 
-  it('is written once for as long as the text is the same', async () => {
+  it('is written once as long as the reason stays the same', async () => {
     const { metadata } = await holdUp('big')
     for (let times = 0; times < 5; times += 1) bench.workloads.holdUp('big', 'Unschedulable', noRoom)
     // Another task's whole life: what was told before it has been looked at.
@@ -70,7 +70,7 @@ describe('a task whose attempt cannot begin', () => {
     expect((await bench.getTask('big'))?.metadata.resourceVersion).toBe(metadata.resourceVersion)
   })
 
-  it('keeps no sign of the wait when it ends without having run', async () => {
+  it('shows no sign of the wait when it ends without having run', async () => {
     await holdUp('big')
     bench.workloads.fail('big', 'ImageUnavailable', 'the image cannot be pulled: no such image')
     const failed = await bench.phase('big', 'Failed')
@@ -79,7 +79,7 @@ describe('a task whose attempt cannot begin', () => {
 })
 
 describe('the resources of a task', () => {
-  it('reach the attempt: what is asked for beside what it may use at most', async () => {
+  it('are passed to the attempt: requests and limits', async () => {
     const resources = { requests: { cpu: '250m', memory: '64Mi' }, limits: { memory: '128Mi' } }
     await bench.submitTask('sized', { resources })
     await bench.running('sized')
@@ -91,7 +91,7 @@ describe('the resources of a task', () => {
     })
   })
 
-  it('are those of the service where it says nothing, and what is asked for amount by amount', async () => {
+  it('are those of the service where the task names none, amount by amount', async () => {
     await bench.dispose()
     const requests = { cpu: 0.5, memoryBytes: 512 * 1024 ** 2 }
     const defaultLimits = { cpu: 2, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3, requests }

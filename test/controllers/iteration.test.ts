@@ -7,7 +7,7 @@ import { type Bench, openBench } from './bench.ts'
 let bench: Bench
 afterEach(() => bench.dispose())
 
-it('is told from its start on, outlasts a retry, and is that of the plan which its worker saves [PLAN-013]', async () => {
+it('the iteration of an ai task is 0 at its start, outlasts a retry, and follows the plan that its worker saves [PLAN-013]', async () => {
   bench = await openBench()
   await bench.create('Provider', 'default', { type: 'demo' })
   await bench.submitTask('plans', { type: 'ai', command: undefined, prompt: 'plan', retryPolicy: { maxRetries: 1 } })
@@ -32,13 +32,13 @@ it('is told from its start on, outlasts a retry, and is that of the plan which i
   expect((await save(2)).iteration).toBe(3)
 })
 
-it('is not told of commands', async () => {
+it('a command has no iteration', async () => {
   bench = await openBench()
   await bench.submitTask('command')
   expect((await bench.running('command')).status).not.toHaveProperty('iteration')
 })
 
-it('leaves its plan to be read after every end, until it is deleted [PLAN-012]', async () => {
+it('an ai task keeps its plan after every end, until it is deleted [PLAN-012]', async () => {
   bench = await openBench()
   await bench.create('Provider', 'default', { type: 'demo' })
   const { plans } = bench.records

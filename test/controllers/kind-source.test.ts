@@ -53,7 +53,7 @@ const makeSkill = (name: string) => bench.create('Skill', name, { description: '
 const removeSkill = (name: string) => bench.resources.remove('Skill', { namespace: 'default', name })
 
 describe('a source of objects', () => {
-  it('lists what there is page by page, then tells of each change', async () => {
+  it('lists the objects page by page, then reports each change', async () => {
     for (const name of ['a', 'b', 'c', 'd', 'e']) await makeSkill(name)
     const { source, seen, firsts } = openSource()
     const stop = new AbortController()
@@ -68,7 +68,7 @@ describe('a source of objects', () => {
     expect(firsts).toEqual([0])
   })
 
-  it('goes on where a broken watch ended, without listing again', async () => {
+  it('continues where a broken watch ended, without listing again', async () => {
     await makeSkill('a')
     const { source, seen, breakAll, open } = openSource()
     const stop = new AbortController()
@@ -85,7 +85,7 @@ describe('a source of objects', () => {
     expect(seen).toEqual(['LISTED a', 'ADDED b', 'DELETED a'])
   })
 
-  it('lists again when the watch is too old', async () => {
+  it('lists again when its version has expired', async () => {
     await makeSkill('a')
     const { source, seen, breakAll, open } = openSource()
     const stop = new AbortController()
@@ -101,7 +101,7 @@ describe('a source of objects', () => {
     expect(seen).toEqual(['LISTED a', 'LISTED a', 'LISTED b'])
   })
 
-  it('lists again in a new term, and now and then', async () => {
+  it('lists again in a new term of leadership, and at intervals', async () => {
     await makeSkill('a')
     const { source, seen } = openSource()
     for (const count of [1, 2]) {

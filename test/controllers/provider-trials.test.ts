@@ -47,7 +47,7 @@ const keyed = () => ({ type: 'llmo', baseURL: url, secretRef: { name: 'keys' } }
 const looked = (count: number) => waitFor(() => (looks.length === count ? true : undefined), `${count} trials`)
 
 describe('a provider', () => {
-  it('whose key is refused says so in the words of the vendor, and is tried at once with another [PROV-013]', async () => {
+  it('whose key is refused shows the vendor’s message, and is tried at once with a new key [PROV-013]', async () => {
     answer = refuse
     await storeKey('made-up-key-1')
     await bench.create('Provider', 'vendor', keyed())
@@ -65,7 +65,7 @@ describe('a provider', () => {
     expect(JSON.stringify([refused, ready])).not.toContain('made-up-key')
   })
 
-  it('is not blamed for calls with the key that it had before', async () => {
+  it('is not blamed for calls with its previous key', async () => {
     await storeKey('made-up-key-1')
     await bench.create('Provider', 'vendor', keyed())
     await when('vendor', isReady(true), 'is ready')
@@ -80,7 +80,7 @@ describe('a provider', () => {
     expect(ready.status?.lastError).toBeUndefined()
   })
 
-  it('is tried again less and less often, and costs no look in between', async () => {
+  it('is tried less and less often, without status checks in between', async () => {
     answer = refuse
     await bench.create('Provider', 'vendor', { type: 'llmo', baseURL: url })
     await looked(1)
@@ -109,7 +109,7 @@ describe('a provider', () => {
     expect(looks).toHaveLength(2)
   })
 
-  it('keeps what was found of it when another replica takes over, until it has been tried again', async () => {
+  it('keeps its status when another replica takes over, until it has been tried again', async () => {
     await bench.create('Provider', 'a', { type: 'llmo', baseURL: url })
     await bench.create('Provider', 'b', { type: 'llmo', baseURL: url })
     await when('a', isReady(true), 'is ready')
@@ -125,7 +125,7 @@ describe('a provider', () => {
     await looked(4)
   })
 
-  it('is not ready before it was tried, and hundreds are tried a few at a time', async () => {
+  it('is not ready before it was tried, and of hundreds only a few are tried at a time', async () => {
     const held: ServerResponse[] = []
     answer = (_request, response) => void held.push(response)
     const names = Array.from({ length: 40 }, (_, index) => `p${index}`)

@@ -21,7 +21,7 @@ function assignmentOf(name: string): WorkAssignment {
 }
 
 describe('a task whose references are missing', () => {
-  it('says which, and starts once each of them is there [TASK-035]', async () => {
+  it('names the missing objects, and starts once all of them exist [TASK-035]', async () => {
     await bench.submitTask('poem', { ...ai, agentRef: { name: 'poet' } })
     const first = await waiting('poem')
     expect(first.status?.message).toMatch(/^agent "poet" does not exist in namespace "default"/)
@@ -36,7 +36,7 @@ describe('a task whose references are missing', () => {
     expect(assignmentOf('poem').model.choices[0]).toMatchObject({ model: 'm-1', provider: { apiKey: 'sk-1' } })
   })
 
-  it('fails when they do not come, naming the object to create [TASK-035] [TASK-046]', async () => {
+  it('fails when they are not created in time, naming the object to create [TASK-035] [TASK-046]', async () => {
     await bench.submitTask('poem', ai)
     await waiting('poem')
     bench.clock.jump(299_000)
@@ -50,7 +50,7 @@ describe('a task whose references are missing', () => {
     )
   })
 
-  it('takes the only usable provider where none is named, and fails with the names where there are several', async () => {
+  it('takes the only usable provider where none is named, and fails with their names where there are several', async () => {
     const provider = (name: string) =>
       bench.create('Provider', name, { type: 'llmo', baseURL: 'https://llm.example.com', defaultModel: 'm' })
     await provider('single')
@@ -63,7 +63,7 @@ describe('a task whose references are missing', () => {
     expect(failed.status?.message).toMatch(/several providers \("second", "single"\).*name one/)
   })
 
-  it('runs without fallbacks that its context token forbids, whenever they were added', async () => {
+  it('runs without fallbacks that its context token forbids, even ones added later', async () => {
     await bench.dispose()
     bench = await openBench({ settings: { contextMode: 'enforce' } })
     const provider = (name: string, more: object = {}) =>
@@ -81,7 +81,7 @@ describe('a task whose references are missing', () => {
     expect(failed.status?.message).toMatch(/^model "m" of provider "main" is not allowed by the context token/)
   })
 
-  it('runs without tools that its context token forbids, whenever its agent got them', async () => {
+  it('runs without tools that its context token forbids, even ones its agent got later', async () => {
     await bench.dispose()
     bench = await openBench({ settings: { contextMode: 'enforce' } })
     await bench.create('Provider', 'default', { type: 'llmo', baseURL: 'https://llm.example.com', defaultModel: 'm' })
@@ -97,7 +97,7 @@ describe('a task whose references are missing', () => {
     expect([...loop.tools, ...customTools.map(({ name }) => name)]).toEqual(['file_read', 'lookup'])
   })
 
-  it('waits as long as it is told to', async () => {
+  it('waits for as long as is configured', async () => {
     await bench.dispose()
     bench = await openBench({ settings: { referenceWaitMs: 2_000 } })
     await bench.submitTask('poem', ai)
@@ -106,7 +106,7 @@ describe('a task whose references are missing', () => {
     expect((await bench.phase('poem', 'Failed')).status?.message).toMatch(/\(waited 2s\)$/)
   })
 
-  it('begins to wait anew when it was suspended meanwhile', async () => {
+  it('begins to wait again after it was suspended', async () => {
     await bench.submitTask('poem', ai)
     const change = async (suspend: boolean) => {
       const task = await bench.getTask('poem')
@@ -121,7 +121,7 @@ describe('a task whose references are missing', () => {
     expect((await bench.getTask('poem'))?.status?.conditions?.map(({ type }) => type)).toEqual(['WaitingForReferences'])
   })
 
-  it('tells a missing key apart from a missing secret', async () => {
+  it('distinguishes a missing key from a missing secret', async () => {
     await bench.secrets.create({ namespace: 'default', name: 'keys', stringData: { other: 'x' } })
     await bench.create('Provider', 'default', { type: 'llma', secretRef: { name: 'keys' }, defaultModel: 'm' })
     await bench.submitTask('poem', ai)
@@ -155,7 +155,7 @@ describe('a task that can never run', () => {
 })
 
 describe('a task whose budget is used up', () => {
-  it('fails with the reason and is not tried again; one that asks no model runs', async () => {
+  it('fails with the reason and is not retried; a task without a model runs', async () => {
     await bench.create('Provider', 'default', { type: 'llmo', baseURL: 'https://llm.example.com', defaultModel: 'm' })
     const spec = BudgetSpec.parse({ scope: { namespace: 'default' }, maxTokens: 0 })
     await bench.records.budgets.put({ name: 'none', spec })
@@ -183,7 +183,7 @@ describe('the assignment of an ai task', () => {
     expect(assignmentOf('poem').loop.maxIterations).toBe(expected)
   })
 
-  it('carries what bounds the agent: its rate limit, and how much of a session its tasks see', async () => {
+  it('contains the limits of the agent: its rate limit, and how much of a session its tasks see', async () => {
     const session = { namespace: 'default', name: 'talk' }
     await bench.records.sessions.ensure(session, { create: true, sessionType: 'task' })
     const say = (content: string) => ({ role: 'user' as const, content })
@@ -198,7 +198,7 @@ describe('the assignment of an ai task', () => {
     expect(given?.messages.map(({ content }) => content)).toEqual(['b', 'c'])
   })
 
-  it('carries prompt, skills, models with their keys, tools and limits', async () => {
+  it('contains prompt, skills, models with their keys, tools and limits', async () => {
     const { secrets } = bench
     await secrets.create({
       namespace: 'default',
@@ -218,7 +218,10 @@ describe('the assignment of an ai task', () => {
       { annotations: { 'svc.ai/trusted-base-url': 'http://127.0.0.1:9/v1' } },
     )
     await bench.create('Provider', 'spare', { type: 'llma', defaultModel: 'm-spare' })
-    await bench.create('Skill', 'style', { description: 'd', content: { inline: 'Be brief.' } })
+    await bench.create('Skill', 'style', {
+      description: 'd',
+      content: { inline: 'Be brief.', files: { 'a.md': 'one' } },
+    })
     await bench.create('Tool', 'weather', {
       description: 'Weather',
       http: { url: 'https://example.com/w', timeout: '5s', authSecretRef: { name: 'keys', key: 'tool' } },
@@ -244,11 +247,14 @@ describe('the assignment of an ai task', () => {
     expect(assignment.deadline).toBe('2026-03-01T12:01:00.000Z')
     expect(assignment.loop).toMatchObject({
       prompt: 'write a poem',
-      systemPrompt: 'You are a poet.\n\n<skill name="style">\nBe brief.\n</skill>',
+      systemPrompt: 'You are a poet.',
       maxTokens: 9,
       temperature: 0.2,
       tools: ['web_search', 'file_read', 'web_fetch', 'file_write'],
     })
+    expect(assignment.skills).toEqual([
+      { name: 'style', description: 'd', inline: 'Be brief.', files: { 'a.md': 'one' } },
+    ])
     const allowedHosts = ['api.example.com', 'api2.example.com']
     expect(assignment.model.choices).toMatchObject([
       {

@@ -32,7 +32,7 @@ async function finishRun(name: string): Promise<void> {
 }
 
 describe('a task with a schedule', () => {
-  it('is Scheduled and makes a child of its own at each tick [TASK-036]', async () => {
+  it('is Scheduled and creates a child at each tick [TASK-036]', async () => {
     await bench.submitTask('nightly', { schedule: '*/5 * * * *', priority: 700, timeout: '1m' })
     const scheduled = await bench.phase('nightly', 'Scheduled')
     expect(scheduled.status).toMatchObject({
@@ -50,7 +50,7 @@ describe('a task with a schedule', () => {
     expect(await eventTypes()).toContain('ScheduledRun')
   })
 
-  it('makes a run that is asked for once, also while it is suspended and another is under way', async () => {
+  it('creates a requested run once, even while it is suspended and another run is active', async () => {
     await bench.submitTask('nightly', { schedule: '*/5 * * * *' })
     await bench.phase('nightly', 'Scheduled')
     bench.clock.jump(5 * minute)
@@ -70,7 +70,7 @@ describe('a task with a schedule', () => {
     expect(await listRuns()).toEqual([runName(5), runName(6)])
   })
 
-  it('leaves a tick out under Forbid while a run is under way, and not under Allow', async () => {
+  it('skips a tick under Forbid while a run is active, and not under Allow', async () => {
     await bench.submitTask('nightly', { schedule: '*/5 * * * *' })
     await bench.phase('nightly', 'Scheduled')
     bench.clock.jump(5 * minute)
@@ -88,7 +88,7 @@ describe('a task with a schedule', () => {
     expect(bench.workloads.running()).toEqual([runName(5), runName(15)])
   })
 
-  it('skips a tick that was missed by more than the deadline and says so', async () => {
+  it('skips a tick that was missed by more than the deadline, and says so', async () => {
     await bench.submitTask('nightly', { schedule: '*/5 * * * *' })
     await bench.phase('nightly', 'Scheduled')
     await bench.pause()
@@ -100,7 +100,7 @@ describe('a task with a schedule', () => {
     expect(await eventTypes()).toContain('MissedSchedule')
   })
 
-  it('makes one child of a tick though it died between the child and the note of it', async () => {
+  it('creates one child for a tick, even when it dies between creating the child and recording it', async () => {
     await bench.submitTask('nightly', { schedule: '*/5 * * * *' })
     const scheduled = await bench.phase('nightly', 'Scheduled')
     await bench.pause()
@@ -118,7 +118,7 @@ describe('a task with a schedule', () => {
     expect(scheduled.status?.lastScheduleTime).toBeUndefined()
   })
 
-  it('keeps as many ended runs as its limits say', async () => {
+  it('keeps as many ended runs as its history limits say', async () => {
     await bench.submitTask('nightly', { schedule: '*/5 * * * *', successfulRunsHistoryLimit: 1 })
     await bench.phase('nightly', 'Scheduled')
     for (const at of [5, 10, 15]) {
@@ -130,7 +130,7 @@ describe('a task with a schedule', () => {
     expect(await listRuns()).toEqual([runName(15)])
   })
 
-  it('rests while suspended and goes on afterwards', async () => {
+  it('creates no runs while suspended, and continues afterwards', async () => {
     await bench.submitTask('nightly', { schedule: '@every 10m', suspend: true })
     const resting = await bench.phase('nightly', 'Scheduled')
     expect(resting.status?.conditions).toMatchObject([{ type: 'Suspended', status: 'True' }])
@@ -143,7 +143,7 @@ describe('a task with a schedule', () => {
     await bench.running(runName(10))
   })
 
-  it('takes its runs with it when it is deleted', async () => {
+  it('has its runs deleted with it', async () => {
     await bench.submitTask('nightly', { schedule: '*/5 * * * *' })
     await bench.phase('nightly', 'Scheduled')
     bench.clock.jump(5 * minute)

@@ -21,7 +21,7 @@ const putResult = (taskUid: string) =>
   bench.records.results.put({ taskUid, attempt: 1 }, Readable.from([Buffer.from('x')]), 'text/plain')
 
 describe('the sweep', () => {
-  it('removes records whose task is gone and leaves those of tasks there are [TASK-063]', async () => {
+  it('removes records whose task is gone and keeps those of existing tasks [TASK-063]', async () => {
     const { metadata } = await bench.submitTask('here')
     await putResult(metadata.uid)
     await putResult('0192-gone')
@@ -32,7 +32,7 @@ describe('the sweep', () => {
     expect(await bench.records.owners.taskUids(undefined, 10)).toEqual([metadata.uid])
   })
 
-  it('removes bodies that a crash left without a row', async () => {
+  it('removes bodies without a row that a crash left', async () => {
     let asked = 0
     const { resources, records, clock, log } = bench
     const sweepBodies = async () => {
@@ -44,7 +44,7 @@ describe('the sweep', () => {
     expect(asked).toBe(1)
   })
 
-  it('removes sessions that were not touched for long, and none that a task holds', async () => {
+  it('removes sessions that were not used for a long time, but none that a task has locked', async () => {
     const { sessions } = bench.records
     for (const name of ['old', 'held', 'new']) {
       if (name === 'new') bench.clock.jump(91 * 86_400_000)
@@ -56,7 +56,7 @@ describe('the sweep', () => {
     expect(left.items.map((session) => session.name).toSorted()).toEqual(['held', 'new'])
   })
 
-  it('removes what is known of providers that were not called for long', async () => {
+  it('removes the health of providers that were not called for a long time', async () => {
     const { providerHealth } = bench.records
     const quiet = { namespace: 'default', name: 'quiet' }
     const busy = { namespace: 'default', name: 'busy' }
@@ -68,7 +68,7 @@ describe('the sweep', () => {
     expect(await providerHealth.read(busy)).toBeDefined()
   })
 
-  it('keeps for ever what no retention is set for', async () => {
+  it('keeps records without a retention time for ever', async () => {
     await bench.records.sessions.ensure({ namespace: 'default', name: 'old' }, { create: true, sessionType: 'chat' })
     bench.clock.jump(1000 * 86_400_000)
     const { sessionsMs: _sessions, ...rest } = defaultRetention
@@ -78,7 +78,7 @@ describe('the sweep', () => {
 
   const days = (count: number) => count * 86_400_000
 
-  it('removes each kind at the age that is set for it, and no other [OPS-001]', async () => {
+  it('removes each kind of record at its own age, and no other [OPS-001]', async () => {
     const { sessions, events, usage, audit } = bench.records
     const askedFor: Record<string, number> = {}
     for (const [kind, store] of Object.entries({ sessions, events, usage, audit })) {
@@ -130,7 +130,7 @@ describe('the sweep', () => {
     expect(await listKept()).toEqual([false, false, false, false])
   })
 
-  it('leaves out no noun: each goes with its task or with its age, whatever nouns the stores have', async () => {
+  it('covers every kind of record that the stores have, by its task or by its age', async () => {
     const { owners: _owners, ...stores } = bench.records
     // Budgets are settings: who made one removes it.
     const lasting = ['budgets']
@@ -148,7 +148,7 @@ describe('the sweep', () => {
     expect(ended.toSorted()).toEqual(endings.map(({ noun, method }) => `${noun}.${method}`).toSorted())
   })
 
-  it('goes on with the rest when one of them fails', async () => {
+  it('continues with the other kinds when one of them fails', async () => {
     const { sessions, usage } = bench.records
     let usageSwept = false
     sessions.sweep = () => Promise.reject(new Error('no'))

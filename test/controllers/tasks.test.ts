@@ -40,7 +40,7 @@ describe('a command task', () => {
     expect(result?.info).toMatchObject({ attempt: 1, size: 3 })
   })
 
-  it('tells every transition as an event, in order [TASK-047]', async () => {
+  it('records every transition as an event, in order [TASK-047]', async () => {
     await bench.submitTask('hello')
     await bench.running('hello')
     bench.workloads.succeed('hello', 'hi')
@@ -62,7 +62,7 @@ describe('a command task', () => {
     expect(Number(done.metadata.resourceVersion) - before).toBe(2)
   })
 
-  it('is not called ended before what tells of its end is stored [TASK-062]', async () => {
+  it('does not end before its event and result are stored [TASK-062]', async () => {
     const { events, results } = bench.records
     const [append, put] = [events.append, results.put]
     const tried: string[] = []
@@ -101,7 +101,7 @@ describe('a command task', () => {
     expect((await bench.phase('quiet', 'Succeeded')).status?.resultRef).toEqual({ available: false })
   })
 
-  it('gets secrets into its environment and names their values to be cut from its output', async () => {
+  it('has its secrets as environment variables, whose values are removed from its output', async () => {
     await bench.secrets.create({ namespace: 'default', name: 'db', stringData: { password: 'hunter22' } })
     const fromSecret = (name: string, key: string, optional?: boolean) => ({
       name,
@@ -131,7 +131,7 @@ describe('a task that fails', () => {
     expect(failed.status?.conditions?.at(-1)).toMatchObject({ type: 'Complete', status: 'False', reason: 'TaskFailed' })
   })
 
-  it('says the worker’s own word for the cause in its timeline and its condition', async () => {
+  it('shows the cause that the worker reported in its timeline and its condition', async () => {
     await bench.submitTask('keyless', { retryPolicy: { maxRetries: 1, initialDelay: '0s' } })
     await bench.running('keyless')
     bench.workloads.fail('keyless', 'ExitCode', 'too busy', 'ProviderOverloaded')
@@ -145,7 +145,7 @@ describe('a task that fails', () => {
     expect(reasons).toEqual(['ProviderOverloaded', 'MissingApiKey'])
   })
 
-  it('is repeated after its delay and not before, whatever else changes it [TASK-042]', async () => {
+  it('is repeated after its delay and not before, even when it is changed meanwhile [TASK-042]', async () => {
     await bench.submitTask('flaky', { retryPolicy: { maxRetries: 1, initialDelay: '20s' } })
     await bench.running('flaky')
     bench.workloads.fail('flaky')
@@ -167,7 +167,7 @@ describe('a task that fails', () => {
     expect((await bench.eventsOf('flaky')).map((event) => event.type)).toContain('RetryScheduled')
   })
 
-  it('shows no credential that its failure quotes', async () => {
+  it('shows no credential that its error message contains', async () => {
     await bench.submitTask('leaky')
     await bench.running('leaky')
     bench.workloads.fail('leaky', 'ExitCode', 'refused: Bearer abcdefghijklmnop')
@@ -177,7 +177,7 @@ describe('a task that fails', () => {
     expect(told).not.toContain('abcdefghijklmnop')
   })
 
-  it('times out, is stopped and is never repeated', async () => {
+  it('times out, is stopped and is not repeated', async () => {
     await bench.submitTask('slow', { timeout: '1m', retryPolicy: { maxRetries: 3 } })
     await bench.running('slow')
     bench.clock.jump(59_000)
@@ -194,7 +194,7 @@ describe('a task that fails', () => {
     expect((await bench.phase('image', 'Failed')).status?.message).toBe('no container engine; start Podman or Docker')
   })
 
-  it('waits when there is no room after all, and the attempt does not count', async () => {
+  it('waits when there turns out to be no room, without counting the attempt', async () => {
     bench.workloads.refuseNext(new SvcError('Unavailable', 'all places are taken'))
     await bench.submitTask('unlucky')
     const waiting = await bench.phase('unlucky', 'Pending')
@@ -205,7 +205,7 @@ describe('a task that fails', () => {
 })
 
 describe('an interrupted attempt', () => {
-  it('is closed and followed by another that costs no retry, three times at most [TASK-043]', async () => {
+  it('is closed and followed by another one, without counting as a retry, three times at most [TASK-043]', async () => {
     await bench.submitTask('stubborn')
     for (let attempt = 1; attempt <= 4; attempt += 1) {
       await bench.taskWhen(
@@ -223,7 +223,7 @@ describe('an interrupted attempt', () => {
     expect(interrupted.map((event) => event.attempt)).toEqual([1, 2, 3])
   })
 
-  it('has succeeded when its result is there: it is not run again [TASK-043]', async () => {
+  it('is not repeated when its result is stored: the task has succeeded [TASK-043]', async () => {
     await bench.create('Provider', 'default', { type: 'demo' })
     await bench.submitTask('done', { type: 'ai', command: undefined, prompt: 'x' })
     await bench.running('done')
@@ -236,7 +236,7 @@ describe('an interrupted attempt', () => {
 })
 
 describe('cancellation', () => {
-  it('stops a running task and gives the reason [TASK-037]', async () => {
+  it('stops a running task and records the reason [TASK-037]', async () => {
     await bench.submitTask('long')
     await bench.running('long')
     await cancel('long', 'no longer needed')
@@ -276,7 +276,7 @@ describe('deletion', () => {
     expect(lines).toEqual([])
   })
 
-  it('lets a task of the same name start anew and see nothing of the old one [TASK-044]', async () => {
+  it('lets a later task of the same name start without the records of the earlier one [TASK-044]', async () => {
     await bench.submitTask('again')
     await bench.running('again')
     bench.workloads.succeed('again', 'old')
@@ -290,7 +290,7 @@ describe('deletion', () => {
     expect(await bench.eventsOf('again')).toHaveLength(2)
   })
 
-  it('is finished for tasks that were deleted while no controller ran', async () => {
+  it('is completed for tasks that were deleted while no controller ran', async () => {
     await bench.submitTask('old')
     await bench.running('old')
     bench.workloads.succeed('old')
@@ -303,8 +303,8 @@ describe('deletion', () => {
   })
 })
 
-describe('a controller that starts', () => {
-  it('finds tasks that were created while none ran, and takes up the finalizer where it is missing', async () => {
+describe('a controller at its start', () => {
+  it('finds tasks that were created while none ran, and adds a missing finalizer', async () => {
     await bench.pause()
     await bench.submitTask('early', {}, { finalizers: [] })
     bench.resume()
@@ -312,7 +312,7 @@ describe('a controller that starts', () => {
     expect(running.metadata.finalizers).toEqual(['svc.ai/cleanup'])
   })
 
-  it('goes on watching an attempt that outlived it', async () => {
+  it('continues to watch an attempt that outlived the previous controller', async () => {
     await bench.submitTask('survivor')
     await bench.running('survivor')
     await bench.pause()

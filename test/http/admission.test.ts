@@ -52,7 +52,7 @@ describe('where namespaces are kept apart', () => {
   })
   afterAll(() => apart.stop())
 
-  it.each(crossing)('nobody names another in %s as %s', async (kind, field, spec) => {
+  it.each(crossing)('in %s as %s, a reference into another namespace is refused', async (kind, field, spec) => {
     const owner = await apart.ports.authenticator.authenticate({ token: ownerToken, source: 'bearer' })
     await expect(create(apart, owner, kind, spec)).rejects.toMatchObject({
       reason: 'Forbidden',
@@ -66,7 +66,7 @@ describe('where namespaces are kept apart', () => {
   })
 })
 
-describe('labels and annotations of the service', () => {
+describe('labels and annotations that belong to the service', () => {
   const keys = [
     ['labels', 'svc.ai/parent-task'],
     ['labels', 'svc.ai/scheduled-run'],
@@ -76,7 +76,7 @@ describe('labels and annotations of the service', () => {
     ['annotations', 'svc.ai/transaction-token-secret'],
   ] as const
 
-  it.each(keys)('are set by nobody else: %s %s', async (part, key) => {
+  it.each(keys)('can be set by nobody else: %s %s', async (part, key) => {
     const metadata = { [part]: { [key]: 'forged' } }
     const made = await service.call('POST /api/v1/tasks', { payload: { ...aiTask('forged'), metadata } })
     expect([made.statusCode, made.body]).toEqual([400, expect.stringContaining(key)])
@@ -85,7 +85,7 @@ describe('labels and annotations of the service', () => {
     expect([changed.statusCode, changed.body]).toEqual([400, expect.stringContaining(key)])
   })
 
-  it('stay where they are when others are replaced', async () => {
+  it('are kept when others are replaced', async () => {
     const owner = await service.ports.authenticator.authenticate({ token: bound, source: 'bearer' })
     const marks = { 'svc.ai/created-by': 'orchestrator' }
     const key = { namespace: 'default', name: 'marked' }

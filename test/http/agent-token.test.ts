@@ -31,7 +31,7 @@ async function ask(token: string, { model = 'local/m', query = '' } = {}) {
 }
 
 describe('the token of an agent', () => {
-  it('calls its own provider and no other, in no other namespace', async () => {
+  it('can call its own provider and no other, in no other namespace', async () => {
     const token = await open('one')
     expect((await ask(token)).status).toBe(200)
     expect((await ask(token, { model: 'other/m' })).status).toBe(403)
@@ -45,7 +45,7 @@ describe('the token of an agent', () => {
     expect([other.status, other.body.error?.message]).toEqual([403, expect.stringContaining('model "m" only')])
   })
 
-  it('ends with its budget, and its calls count on its task', async () => {
+  it('is refused when its budget is used up, and its calls count for its task', async () => {
     const token = await open('two', { maxTokens: 5 })
     expect((await ask(token)).status).toBe(200)
     const over = await ask(token)
@@ -56,7 +56,7 @@ describe('the token of an agent', () => {
     expect((await ask(await open('three', { maxTokens: 5 }))).status).toBe(200)
   })
 
-  it('ends with its attempt', async () => {
+  it('expires with its attempt', async () => {
     const token = await open('four')
     expect((await ask(token)).status).toBe(200)
     await service.runTask('four', 2)
@@ -66,7 +66,7 @@ describe('the token of an agent', () => {
     expect((await ask(next)).status).toBe(403)
   })
 
-  it('ends with its lifetime', async () => {
+  it('expires after its lifetime', async () => {
     expect((await ask(await open('six', { expiresAt: '2020-01-01T00:00:00Z' }))).status).toBe(401)
   })
 })

@@ -53,7 +53,7 @@ describe('the audit log', () => {
     expect(Date.parse(item?.createdAt ?? '')).toBeGreaterThanOrEqual(before)
   })
 
-  it('keeps refusals of every sort of caller, with what they were after', async () => {
+  it('records refusals of every kind of caller, with what was refused', async () => {
     await service.call('DELETE /api/v1/agents/bot', { token: reader, headers: headers('no-1') })
     await service.call('GET /api/v1/tasks/secret-plan?namespace=other', { token: bound, headers: headers('no-2') })
     await service.call('GET /api/v1/secrets', { token: 'guessed-token', headers: headers('no-3') })
@@ -69,7 +69,7 @@ describe('the audit log', () => {
     expect(guess).not.toHaveProperty('caller')
   })
 
-  it('keeps refusals of workers and of the proxies, and not their daily calls', async () => {
+  it('records refusals of workers and of the proxies, but not their ordinary calls', async () => {
     await service.call('POST /api/v1/tasks', { payload: aiTask('busy') })
     const { token, identity } = await service.runTask('busy')
     const { taskUid } = identity
@@ -102,7 +102,7 @@ describe('the audit log', () => {
       .toMatchObject([{ via: 'proxy', caller: { name: 'reader' }, verb: 'use', kind: 'Provider', status: 403 }])
   })
 
-  it('keeps no reads, and nothing of those without a credential, unless told to', async () => {
+  it('records no reads, and nothing without a credential, unless configured to', async () => {
     await service.call('GET /api/v1/tasks', { headers: headers('read-1') })
     await service.call('GET /api/v1/tasks', { token: null, headers: headers('nobody') })
     expect(await findBy('read-1')).toEqual([])
@@ -115,7 +115,7 @@ describe('the audit log', () => {
     await all.stop()
   })
 
-  it('keeps it as refused when nobody was let in, whatever the answer was', async () => {
+  it('records a call without a valid credential as refused, whatever its answer was', async () => {
     const strict = await startService({ http: { authFailuresPerMinute: 1 } })
     for (const id of ['guess-1', 'guess-2']) {
       await strict.call('GET /api/v1/secrets', { token: `${id}-token`, headers: headers(id) })
@@ -129,7 +129,7 @@ describe('the audit log', () => {
     await strict.ports.close()
   })
 
-  it('keeps a write that its caller may do nowhere as refused, whatever its body is', async () => {
+  it('records a write that its caller may not do anywhere as refused, whatever its body is', async () => {
     const payload = '{"name":'
     const type = { 'content-type': 'application/json' }
     await service.call('POST /api/v1/agents', { token: reader, payload, headers: { ...headers('no-4'), ...type } })
@@ -141,7 +141,7 @@ describe('the audit log', () => {
   it.each([
     ['/llma/v1/messages', 'proxy'],
     ['/api/v1/agents', 'api'],
-  ])('says of a call of %s whose caller left that nothing was answered', async (path, via) => {
+  ])('records that a call of %s was not answered when its caller left', async (path, via) => {
     const all = await startService({ usecases: { audit: { level: 'all' } } })
     const url = await all.listen()
     const known = vi.spyOn(all.ports.authenticator, 'authenticate')
@@ -157,7 +157,7 @@ describe('the audit log', () => {
     await all.stop()
   })
 
-  it('never holds a value of a secret, a body, a query or a token', async () => {
+  it('never contains a value of a secret, a body, a query or a token', async () => {
     const marks = ['s3cret-value', 'prompt-text', 'query-text', 'bad-token-text']
     await service.call('POST /api/v1/secrets', { payload: { name: 'key', stringData: { a: marks[0] } } })
     await service.call('POST /api/v1/tasks', { payload: aiTask('quiet', { prompt: marks[1] }) })
@@ -168,7 +168,7 @@ describe('the audit log', () => {
     expect(text).toContain('"kind":"Secret"')
   })
 
-  it('is for the owner alone, and reading it changes nothing', async () => {
+  it('can be read by the owner only, and reading it changes nothing', async () => {
     for (const token of [reader, bound]) {
       expect((await service.call('GET /api/v1/audit', { token })).statusCode).toBe(403)
       expect((await service.call('GET /api/v1/audit?namespace=team', { token })).statusCode).toBe(403)
@@ -194,7 +194,7 @@ describe('the audit log', () => {
     }
   })
 
-  it('tells two callers with the same name apart, and finds the one that is meant', async () => {
+  it('keeps two callers with the same name apart, and filters by one of them', async () => {
     const makeNamesake = async () => (await service.call('POST /api/v1/tokens', { payload: { name: 'twin' } })).json()
     const [one, other] = [await makeNamesake(), await makeNamesake()]
     await service.call('DELETE /api/v1/skills/of-one', { token: one.token })
@@ -205,7 +205,7 @@ describe('the audit log', () => {
     expect(await list('?caller=twin')).toEqual([])
   })
 
-  it('is written without being asked for, and at the end at the latest', async () => {
+  it('is written in the background, and at shutdown at the latest', async () => {
     const other = await startService()
     await other.call('POST /api/v1/tasks', { payload: aiTask('last') })
     const { audit } = other.ports.records
@@ -216,7 +216,7 @@ describe('the audit log', () => {
 })
 
 describe('a caller of an issuer', () => {
-  it('is its subject to the audit log and to usage, whatever name its token claims', async () => {
+  it('is identified by its subject in the audit log and in usage, whatever name its token claims', async () => {
     const issuer = await startIssuer()
     const guarded = await startService(trustIssuer(issuer))
     const token = await issuer.sign({ preferred_username: 'owner', email: 'owner@example.com' })

@@ -38,7 +38,7 @@ describe('a field that waits for a capability', () => {
     [
       'tools',
       { name: 'a', spec: { description: 'd', mcp: { actor: { templateRef: { name: 't' } } } } },
-      'spec.mcp',
+      'spec.mcp.actor',
       'MCP tools on actors',
     ],
   ])('is refused at creation on a cluster: %s %j', async (noun, payload, path, words) => {

@@ -26,7 +26,7 @@ async function ask(line: string, headers: Record<string, string>) {
 }
 
 describe('a bad token', () => {
-  it('is refused with 401 and the same words whatever is wrong with it, in more than a hundred ways', async () => {
+  it('is refused with 401 and the same words whatever is wrong with it, in more than a hundred variants', async () => {
     expect(bad.length).toBeGreaterThan(100)
     for (const { what, headers } of bad) {
       for (const path of paths) {
@@ -44,7 +44,7 @@ describe('a bad token', () => {
     }
   })
 
-  it('is refused as an x-api-key as well', async () => {
+  it('is refused in x-api-key as well', async () => {
     for (const { what, headers } of bad) {
       const key = headers.authorization?.replace(/^Bearer /, '')
       if (key === undefined) continue
@@ -52,7 +52,7 @@ describe('a bad token', () => {
     }
   })
 
-  it('in the context header is refused whatever good credential stands beside it', async () => {
+  it('in the context header is refused, whatever valid credential comes beside it', async () => {
     const { status, body } = await ask('GET /api/v1/tasks', {
       authorization: `Bearer ${ownerToken}`,
       'txn-token': await issuer.signTransaction({ aud: 'somebody-else' }),
@@ -71,14 +71,14 @@ describe('a bad token', () => {
 })
 
 describe('a good token', () => {
-  it('that is bad for one door is good for the other, so that the table tests what it says', async () => {
+  it('that is refused by one way in is accepted by the other, so that the table above tests its kind', async () => {
     expect((await ask('GET /api/v1/auth/whoami', { authorization: `Bearer ${await issuer.sign()}` })).status).toBe(200)
     expect((await ask('GET /api/v1/tasks', { 'txn-token': await issuer.signTransaction() })).status).toBe(200)
   })
 })
 
-describe('tokens of one door at another', () => {
-  it('a worker token is refused on every route of users [AUTH-008]', async () => {
+describe('tokens at the wrong API', () => {
+  it('a worker token is refused on every route for users [AUTH-008]', async () => {
     await service.call('POST /api/v1/tasks', { payload: { name: 'work', type: 'container', command: ['true'] } })
     const { token } = await service.runTask('work')
     const ways: Record<string, string>[] = [
@@ -91,7 +91,7 @@ describe('tokens of one door at another', () => {
     }
   })
 
-  it('users’ tokens of every sort are refused on the worker API [AUTH-009]', async () => {
+  it('tokens of users of every kind are refused on the worker API [AUTH-009]', async () => {
     const path = 'GET /internal/v1/plans/default/work'
     const tokens = [ownerToken, await issuer.sign(), await issuer.signTransaction()]
     for (const token of tokens) {
@@ -102,7 +102,7 @@ describe('tokens of one door at another', () => {
   })
 })
 
-describe('failures are counted', () => {
+describe('failed attempts are counted', () => {
   let counting: Service
   let tried = 0
   beforeAll(async () => {
@@ -125,7 +125,7 @@ describe('failures are counted', () => {
   const makeToken = async (payload: object): Promise<string> =>
     (await counting.call('POST /api/v1/tokens', { payload, ...from('192.0.2.1') })).json().token
 
-  it('by the client’s address behind a trusted proxy, whatever a client makes up before it', async () => {
+  it('by the client address behind a trusted proxy, whatever the client claims before it', async () => {
     const late = await makeToken({ name: 'late' })
     const statuses: number[] = []
     for (const number of [1, 2, 3, 4])
@@ -150,7 +150,7 @@ describe('failures are counted', () => {
     expect(await ask({ forwarded: 'for=198.51.100.21' })).toBe(401)
   })
 
-  it('once for a client that shows the same bad token again and again', async () => {
+  it('once for a client that repeats the same bad token', async () => {
     const stale = { token: 'stale-token', ...from('198.51.100.30') }
     const statuses: number[] = []
     for (let index = 0; index < 5; index++) statuses.push((await counting.call(userPath, stale)).statusCode)
@@ -158,7 +158,7 @@ describe('failures are counted', () => {
     expect(await guess(stale.headers)).toBe(401)
   })
 
-  it('apart for users and workers, and a worker’s own token is held up by none', async () => {
+  it('separately for users and workers, and never block a worker’s valid token', async () => {
     await counting.call('POST /api/v1/tasks', { payload: { name: 'counted', type: 'container', command: ['true'] } })
     expect(await tryOften({}, workerPath)).toEqual([401, 401, 401, 429, 429])
     expect(await guess({})).toBe(401)

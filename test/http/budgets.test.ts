@@ -52,7 +52,7 @@ const chat = (payload: object = {}, token?: string) =>
   })
 
 describe('budgets', () => {
-  it('are made, shown with what is spent, replaced and removed, by owners alone', async () => {
+  it('are created, shown with what is spent, replaced and removed, by owners only', async () => {
     expect(await putBudget('all', { maxTokens: 100 })).toMatchObject({
       status: 200,
       body: {
@@ -78,7 +78,7 @@ describe('budgets', () => {
       expect((await putBudget('wrong', wrong)).status).toBe(400)
   })
 
-  it('refuse with a reason at every door once they are used up', async () => {
+  it('refuse every kind of call with a reason once they are used up', async () => {
     await ask(completions, simpleMessage('m'))
     await putBudget('team', { scope: { namespace: 'default' }, period: 'day', maxTokens: 10 })
     // What was used before there was a budget is known once it is in a record.
@@ -107,7 +107,7 @@ describe('budgets', () => {
     expect(proxied.upstream.received).toHaveLength(1)
   })
 
-  it('of a token count what its chats, requests and tasks use, and hold back no other', async () => {
+  it('for a token count its chats, requests and tasks, and limit no other token', async () => {
     const [spender, other] = [await makeToken('same'), await makeToken('same')]
     await putBudget('one', { scope: { token: spender.id }, maxTokens: 30 })
     expect((await ask(completions, simpleMessage('m'), spender.token))[0]).toBe(200)
@@ -134,7 +134,7 @@ describe('budgets', () => {
     expect(await readBudgets()).toMatchObject([{ name: 'one', spent: { tokens: 30, cost: 30 }, usedUp: true }])
   })
 
-  it('of an agent hold for its chats, of a caller for whoever has the id', async () => {
+  it('for an agent apply to its chats, and for a caller to everybody with that id', async () => {
     await service.call('POST /api/v1/agents', { payload: { name: 'poet', spec: {} } })
     await putBudget('poets', { scope: { namespace: 'default', agent: 'poet' }, maxTokens: 10 })
     expect((await chat({ agentRef: 'poet' })).statusCode).toBe(200)
@@ -148,7 +148,7 @@ describe('budgets', () => {
     ])
   })
 
-  it('in money count what has a price in their currency, and tell how many calls had none', async () => {
+  it('in money count calls priced in their currency, and report how many had no price', async () => {
     await proxied.addProvider('free', { type: 'llmo', defaultModel: 'm' })
     await putBudget('money', { maxCost: 10 })
     await putBudget('euros', { maxCost: 10, currency: 'EUR' })
@@ -163,7 +163,7 @@ describe('budgets', () => {
     expect((await readBudgets())[0]).toMatchObject({ name: 'euros', usedUp: false })
   })
 
-  it('stop a chat between two calls of one turn, with what was said so far', async () => {
+  it('end a chat between two calls of one turn, keeping what was said so far', async () => {
     await putBudget('small', { maxTokens: 10 })
     const call = { id: 't1', type: 'function', function: { name: 'list_agents', arguments: '{}' } }
     proxied.upstream.script.answer = answerJson({
@@ -186,7 +186,7 @@ describe('budgets', () => {
     expect(transcript).toContain('let me see')
   })
 
-  it('know what another replica has used within seconds, without a read for each request', async () => {
+  it('include what another replica has used within seconds, without a read for each request', async () => {
     const other = createBudgetLedger(service.ports)
     const spender = { namespace: 'default' }
     await putBudget('shared', { scope: { namespace: 'default' }, maxTokens: 20 })

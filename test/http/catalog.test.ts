@@ -55,7 +55,7 @@ describe('agents, skills, tools and providers', () => {
     expect((await put({ annotations: { mine: 'y' } })).json().metadata.annotations).toEqual({ mine: 'y' })
   })
 
-  it('say all that is wrong with a spec [HTTP-004]', async () => {
+  it('report everything that is wrong with a spec [HTTP-004]', async () => {
     const answer = await post('providers', { name: 'p', spec: { type: 'azure-llmo', extra: 1 } })
     const paths = answer.json().error.details.map((problem: { path: string }) => problem.path)
     expect(paths).toEqual(expect.arrayContaining(['spec.extra', 'spec.azure.deploymentName', 'spec.baseURL']))
@@ -100,7 +100,7 @@ describe('a built-in tool', () => {
     expect((await service.call('GET /api/v1/tools/none_such')).statusCode).toBe(404)
   })
 
-  it('has a name that is taken: 409 to create, replace and delete', async () => {
+  it('has a reserved name: 409 to create, replace and delete', async () => {
     const spec = { description: 'd', http: { url: 'https://example.com' } }
     for (const body of [
       { name: 'web_search', spec },
@@ -117,7 +117,7 @@ describe('a built-in tool', () => {
 describe('a provider', () => {
   const create = (name: string, spec: object, token?: string) => post('providers', { name, spec }, token)
 
-  it('may have a private address from the owner alone, who is trusted with that very address [NET-004]', async () => {
+  it('may have a private address only when the owner sets it, which makes exactly that address trusted [NET-004]', async () => {
     const spec = { type: 'llmo', baseURL: 'http://127.0.0.1:11434/v1' }
     const token = await makeToken({})
     const refused = await create('local', spec, token)
@@ -133,7 +133,7 @@ describe('a provider', () => {
     expect(moved.json().metadata.annotations).toBeUndefined()
   })
 
-  it('may have a private address of --allow-network from anybody', async () => {
+  it('may have an address allowed by --allow-network, whoever sets it', async () => {
     const open = await startService({ usecases: { allowNetworks: ['10.1.0.0/16'] } })
     const { token } = await open.ports.tokens.create({ name: 't', role: 'editor', serverTools: true })
     const statusFor = async (baseURL: string, name: string) =>
@@ -148,11 +148,11 @@ describe('a provider', () => {
     'http://metadata.google.internal',
     'http://127.0.0.1:8080',
     'http://localhost:8080/v1',
-  ])('never has the address %s, not even from the owner [NET-005]', async (baseURL) => {
+  ])('never has the address %s, even when the owner sets it [NET-005]', async (baseURL) => {
     expect((await create('bad', { type: 'llmo', baseURL })).statusCode).toBe(400)
   })
 
-  it('of type demo is never the default, and only where it may be [PROV-015]', async () => {
+  it('of type demo is never the default, and only allowed where it is enabled [PROV-015]', async () => {
     expect((await create('default', { type: 'demo' })).statusCode).toBe(400)
     expect((await create('demo', { type: 'demo' })).statusCode).toBe(201)
     const strict = await startService({ usecases: { allowDemoProvider: false } })
@@ -162,7 +162,7 @@ describe('a provider', () => {
     await strict.stop()
   })
 
-  it('keeps the neutral word for an alias [NAME-006] [NAME-009] [NAME-017]', async () => {
+  it('keeps the neutral word for its alias [NAME-006] [NAME-009] [NAME-017]', async () => {
     for (const [given, kept] of [
       ['anthropic', 'llma'],
       ['openai', 'llmo'],
@@ -173,7 +173,7 @@ describe('a provider', () => {
 })
 
 describe('secrets', () => {
-  it('answer metadata only, and never a value [SECRET-001] [SECRET-002]', async () => {
+  it('return metadata only, and never a value [SECRET-001] [SECRET-002]', async () => {
     const created = await post('secrets', {
       name: 'key',
       stringData: { 'api-key': 'very-secret' },
@@ -194,7 +194,7 @@ describe('secrets', () => {
     expect((await service.call('DELETE /api/v1/secrets/key')).statusCode).toBe(404)
   })
 
-  it('can be named only by who may read them: not over a namespace boundary [SECRET-004]', async () => {
+  it('can be referenced only by callers who may read them, and not across namespaces [SECRET-004]', async () => {
     const token = await makeToken({ namespace: 'team' })
     const own = { name: 'own', type: 'ai', prompt: 'p', secretRef: { name: 's' } }
     expect((await post('tasks', own, token)).statusCode).toBe(201)
@@ -210,7 +210,7 @@ describe('secrets', () => {
 })
 
 describe('sessions', () => {
-  it('are read with their transcript, newest messages first to stay, and deleted [SESS-007] [SESS-008] [SESS-015]', async () => {
+  it('are read with their transcript, of which a limit keeps the newest messages, and can be deleted [SESS-007] [SESS-008] [SESS-015]', async () => {
     const key = { namespace: 'default', name: 'talk' }
     const { sessions } = service.ports.records
     await sessions.ensure(key, { create: true, sessionType: 'task' })
@@ -305,7 +305,7 @@ describe('tokens', () => {
     expect((await service.call(`DELETE /api/v1/tokens/${id}`)).statusCode).toBe(404)
   })
 
-  it('that only read may not write, and those of a namespace stay in it [HTTP-008]', async () => {
+  it('with a read-only role may not write, and those bound to a namespace stay in it [HTTP-008]', async () => {
     const reader = await makeToken({ role: 'viewer' })
     expect((await service.call('GET /api/v1/agents', { token: reader })).statusCode).toBe(200)
     for (const [path, payload] of [
@@ -325,8 +325,8 @@ describe('tokens', () => {
   })
 })
 
-describe('who calls', () => {
-  it('is told to the caller [AUTH-001]', async () => {
+describe('the caller', () => {
+  it('can ask who it is [AUTH-001]', async () => {
     expect((await service.call('GET /api/v1/auth/validate')).json()).toEqual({ authenticated: true })
     expect((await service.call('GET /api/v1/auth/whoami')).json()).toMatchObject({
       authenticated: true,
@@ -336,7 +336,7 @@ describe('who calls', () => {
     })
   })
 
-  it('may be shown by x-api-key, but a malformed Authorization does not fall through to it', async () => {
+  it('may authenticate with x-api-key, but not when Authorization is malformed', async () => {
     const token = await makeToken({})
     const key = { 'x-api-key': token }
     expect((await service.call('GET /api/v1/auth/validate', { token: null, headers: key })).statusCode).toBe(200)

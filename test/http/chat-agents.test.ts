@@ -45,7 +45,7 @@ async function useTool(name: string, args: object, role: string) {
   return answer.json().toolCalls[0].result
 }
 
-it('is possible for whoever may change such agents, and keeps the Secret [CTOOL-015]', async () => {
+it('is allowed to callers who may change such agents, and keeps the Secret [CTOOL-015]', async () => {
   const args = { name: 'armed', systemPrompt: 'help more', model: 'other/m-2', tools: ['web_fetch'] }
   expect(await useTool('update_agent', args, 'editor')).toMatchObject({ success: true })
   expect(await readAgent('armed')).toMatchObject({
@@ -56,7 +56,7 @@ it('is possible for whoever may change such agents, and keeps the Secret [CTOOL-
   })
 })
 
-it('is refused to whoever may not', async () => {
+it('is refused to callers who may not', async () => {
   const refused = await useTool('update_agent', { name: 'armed', systemPrompt: 'tell me the key' }, 'runner')
   expect(refused).toMatchObject({ success: false, errorType: 'forbidden' })
   expect(await readAgent('armed')).toMatchObject({ systemPrompt: { inline: 'help' } })
@@ -66,7 +66,7 @@ it.each([
   ['update_agent', { name: 'armed', secretRef: { name: 'another' } }],
   ['update_agent', { name: 'armed', runtime: { type: 'llma-cli', secretRef: { name: 'another' } } }],
   ['create_agent', { name: 'armed-2', secretRef: { name: 'another' } }],
-])('%s names no Secret that the model chooses: %j', async (tool, args) => {
+])('%s names no Secret that the model chose: %j', async (tool, args) => {
   expect(await useTool(tool, args, 'editor')).toMatchObject({ success: false })
   expect(await readAgent('armed')).toMatchObject({ secretRef: { name: 'mine' } })
   expect((await service.call('GET /api/v1/agents/armed-2')).statusCode).toBe(404)
@@ -76,7 +76,7 @@ it.each([
   ['another Secret', { secretRef: { name: 'another' } }, false],
   ['the same where it stands', { secretRef: { name: 'mine' }, systemPrompt: { inline: 'new' } }, true],
   ['none any more', {}, true],
-])('below its tools, a model may name %s: %j, %s', async (_what, spec, allowed) => {
+])('through its tools, a model may name %s: %j, %s', async (_what, spec, allowed) => {
   const settings = {
     allowDemoProvider: false,
     ownAddresses: () => [],

@@ -104,7 +104,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
       .map((line) => (JSON.parse(line) as { content: string }).content)
   }
 
-  it('run one turn of a session at a time, and both know what was said [SESS-011]', async () => {
+  it('run one turn of a session at a time, and both see the transcript [SESS-011]', async () => {
     let go = () => {}
     const gate = new Promise<void>((resolve) => {
       go = resolve
@@ -131,7 +131,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     expect(vendor.requests.at(-1)?.messages.filter(({ role }) => role === 'user')).toHaveLength(3)
   })
 
-  it('have slots of their own for turns, which calls of the proxies do not take [LIM-016]', async () => {
+  it('have slots of their own for turns, separate from those for calls of the proxies [LIM-016]', async () => {
     const gate = Promise.withResolvers<void>()
     script = ({ messages }) =>
       messages.some(({ content }) => content === 'wait') ? [{ wait: gate.promise }, { text: 'x' }] : [{ text: 'x' }]
@@ -148,7 +148,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200))
   })
 
-  it('end a turn that the other runs, also of a session that was named by it just now [SESS-005] [SESS-014]', async () => {
+  it('can end a turn that the other one runs, also in a session that was named just now [SESS-005] [SESS-014]', async () => {
     script = () => [{ text: 'x' }, { wait: new Promise(() => {}) }]
     const stream = await openChat(replicas[0], { message: 'wait' })
     await stream.next('message')
@@ -163,7 +163,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     for (const replica of replicas) expect((await ask(replica, `/api/v1/sessions/${id}`)).status).toBe(404)
   })
 
-  it('give no name of a task twice, even when both think of the same one [CHAT-045]', async () => {
+  it('give no task name twice, even when both choose the same name at once [CHAT-045]', async () => {
     const args = { name: 'same', command: ['true'], schedule: '0 0 1 1 *' }
     const make = { call: { name: 'create_container_task', args } }
     script = (request) => (readResults(request).length === 0 ? [make, make] : [{ text: 'made' }])

@@ -54,7 +54,7 @@ function callOnce(...calls: { name: string; args: object }[]) {
 const promptOf = (request: VendorRequest | undefined) => readText(request?.messages[0]?.content)
 
 describe('a turn of an agent', () => {
-  it('takes from the rate limit of the agent, which its tasks share', async () => {
+  it('uses the rate limit of the agent, which it shares with tasks', async () => {
     await start()
     const rateLimit = { requestsPerMinute: 2 }
     await service.call('POST /api/v1/agents', { payload: { name: 'poet', spec: { rateLimit } } })
@@ -71,7 +71,7 @@ describe('a turn of an agent', () => {
 })
 
 describe('a turn without a session', () => {
-  it('has one, made and held, before the model is first asked [CHAT-005] [CHAT-029] [SESS-003] [SESS-013]', async () => {
+  it('gets a session, created and locked before the model is first asked [CHAT-005] [CHAT-029] [SESS-003] [SESS-013]', async () => {
     await start()
     const { sessions } = service.ports.records
     const append = vi.spyOn(sessions, 'append')
@@ -90,7 +90,7 @@ describe('a turn without a session', () => {
     expect((await sessions.get(key))?.activeTask).toBeUndefined()
   })
 
-  it('lets its session go after a turn with tools', async () => {
+  it('unlocks its session after a turn with tools', async () => {
     await start()
     script = callOnce({ name: 'list_tasks', args: {} })
     const { body } = await chat({ message: 'what runs?' })
@@ -101,7 +101,7 @@ describe('a turn without a session', () => {
 })
 
 describe('the system prompt', () => {
-  it('is one and the same for all model calls of a turn, whatever changes meanwhile [CHAT-030]', async () => {
+  it('stays the same for all model calls of a turn, whatever changes meanwhile [CHAT-030]', async () => {
     await start()
     script = callOnce({ name: 'create_agent', args: { name: 'made-meanwhile', systemPrompt: 'help' } })
     const { body } = await chat({ message: 'create an agent' })
@@ -113,7 +113,7 @@ describe('the system prompt', () => {
     expect(before).not.toContain('made-meanwhile')
   })
 
-  it('goes before calls that are told with their name, arguments and result [CHAT-018]', async () => {
+  it('comes before calls that are shown with their name, arguments and result [CHAT-018]', async () => {
     await start()
     script = callOnce({ name: 'list_tasks', args: { limit: 3 } }, { name: 'cancel_task', args: { name: 'nobody' } })
     const { body } = await chat({ message: 'what runs?' })
@@ -124,8 +124,8 @@ describe('the system prompt', () => {
   })
 })
 
-describe('what chat keeps in mind', () => {
-  it('is made anew when an agent, a provider or a secret changes [CHAT-035]', async () => {
+describe('the caches of chat', () => {
+  it('are rebuilt when an agent, a provider or a secret changes [CHAT-035]', async () => {
     await start()
     const keys: (string | undefined)[] = []
     const { openPipe } = service.ports.egress
@@ -162,7 +162,7 @@ describe('what chat keeps in mind', () => {
 })
 
 describe('secrets', () => {
-  it('are cut from tool results and task output before a model or a client sees them [SECRET-008]', async () => {
+  it('are removed from tool results and task output before a model or a client sees them [SECRET-008]', async () => {
     await start()
     const word = 'hunter-two-is-secret'
     await service.call('POST /api/v1/secrets', { payload: { name: 'vendor', stringData: { key: word } } })
@@ -188,7 +188,7 @@ describe('secrets', () => {
 })
 
 describe('tool calls of one model turn', () => {
-  it('run side by side, and their results stand in call order [CHAT-046]', async () => {
+  it('run concurrently, and their results are in the order of the calls [CHAT-046]', async () => {
     await start()
     const { list } = service.ports.resources
     let reached = () => {}
@@ -220,7 +220,7 @@ describe('tool calls of one model turn', () => {
     expect(results).toEqual(calls?.map(({ id }) => id))
   })
 
-  it('end with a timeout that the model is told of [LIM-009]', async () => {
+  it('end at a timeout, which the model is told [LIM-009]', async () => {
     await start({ usecases: { chat: { toolTimeoutMs: 50 } } })
     const { list } = service.ports.resources
     vi.spyOn(service.ports.resources, 'list').mockImplementation((kind, query) =>
@@ -232,7 +232,7 @@ describe('tool calls of one model turn', () => {
     expect(body.message).toBe('done')
   })
 
-  it('end with it also when a tool allows itself longer [LIM-009]', async () => {
+  it('end at that timeout even when a tool allows itself longer [LIM-009]', async () => {
     await start({ usecases: { chat: { toolTimeoutMs: 50 } } })
     const tools = await import('../../src/tools/coordination/tools.ts')
     const patient = { timeoutMs: 600_000, invoke: () => new Promise<never>(() => {}) }
@@ -251,7 +251,7 @@ describe('tool calls of one model turn', () => {
 })
 
 describe('the conversation that a model sees', () => {
-  it('has no text that nobody wrote but progress prompts and the last one [CHAT-041] [CHAT-042] [CHAT-047]', async () => {
+  it('has no messages that nobody wrote, except progress prompts and the closing prompt [CHAT-041] [CHAT-042] [CHAT-047]', async () => {
     await start({ usecases: { chat: { maxIterations: 12 } } })
     script = (request, count) =>
       (request.tools ?? []).length === 0
@@ -288,7 +288,7 @@ describe('list_tasks', () => {
 })
 
 describe('blocked namespaces', () => {
-  it('are those of the cluster and the one that the service runs in [CHAT-037] [CHAT-038] [MODE-018]', async () => {
+  it('include those of the cluster and the one that the service runs in [CHAT-037] [CHAT-038] [MODE-018]', async () => {
     const config = loadConfig({ flags: {}, env: { HOME: '/nowhere' } })
     expect(readChatSettings(config, undefined).blockedNamespaces).not.toContain('operators')
     const settings = readChatSettings(config, 'operators')

@@ -54,7 +54,7 @@ describe('POST /api/v1/chat', () => {
     expect((await chat({ message: 'x' }, made.json().token)).statusCode).toBe(403)
   })
 
-  it('does not go on with the session of a task', async () => {
+  it('does not continue the session of a task', async () => {
     await start()
     const key = { namespace: 'default', name: 'tasks' }
     await service.ports.records.sessions.ensure(key, { create: true, sessionType: 'task' })
@@ -63,7 +63,7 @@ describe('POST /api/v1/chat', () => {
     expect(answer.json().error.message).toContain('chat session not found')
   })
 
-  it('keeps the usage of a turn under its session and caller', async () => {
+  it('records the usage of a turn under its session and caller', async () => {
     await start()
     await chat({ message: 'x', sessionId: 'counted' })
     const usage = await service.call('GET /api/v1/usage?groupBy=session')
@@ -72,7 +72,7 @@ describe('POST /api/v1/chat', () => {
     ])
   })
 
-  it('tells what a turn cost, and calls without a price as such', async () => {
+  it('reports what a turn cost, and which calls had no price', async () => {
     await start()
     const price = { currency: 'EUR', inputPerMillion: 1_000_000, outputPerMillion: 2_000_000 }
     const spec = { type: 'llmo', baseURL: vendor.url, defaultModel: 'm', price }
@@ -83,7 +83,7 @@ describe('POST /api/v1/chat', () => {
     expect(usage.costs).toBeUndefined()
   })
 
-  it('leaves a note of each write of the model, with its session, request and address', async () => {
+  it('writes an audit record for each write of the model, with its session, request and address', async () => {
     await start()
     script = (_request, count) =>
       count === 1 ? [{ call: { name: 'create_ai_task', args: { name: 'work', prompt: 'work' } } }] : [{ text: 'done' }]
@@ -159,7 +159,7 @@ describe('the heartbeat of a stream', () => {
 })
 
 describe('GET /api/v1/chat/config', () => {
-  it('tells the settings and the names of all tools [CHAT-023] [CTOOL-022]', async () => {
+  it('lists the settings and the names of all tools [CHAT-023] [CTOOL-022]', async () => {
     await start()
     const answer = await service.call('GET /api/v1/chat/config')
     expect(answer.json()).toEqual({
@@ -177,7 +177,7 @@ describe('GET /api/v1/chat/config', () => {
     expect(answer.json().availableTools).toHaveLength(17)
   })
 
-  it('is not there when chat is turned off, and neither is chat', async () => {
+  it('does not exist when chat is disabled, and neither does chat', async () => {
     await start({ usecases: { chat: { enabled: false } } })
     for (const answer of [
       await service.call('GET /api/v1/chat/config'),
@@ -199,7 +199,7 @@ describe('two replicas on one store', () => {
     serverTools: true,
   }
 
-  it('hold a session one at a time, and either cancels what the other runs [SESS-011] [SESS-014]', async () => {
+  it('lock a session for one turn at a time, and either one cancels what the other runs [SESS-011] [SESS-014]', async () => {
     await start()
     const { resources, tasks, sessions } = service.usecases
     const other = createChatUsecases({

@@ -21,7 +21,7 @@ afterAll(() => service.stop())
 const createAgent = (name: string) => service.call('POST /api/v1/agents', { payload: { name, spec: {} } })
 
 describe('a read', () => {
-  it('carries an ETag and may not be kept [HTTP-037] [HTTP-038]', async () => {
+  it('carries an ETag and may not be cached [HTTP-037] [HTTP-038]', async () => {
     await createAgent('tagged')
     for (const path of ['/api/v1/agents/tagged', '/api/v1/agents', '/api/v1/tools', '/api/v1/auth/whoami']) {
       const answer = await service.call(`GET ${path}`)
@@ -30,7 +30,7 @@ describe('a read', () => {
     }
   })
 
-  it('is answered 304 to a client that has it, until it changes [HTTP-037]', async () => {
+  it('gets 304 with the current ETag, until the object changes [HTTP-037]', async () => {
     await createAgent('cached')
     const get = (tag: string) => service.call('GET /api/v1/agents/cached', { headers: { 'if-none-match': tag } })
     const tag = String((await get('"other"')).headers.etag)
@@ -42,7 +42,7 @@ describe('a read', () => {
     expect((await get(tag)).statusCode).toBe(200)
   })
 
-  it('of a list has the tag of its contents', async () => {
+  it('of a list has an ETag of its contents', async () => {
     const list = () => service.call('GET /api/v1/agents?namespace=tags')
     const before = (await list()).headers.etag
     expect((await list()).headers.etag).toBe(before)
@@ -50,7 +50,7 @@ describe('a read', () => {
     expect((await list()).headers.etag).not.toBe(before)
   })
 
-  it('of a list is answered 304 until one of its objects changes, goes or comes [HTTP-037]', async () => {
+  it('of a list gets 304 until one of its objects is changed, removed or created [HTTP-037]', async () => {
     const create = (name: string) =>
       service.call('POST /api/v1/agents', { payload: { name, namespace: 'pages', spec: {} } })
     await create('a')
@@ -76,7 +76,7 @@ describe('a read', () => {
     expect(new Set(tags).size).toBe(tags.length)
   })
 
-  it('of pages with the same objects has the tag of its own limit and end', async () => {
+  it('of pages with the same objects has an ETag of its own for each limit and end', async () => {
     for (const name of ['a', 'b', 'c']) {
       await service.call('POST /api/v1/agents', { payload: { name, namespace: 'ends', spec: {} } })
     }
@@ -87,7 +87,7 @@ describe('a read', () => {
     expect(new Set(tags).size).toBe(3)
   })
 
-  it('is refused before its tag is looked at [HTTP-037]', async () => {
+  it('is authorized before its ETag is compared [HTTP-037]', async () => {
     await createAgent('guarded')
     const tag = String((await service.call('GET /api/v1/agents/guarded')).headers.etag)
     const headers = { 'if-none-match': tag }
@@ -105,7 +105,7 @@ describe('a read', () => {
 })
 
 describe('a write with a precondition', () => {
-  it('is refused with 409 when If-Match is stale, done when it holds [HTTP-039]', async () => {
+  it('gets 409 when If-Match is outdated, and succeeds when it is current [HTTP-039]', async () => {
     const tag = String((await createAgent('matched')).headers.etag)
     const put = (ifMatch: string, inline: string) =>
       service.call('PUT /api/v1/agents/matched', {
@@ -123,7 +123,7 @@ describe('a write with a precondition', () => {
     expect((await remove(`"${now}"`)).statusCode).toBe(204)
   })
 
-  it('is refused when metadata.resourceVersion is stale, and what GET gave can be PUT [HTTP-016] [HTTP-039]', async () => {
+  it('gets 409 when metadata.resourceVersion is outdated; an object from GET can be PUT [HTTP-016] [HTTP-039]', async () => {
     await createAgent('round-trip')
     const read = (await service.call('GET /api/v1/agents/round-trip')).json()
     const put = (payload: object) => service.call('PUT /api/v1/agents/round-trip', { payload })
@@ -133,7 +133,7 @@ describe('a write with a precondition', () => {
     expect((await put(other)).statusCode).toBe(409)
   })
 
-  it('lets one of two writers of the same version win [HTTP-039]', async () => {
+  it('succeeds for one of two writers with the same version [HTTP-039]', async () => {
     const read = (await createAgent('contended')).json()
     const put = (inline: string) =>
       service.call('PUT /api/v1/agents/contended', { payload: { ...read, spec: { systemPrompt: { inline } } } })
@@ -141,7 +141,7 @@ describe('a write with a precondition', () => {
     expect(statuses.map((answer) => answer.statusCode).sort()).toEqual([200, 409, 409, 409])
   })
 
-  it('is not needed: writers without one all get through, the last one stays', async () => {
+  it('is optional: writers without one all succeed, and the last one counts', async () => {
     await createAgent('crowded')
     const put = (inline: string) =>
       service.call('PUT /api/v1/agents/crowded', { payload: { spec: { systemPrompt: { inline } } } })
@@ -154,7 +154,7 @@ describe('a creation with an Idempotency-Key', () => {
   const post = (key: string, payload: object, token = ownerToken) =>
     service.call('POST /api/v1/tasks', { payload, headers: { 'idempotency-key': key }, token })
 
-  it('is done once; repeated, it gets the object as it is now [HTTP-033]', async () => {
+  it('creates the object once; repeated, it returns the object as it is now [HTTP-033]', async () => {
     const first = await post('key-1', aiTask('once'))
     expect([first.statusCode, first.headers['idempotency-replayed']]).toEqual([201, undefined])
     await service.setStatus('Task', 'once', { phase: 'Running', attempts: 1 })
@@ -164,7 +164,7 @@ describe('a creation with an Idempotency-Key', () => {
     expect(again.json().status.phase).toBe('Running')
   })
 
-  it('is 409 with another body, and free again in another namespace or for another caller [HTTP-034]', async () => {
+  it('gets 409 with another body, and may be used again in another namespace or by another caller [HTTP-034]', async () => {
     await post('key-2', aiTask('original'))
     const other = await post('key-2', aiTask('different'))
     expect([other.statusCode, other.json().error.reason]).toEqual([409, 'Conflict'])
@@ -173,7 +173,7 @@ describe('a creation with an Idempotency-Key', () => {
     expect((await post('key-2', aiTask('someones'), token)).statusCode).toBe(201)
   })
 
-  it('is done once by racing callers; the others are told or get its outcome [HTTP-033]', async () => {
+  it('creates the object once for concurrent requests; the others get a conflict or its outcome [HTTP-033]', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => post('key-3', aiTask('raced'))))
     const created = answers.filter((answer) => answer.statusCode === 201)
     expect(created.length).toBeGreaterThanOrEqual(1)
@@ -183,7 +183,7 @@ describe('a creation with an Idempotency-Key', () => {
     }
   })
 
-  it('keeps the key free when the creation failed', async () => {
+  it('can be repeated with the same key when the creation failed', async () => {
     const payload = { name: 'p', spec: { type: 'llmo', baseURL: 'http://169.254.169.254' } }
     const headers = { 'idempotency-key': 'key-4' }
     expect((await service.call('POST /api/v1/providers', { payload, headers })).statusCode).toBe(400)
@@ -191,7 +191,7 @@ describe('a creation with an Idempotency-Key', () => {
     expect((await service.call('POST /api/v1/providers', { payload: good, headers })).statusCode).toBe(201)
   })
 
-  it('says so when what it created is gone', async () => {
+  it('says that the object it created is gone', async () => {
     const headers = { 'idempotency-key': 'key-5' }
     const create = () => service.call('POST /api/v1/agents', { payload: { name: 'fleeting', spec: {} }, headers })
     await create()
@@ -200,7 +200,7 @@ describe('a creation with an Idempotency-Key', () => {
     expect([again.statusCode, again.json().error.message]).toEqual([409, expect.stringContaining('no longer exists')])
   })
 
-  it('is 409 when the object was deleted and made again under its name since', async () => {
+  it('gets 409 when the object was deleted and created again under its name', async () => {
     const create = (key: string) =>
       service.call('POST /api/v1/agents', {
         payload: { name: 'replaced', spec: {} },
@@ -216,7 +216,7 @@ describe('a creation with an Idempotency-Key', () => {
     expect(second.json().metadata.uid).not.toBe(first.json().metadata.uid)
   })
 
-  it('leaves neither the key nor the body in the store [HTTP-035]', async () => {
+  it('stores neither the key nor the body [HTTP-035]', async () => {
     const payload = { name: 'unseen', spec: { systemPrompt: { inline: 'a-body-to-look-for' } } }
     const headers = { 'idempotency-key': 'a-key-to-look-for' }
     await service.call('POST /api/v1/agents', { payload, headers })
@@ -226,7 +226,7 @@ describe('a creation with an Idempotency-Key', () => {
     expect(JSON.stringify(claims)).toContain('unseen')
   })
 
-  it('has no effect on secrets and tokens [HTTP-036]', async () => {
+  it('has no effect for secrets and tokens [HTTP-036]', async () => {
     const headers = { 'idempotency-key': 'key-6' }
     const secret = () =>
       service.call('POST /api/v1/secrets', { payload: { name: 's', stringData: { k: 'v' } }, headers })
@@ -236,7 +236,7 @@ describe('a creation with an Idempotency-Key', () => {
     expect(await token()).not.toBe(await token())
   })
 
-  it('must be sane', async () => {
+  it('must have a valid key', async () => {
     expect((await post('a b', aiTask('x'))).statusCode).toBe(400)
     expect((await post('x'.repeat(256), aiTask('x'))).statusCode).toBe(400)
   })
@@ -256,7 +256,7 @@ describe('a repeated creation', () => {
   const post = (path: string, payload: object) =>
     guarded.call(`POST ${path}`, { payload, headers: { 'idempotency-key': `key-of-${path}` } })
 
-  it('is refused once the caller may not create it any more', async () => {
+  it('is refused once the caller may no longer create the object', async () => {
     const payload = { name: 'bot', spec: {} }
     expect((await post('/api/v1/agents', payload)).statusCode).toBe(201)
     refused.add('create Agent bot')
@@ -265,14 +265,14 @@ describe('a repeated creation', () => {
     expect((await post('/api/v1/agents', payload)).headers['idempotency-replayed']).toBe('true')
   })
 
-  it('is refused once the caller may not read the secret that it names', async () => {
+  it('is refused once the caller may no longer read the secret that the object names', async () => {
     const payload = { name: 'vendor', spec: { type: 'llmo', secretRef: { name: 'key' } } }
     expect((await post('/api/v1/providers', payload)).statusCode).toBe(201)
     refused.add('get Secret key')
     expect((await post('/api/v1/providers', payload)).statusCode).toBe(403)
   })
 
-  it('of a retry asks for the right on the old task and on the new one', async () => {
+  it('of a retry needs the right on the old task and on the new one', async () => {
     await guarded.call('POST /api/v1/tasks', { payload: aiTask('work') })
     await guarded.setStatus('Task', 'work', { phase: 'Failed', attempts: 1 })
     const path = '/api/v1/tasks/work/retry'

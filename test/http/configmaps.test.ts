@@ -43,7 +43,7 @@ describe('a config map', () => {
     expect((await put('texts', { data: {} })).statusCode).toBe(404)
   })
 
-  it('is not written over a newer one, and not made twice', async () => {
+  it('is not updated over a newer version, and not created twice', async () => {
     const { metadata } = (await post({ name: 'twice', data: { a: '1' } })).json()
     expect((await post({ name: 'twice', data: {} })).statusCode).toBe(409)
     expect((await put('twice', { metadata, data: { a: '2' } })).statusCode).toBe(200)
@@ -54,7 +54,7 @@ describe('a config map', () => {
     expect((await service.call('GET /api/v1/configmaps/twice')).json().data).toEqual({ a: '5' })
   })
 
-  it('has a name, text entries and a size, and says all that is wrong', async () => {
+  it('has a name, text entries and a maximum size, and every problem is reported', async () => {
     expect(pathsOf(await post({ data: {} }))).toEqual(['name'])
     expect(pathsOf(await post({ name: 'NO', data: { a: 1 }, binaryData: {} }))?.toSorted()).toEqual([
       'binaryData',
@@ -66,7 +66,7 @@ describe('a config map', () => {
     expect(pathsOf(await put('fits', { name: 'other', data: {} }))).toEqual(['name'])
   })
 
-  it('can be named by a task and an agent', async () => {
+  it('can be referenced by a task and an agent', async () => {
     const spec = { systemPrompt: { configMapRef: { name: 'prompts', key: 'poet' } } }
     expect((await service.call('POST /api/v1/agents', { payload: { name: 'poet', spec } })).statusCode).toBe(201)
     const env = [{ name: 'COLOUR', valueFrom: { configMapKeyRef: { name: 'prompts', key: 'colour' } } }]
@@ -79,7 +79,7 @@ describe('a config map', () => {
 })
 
 describe('a config map of a cluster', () => {
-  it('is read here and written with kubectl', async () => {
+  it('is read over REST and written with kubectl', async () => {
     const refuse = () =>
       Promise.reject(new SvcError('NotConfigured', 'on a cluster config maps are written with kubectl'))
     const found = {

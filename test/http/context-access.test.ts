@@ -142,7 +142,7 @@ describe('a context token', () => {
     userRoutes
       .filter(({ verb, method, family }) => method === 'GET' || (verb !== undefined && family === undefined))
       .map((r) => [`${lineOf(r)}${required[r.path] ?? ''}`]),
-  )('without a scope of any use does nothing at %s', async (line) => {
+  )('without a useful scope can do nothing at %s', async (line) => {
     const payload = bodies.find(([pattern]) => pattern.test(line))?.[1]
     const answer = await ask('enforce', line, { scope: 'openid' }, payload)
     // A body that is wrong is told first; such routes are held by their kind's rule, proved where the body is right.
@@ -150,7 +150,7 @@ describe('a context token', () => {
     else expect(answer.statusCode).toBe(403)
   })
 
-  it('needs the scope of its action, and no other does [CTX-021]', async () => {
+  it('needs the scope of its action, and no other scope [CTX-021]', async () => {
     const cases: [string, string, object?][] = [
       ['GET /api/v1/tasks', 'svc:tasks:list'],
       ['GET /api/v1/tasks/build', 'svc:tasks:get'],
@@ -203,7 +203,7 @@ describe('a context token', () => {
     ['svc:secrets:read', 'providers', spender, 'svc:providers:write svc:secrets:credentials:read'],
     ['svc:secrets:credentials:read', 'providers', spender, 'svc:providers:write svc:secrets:read'],
   ])(
-    'needs %s for what one of its %s names or uses, beside the scope of the action [CTX-021]',
+    'needs %s for what one of its %s references or uses, besides the scope of the action [CTX-021]',
     async (scope, kind, body, base) => {
       const line = `POST /api/v1/${kind}`
       const others = everyScope.split(' ').filter((other) => other !== scope)
@@ -214,7 +214,7 @@ describe('a context token', () => {
     },
   )
 
-  it('has the scopes of the reference, and each is asked for below every door [CTX-021]', async () => {
+  it('needs exactly the scope that the reference lists for each action, whichever way the request comes in [CTX-021]', async () => {
     const token = (scope: string) => issuer.signTransaction({ scope, tctx: { namespace: 'default' } })
     const { ports } = services.enforce
     for (const [scope, accesses] of Object.entries(accessesOfScopes)) {
@@ -236,7 +236,7 @@ describe('a context token', () => {
     expect(Object.keys(accessesOfScopes).filter((scope) => !everyScope.split(' ').includes(scope))).toEqual([])
   })
 
-  it('reaches neither tokens nor metrics', async () => {
+  it('gives no access to tokens and metrics', async () => {
     for (const line of ['GET /api/v1/tokens', 'POST /api/v1/tokens', 'GET /metrics']) {
       const answer = await ask(
         'enforce',
@@ -248,7 +248,7 @@ describe('a context token', () => {
     }
   })
 
-  it('acts in the namespace of its context, and is held to it', async () => {
+  it('acts in the namespace of its context only', async () => {
     const claims = { scope: everyScope, tctx: { namespace: 'team' } }
     expect((await ask('enforce', 'GET /api/v1/tasks', claims)).statusCode).toBe(200)
     expect((await ask('enforce', 'GET /api/v1/tasks?namespace=default', claims)).statusCode).toBe(403)
@@ -257,7 +257,7 @@ describe('a context token', () => {
   })
 
   it.each(['../x', 'Default', 'default ', 'default\n', 'a/b', 'x'.repeat(5000)])(
-    'has no right whatever the mode when its namespace is not a name: %j [CTX-019]',
+    'has no rights in any mode when its namespace is not a valid name: %j [CTX-019]',
     async (namespace) => {
       for (const mode of ['enforce', 'audit', 'off'] as const) {
         const claims = { scope: everyScope, tctx: { namespace } }
@@ -268,7 +268,7 @@ describe('a context token', () => {
     },
   )
 
-  it('is held to what a new task would do', async () => {
+  it('is restricted by what a new task would do', async () => {
     const make = async (tctx: object, payload: object) =>
       (await ask('enforce', 'POST /api/v1/tasks', { scope: everyScope, tctx }, payload)).statusCode
     const ai = (name: string, more: object = {}) => ({ name, type: 'ai', prompt: 'hi', ...more })
@@ -287,19 +287,19 @@ describe('a context token', () => {
     expect(await make({ allowedAgents: [1] }, ai('no', { agentRef: { name: 'bot' } }))).toBe(403)
   })
 
-  it('in audit mode is let through where enforce would refuse, and that is told [CTX-020]', async () => {
+  it('in audit mode is accepted where enforce would refuse, and that is recorded [CTX-020]', async () => {
     expect((await ask('audit', 'GET /api/v1/tasks', { scope: 'openid' })).statusCode).toBe(200)
     expect(told).toEqual([expect.objectContaining({ action: 'task-list', result: 'audit', reason: 'scope' })])
     await ask('audit', 'GET /api/v1/tasks', {})
     expect(told[1]).toMatchObject({ result: 'allowed' })
   })
 
-  it('is asked for no scope when the mode is off', async () => {
+  it('needs no scope when the mode is off', async () => {
     expect((await ask('off', 'GET /api/v1/tasks', { scope: 'openid', tctx: { namespace: 7 } })).statusCode).toBe(200)
     expect(told).toEqual([])
   })
 
-  it('says who it stands for, without its contexts', async () => {
+  it('identifies its caller, without the contexts', async () => {
     const answer = await ask('enforce', 'GET /api/v1/auth/whoami', { tctx: { purpose: 'hidden' }, scope: 'a b' })
     expect(answer.json()).toEqual({
       authenticated: true,
@@ -336,7 +336,7 @@ describe('a context token as a bearer token', () => {
     return [answer.statusCode, answer.json().authType ?? answer.json().error.message]
   }
 
-  it('is refused with a word on where it belongs [CTX-014]', async () => {
+  it('is refused with a message that names the right header [CTX-014]', async () => {
     const hint = 'send a context token in the header Txn-Token, not as a bearer token'
     expect(await bearer('enforce')).toEqual([401, hint])
   })
@@ -347,7 +347,7 @@ describe('a context token as a bearer token', () => {
 })
 
 describe('an OpenID Connect token', () => {
-  it('of a subject that is not allowed is 403, of an issuer that is away 503 with when to come back', async () => {
+  it('gets 403 for a subject that is not allowed, and 503 with Retry-After while its issuer is away', async () => {
     const headers = { authorization: `Bearer ${await issuer.sign({ sub: 'somebody' })}` }
     const answer = await services.enforce.call('GET /api/v1/tasks', { token: null, headers })
     expect([answer.statusCode, answer.json().error.reason]).toEqual([403, 'Forbidden'])
@@ -359,14 +359,14 @@ describe('an OpenID Connect token', () => {
     expect([away.statusCode, away.headers['retry-after']]).toEqual([503, '5'])
   })
 
-  it('is asked for no scope', async () => {
+  it('needs no scope', async () => {
     const headers = { authorization: `Bearer ${await issuer.sign()}` }
     expect((await services.enforce.call('GET /api/v1/tasks', { token: null, headers })).statusCode).toBe(200)
   })
 })
 
 describe('failed attempts', () => {
-  it('are answered 429 after so many from one address, for whoever was not let in before', async () => {
+  it('get 429 after the limit for one address, unless the credential was accepted before', async () => {
     const service = await startService({ http: { authFailuresPerMinute: 3 } })
     const status = async (token?: string) =>
       (await service.call('GET /api/v1/auth/validate', token === undefined ? {} : { token })).statusCode

@@ -27,7 +27,7 @@ async function makeTask(name: string, more: object = {}): Promise<number> {
   return (await proxied.service.call('POST /api/v1/tasks', { payload })).statusCode
 }
 
-it('a task takes the provider that its namespace offers, or its agent names, and names none that its author may not read', async () => {
+it('a task may use the provider of its namespace or of its agent, but may name only one that its author may read', async () => {
   asked.length = 0
   expect(await makeTask('by-omission')).toBe(201)
   expect(await makeTask('by-agent', { agentRef: { name: 'poet' } })).toBe(201)
@@ -36,7 +36,7 @@ it('a task takes the provider that its namespace offers, or its agent names, and
   expect(asked).toEqual([{ verb: 'get', kind: 'Provider', namespace: 'default', name: 'default' }])
 })
 
-it('what calls the provider at once, for the caller, takes the right in any case', async () => {
+it('chat and the proxies need the right to the provider in any case, because they call it for the caller', async () => {
   const chat = await proxied.service.call('POST /api/v1/chat', { payload: { message: 'hi' } })
   expect(chat.statusCode).toBe(403)
   expect((await proxied.ask('/llma/v1/messages', simpleMessage('m'))).status).toBe(403)

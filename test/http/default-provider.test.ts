@@ -42,7 +42,7 @@ const lastModel = () => vendor.requests.at(-1)?.model
 const readSession = async (id: string) => (await service.call(`GET /api/v1/sessions/${id}`)).json()
 
 describe('the provider that answers where none is named', () => {
-  it('is the only usable one, in chat and in the proxies', async () => {
+  it('is the only usable provider, in chat and in the proxies', async () => {
     await service.call('POST /api/v1/providers', { payload: { name: 'demo', spec: { type: 'demo' } } })
     await addProvider('single')
     expect((await chat({})).statusCode).toBe(200)
@@ -53,7 +53,7 @@ describe('the provider that answers where none is named', () => {
     expect(data.map(({ id }: { id: string }) => id)).toContain('model-of-single')
   })
 
-  it('is the one that is marked, unless one is called default', async () => {
+  it('is the marked provider, unless one is named default', async () => {
     await addProvider('one')
     await addProvider('two', { default: true })
     await addProvider('three')
@@ -69,7 +69,7 @@ describe('the provider that answers where none is named', () => {
     expect(lastModel()).toBe('model-of-default')
   })
 
-  it('is the one called default before any other, and none of several', async () => {
+  it('is the provider named default before any other; several without that name are refused', async () => {
     await addProvider('one')
     await addProvider('two')
     const asked = await chat({})
@@ -87,7 +87,7 @@ describe('the provider that answers where none is named', () => {
     expect(lastModel()).toBe('model-of-default')
   })
 
-  it('leaves out those without their key, until none is left', async () => {
+  it('ignores providers without their key, until none is left', async () => {
     await addProvider('one')
     await addProvider('two')
     const refuse = (name: string) =>
@@ -113,7 +113,7 @@ describe('the provider that answers where none is named', () => {
     expect((await complete()).statusCode).toBe(200)
   })
 
-  it('is never the demo, which is not a language model [PROV-014]', async () => {
+  it('is never the demo provider, which is not a language model [PROV-014]', async () => {
     await service.call('POST /api/v1/providers', { payload: { name: 'demo', spec: { type: 'demo' } } })
     expect((await chat({})).json().error.message).toContain('no provider is named')
     expect((await complete('m')).statusCode).toBe(404)
@@ -121,7 +121,7 @@ describe('the provider that answers where none is named', () => {
 })
 
 describe('a chat session', () => {
-  it('remembers its provider and model, after request and agent and before everything else', async () => {
+  it('remembers its provider and model, which come after those of the request and the agent', async () => {
     await addProvider('default')
     await addProvider('other')
     await chat({ sessionId: 's', provider: 'other', model: 'special' })
@@ -143,7 +143,7 @@ describe('a chat session', () => {
     expect(lastModel()).toBe('model-of-default')
   })
 
-  it('leaves the demo once there is a language model', async () => {
+  it('leaves the demo provider once there is a language model', async () => {
     await service.call('POST /api/v1/providers', { payload: { name: 'demo', spec: { type: 'demo' } } })
     await chat({ sessionId: 's', provider: 'demo' })
     expect((await chat({ sessionId: 's' })).json().message).toContain('demo provider')

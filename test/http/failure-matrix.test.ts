@@ -112,8 +112,8 @@ describe.concurrent.each([
   ['bytes passed on', 'bytes', passBytes],
   ['the tool loop', 'loop', runLoop],
   ['chat', 'chat', runTurn],
-] as const)('a vendor that is asked by %s', (_way, way, ask) => {
-  it.each(all)('and answers %s has failed as %s [PROV-010] [PROXY-017]', async (of, reason) => {
+] as const)('a vendor that is called by %s', (_way, way, ask) => {
+  it.each(all)('and answers %s has failed with %s [PROV-010] [PROXY-017]', async (of, reason) => {
     const name = `${way}--${of}`
     await addProvider(name)
     // A turn of chat waits for a vendor that is busy without saying for how long.
@@ -125,7 +125,7 @@ describe.concurrent.each([
     expect(await readNotes(name)).toEqual(expectNotes(reason))
   })
 
-  it.each(all)('and answers %s hands over if %s lets another try [PROV-010]', async (of, reason) => {
+  it.each(all)('and answers %s is replaced by a fallback if %s allows one [PROV-010]', async (of, reason) => {
     const [first, spare] = [`${way}-first--${of}`, `${way}-spare-${of}`]
     await addProvider(spare)
     await addProvider(first, [spare])
@@ -136,8 +136,8 @@ describe.concurrent.each([
   })
 })
 
-describe.concurrent('a vendor that is asked by a task', () => {
-  it.each(all)('and answers %s ends it as %s [PROV-010]', async (of, reason) => {
+describe.concurrent('a vendor that is called by a task', () => {
+  it.each(all)('and answers %s ends it with %s [PROV-010]', async (of, reason) => {
     const name = `task--${of}`
     expect(await runTask([name])).toBe(reason)
     const { rest } = ruleOfCall(reason)
@@ -149,13 +149,13 @@ describe.concurrent('a vendor that is asked by a task', () => {
     expect(failures[reason].class).toMatch(/^(final|retried)$/)
   })
 
-  it.each(all)('and answers %s hands over if %s lets another try', async (of, reason) => {
+  it.each(all)('and answers %s is replaced by a fallback if %s allows one', async (of, reason) => {
     const outcome = await runTask([`task-first--${of}`, `task-spare-${of}`])
     expect(outcome).toBe(ruleOfCall(reason).takeOver ? 'answered' : reason)
   })
 })
 
-it('a model that rests is left alone by all ways, another model of the provider is not [PROV-010]', async () => {
+it('a model that cools down is called by neither relay nor loop, while other models of its provider are called [PROV-010]', async () => {
   await addProvider('shared')
   const until = new Date(Date.now() + 60_000)
   const pause = { until, reason: 'slow down', failure: 'RateLimited', asked: true } as const

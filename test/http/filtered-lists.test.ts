@@ -85,13 +85,13 @@ describe('a list for a context token', () => {
     ['/api/v1/tools', { allowedTools: ['t-two', 'web_fetch', 't-one'] }, ['web_fetch', 't-one', 't-two']],
     ['/api/v1/tools', { allowedTools: [] }, []],
     ['/api/v1/tools', { allowedTools: ['t-three'] }, ['t-three']],
-  ])('%s with %j shows those, on pages of any size', async (path, tctx, names) => {
+  ])('%s with %j shows only those items, on pages of any size', async (path, tctx, names) => {
     expect(await list(path, tctx)).toEqual([names])
     for (const limit of [1, 2]) expect((await list(path, tctx, limit)).flat()).toEqual(names)
     expect(refusals()).toEqual([])
   })
 
-  it('shows of models those that are allowed, and none where none is', async () => {
+  it('shows the allowed models only, and none where none is allowed', async () => {
     for (const path of ['/llma/v1/models', '/llmo/v1/models']) {
       const read = async (tctx: object) => {
         const answer = await send('enforce', path, tctx)
@@ -110,12 +110,12 @@ describe('a list for a context token', () => {
     ['/api/v1/agents', 'a-one', { allowedAgents: ['a-two'] }],
     ['/api/v1/tools', 't-one', { allowedTools: ['t-two'] }],
     ['/api/v1/tools', 'web_fetch', { allowedTools: ['t-two'] }],
-  ])('leaves a read of another at %s/%s refused, and that is counted', async (path, name, tctx) => {
+  ])('does not make another object readable at %s/%s, and that refusal is recorded', async (path, name, tctx) => {
     expect((await send('enforce', `${path}/${name}`, tctx)).status).toBe(403)
     expect(refusals()).toMatchObject([{ result: 'denied', reason: 'constraint' }])
   })
 
-  it('needs its scope, its namespace and constraints in good order as before', async () => {
+  it('still needs its scope, its namespace and valid constraints', async () => {
     for (const path of ['/api/v1/providers', '/api/v1/tools', '/api/v1/agents']) {
       expect((await send('enforce', path, {}, { scope: 'svc:tasks:list' })).status).toBe(403)
       expect((await send('enforce', `${path}?namespace=other`, {})).status).toBe(403)
@@ -135,13 +135,13 @@ const ways: [string, string, object][] = [
 ]
 
 describe.each(modes)('in mode %s', (mode) => {
-  it.each(ways)('what %s does not offer is not a refusal [CTX-020]', async (_way, path, body) => {
+  it.each(ways)('what %s does not offer is not recorded as a refusal [CTX-020]', async (_way, path, body) => {
     expect((await send(mode, path, tctx, { body })).status).toBe(200)
     expect(refusals()).toEqual([])
     expect(told).not.toEqual([])
   })
 
-  it('what a list leaves out is not a refusal', async () => {
+  it('what a list leaves out is not recorded as a refusal', async () => {
     for (const path of ['/api/v1/providers', '/api/v1/tools', '/llma/v1/models', '/llmo/v1/models']) {
       expect((await send(mode, path, tctx)).status).toBe(200)
     }
@@ -152,7 +152,7 @@ describe.each(modes)('in mode %s', (mode) => {
 it.each([
   ['/api/v1/chat', 'list_agents', turn],
   ['/llma/v1/messages', 'file_read', simpleMessage('p-one/m')],
-])('in audit mode a call at %s of the tool %s is told once [CTX-020]', async (path, name, body) => {
+])('in audit mode a call at %s of the tool %s is recorded once [CTX-020]', async (path, name, body) => {
   const call = { type: 'tool_use', id: 'toolu_1', name, input: name === 'file_read' ? { path: 'x' } : {} }
   services.audit.upstream.script.answer = (one) =>
     answerJson(

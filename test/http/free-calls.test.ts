@@ -68,7 +68,7 @@ describe('a caller that leaves in the middle of a stream', () => {
     ['messages', '/llma/v1/messages', { max_tokens: 9, messages }, llmaFrames(said)],
     ['chat', '/llmo/v1/chat/completions', { messages }, chatFrames(said)],
     ['responses', '/llmo/v1/responses', { input: prompt }, responseFrames(said)],
-  ])('of %s pays for what was sent and streamed', async (name, path, more, frames) => {
+  ])('of %s is charged for what was sent and streamed', async (name, path, more, frames) => {
     // Only one family tells the input at the beginning.
     const input = path.startsWith('/llma') ? 0 : tokens
     await proxied.addProvider(`left-${name}`, { type: path.startsWith('/llmo') ? 'llmo' : 'llma', price })
@@ -93,7 +93,7 @@ describe('a caller that leaves before the answer', () => {
     ['chat', '/llmo/v1/chat/completions', { messages }, true],
     ['responses', '/llmo/v1/responses', { input: prompt }, true],
     ['embeddings', '/llmo/v1/embeddings', { input: prompt }, true],
-  ])('of %s pays for what was sent, unless it is free', async (name, path, more, isPaid) => {
+  ])('of %s is charged for what was sent, unless the call is free', async (name, path, more, isPaid) => {
     await proxied.addProvider(`early-${name}`, { type: path.startsWith('/llmo') ? 'llmo' : 'llma' })
     const before = proxied.upstream.received.length
     proxied.upstream.script.answer = () => {}
@@ -117,7 +117,7 @@ describe('a caller that leaves before the answer', () => {
 })
 
 describe('an answer', () => {
-  it('that says nothing of tokens is estimated, and one that does is not', async () => {
+  it('without token counts is estimated, and one with counts is not', async () => {
     await proxied.addProvider('silent', { type: 'llmo' })
     proxied.upstream.script.answer = answerJson({ choices: [{ message: { content: said } }] })
     await proxied.ask('/llmo/v1/chat/completions', { model: 'silent/m', messages })
@@ -134,7 +134,7 @@ describe('an answer', () => {
     expect(await readUsage('telling')).not.toHaveProperty('estimatedInputTokens')
   })
 
-  it('that is a refusal costs nothing', async () => {
+  it('that refuses the request costs nothing', async () => {
     await proxied.addProvider('refusing', { type: 'llmo' })
     proxied.upstream.script.answer = answerJson({ error: { message: 'no', type: 'x' } }, 400)
     await proxied.ask('/llmo/v1/chat/completions', { model: 'refusing/m', messages })

@@ -19,7 +19,7 @@ const list = async (task: string) => {
 }
 
 describe('files that a task is given', () => {
-  it('are listed by path, may be empty, and are read by its own worker alone', async () => {
+  it('are listed by path, may be empty, and can be read by its own worker only', async () => {
     await make('fed')
     expect((await put('fed', 'src/main.py', 'print(1)')).statusCode).toBe(204)
     expect((await put('fed', 'empty', '')).statusCode).toBe(204)
@@ -37,7 +37,7 @@ describe('files that a task is given', () => {
     expect((await read('someone', 'src/main.py')).statusCode).toBe(403)
   })
 
-  it('are refused once it has started, and for tasks that take none', async () => {
+  it('are refused once it has started, and for tasks that accept none', async () => {
     await make('begun')
     await service.runTask('begun')
     const late = await put('begun', 'a')
@@ -50,7 +50,7 @@ describe('files that a task is given', () => {
     expect((await put('nobody', 'a')).statusCode).toBe(404)
   })
 
-  it('are refused with a path that leads out, and beyond 10 MiB', async () => {
+  it('are refused with a path that leads out of the workspace, and beyond 10 MiB', async () => {
     await make('bounded')
     for (const path of ['../a', 'a/../../b', '/a', 'a//b', 'a\nb', '.'])
       expect((await put('bounded', path)).statusCode, path).toBe(400)
@@ -71,7 +71,7 @@ describe('files that a task is given', () => {
     expect(await by('editor')).toBe(204)
   })
 
-  it('go along with a retry, which starts when it has them, and go with the task', async () => {
+  it('are copied to a retry, which starts when it has them, and are deleted with the task', async () => {
     await make('first')
     await put('first', 'a.txt')
     await service.runTask('first')

@@ -55,8 +55,8 @@ afterAll(() => proxied.stop())
 
 const wholeText = ({ content }: Anthropic.Message) => content.map((block) => (block.type === 'text' ? block.text : ''))
 
-describe.concurrent('a message that is passed on and not over in time [LLMA-039] [LIM-008]', () => {
-  it('is a message with the closing words when nothing was said', async () => {
+describe.concurrent('a relayed message that reaches the time limit [LLMA-039] [LIM-008]', () => {
+  it('has the closing words when nothing was said', async () => {
     const message = await llma.messages.create({ ...simpleMessage('a/nothing'), stream: false } as never)
     expect(message).toMatchObject({ type: 'message', stop_reason: 'end_turn', model: 'nothing' })
     expect((message as Anthropic.Message).content).toEqual([{ type: 'text', text: expect.stringMatching(closing) }])
@@ -67,28 +67,28 @@ describe.concurrent('a message that is passed on and not over in time [LLMA-039]
     ['opened', []],
     ['within', ['so far']],
     ['between', ['so far']],
-  ])('is a stream that ends well after what was said: %s', async (model, before) => {
+  ])('ends its stream properly after what was said: %s', async (model, before) => {
     const stream = llma.messages.stream(simpleMessage(`a/${model}`) as never)
     const message = await stream.finalMessage()
     expect(wholeText(message)).toEqual([...before, expect.stringMatching(closing)])
     expect(message.stop_reason).toBe('end_turn')
   })
 
-  it('breaks when it stopped within a frame, which nobody can close', async () => {
+  it('breaks off when it stopped within a frame, which cannot be completed', async () => {
     const reply = await proxied.ask('/llma/v1/messages', simpleMessage('a/torn', { stream: true }))
     await expect(reply.text()).rejects.toThrow()
   })
 })
 
-describe.concurrent('a completion that is passed on and not over in time', () => {
+describe.concurrent('a relayed completion that reaches the time limit', () => {
   const messages = [{ role: 'user' as const, content: 'x' }]
 
-  it('is one with the closing words when nothing was said', async () => {
+  it('has the closing words when nothing was said', async () => {
     const { choices } = await llmo.chat.completions.create({ model: 'o/nothing', messages })
     expect(choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: expect.stringMatching(closing) } })
   })
 
-  it('is a stream that ends well, under the same id', async () => {
+  it('ends its stream properly, under the same id', async () => {
     const stream = await llmo.chat.completions.create({ model: 'o/chunks', messages, stream: true })
     const ids = new Set<string>()
     let all = ''
@@ -105,7 +105,7 @@ describe.concurrent('a completion that is passed on and not over in time', () =>
   })
 })
 
-it('an answer that has no closing words, such as embeddings, is an error that names the limit', async () => {
+it('an answer that can have no closing words, such as embeddings, is an error that names the limit', async () => {
   const reply = await proxied.ask('/llmo/v1/embeddings', { model: 'o/nothing', input: 'x' })
   expect([reply.status, (await readError(reply)).error.message]).toEqual([
     502,

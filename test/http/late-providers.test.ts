@@ -54,7 +54,7 @@ describe.concurrent.each([
   ['the tool loop', 'looped', viaLoop, 'had not finished its answer'],
   ['chat', 'chatted', viaChat, 'had not finished its answer'],
 ])('a provider that is called by %s', (_way, name, ask, reason) => {
-  it('and does not answer within the time limit has failed [PROV-011] [LIM-017]', async () => {
+  it('and does not answer within the time limit counts as failed [PROV-011] [LIM-017]', async () => {
     await addProvider(name)
     await (await ask(name)).text()
     await waitFor(async () => (await read(name)) !== undefined, 'the failure to be written')
@@ -73,7 +73,7 @@ function askWithoutReading(body: string) {
 }
 
 describe('a provider whose answer', () => {
-  it('goes on for longer than the time limit has failed', async () => {
+  it('takes longer than the time limit counts as failed', async () => {
     await addProvider('trickle')
     const answer = await proxied.ask(messages, simpleMessage('trickle/read', { stream: true }))
     await expect(answer.text()).rejects.toThrow()
@@ -83,7 +83,7 @@ describe('a provider whose answer', () => {
     expect((await read('trickle'))?.failed?.reason).toContain('--chat-max-duration')
   })
 
-  it('is not read by the caller in time has not failed', async () => {
+  it('is not read by the caller in time does not count as failed', async () => {
     await addProvider('flood')
     const socket = askWithoutReading(JSON.stringify(simpleMessage('flood/unread', { stream: true })))
     await waitFor(() => sampleOf('unread') !== undefined, 'the end of the passage')

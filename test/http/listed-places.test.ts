@@ -73,13 +73,13 @@ async function read(path: string, query = '', token?: string): Promise<unknown[]
 const all = ['a', 'b'].flatMap((letter) => namespaces.map((namespace) => `${letter}-${namespace}`))
 
 describe('a list', () => {
-  it('is looked at here', () => {
+  it('is tested here', () => {
     expect(lists.length).toBeGreaterThanOrEqual(8)
     expect(sorted.length).toBeGreaterThanOrEqual(7)
   })
 
   it.each(lists)(
-    '%s is of the namespace that is named, of the own one without, and of all when asked',
+    '%s covers the namespace that is named, else the caller’s own, and all namespaces when asked',
     async (path) => {
       listable = ['everywhere', ...namespaces]
       expect((await read(path, '&namespace=one')).toSorted()).toEqual(['a-one', 'b-one'])
@@ -91,7 +91,7 @@ describe('a list', () => {
     },
   )
 
-  it.each(lists)('%s of all namespaces has what a bound token may see, and no more', async (path) => {
+  it.each(lists)('%s of all namespaces covers what a bound token may see, and no more', async (path) => {
     listable = ['everywhere', ...namespaces]
     expect((await read(path, '&allNamespaces=true', bound)).toSorted()).toEqual(['a-one', 'b-one'])
     expect((await service.call(`GET ${path}?namespace=two`, { token: bound })).statusCode).toBe(403)
@@ -110,7 +110,7 @@ describe('a list', () => {
     expect((await service.call(`GET ${path}?namespace=one`)).statusCode).toBe(403)
   })
 
-  it('withdraws between two pages what may no longer be listed', async () => {
+  it('leaves out on its next page a namespace that may no longer be listed', async () => {
     listable = ['default', 'one', 'two']
     const first = (await service.call('GET /api/v1/tasks?limit=1&allNamespaces=true')).json()
     expect(namesIn(first.items)).toEqual(['a-default'])
@@ -120,7 +120,7 @@ describe('a list', () => {
     expect(namesIn(rest.items)).toEqual(['b-default', 'a-two', 'b-two'])
   })
 
-  it('of the children of a task is of one namespace', async () => {
+  it('of the children of a task covers one namespace', async () => {
     const answer = await service.call('GET /api/v1/tasks?allNamespaces=true&parent=a-one')
     expect([answer.statusCode, answer.json().error.details[0].path]).toEqual([400, 'parent'])
   })
@@ -142,7 +142,7 @@ describe('the order of a list', () => {
     }
   })
 
-  it('is that of creation for what is stored as it was made', async () => {
+  it('by creation is the order in which the objects were stored', async () => {
     listable = ['everywhere', ...namespaces]
     const made = namespaces.flatMap((namespace) => [`b-${namespace}`, `a-${namespace}`])
     for (const path of ['/api/v1/tasks', '/api/v1/agents', '/api/v1/providers', '/api/v1/skills', '/api/v1/tools']) {

@@ -44,7 +44,7 @@ const idOf = (item: Record<string, { name?: string } | string | number>) =>
 const kindOf = (item: object) => (item as { kind: Kind }).kind
 
 describe('every list', () => {
-  it('is looked at here', () => {
+  it('is tested here', () => {
     expect(lists.length).toBeGreaterThanOrEqual(9)
   })
 
@@ -57,7 +57,7 @@ describe('every list', () => {
   })
 
   it.each(lists)(
-    '%s gives every entry once over pages of three, and at most three at a time [HTTP-021]',
+    '%s returns every entry once over pages of three, and at most three at a time [HTTP-021]',
     async (path) => {
       const whole = (await service.call(`GET ${path}?limit=500`)).json()
       const seen: unknown[] = []
@@ -76,15 +76,18 @@ describe('every list', () => {
     },
   )
 
-  it.each(lists)('%s refuses a limit below 1 or no number, and takes more than 500 as 500 [HTTP-024]', async (path) => {
-    for (const limit of ['0', '-1', 'ten', '1.5', '', '%20']) {
-      const answer = await service.call(`GET ${path}?limit=${limit}`)
-      expect([limit, answer.statusCode, answer.json().error?.details?.[0]?.path]).toEqual([limit, 400, 'limit'])
-    }
-    expect((await service.call(`GET ${path}?limit=100000`)).statusCode).toBe(200)
-  })
+  it.each(lists)(
+    '%s refuses a limit below 1 or one that is not a number, and treats more than 500 as 500 [HTTP-024]',
+    async (path) => {
+      for (const limit of ['0', '-1', 'ten', '1.5', '', '%20']) {
+        const answer = await service.call(`GET ${path}?limit=${limit}`)
+        expect([limit, answer.statusCode, answer.json().error?.details?.[0]?.path]).toEqual([limit, 400, 'limit'])
+      }
+      expect((await service.call(`GET ${path}?limit=100000`)).statusCode).toBe(200)
+    },
+  )
 
-  it.each(lists)('%s refuses a cursor that is not its own [HTTP-022]', async (path) => {
+  it.each(lists)('%s refuses a cursor of another list [HTTP-022]', async (path) => {
     for (const cursor of ['x', 'AAAA', Buffer.from('{"a":1}').toString('base64url'), '%00']) {
       const answer = await service.call(`GET ${path}?continue=${cursor}`)
       expect([cursor, answer.statusCode]).toEqual([cursor, 400])
@@ -94,7 +97,7 @@ describe('every list', () => {
 })
 
 describe('lists of resources', () => {
-  it('are in order of names, with what remains [HTTP-025]', async () => {
+  it('are in order of names, with the number of remaining items [HTTP-025]', async () => {
     const { items, metadata } = (await service.call('GET /api/v1/agents?limit=3')).json()
     expect(items.map(idOf)).toEqual(['n1', 'n2', 'n3'])
     expect(metadata.remainingItemCount).toBe(4)
@@ -110,7 +113,7 @@ describe('lists of resources', () => {
     expect([await count(''), await count('&limit=9999'), await count('&limit=1')]).toEqual([100, 500, 1])
   })
 
-  it('and single reads give the very objects, with their length in bytes', async () => {
+  it('return exactly the stored objects, as single reads do, with their length in bytes', async () => {
     const tricky = 'é 😀 "iteration":7, \u0000 \u2028 ],"metadata":{'
     for (const name of ['t1', 't2']) {
       await service.call('POST /api/v1/tasks', { payload: aiTask(name, { namespace: 'exact', prompt: tricky }) })
@@ -141,7 +144,7 @@ describe('lists of resources', () => {
     }
   })
 
-  it('refuse the cursor of another filter [HTTP-025]', async () => {
+  it('refuse a cursor from another filter [HTTP-025]', async () => {
     const first = (await service.call('GET /api/v1/tasks?limit=2')).json()
     const cursor = encodeURIComponent(first.metadata.continue)
     expect((await service.call(`GET /api/v1/tasks?limit=2&type=ai&continue=${cursor}`)).statusCode).toBe(400)

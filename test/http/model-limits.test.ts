@@ -62,7 +62,7 @@ describe.each(ways)('the models of a context token hold for %s', (_way, ask) => 
   })
 
   it.each([{ model: 'm' }, { allowedModels: ['m'] }, { allowedProviders: ['main'] }])(
-    'and with %j no fallback takes over that they leave out',
+    'and with %j no fallback that they exclude takes over',
     async (tctx) => {
       const refusal = { type: 'error', error: { type: 'authentication_error', message: 'bad key' } }
       proxied.upstream.script.answer = answerJson(refusal, 401)
@@ -76,7 +76,7 @@ describe.each(ways)('the models of a context token hold for %s', (_way, ask) => 
   )
 })
 
-it.each(['/llma/v1/models', '/llmo/v1/models'])('%s lists what the token may use', async (path) => {
+it.each(['/llma/v1/models', '/llmo/v1/models'])('%s lists the models that the token may use', async (path) => {
   const list = async (tctx: object) => {
     const { data } = (await (await send(path, tctx)).json()) as { data: { id: string }[] }
     return data.map(({ id }) => id)
@@ -87,7 +87,7 @@ it.each(['/llma/v1/models', '/llmo/v1/models'])('%s lists what the token may use
   expect(await list({ allowedProviders: ['main'] })).toEqual(['main/m'])
 })
 
-it('a new task is held to them with the fallbacks of its provider', async () => {
+it('a new task is limited to them, as are the fallbacks of its provider', async () => {
   const make = async (name: string, tctx: object) => {
     const ai = { providerRef: { name: 'main' }, model: 'm' }
     return (await send('/api/v1/tasks', tctx, { name, type: 'ai', prompt: 'hi', ai })).status

@@ -29,7 +29,7 @@ async function usedBy(provider: string): Promise<UsageItem | undefined> {
   return (await usage(`groupBy=provider&name=${provider}`))[0]
 }
 
-describe('a call costs what the table says of its model', () => {
+describe('a call costs the price of its model', () => {
   it.each([
     ['passed on as bytes', 'passed', passBytes],
     ['through the tool loop', 'looped', runLoop],
@@ -43,7 +43,7 @@ describe('a call costs what the table says of its model', () => {
     expect(item?.cost).toBeCloseTo(cost, 9)
   })
 
-  it('and as a worker hands it in, whatever price the provider has for others [USAGE-001]', async () => {
+  it('and the same when a worker reports it, whatever the general price of the provider is [USAGE-001]', async () => {
     await proxied.addProvider('worked', { prices, price: { inputPerMillion: 7 } })
     await proxied.create('/api/v1/tasks', aiTask('job', { ai: { providerRef: { name: 'worked' }, model: 'm' } }))
     const { token } = await proxied.service.runTask('job')
@@ -59,7 +59,7 @@ describe('a call costs what the table says of its model', () => {
     expect([costOf('free-1'), costOf('other')]).toEqual([0, 0.02])
   })
 
-  it('and nothing is said of the cost where the table has no price for it [USAGE-001]', async () => {
+  it('and a model without a price has no cost [USAGE-001]', async () => {
     await proxied.addProvider('partly', { prices: [{ model: 'other', inputPerMillion: 1 }] })
     await passBytes(proxied, 'partly')
     const item = await usedBy('partly')
@@ -67,7 +67,7 @@ describe('a call costs what the table says of its model', () => {
     expect(item).not.toHaveProperty('cost')
   })
 
-  it('and a table that cannot be read is refused with every fault', async () => {
+  it('and an invalid table of prices is refused with every problem', async () => {
     const spec = { type: 'llmo', prices: [{ inputPerMillion: 1 }, { model: 'a', outputPerMillion: -1, more: 1 }] }
     const answer = await proxied.service.call('POST /api/v1/providers', { payload: { name: 'odd', spec } })
     expect(answer.statusCode).toBe(400)

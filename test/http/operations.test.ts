@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 describe('health', () => {
-  it('needs no credential, nor does the description [HTTP-040] [HEALTH-001]', async () => {
+  it('needs no credential, nor does the OpenAPI document [HTTP-040] [HEALTH-001]', async () => {
     const live = await service.call('GET /healthz', { token: null })
     expect([live.statusCode, live.json()]).toEqual([200, { status: 'ok' }])
     expect((await service.call('GET /readyz', { token: null })).json()).toEqual({
@@ -26,7 +26,7 @@ describe('health', () => {
     expect((await service.call('HEAD /healthz', { token: null })).statusCode).toBe(200)
   })
 
-  it('says which kind of dependency is away, and nothing else [HEALTH-002] [HEALTH-003] [HTTP-014]', async () => {
+  it('names the kind of dependency that is away, and nothing else [HEALTH-002] [HEALTH-003] [HTTP-014]', async () => {
     const broken = { name: 'store', check: () => Promise.reject(new Error('disk /secret/path of host-7 is gone')) }
     const sick = await startService({ health: [broken, { name: 'other', check: async () => {} }] })
     const answer = await sick.call('GET /readyz', { token: null })
@@ -38,7 +38,7 @@ describe('health', () => {
 })
 
 describe('metrics', () => {
-  it('need a token and hold no name of a user, only patterns [HTTP-042]', async () => {
+  it('need a token and contain no name of a user, only patterns [HTTP-042]', async () => {
     expect((await service.call('GET /metrics', { token: null })).statusCode).toBe(401)
     await service.call('POST /api/v1/tasks', { payload: aiTask('a-name-to-look-for') })
     await service.call('GET /api/v1/tasks/a-name-to-look-for?namespace=default')
@@ -52,7 +52,7 @@ describe('metrics', () => {
 })
 
 describe('where metrics are served', () => {
-  it('is behind a token in embedded mode, and on a listener of their own on a cluster [HTTP-041]', async () => {
+  it('need a token in embedded mode, and have a listener of their own on a cluster [HTTP-041]', async () => {
     expect((await service.call('GET /metrics', { token: null })).statusCode).toBe(401)
     expect((await service.call('GET /metrics')).statusCode).toBe(200)
     const apart = await startService({ http: { metricsApart: true } })
@@ -86,14 +86,14 @@ describe('the description', () => {
 describe('web pages of other origins', () => {
   const preflight = { origin: 'https://page.example', 'access-control-request-method': 'POST' }
 
-  it('get no permission by default [HTTP-044]', async () => {
+  it('may not read answers by default [HTTP-044]', async () => {
     const asked = await service.call('OPTIONS /api/v1/tasks', { headers: preflight, token: null })
     expect([asked.statusCode, asked.headers['access-control-allow-origin']]).toEqual([405, undefined])
     const answer = await service.call('GET /healthz', { headers: { origin: 'https://page.example' } })
     expect(answer.headers['access-control-allow-origin']).toBeUndefined()
   })
 
-  it('get it when the owner named them, and no others', async () => {
+  it('may read answers when the owner allows their origin, and no other origin may', async () => {
     const open = await startService({ http: { corsAllowedOrigins: ['https://page.example'] } })
     const asked = await open.call('OPTIONS /api/v1/tasks', { headers: preflight, token: null })
     expect(asked.statusCode).toBe(204)
@@ -106,7 +106,7 @@ describe('web pages of other origins', () => {
 })
 
 describe('a fault of the service', () => {
-  it('is 500 without a word of its inside, which is in the log with the id of the request', async () => {
+  it('is 500 without internal details, which are in the log with the id of the request', async () => {
     const { resources } = service.usecases
     const { getText } = resources
     resources.getText = () => Promise.reject(new Error('inner words'))
@@ -121,7 +121,7 @@ describe('a fault of the service', () => {
   })
 })
 
-describe('a dependency that is away, and a limit that is reached', () => {
+describe('a dependency that is away, or a limit that is reached', () => {
   it.each([
     ['Unavailable', 503],
     ['TooManyRequests', 429],
@@ -141,7 +141,7 @@ describe('a dependency that is away, and a limit that is reached', () => {
 })
 
 describe('the log', () => {
-  it('holds no token and no name of a user', async () => {
+  it('contains no token and no name of a user', async () => {
     await service.call('POST /api/v1/tasks', { payload: aiTask('hidden-name') })
     const text = service.logged.join('')
     expect(text).toContain('/api/v1/tasks')
@@ -165,7 +165,7 @@ describe('every answer', () => {
 })
 
 describe('draining', () => {
-  it('makes readyz say no, tells streams to come back, finishes requests and ends in time', async () => {
+  it('makes readyz fail, tells streams to come back, finishes requests and ends in time', async () => {
     const other = await startService()
     const url = await other.listen()
     await other.call('POST /api/v1/tasks', { payload: aiTask('long') })
@@ -198,7 +198,7 @@ describe('draining', () => {
     await other.ports.close()
   })
 
-  it('cuts off what does not end in time', async () => {
+  it('cuts off requests that do not end in time', async () => {
     const other = await startService()
     const url = await other.listen()
     let isAsked = false

@@ -25,14 +25,14 @@ function post(kind: string, body: { name: string; spec: object; namespace?: stri
 }
 
 describe('the secret that stands for the environment of the service', () => {
-  it.each(naming)('is named in %s by the owner alone [SECRET-004]', async (kind, spec) => {
+  it.each(naming)('may be named in %s by the owner only [SECRET-004]', async (kind, spec) => {
     const refused = await post(kind, { name: 'by-another', spec }, token)
     expect(refused.statusCode).toBe(403)
     expect(refused.json().error.message).toContain('only the owner of the service may name the secret')
     expect((await post(kind, { name: 'by-the-owner', spec })).statusCode).toBe(201)
   })
 
-  it('is not sent elsewhere by changing an address that the owner set', async () => {
+  it('cannot be sent elsewhere by changing an address that the owner set', async () => {
     const made = await post('providers', { name: 'vendor', spec: { type: 'llma', secretRef: key } })
     expect(made.statusCode).toBe(201)
     const spec = { type: 'llma', secretRef: key, baseURL: 'https://elsewhere.example' }
@@ -40,7 +40,7 @@ describe('the secret that stands for the environment of the service', () => {
     expect((await service.call('PUT /api/v1/providers/vendor', { payload: { spec } })).statusCode).toBe(200)
   })
 
-  it('has nothing to do with secrets of the same name elsewhere', async () => {
+  it('does not protect secrets of the same name in other namespaces', async () => {
     const body = { name: 'own', namespace: 'team', spec: { type: 'llma', secretRef: key } }
     expect((await post('providers', body, token)).statusCode).toBe(201)
   })

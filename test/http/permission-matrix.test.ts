@@ -297,7 +297,7 @@ const order: readonly CallerName[] = names.toSorted(
 
 describe('a route', () => {
   it.each(entries)(
-    '%s lets in whom its rule names, and nobody else [AUTH-003] [AUTH-008] [AUTH-009] [AUTH-011]',
+    '%s accepts the callers that its rule names, and nobody else [AUTH-003] [AUTH-008] [AUTH-009] [AUTH-011]',
     async (name, route) => {
       const judged = order.map((caller) => [caller, judge(name, route, caller)])
       expect(judged, 'the route has a rule').not.toContainEqual([expect.anything(), undefined])
@@ -308,7 +308,7 @@ describe('a route', () => {
     },
   )
 
-  it.each(entries)('%s says no word of why to those it does not know, nor of what there is', async (name, route) => {
+  it.each(entries)('%s gives one and the same answer to expired, revoked and made-up tokens', async (name, route) => {
     if (route.auth === 'none') return
     const texts = await Promise.all(
       (['expired', 'revoked', 'garbage'] as const).map(async (caller) => (await ask(name, route, caller)).text),

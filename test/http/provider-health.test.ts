@@ -24,7 +24,12 @@ beforeAll(async () => {
   const deps = { ...proxied.service.ports, log }
   const trials = { ports: proxied.service.ports, settings: { allowNetworks: [], ownAddresses: () => [] } }
   const tryIt: TryProvider = (provider, signal) => tryProvider(trials, provider, signal)
-  const controllers = createCatalogControllers({ ...deps, tryProvider: tryIt, settings: defaultCatalogSettings })
+  const controllers = createCatalogControllers({
+    ...deps,
+    tryProvider: tryIt,
+    listMcpTools: async () => [],
+    settings: defaultCatalogSettings,
+  })
   runner = createControllerRunner({ ...deps, controllers, leadership: alone })
   runner.start()
 })
@@ -67,7 +72,7 @@ describe.concurrent.each([
   ['the tool loop', 'looped', viaLoop],
   ['chat', 'chatted', viaChat],
 ])('a provider that is called by %s', (_way, name, ask) => {
-  it('is told to fail while its key is refused, and to answer once it is not [PROV-011] [SECRET-008]', async () => {
+  it('is reported as failing while its key is refused, and as answering afterwards [PROV-011] [SECRET-008]', async () => {
     await addProvider(name)
     expect(await answering(name)).toBeUndefined()
     answers[name] = refuse(401, 'authentication_error', `invalid key ${vendorKey}`)
@@ -93,7 +98,7 @@ describe.concurrent.each([
 })
 
 describe.concurrent('a provider', () => {
-  it('that finds fault with a request answers, and one that is away does not', async () => {
+  it('that refuses a request counts as answering, and one that is away does not', async () => {
     await addProvider('strict')
     answers.strict = refuse(400, 'invalid_request_error', 'max_tokens: too many')
     expect((await viaLoop('strict')).status).toBe(400)

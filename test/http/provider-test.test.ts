@@ -27,8 +27,8 @@ const answerText =
   ({ response }: Received) =>
     void response.writeHead(status, headers).end(text)
 
-describe('a provider that is tried', () => {
-  it('is asked for its models with its key, and for nothing that costs', async () => {
+describe('a provider that is tested', () => {
+  it('is asked for its models with its key, and for nothing that costs money', async () => {
     proxied.upstream.script.answer = answerJson({ data: [{ id: 'one' }, { id: 'two' }] })
     expect(await test('main')).toMatchObject({ ok: true, status: 200, models: ['one', 'two'] })
     const [asked, ...others] = proxied.upstream.received
@@ -43,7 +43,7 @@ describe('a provider that is tried', () => {
     [401, { error: { message: 'your key has expired' } }, 'CredentialRefused', 'your key has expired'],
     [402, { error: { message: 'pay first', type: 'billing_error' } }, 'CreditUsedUp', 'pay first'],
     [502, 'no backend', 'ProviderFailed', 'no backend'],
-  ])('tells what it answers with %s in its own words [PROV-013]', async (status, body, reason, words) => {
+  ])('shows an answer of %s in the vendor’s own words [PROV-013]', async (status, body, reason, words) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body)
     proxied.upstream.script.answer = answerText(status, text)
     const found = await test('main')
@@ -51,7 +51,7 @@ describe('a provider that is tried', () => {
     expect(found.message).toContain(words)
   })
 
-  it('tells of a missing key, a refused address and one that is away apart [PROV-013] [NET-005]', async () => {
+  it('shows a missing key, a refused address and an unreachable one as different problems [PROV-013] [NET-005]', async () => {
     await proxied.addProvider('keyless', { secretRef: { name: 'nowhere', key: 'api-key' } })
     expect(await test('keyless')).toMatchObject({ ok: false, reason: 'MissingApiKey' })
     await proxied.addProvider('metadata', { baseURL: 'http://169.254.169.254/v1' }).catch(() => undefined)
@@ -74,7 +74,7 @@ describe('a provider that is tried', () => {
     ['ten megabytes', () => Buffer.alloc(10_485_760, 'x')],
     ['ten megabytes of JSON', () => JSON.stringify({ error: { message: 'y'.repeat(10_485_760) } })],
     ['no text at all', () => randomBytes(4096)],
-  ])('and refuses with %s does no harm with it [SECRET-008]', async (_what, makeBody) => {
+  ])('and refuses with %s cannot do harm with its message [SECRET-008]', async (_what, makeBody) => {
     proxied.upstream.script.answer = answerText(401, makeBody())
     const { message, reason } = await test('main')
     expect(reason).toBe('CredentialRefused')
@@ -86,7 +86,7 @@ describe('a provider that is tried', () => {
     expect(message).not.toContain(vendorKey.slice(0, 12))
   })
 
-  it('needs somebody who may have it act, and says nothing to anybody else', async () => {
+  it('needs a caller who may use it, and tells nobody else anything', async () => {
     const makeToken = async (name: string, more: object) => {
       const made = await proxied.service.call('POST /api/v1/tokens', { payload: { name, ...more } })
       return (made.json() as { token: string }).token
@@ -110,7 +110,7 @@ describe('a provider that is tried', () => {
     expect((await call('nobody')).statusCode).toBe(404)
   })
 
-  it('and answers again is looked at anew: its status tells when it was reached', async () => {
+  it('and answers again is checked at once: its status says when it was reached', async () => {
     const status = { ready: false, message: 'refused', observedGeneration: 1 }
     await proxied.service.setStatus('Provider', 'main', status)
     const read = async () =>

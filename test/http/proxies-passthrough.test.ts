@@ -21,7 +21,7 @@ afterEach(() => proxied.upstream.reset())
 const messages = '/llma/v1/messages'
 
 describe('a request', () => {
-  it('goes on byte for byte but for the model name [PROXY-003, PROXY-016, LLMA-001, LLMA-008, LLMA-010, LLMA-011, LLMA-014, LLMA-015, LLMA-017, LLMO-001, LLMO-006, HTTP-017]', async () => {
+  it('is relayed byte for byte except for the model name [PROXY-003, PROXY-016, LLMA-001, LLMA-008, LLMA-010, LLMA-011, LLMA-014, LLMA-015, LLMA-017, LLMO-001, LLMO-006, HTTP-017]', async () => {
     const text = `{ "future_field": {"a":[1e2,1.0,"\\u00e4ä"]},\n"model": "vendor/m-1",
       "max_tokens":64, "temperature":0.70, "messages":[{"role":"user","content":[{"type":"image","source":{"data":"AA=="}},{"type":"document"},
       {"type":"text","text":"hi","cache_control":{"type":"ephemeral"}}]}], "thinking":{"type":"enabled","budget_tokens":9},
@@ -32,7 +32,7 @@ describe('a request', () => {
     expect(proxied.upstream.last().body.toString()).toBe(text.replace('vendor/m-1', 'm-1'))
   })
 
-  it('keeps the headers that are for the vendor, and none that say who asks [PROXY-003]', async () => {
+  it('keeps the headers meant for the vendor, and none that identify the caller [PROXY-003]', async () => {
     await proxied.ask(messages, simpleMessage('vendor/m'), {
       headers: {
         'anthropic-beta': 'one-2025,two-2025',
@@ -67,7 +67,7 @@ describe('a request', () => {
     expect(proxied.upstream.last().headers['anthropic-version']).toBe('2023-06-01')
   })
 
-  it('is passed on when the token or the provider has tools off [PROXY-001] [PROXY-002]', async () => {
+  it('is relayed when the token or the provider has tools off [PROXY-001] [PROXY-002]', async () => {
     const made = await proxied.service.call('POST /api/v1/tokens', {
       payload: { name: 'no-tools', serverTools: false },
     })
@@ -81,7 +81,7 @@ describe('a request', () => {
 })
 
 describe('an answer', () => {
-  it('comes back byte for byte, with the headers that mean something to a client [PROXY-003]', async () => {
+  it('is returned byte for byte, with the headers that mean something to a client [PROXY-003]', async () => {
     const text = '{ "id":"x",\n "unknown":1.0, "usage":{"input_tokens":1,"output_tokens":1} }'
     proxied.upstream.script.answer = ({ response }) => {
       response.writeHead(200, {
@@ -111,7 +111,7 @@ describe('an answer', () => {
     ['llma', messages, 'vendor/m'],
     ['llmo', '/llmo/v1/chat/completions', 'completions/m'],
   ] as const)(
-    "of family %s in a stream is the vendor's own, however it is cut [PROXY-003] [LLMA-005] [LLMO-003]",
+    'of family %s in a stream is the vendor’s own, wherever it is split [PROXY-003] [LLMA-005] [LLMO-003]',
     async (family, path, model) => {
       const bytes = Buffer.from(streams[family])
       for (const size of [1, 7, 64, bytes.length]) {
@@ -130,7 +130,7 @@ describe('an answer', () => {
     },
   )
 
-  it('in a stream is not held back: each frame is there before the next is sent [PROXY-003]', async () => {
+  it('in a stream is not held back: each frame is passed on before the next is sent [PROXY-003]', async () => {
     let vendor: Received | undefined
     proxied.upstream.script.answer = (received) => {
       vendor = received
@@ -161,7 +161,7 @@ describe('an answer', () => {
 })
 
 describe('a client', () => {
-  it('that leaves ends the call of the vendor at once, with what was counted so far', async () => {
+  it('that leaves ends the call of the vendor at once, and its tokens so far are counted', async () => {
     let closed = false
     await proxied.addProvider('left-alone')
     proxied.upstream.script.answer = ({ response }) => {
@@ -185,7 +185,7 @@ describe('a client', () => {
     await waitFor(async () => (await tokens()) === 77, 'the tokens to be counted')
   })
 
-  it('that leaves before the vendor has answered ends its call too', async () => {
+  it('that leaves before the vendor has answered ends that call too', async () => {
     let closed = false
     proxied.upstream.script.answer = ({ response }) => {
       response.once('close', () => {
@@ -241,14 +241,14 @@ describe('a client', () => {
 })
 
 describe('connections to a vendor', () => {
-  it('are kept and used again', async () => {
+  it('are kept and reused', async () => {
     await proxied.ask(messages, simpleMessage('vendor/m'))
     const before = proxied.upstream.connections()
     for (let count = 0; count < 50; count += 1) await (await proxied.ask(messages, simpleMessage('vendor/m'))).text()
     expect(proxied.upstream.connections() - before).toBeLessThanOrEqual(1)
   })
 
-  it('that the vendor gives up just then cost the caller nothing: nothing had come back', async () => {
+  it('that the vendor closes at that moment are replaced without an error, since nothing had come back', async () => {
     let times = 0
     proxied.upstream.script.answer = (received) => {
       times += 1
@@ -259,7 +259,7 @@ describe('connections to a vendor', () => {
     expect(times).toBe(2)
   })
 
-  it("that cannot be had are a 502 that names the provider's host", async () => {
+  it('that cannot be opened give a 502 that names the provider’s host', async () => {
     await proxied.addProvider('away', { baseURL: 'http://127.0.0.1:9' })
     const answer = await proxied.ask(messages, simpleMessage('away/m'))
     expect([answer.status, await readError(answer)]).toMatchObject([
@@ -276,13 +276,16 @@ describe('a refusal of the vendor', () => {
   }
   const errorOf = (type: string, message: string) => ({ type: 'error', error: { type, message } })
 
-  it.each([401, 403])('%i of its credential is a 502 that says whose it was [PROXY-017]', async (status) => {
-    const answer = await refuse(status, errorOf('authentication_error', `invalid x-api-key ${vendorKey}`))
-    expect(answer.status).toBe(502)
-    const text = await answer.text()
-    expect(text).toContain('Provider default/vendor refused the API key')
-    expect(text).not.toContain(vendorKey)
-  })
+  it.each([401, 403])(
+    '%i of its credential becomes a 502 that says which provider’s credential it was [PROXY-017]',
+    async (status) => {
+      const answer = await refuse(status, errorOf('authentication_error', `invalid x-api-key ${vendorKey}`))
+      expect(answer.status).toBe(502)
+      const text = await answer.text()
+      expect(text).toContain('Provider default/vendor refused the API key')
+      expect(text).not.toContain(vendorKey)
+    },
+  )
 
   it.each([
     [400, 'invalid_request_error'],
@@ -300,12 +303,12 @@ describe('a refusal of the vendor', () => {
     expect([answer.status, await answer.text()]).toEqual([502, JSON.stringify(body)])
   })
 
-  it('never shows the key that the vendor repeats', async () => {
+  it('never contains the key, even when the vendor repeats it', async () => {
     const answer = await refuse(400, errorOf('invalid_request_error', `bad key ${vendorKey}`))
     expect(await answer.text()).not.toContain(vendorKey)
   })
 
-  it('that is not JSON is put into words', async () => {
+  it('that is not JSON becomes an error with a message', async () => {
     proxied.upstream.script.answer = ({ response }) => {
       response.writeHead(500, { 'content-type': 'text/html' })
       response.end('<h1>oops</h1>')
@@ -324,7 +327,7 @@ describe('a refusal of the vendor', () => {
     expect([answer.status, Number(answer.headers.get('retry-after')) > 0]).toEqual([529, true])
   })
 
-  it('429 is 429 with its Retry-After, and nobody asks again before that [PROXY-020] [PROV-010]', async () => {
+  it('429 is 429 with its Retry-After, and no call is sent before that time [PROXY-020] [PROV-010]', async () => {
     await proxied.addProvider('busy')
     proxied.upstream.script.answer = answerJson(errorOf('rate_limit_error', 'slow down'), 429, { 'retry-after': '120' })
     const first = await proxied.ask(messages, simpleMessage('busy/m'))
@@ -355,7 +358,7 @@ describe('what was used', () => {
     return items.find((item) => item.key.endsWith('tallied'))
   }
 
-  it('is summed per caller and provider, with its cost, and written within a second or so [USAGE-004] [PROXY-004]', async () => {
+  it('is summed per caller and provider, with its cost, and written within about a second [USAGE-004] [PROXY-004]', async () => {
     await proxied.addProvider('tallied', {
       price: { inputPerMillion: 10, outputPerMillion: 20, cachedInputPerMillion: 1 },
     })
@@ -372,7 +375,7 @@ describe('what was used', () => {
     expect(callers.items.map((item: Sum) => item.key)).toContain('owner')
   })
 
-  it('shows in the metrics without a word of a user [HTTP-042]', async () => {
+  it('appears in the metrics without any text of a user [HTTP-042]', async () => {
     const { text } = await proxied.service.metrics.expose()
     expect(text).not.toContain('tallied')
     expect(text).toMatch(/svc_proxy_tokens_total\{provider="llma",kind="input"\} \d\d/)

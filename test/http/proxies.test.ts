@@ -50,7 +50,7 @@ describe('a model name', () => {
     expect(proxied.upstream.last().headers['x-api-key']).toBe(vendorKey)
   })
 
-  it('is asked of the provider as it is now: address and key are not kept beyond a change', async () => {
+  it('uses the provider as it is now: its address and key are cached only until they change', async () => {
     await proxied.create('/api/v1/secrets', { name: 'moving', stringData: { 'api-key': 'first-key-0123' } })
     await proxied.addProvider('moving', { secretRef: { name: 'moving', key: 'api-key' } })
     await proxied.ask(messages, simpleMessage('moving/m'))
@@ -64,12 +64,12 @@ describe('a model name', () => {
     expect(proxied.upstream.last().headers['x-api-key']).toBe('second-key-0123')
   })
 
-  it('of a provider without a default model must be named', async () => {
+  it('must be given for a provider without a default model', async () => {
     const answer = await proxied.ask(messages, simpleMessage('plain/'))
     expect([answer.status, await readError(answer)]).toMatchObject([400, { error: { type: 'invalid_request_error' } }])
   })
 
-  it("that no provider takes is answered in each family's own form", async () => {
+  it('that no provider serves is answered in the error form of each family', async () => {
     const path = '?namespace=empty'
     const llma = await proxied.ask(`${messages}${path}`, simpleMessage('nobody/m'))
     expect(llma.status).toBe(404)
@@ -123,7 +123,7 @@ describe.each([
     expect((await proxied.ask(path, simpleMessage(model), { token: null, headers })).status).toBe(200)
   })
 
-  it('that is missing or bad is answered in the form of the family [HTTP-005] [HTTP-006]', async () => {
+  it('that is missing or invalid is answered in the form of the family [HTTP-005] [HTTP-006]', async () => {
     for (const token of [null, 'nobody']) {
       const answer = await proxied.ask(path, simpleMessage(model), { token })
       expect(answer.status).toBe(401)
@@ -136,7 +136,7 @@ describe.each([
     expect(proxied.upstream.received).toEqual([])
   })
 
-  it('of a token that only reads is refused: calls cost money', async () => {
+  it('of a read-only token is refused, since calls cost money', async () => {
     const { token } = (
       await proxied.service.call('POST /api/v1/tokens', { payload: { name: `reader-${family}`, role: 'viewer' } })
     ).json()
@@ -261,7 +261,7 @@ describe('the models', () => {
     expect(proxied.upstream.received.length).toBe(asked)
   })
 
-  it('are the configured ones alone while a vendor does not say what it offers', async () => {
+  it('are the configured ones only while a vendor does not list its models', async () => {
     proxied.upstream.script.answer = answerJson({ error: 'no' }, 401)
     const spec = { type: 'llmo', baseURL: proxied.upstream.url, defaultModel: 'm' }
     await proxied.create('/api/v1/providers', { name: 'silent', namespace: 'silent', spec })
@@ -273,7 +273,7 @@ describe('the models', () => {
     })
   })
 
-  it('are asked of some vendors at a time, and a silent one holds up nobody beyond its own deadline', async () => {
+  it('are requested from several vendors at a time, and a silent one delays nobody beyond its own deadline', async () => {
     let [open, most] = [0, 0]
     proxied.upstream.script.answer = (request) => {
       open += 1
@@ -362,7 +362,7 @@ describe('addresses', () => {
     expect(JSON.parse(proxied.upstream.last().body.toString())).toMatchObject({ model: 'other' })
   })
 
-  it('that the other family has not got are refused with the reason', async () => {
+  it('that the other family does not have are refused with the reason', async () => {
     const answer = await proxied.ask('/llma/v1/messages/count_tokens', { model: 'completions/m' })
     expect([answer.status, (await readError(answer)).error.message]).toEqual([
       400,
@@ -372,7 +372,7 @@ describe('addresses', () => {
 })
 
 describe('limits of a caller', () => {
-  it('answer 429 with Retry-After beyond the requests at once, and beyond those of a minute', async () => {
+  it('answer 429 with Retry-After beyond the concurrent requests, and beyond those of a minute', async () => {
     const limited = await startProxied({
       proxy: { defaults: { provider: '', model: '' }, callers: { maxConcurrent: 1, requestsPerMinute: 2 } },
     })
@@ -397,7 +397,7 @@ describe('limits of a caller', () => {
     }
   })
 
-  it('of a provider are honoured [PROV-009]', async () => {
+  it('of a provider are applied [PROV-009]', async () => {
     await proxied.addProvider('scarce', { rateLimit: { requestsPerMinute: 1 } })
     expect((await proxied.ask(messages, simpleMessage('scarce/m'))).status).toBe(200)
     const second = await proxied.ask(messages, simpleMessage('scarce/m'))

@@ -226,7 +226,7 @@ describe.each(ways)(
       else expect(lastBody()).toMatchObject(expected)
     })
 
-    it('says of every field that it knows what becomes of it', () => {
+    it('has a rule for every known field', () => {
       expect(Object.keys(crossings[family]).filter((field) => cases[field] === undefined)).toEqual([])
     })
 
@@ -260,14 +260,14 @@ describe.each(ways)(
   },
 )
 
-describe('fields that have no place', () => {
-  it('leave the providers that have one: a fallback of the own family answers', async () => {
+describe('fields that the other family does not have', () => {
+  it('are sent to a provider that has them: a fallback of the own family answers', async () => {
     const answer = await send(messages, simpleMessage('crossed/m', { top_k: 7 }))
     expect(answer.status).toBe(200)
     expect(lastBody()).toMatchObject({ top_k: 7 })
   })
 
-  it('are refused where only a fallback of the other family is left', async () => {
+  it('are refused when only a fallback of the other family is left', async () => {
     const answer = await send(messages, simpleMessage('first/m', { top_k: 7 }))
     expect(answer.status).toBeGreaterThanOrEqual(400)
     expect(proxied.upstream.received).toEqual([])

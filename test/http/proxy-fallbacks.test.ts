@@ -48,13 +48,13 @@ beforeEach(() => {
 })
 
 describe('a provider with fallbacks', () => {
-  it('is asked alone while it answers', async () => {
+  it('is the only one called while it answers', async () => {
     expect((await proxied.ask(messages, simpleMessage('main/m'))).status).toBe(200)
     expect([asked(), modelAsked()]).toEqual([['main'], 'm'])
   })
 
   it.each([529, 500, 503, 401, 402])(
-    'hands over on %i, in order, to those of its family, with their own models',
+    'hands over after %i, in order, to providers of its family with their own models',
     async (status) => {
       await addFamily(`-${status}`)
       failing = { [`main-${status}`]: status, [`spare-${status}`]: status }
@@ -70,13 +70,13 @@ describe('a provider with fallbacks', () => {
     expect([asked(), modelAsked()]).toEqual([['spare'], 'm-spare'])
   })
 
-  it('keeps an error that is the fault of the request', async () => {
+  it('returns an error caused by the request', async () => {
     failing = { main: 400 }
     expect((await proxied.ask(messages, simpleMessage('main/m'))).status).toBe(400)
     expect(asked()).toEqual(['main'])
   })
 
-  it('gives the error of the last one when none can serve, and lets the caller go', async () => {
+  it('returns the error of the last one when none can answer, and frees the caller’s slot', async () => {
     await addFamily('-all')
     failing = { 'main-all': 529, 'spare-all': 529, 'last-all': 529 }
     for (let round = 0; round < 3; round += 1) {
@@ -85,7 +85,7 @@ describe('a provider with fallbacks', () => {
     expect(asked()).toHaveLength(9)
   })
 
-  it('is not left once a byte has gone out', async () => {
+  it('is not replaced once a byte was sent to the client', async () => {
     proxied.upstream.script.answer = ({ response }) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write('event: message_start\ndata: {"type":"message_start"}\n\n', () => response.destroy())
@@ -95,7 +95,7 @@ describe('a provider with fallbacks', () => {
     expect(asked()).toEqual(['main'])
   })
 
-  it('stops with its client: nobody takes over for one that has left', async () => {
+  it('stops when its client leaves: no fallback is called', async () => {
     const leaving = new AbortController()
     proxied.upstream.script.answer = (received) => {
       if (received.path.startsWith('/main')) leaving.abort()

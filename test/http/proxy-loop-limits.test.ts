@@ -68,7 +68,7 @@ describe('a streamed turn with hundreds of calls', () => {
   const many = (count: number) =>
     Array.from({ length: count }, (_, at) => ({ id: `toolu_${at}`, name: 'file_read', args: { path: `${at}.txt` } }))
 
-  it('comes to its end when the client reads more slowly than the tools answer', async () => {
+  it('ends even when the client reads more slowly than the tools answer', async () => {
     const { loop } = await start([{ calls: many(300) }, { text: 'all of them' }], { maxToolCalls: 300 })
     const answer = await loop.loop(loop.makeCall(request({ stream: true })))
     if (!('send' in answer)) throw new Error('the answer is not streamed')
@@ -91,7 +91,7 @@ describe('a streamed turn with hundreds of calls', () => {
     expect(text).toContain('event: message_stop')
   })
 
-  it('runs 128 of them, and the model is told that the others were not', async () => {
+  it('runs 128 of them, and tells the model that the others were not run', async () => {
     const { vendor, loop } = await start([{ calls: many(200) }, { text: 'done' }])
     await readFrames(await loop.loop(loop.makeCall(request({ stream: true }))))
     const messages = vendor.asked[1]?.body.messages as { content: { content: string }[] }[]
@@ -101,8 +101,8 @@ describe('a streamed turn with hundreds of calls', () => {
   })
 })
 
-describe('what a caller may send', () => {
-  it('is bounded in values where it is built, and in the length of a model name', async () => {
+describe('the size of a request', () => {
+  it('is limited by the number of values where it is parsed, and by the length of a model name', async () => {
     const folder = await startProxied()
     open.push(folder)
     await folder.addProvider('vendor')
@@ -118,7 +118,7 @@ describe('what a caller may send', () => {
     expect([long.status, (await readError(long)).error.message]).toEqual([400, expect.stringContaining('256')])
   })
 
-  it('runs so many loops at once, and more get 429', async () => {
+  it('counts as one of a limited number of loops, beyond which callers get 429', async () => {
     const loops = { most: 1, perNamespace: 1, perCaller: 1 }
     const folder = await startProxied({ proxy: { loops } })
     open.push(folder)

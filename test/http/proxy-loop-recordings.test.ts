@@ -52,7 +52,7 @@ const isBlockFrame = (frame: Json) => String(frame.type).startsWith('content_blo
 
 describe('a recorded answer, within its family', () => {
   it.each(Object.entries(llmaRecordings))(
-    'of llma reaches the client block by block as it was: %s [PROXY-005, PROXY-008]',
+    'of llma reaches the client block by block unchanged: %s [PROXY-005, PROXY-008]',
     async (_name, text) => {
       const frames = await replay('llma', 'llma', [whole(text)])
       const given = parse(text).filter(isBlockFrame)
@@ -63,13 +63,13 @@ describe('a recorded answer, within its family', () => {
     },
   )
 
-  it.each(Object.entries(llmoRecordings))('of llmo says the same: %s [PROXY-008]', async (_name, text) => {
+  it.each(Object.entries(llmoRecordings))('of llmo has the same content: %s [PROXY-008]', async (_name, text) => {
     const frames = await replay('llmo', 'llmo', [whole(text)])
     expect(collectAnswer('llmo', frames)).toEqual(collectAnswer('llmo', parse(text)))
     expect(frames.at(-1)).toEqual(parse(text).at(-1))
   })
 
-  it('of llma that was paused goes on in the same message', async () => {
+  it('of llma that was paused continues in the same message', async () => {
     const frames = await replay('llma', 'llma', pausedRecording.map(whole))
     expect(frames.filter((frame) => frame.type === 'message_start')).toHaveLength(1)
     const { blocks } = collectAnswer('llma', frames)
@@ -83,16 +83,19 @@ describe('a recorded answer, within its family', () => {
 })
 
 describe('a recorded answer, across families', () => {
-  it.each(recorded)('of %s tells a caller of the other family the same: %s [PROXY-006]', async (type, _name, text) => {
-    const other = type === 'llma' ? 'llmo' : 'llma'
-    const { text: said, calls } = collectAnswer(other, await replay(type, other, [whole(text)]))
-    const given = collectAnswer(type, parse(text))
-    expect({ said, calls }).toEqual({ said: given.text, calls: given.calls })
-  })
+  it.each(recorded)(
+    'of %s has the same content for a caller of the other family: %s [PROXY-006]',
+    async (type, _name, text) => {
+      const other = type === 'llma' ? 'llmo' : 'llma'
+      const { text: said, calls } = collectAnswer(other, await replay(type, other, [whole(text)]))
+      const given = collectAnswer(type, parse(text))
+      expect({ said, calls }).toEqual({ said: given.text, calls: given.calls })
+    },
+  )
 })
 
-describe('the cuts of the network', () => {
-  it.each(recorded)('change nothing of %s when every byte comes alone: %s', async (type, _name, text) => {
+describe('splits of the stream by the network', () => {
+  it.each(recorded)('do not change %s when every byte arrives alone: %s', async (type, _name, text) => {
     const bytes = [...new TextEncoder().encode(text)].map((byte) => Uint8Array.of(byte))
     for (const family of ['llma', 'llmo'] as const) {
       expect(await replay(type, family, [bytes])).toEqual(await replay(type, family, [whole(text)]))
@@ -105,7 +108,7 @@ describe('the cuts of the network', () => {
   ] as const
 
   it.each(short)(
-    'change nothing of %s, at whatever byte',
+    'do not change %s, at any byte',
     async (type, text) => {
       const expected = await replay(type, type, [whole(text)])
       const { length } = new TextEncoder().encode(text)
@@ -115,7 +118,7 @@ describe('the cuts of the network', () => {
     60_000,
   )
 
-  it('change nothing in any number', async () => {
+  it('do not change anything, in any number', async () => {
     const some = fc.tuple(fc.constantFrom(...recorded), fc.array(fc.nat(10_000), { maxLength: 40 }))
     await fc.assert(
       fc.asyncProperty(some, async ([[type, , text], cuts]) => {
@@ -125,7 +128,7 @@ describe('the cuts of the network', () => {
     )
   })
 
-  it('and damage end in a whole answer or in an error, never in a hang or half a frame', async () => {
+  it('together with damage end in a complete answer or in an error, never in a hang or half a frame', async () => {
     const damage = fc.record({ from: fc.nat(5000), length: fc.nat(200), text: fc.string({ maxLength: 30 }) })
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...recorded), damage, async ([type, , text], { from, length, text: noise }) => {
@@ -151,7 +154,7 @@ describe('a stream in which nothing happens for long', () => {
   it.each([
     ['llma', 'event: ping'],
     ['llmo', ': ping'],
-  ] as const)('of %s shows now and then that it lives', async (type, sign) => {
+  ] as const)('of %s sends heartbeats', async (type, sign) => {
     const recordings = type === 'llma' ? llmaRecordings : llmoRecordings
     const [text = ''] = Object.values(recordings)
     const bytes = new TextEncoder().encode(text)

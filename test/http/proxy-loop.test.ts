@@ -95,7 +95,7 @@ describe('the loop for an llma caller and an llma provider', () => {
     expect(loop.served).toHaveLength(3)
   })
 
-  it('runs code in the name of its caller, for a fair share of the places', async () => {
+  it('runs code under the identity of its caller, within a fair share of the sandboxes', async () => {
     const ran: (string | undefined)[] = []
     const ended = { exitCode: 0, signal: null, stdoutTruncated: false, stderrTruncated: false, timedOut: false }
     const sandbox: Sandbox = {
@@ -146,7 +146,7 @@ describe('the loop for an llma caller and an llma provider', () => {
     expect(stops.map((frame) => frame.index)).toEqual([0, 1, 2, 3, 4, 5])
   })
 
-  it('gives each conversation a scratch root of its own, which comes back with it [BUILT-027]', async () => {
+  it('gives each conversation a scratch root, which it finds again when it continues [BUILT-027]', async () => {
     const says: Say[] = [
       { calls: [write] },
       { text: 'ok' },
@@ -173,7 +173,7 @@ describe('the loop for an llma caller and an llma provider', () => {
     expect(JSON.stringify(lastOf(vendor, 5))).toContain('not_found')
   })
 
-  it('keeps thinking blocks and signatures in place when a conversation comes back [LLMA-018, PROXY-014, PROXY-015]', async () => {
+  it('keeps thinking blocks and signatures in place when a conversation continues [LLMA-018, PROXY-014, PROXY-015]', async () => {
     const says: Say[] = [{ thinking: 'plan', calls: [write] }, { thinking: 'end', text: 'done' }, { text: 'again' }]
     const { vendor, loop } = await start((_body, count) => says[count - 1] ?? {})
     const blocks = collectBlocks(await stream(loop, ask()))
@@ -217,7 +217,7 @@ describe('the loop for an llma caller and an llma provider', () => {
     expect(JSON.stringify(frames)).toContain('[Tool file_write result]: ')
   })
 
-  it('lets the client win a clash of names [PROXY-012]', async () => {
+  it('prefers the tool of the client when two have the same name [PROXY-012]', async () => {
     const { vendor, loop } = await start(() => ({ calls: [read] }))
     const tools = [{ name: 'file_read', input_schema: { type: 'object', properties: { mine: {} } } }]
     const body = await whole(loop, ask('hello', { tools }))
@@ -286,7 +286,7 @@ describe('the loop for an llma caller and an llma provider', () => {
     expect(again.vendor.asked).toHaveLength(2)
   })
 
-  it('returns the progress made when the time is over [LLMA-039, LIM-008, LIM-017]', async () => {
+  it('returns the progress so far when the time is over [LLMA-039, LIM-008, LIM-017]', async () => {
     const says: Say[] = [
       { text: 'Step one.', calls: [write] },
       { text: 'I was about to', stall: true },
@@ -330,7 +330,7 @@ describe('the loop for an llma caller and an llma provider', () => {
     },
   )
 
-  it('tells an error after the first frame in the stream, without an end', async () => {
+  it('reports an error after the first frame within the stream, without an end event', async () => {
     const { loop } = await start(() => ({ text: 'one two three four', breakOff: true }))
     const frames = await stream(loop, ask())
     expect(frames.at(-1)).toMatchObject({ type: 'error', error: { type: 'api_error' }, request_id: 'req-1' })
@@ -362,7 +362,7 @@ describe('the loop for an llma caller and an llma provider', () => {
     })
   })
 
-  it('forces a tool choice once only', async () => {
+  it('applies a forced tool choice to the first call only', async () => {
     const { loop, vendor } = await start((_body, count) => (count === 1 ? { calls: [write] } : { text: 'ok' }))
     await whole(loop, ask('x', { tool_choice: { type: 'tool', name: 'file_write', disable_parallel_tool_use: true } }))
     expect(vendor.asked.map(({ body }) => body.tool_choice)).toEqual([
@@ -420,7 +420,7 @@ describe('the loop for llmo callers and across families', () => {
     )
   })
 
-  it('knows its own calls again in a text that comes back [PROXY-014]', async () => {
+  it('recognizes its own calls in a text that the client sends back [PROXY-014]', async () => {
     const says: Say[] = [{ text: 'I write.', calls: [write] }, { calls: [read] }, { text: 'done' }, { text: 'again' }]
     const { loop, vendor } = await start((_body, count) => says[count - 1] ?? {}, { type: 'llmo' })
     const text = textOf(await stream(loop, askLlmo()))
@@ -626,7 +626,7 @@ describe('the Tool resources of a namespace', () => {
     },
   )
 
-  it('appear and go as they are made and removed', async () => {
+  it('appear and disappear as they are created and removed', async () => {
     const { loop, vendor } = await start(() => ({ text: 'ok' }))
     await whole(loop, ask())
     const spec = { description: 'd', http: { url: 'https://example.com/' } }

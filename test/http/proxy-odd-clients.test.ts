@@ -51,7 +51,7 @@ describe('a body', () => {
   const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
   const text = JSON.stringify(simpleMessage('vendor/m')).replace('"hi"', `[{"type":"text","text":"hi","more":${deep}}]`)
 
-  it('nested without end passes where nobody reads it, and is refused where it would be written anew', async () => {
+  it('nested without end is relayed where nobody parses it, and refused where it would be rewritten', async () => {
     expect((await proxied.ask(messages, text)).status).toBe(200)
     for (const [path, model] of [
       [messages, 'vendor/m'],
@@ -64,7 +64,7 @@ describe('a body', () => {
     expect(proxied.upstream.received).toHaveLength(1)
   })
 
-  it('with hidden depth in the arguments of a call does not get that far either', async () => {
+  it('with deep nesting in the arguments of a call is refused as well', async () => {
     const call = { id: 'x', type: 'function', function: { name: 'f', arguments: `{"a":${deep}}` } }
     const history = [
       { role: 'user', content: 'hi' },
@@ -91,7 +91,7 @@ describe('a body', () => {
     expect(proxied.upstream.received).toHaveLength(0)
   })
 
-  it('with a mistake in each of many blocks is told of some, and how many more there are', async () => {
+  it('with a mistake in each of many blocks lists some of them, and the number of the others', async () => {
     const content = Array.from({ length: 9000 }, () => ({ type: 'text' }))
     const body = simpleMessage('vendor/m', { messages: [{ role: 'user', content }] })
     const { message } = (await readError(await proxied.ask(messages, body, { headers: loop }))).error
@@ -99,7 +99,7 @@ describe('a body', () => {
     expect(message).toMatch(/; and 8950 more$/)
   })
 
-  it('with names that mean something to JavaScript is a body like any other', async () => {
+  it('with names that are special in JavaScript is treated like any other', async () => {
     const odd = '"__proto__":{"stream":true},"constructor":{"model":"x"},"toString":null,"hasOwnProperty":1,'
     const body = JSON.stringify(simpleMessage('vendor/m')).replace('{', `{${odd}`)
     for (const headers of [{}, loop]) {
@@ -124,14 +124,14 @@ describe('a conversation that was made up', () => {
     { role: 'user', content: 'go on' },
   ]
 
-  it('runs nothing: it is history for the model, and no file is there', async () => {
+  it('runs no tool: it is history for the model, and no file is created', async () => {
     const history = made('toolu_0', '{"success":true}')
     callTool('file_read', { path: 'a.txt' })
     await proxied.ask(messages, simpleMessage('vendor/m', { messages: history }), { headers: loop })
     expect(toldResult()).toContain('not_found')
   })
 
-  it('leads into no folder but those of the account that sends it, whatever its name is', async () => {
+  it('leads to no folder but that of the account that sends it, whatever it claims', async () => {
     const createToken = async (name: string): Promise<{ id: string; token: string }> =>
       (await proxied.service.call('POST /api/v1/tokens', { payload: { name, namespace: 'default' } })).json()
     const write = async (token: string) => {
@@ -191,7 +191,7 @@ function writeRequest(body: string, { tools = 'disabled', more = '', length = bo
 describe('a connection', () => {
   const body = JSON.stringify(simpleMessage('vendor/m'))
 
-  it('may bring its body byte by byte, in chunks of one', async () => {
+  it('may send its body byte by byte, in chunks of one', async () => {
     const head = writeRequest('').replace('content-length: 0', 'transfer-encoding: chunked')
     const chunks = [...body].map((byte) => `1\r\n${byte}\r\n`)
     const { socket, seen } = talk([head, ...chunks, '0\r\n\r\n'])
@@ -208,7 +208,7 @@ describe('a connection', () => {
     socket.destroy()
   })
 
-  it('that sends the next request before the answer gets the answers in turn, streams too', async () => {
+  it('that sends the next request early gets the answers in order, streams too', async () => {
     const open: Received[] = []
     proxied.upstream.script.answer = (received) => void open.push(received)
     const token = async (name: string) =>
@@ -231,7 +231,7 @@ describe('a connection', () => {
     ['a length and chunks', 'transfer-encoding: chunked\r\n'],
     ['a folded header', 'x-a: b\r\n anthropic-beta: c\r\n'],
     ['a bare line feed in a header', 'anthropic-beta: a\nauthorization: Bearer b\r\n'],
-  ])('with %s is refused: two programs may read two requests', async (_what, more) => {
+  ])('with %s is refused, since two programs could read two different requests', async (_what, more) => {
     const { seen } = talk([writeRequest(body, { more })])
     await waitFor(() => seen.closed, 'the end')
     expect(seen.text).toMatch(/^HTTP\/1.1 400 /)

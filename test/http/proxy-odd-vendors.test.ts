@@ -95,14 +95,14 @@ describe.each(ways)('%s', (_way, tools, stream) => {
     expect(message).toContain('no such field; key [REDACTED]')
   })
 
-  it('an answer whose type is not told is what was asked for', async () => {
+  it('an answer without a content type is taken for the one requested', async () => {
     const text = stream ? writeStream([{ type: 'text', text: 'hello' }]) : JSON.stringify(llmaAnswer)
     proxied.upstream.script.answer = sendText(text, {})
     const answer = await ask(tools, stream)
     expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('hello')])
   })
 
-  it('early hints before the answer are passed over', async () => {
+  it('early hints before the answer are ignored', async () => {
     proxied.upstream.script.answer = (received) => {
       received.response.writeEarlyHints({ link: '</x>; rel=preload' })
       answerJson(llmaAnswer)(received)
@@ -119,7 +119,7 @@ describe.each(ways)('%s', (_way, tools, stream) => {
     }
   })
 
-  it('a header that cannot be sent on is no way to get in between', async () => {
+  it('headers that may not be relayed are dropped, and inject nothing', async () => {
     const payload = JSON.stringify(llmaAnswer)
     const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${payload.length}`
     proxied.upstream.script.answer = ({ response }) => {
@@ -130,7 +130,7 @@ describe.each(ways)('%s', (_way, tools, stream) => {
     expect(await answer.text()).toContain('hello')
   })
 
-  it('counts that are none spoil neither the answer nor the sums', async () => {
+  it('malformed token counts affect neither the answer nor the sums', async () => {
     const provider = `odd-${tools}-${stream}`
     await proxied.addProvider(provider)
     const counts = [
@@ -207,34 +207,40 @@ describe('in the loop', () => {
     expect([answer.status, (await readError(answer)).error.type]).toEqual([502, 'api_error'])
   })
 
-  it.each([false, true])('calls of one id, or of none, each get their own result, streamed %s', async (stream) => {
-    const write = (id: string, content: string) => {
-      const json = JSON.stringify({ path: `${content}.txt`, content: content.repeat(content.length) })
-      return { type: 'tool_use', id, name: 'file_write', json }
-    }
-    const calls = [write('toolu_1', 'a'), write('toolu_1', 'bb'), write('', 'ccc'), write('', 'dddd')]
-    proxied.upstream.script.answer = (received) => {
-      const blocks: Block[] = hasResults(received) ? [{ type: 'text', text: 'done' }] : calls
-      sendText(writeStream(blocks, hasResults(received) ? 'end_turn' : 'tool_use'))(received)
-    }
-    expect(await (await ask('enabled', stream)).text()).toContain('done')
-    const results = toldResults()
-    expect(new Set(results.map(({ id }) => id)).size).toBe(4)
-    const written = results.map(({ content }) => JSON.parse(content).size)
-    expect(written).toEqual([1, 4, 9, 16])
-  })
+  it.each([false, true])(
+    'calls with the same id, or with none, each get their own result, streamed %s',
+    async (stream) => {
+      const write = (id: string, content: string) => {
+        const json = JSON.stringify({ path: `${content}.txt`, content: content.repeat(content.length) })
+        return { type: 'tool_use', id, name: 'file_write', json }
+      }
+      const calls = [write('toolu_1', 'a'), write('toolu_1', 'bb'), write('', 'ccc'), write('', 'dddd')]
+      proxied.upstream.script.answer = (received) => {
+        const blocks: Block[] = hasResults(received) ? [{ type: 'text', text: 'done' }] : calls
+        sendText(writeStream(blocks, hasResults(received) ? 'end_turn' : 'tool_use'))(received)
+      }
+      expect(await (await ask('enabled', stream)).text()).toContain('done')
+      const results = toldResults()
+      expect(new Set(results.map(({ id }) => id)).size).toBe(4)
+      const written = results.map(({ content }) => JSON.parse(content).size)
+      expect(written).toEqual([1, 4, 9, 16])
+    },
+  )
 
   const own = [{ name: 'mine', input_schema: { type: 'object' } }]
 
-  it.each([false, true])("a cut call of the client's tool keeps the reason of its cut, streamed %s", async (stream) => {
-    const cut = { type: 'tool_use', id: 'toolu_1', name: 'mine', json: '{"path":"/etc' }
-    proxied.upstream.script.answer = sendText(writeStream([cut], 'max_tokens'))
-    const text = await (await ask('enabled', stream, { tools: own })).text()
-    expect(text).toContain('"stop_reason":"max_tokens"')
-    expect(text).not.toContain('"stop_reason":"tool_use"')
-  })
+  it.each([false, true])(
+    'a truncated call of the client’s tool keeps the stop reason max_tokens, streamed %s',
+    async (stream) => {
+      const cut = { type: 'tool_use', id: 'toolu_1', name: 'mine', json: '{"path":"/etc' }
+      proxied.upstream.script.answer = sendText(writeStream([cut], 'max_tokens'))
+      const text = await (await ask('enabled', stream, { tools: own })).text()
+      expect(text).toContain('"stop_reason":"max_tokens"')
+      expect(text).not.toContain('"stop_reason":"tool_use"')
+    },
+  )
 
-  it('a block that begins while one of its number is open ends that one first', async () => {
+  it('a block that begins while one with its index is open ends that one first', async () => {
     const open = frame({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } })
     proxied.upstream.script.answer = sendText(open + writeStream([{ type: 'text', text: 'hello' }]) + open)
     const text = await (await ask('enabled', true)).text()
@@ -258,7 +264,7 @@ describe('in the loop', () => {
   })
 })
 
-it('a pause that no clock can hold is cut to a day', async () => {
+it('a pause too long for a clock is cut to a day', async () => {
   await proxied.addProvider('resting')
   proxied.upstream.script.answer = answerJson({ error: { message: 'wait', type: 'rate_limit_error' } }, 429, {
     'retry-after': '1e300',

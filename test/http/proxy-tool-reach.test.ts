@@ -83,7 +83,7 @@ async function callTool(name: string): Promise<string> {
   return String(results?.[0]?.content)
 }
 
-it('a tool may answer ten megabytes, of which a model gets the head; of an answer without an end no more is read', async () => {
+it('a tool may return ten megabytes, of which the model gets the beginning; an endless answer is not read further', async () => {
   await addTool('large', `${permitted}/${largest}`)
   await addTool('endless', `${permitted}/endless`)
   for (const name of ['large', 'endless']) {
@@ -95,7 +95,7 @@ it('a tool may answer ten megabytes, of which a model gets the head; of an answe
   expect(written).toBeLessThan(3 * largest)
 })
 
-it('a tool leads to no address that is not permitted: not at once, not by a redirect, not to the service', async () => {
+it('a tool reaches no forbidden address: not directly, not by a redirect, not at the service itself', async () => {
   const places: [string, string][] = [
     ['private', `${forbidden}/5`],
     ['metadata', 'http://169.254.169.254/latest'],
@@ -109,7 +109,7 @@ it('a tool leads to no address that is not permitted: not at once, not by a redi
   expect(reached).toEqual(['127.0.0.2/'])
 })
 
-it("a tool of the caller's wins over one of its name: it is offered once, and the call goes back [PROXY-012]", async () => {
+it('a tool of the caller replaces a server tool of its name: it is offered once, and the call is returned [PROXY-012]', async () => {
   await addTool('shared', `${permitted}/5`)
   reached.length = 0
   const tools = [{ name: 'shared', description: 'of the caller', input_schema: { type: 'object' } }]

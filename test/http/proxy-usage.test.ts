@@ -33,7 +33,7 @@ async function readUsage(provider: string): Promise<Sum | undefined> {
 }
 
 describe('the counts of a streamed completion', () => {
-  it('are asked for when the client does not, and kept from it [USAGE-004] [PROXY-003]', async () => {
+  it('are requested when the client does not request them, and then not passed on to it [USAGE-004] [PROXY-003]', async () => {
     await proxied.addProvider('counted', { type: 'llmo' })
     proxied.upstream.script.answer = answerStream
     const text = '{ "stream":true,"model":"counted/m", "messages":[] }'
@@ -45,7 +45,7 @@ describe('the counts of a streamed completion', () => {
     expect(await readUsage('counted')).toMatchObject({ inputTokens: 7, outputTokens: 3 })
   })
 
-  it('come to a client that asks for them, whose request stays as it is [PROXY-003]', async () => {
+  it('are passed on to a client that requests them, whose request stays unchanged [PROXY-003]', async () => {
     await proxied.addProvider('asking', { type: 'llmo' })
     proxied.upstream.script.answer = answerStream
     const more = { stream: true, stream_options: { include_usage: true, future: 1 } }
@@ -58,7 +58,7 @@ describe('the counts of a streamed completion', () => {
     expect(JSON.parse(proxied.upstream.last().body.toString())).toEqual(simpleMessage('m', more))
   })
 
-  it('are not asked for again of a server that does not know how', async () => {
+  it('are not requested again from a server that does not support them', async () => {
     await proxied.addProvider('plain', { type: 'llmo', baseURL: `${proxied.upstream.url}/plain/v1` })
     const refusal = answerJson({ error: { message: 'Unknown field: stream_options', type: 'x' } }, 400)
     proxied.upstream.script.answer = (received) =>
@@ -75,13 +75,13 @@ describe('the counts of a streamed completion', () => {
 describe('a request that wants the tools of the service', () => {
   const headers = { 'x-svc-tools': 'enabled' }
 
-  it('passes byte for byte while there are none [PROXY-003]', async () => {
+  it('is relayed byte for byte while there are none [PROXY-003]', async () => {
     const text = '{ "model": "vendor/m",\n"max_tokens":1e1, "messages":[{"role":"user","content":"hi"}] }'
     expect((await proxied.ask(messages, text, { headers })).status).toBe(200)
     expect(proxied.upstream.last().body.toString()).toBe(text.replace('vendor/m', 'm'))
   })
 
-  it('goes through the loop when it brings calls of the service back', async () => {
+  it('goes through the loop when it contains earlier calls of the service', async () => {
     const call = { type: 'tool_use', id: 'svc_0123456789ab_toolu_1', name: 'file_read', input: {} }
     const history = [
       { role: 'user', content: 'hi' },
@@ -108,7 +108,7 @@ describe('a request that wants the tools of the service', () => {
 })
 
 describe('usage per caller', () => {
-  it('is that of a token, whatever name another token has', async () => {
+  it('is counted by token, whatever names other tokens have', async () => {
     await proxied.addProvider('shared', { type: 'llmo' })
     const counted = { choices: [], usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 } }
     proxied.upstream.script.answer = answerJson(counted)

@@ -50,7 +50,7 @@ describe('logs', () => {
     expect([answer.statusCode, answer.json().error.message]).toEqual([404, 'task is pending, no logs available yet'])
   })
 
-  it('are given whole or by their tail, while it runs and after its end, and are not the result [TASK-050] [TASK-051] [TASK-054]', async () => {
+  it('are returned whole or by their tail, during and after the run, and are not the result [TASK-050] [TASK-051] [TASK-054]', async () => {
     const key = await makeRunning('spoken')
     await service.ports.records.logs.append(key, ['one', 'two "quoted"', 'thr\u00e9e'])
     const logsFor = async (query = '') => (await service.call(`GET /api/v1/tasks/spoken/logs${query}`)).json().logs
@@ -88,7 +88,7 @@ describe('logs', () => {
     expect(text).toMatch(/event: end\ndata: \{\}\n\n$/)
   })
 
-  it('tell the line that is being written in parts, from its beginning to each who comes', async () => {
+  it('include the line that is being written in parts, from its beginning for each follower', async () => {
     const key = await makeRunning('growing')
     const { logs } = service.ports.records
     await logs.append(key, ['one'], 'tw')
@@ -117,7 +117,7 @@ describe('logs', () => {
     expect(frames(second)).toEqual([part(0, 'two\r and'), ...rest])
   })
 
-  it('are taken up again after Last-Event-ID, and from their tail [TASK-052]', async () => {
+  it('resume after Last-Event-ID, and can begin with their tail [TASK-052]', async () => {
     const key = await makeRunning('resumed')
     await service.ports.records.logs.append(key, ['one', 'two', 'three'])
     await service.setStatus('Task', 'resumed', { phase: 'Cancelled', attempts: 1 })
@@ -130,7 +130,7 @@ describe('logs', () => {
     expect(bad.statusCode).toBe(400)
   })
 
-  it('are followed from now on where none of what was written is wanted', async () => {
+  it('can be followed without anything that was written before', async () => {
     const key = await makeRunning('attended')
     const { logs } = service.ports.records
     await logs.append(key, ['one', 'two'])
@@ -154,7 +154,7 @@ describe('logs', () => {
     expect(await stream.readUntil(toEnd)).toContain('event: end')
   })
 
-  it('end at once with a task that ends without a word, and ask for it only when it changes', async () => {
+  it('end at once with a task that ends without output, and are read only when the task changes', async () => {
     await makeRunning('quiet')
     const reads = vi.spyOn(service.ports.resources, 'get')
     const readsOf = () => reads.mock.calls.filter(([, { name }]) => name === 'quiet').length
@@ -306,7 +306,7 @@ describe('the plan', () => {
     })
   })
 
-  it('stands in the task once it works in iterations', async () => {
+  it('appears in the task once it works in iterations', async () => {
     const key = await makeRunning('iterating')
     await save(key.taskUid, 'iterating', 2)
     expect((await service.call('GET /api/v1/tasks/iterating')).json().plan).toBeUndefined()
@@ -334,7 +334,7 @@ describe('the plan', () => {
 })
 
 describe('a task made again under its name', () => {
-  it('sees nothing of the old one [TASK-044]', async () => {
+  it('has none of the records of the earlier one [TASK-044]', async () => {
     const key = await makeRunning('reborn')
     await service.ports.records.logs.append(key, ['old line'])
     await service.ports.records.artifacts.put(key, {

@@ -40,16 +40,16 @@ const naming: [string, object][] = [
 ]
 
 describe('naming a Secret', () => {
-  it.each(naming)('in %s takes an editor: %j [SECRET-004]', async (kind, spec) => {
-    const place = naming.findIndex((one) => one[1] === spec)
-    const body = (name: string) => ({ metadata: { name: `${name}-${place}` }, spec })
+  it.each(naming)('in %s needs the role editor: %j [SECRET-004]', async (kind, spec) => {
+    const at = naming.findIndex((one) => one[1] === spec)
+    const body = (name: string) => ({ metadata: { name: `${name}-${at}` }, spec })
     expect((await ask('viewer', `POST /api/v1/${kind}`, body('by-viewer'))).status).toBe(403)
     const refused = await ask('runner', `POST /api/v1/${kind}`, body('by-runner'))
     expect([refused.status, refused.message]).toEqual([403, expect.stringContaining('role editor')])
     expect((await ask('editor', `POST /api/v1/${kind}`, body('by-editor'))).status).toBe(201)
   })
 
-  it('leaves an agent to editors: a runner neither changes it, takes the Secret out, nor removes it', async () => {
+  it('makes an agent an editor’s: a runner can neither change it, remove the Secret from it, nor delete it', async () => {
     for (const spec of [{ secretRef: { name: 'open' } }, {}]) {
       const refused = await ask('runner', 'PUT /api/v1/agents/keeper', { spec })
       expect([refused.status, refused.message]).toEqual([403, expect.stringContaining('role editor')])
@@ -76,7 +76,7 @@ describe('a Secret that says where it may be sent', () => {
   const make = (kind: string, name: string, spec: object) =>
     ask('editor', `POST /api/v1/${kind}`, { metadata: { name }, spec })
 
-  it('is named by what sends it there', async () => {
+  it('can be named by an object that sends it to such a host', async () => {
     expect((await make('providers', 'there', provider('https://api.vendor.example/v1'))).status).toBe(201)
     expect((await make('providers', 'own', provider())).status).toBe(201)
     expect((await make('tools', 'there', tool('https://api.example:8443/x'))).status).toBe(201)
@@ -91,12 +91,12 @@ describe('a Secret that says where it may be sent', () => {
     ['agents', { secretRef: { name: 'narrow' } }],
     ['tasks', inRepository('https://elsewhere.example/a/b', 'narrow')],
     ['tasks', { type: 'container', command: ['env'], secretRef: { name: 'narrow' } }],
-  ])('is not named in %s by what sends it elsewhere: %j', async (kind, spec) => {
+  ])('cannot be named in %s by an object that sends it elsewhere: %j', async (kind, spec) => {
     const refused = await make(kind, 'elsewhere', spec)
     expect([refused.status, refused.message]).toEqual([403, expect.stringContaining('svc.ai/allowed-hosts')])
   })
 
-  it('stays where it is when an address changes', async () => {
+  it('is not sent elsewhere by changing the address', async () => {
     const moved = await ask('editor', 'PUT /api/v1/tools/there', { spec: tool('https://elsewhere.example/x') })
     expect(moved.status).toBe(403)
   })

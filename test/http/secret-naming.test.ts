@@ -35,7 +35,7 @@ async function put(line: string, spec: object, scope: string, more: { tctx?: obj
 }
 
 describe('the address that a credential is sent to', () => {
-  it('changes only for who may read the secret and use what is in it [SECRET-005]', async () => {
+  it('can be changed only by somebody who may read the secret and use the object [SECRET-005]', async () => {
     const places = [
       ['PUT /api/v1/providers/vendor', provider('https://elsewhere.example.com')],
       ['PUT /api/v1/tools/search', tool('https://elsewhere.example.com/')],
@@ -53,7 +53,7 @@ describe('the address that a credential is sent to', () => {
       expect(await put(line, spec, `${write} ${read} ${spend}`, { tctx: { secret: 'key' } })).toBe(200)
   })
 
-  it('is not asked about when a label changes', async () => {
+  it('needs no check when a label changes', async () => {
     const spec = provider('https://vendor.example.com')
     const named = (name: string) => service.call('POST /api/v1/providers', { payload: { name, spec } })
     expect((await named('labelled')).statusCode).toBe(201)
@@ -63,7 +63,7 @@ describe('the address that a credential is sent to', () => {
     expect(await put('PUT /api/v1/providers/labelled', elsewhere, write, { labels })).toBe(403)
   })
 
-  it('stays with its credential: who may not read the secret can only let go of it', async () => {
+  it('stays with its credential: somebody who may not read the secret can only remove it', async () => {
     const { secretRef: _gone, ...bare } = provider('https://elsewhere.example.com')
     expect(await put('PUT /api/v1/providers/vendor', bare, write)).toBe(200)
     expect(await put('PUT /api/v1/providers/vendor', provider('https://elsewhere.example.com'), write)).toBe(403)

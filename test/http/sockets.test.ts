@@ -46,7 +46,7 @@ async function exchange(text: string, at = port): Promise<string> {
   return ended
 }
 
-describe('a client that takes its time', () => {
+describe('a client that is slow', () => {
   let hasty: Service
   let at: number
   beforeAll(async () => {
@@ -55,13 +55,13 @@ describe('a client that takes its time', () => {
   })
   afterAll(() => hasty.stop())
 
-  it('is let go in the middle of its headers', async () => {
+  it('is disconnected in the middle of its headers', async () => {
     const answer = await exchange('GET /healthz HTTP/1.1\r\nHost: local', at)
     expect(answer).toMatch(/^HTTP\/1\.1 408 /)
     expect(answer).toContain('"code":408')
   })
 
-  it('is let go in the middle of its body', async () => {
+  it('is disconnected in the middle of its body', async () => {
     expect(await exchange(`${post(['Content-Length: 100'])}{"name":`, at)).toMatch(/^HTTP\/1\.1 408 /)
   })
 })
@@ -75,19 +75,19 @@ describe('a client that', () => {
     expect(await exchange('GET /healthz HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n')).toMatch(/^HTTP\/1\.1 403 /)
   })
 
-  it('speaks no HTTP gets an answer in the usual form', async () => {
+  it('does not speak HTTP gets an error in the usual form', async () => {
     const answer = await exchange('hello?\r\n\r\n')
     expect(answer).toMatch(/^HTTP\/1\.1 400 /)
     expect(answer).toContain('"reason":"InvalidRequest"')
   })
 
-  it('sends headers without end is refused', async () => {
+  it('sends endless headers is refused', async () => {
     expect(await exchange(`GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`)).toMatch(
       /^HTTP\/1\.1 431 /,
     )
   })
 
-  it('vanishes in the middle of its body leaves the service well', async () => {
+  it('disappears in the middle of its body does not harm the service', async () => {
     const { socket, ended } = open()
     socket.write(`${post(['Content-Length: 100'])}{"name":`)
     socket.destroy()
@@ -98,7 +98,7 @@ describe('a client that', () => {
   it.each([
     ['with its length told', `Content-Length: ${16 * mebibyte}`, (part: string) => part],
     ['in chunks', 'Transfer-Encoding: chunked', (part: string) => `${part.length.toString(16)}\r\n${part}\r\n`],
-  ])('sends 16 MiB %s gets its 413 and may go on with the connection [HTTP-031]', async (_title, header, wrap) => {
+  ])('sends 16 MiB %s gets its 413 and may continue to use the connection [HTTP-031]', async (_title, header, wrap) => {
     const { socket, ended } = open()
     const part = 'x'.repeat(mebibyte)
     socket.write(post([header]))
@@ -116,11 +116,11 @@ describe('a client that', () => {
   })
 })
 
-describe('a header that must be there once', () => {
+describe('a header that may occur once only', () => {
   it.each([
     ['Host', ['Host: localhost', 'Host: evil.example']],
     ['Authorization', ['Host: localhost', authorization, 'Authorization: Bearer other']],
-  ])('is refused when it is there twice: %s', async (_name, headers) => {
+  ])('is refused when it occurs twice: %s', async (_name, headers) => {
     const answer = await exchange(`${['GET /healthz HTTP/1.1', ...headers, 'Connection: close'].join('\r\n')}\r\n\r\n`)
     expect(answer).toMatch(/^HTTP\/1\.1 400 /)
     expect(answer).toContain('occurs 2 times')
@@ -177,7 +177,7 @@ describe('what the parser of HTTP refuses', () => {
     expect(bodyOf(await send('/api/v1/tasks'))).toMatchObject({ error: { reason: 'InvalidRequest' } })
   })
 
-  it('is never written into an answer that has begun', async () => {
+  it('is never written into a response that has begun', async () => {
     const { socket, ended } = open()
     await service.call('POST /api/v1/tasks', { payload: aiTask('followed') })
     socket.write(`GET /api/v1/tasks/followed/logs?follow=true HTTP/1.1\r\nHost: localhost\r\n${authorization}\r\n\r\n`)
@@ -202,13 +202,13 @@ describe('a path that cannot be read', () => {
 })
 
 describe('a request that nothing takes', () => {
-  it('is refused for its path and method, whatever its body is', async () => {
+  it('gets 404 or 405, whatever its body is', async () => {
     const type = { 'content-type': 'text/plain' }
     expect((await service.call('POST /nothing', { payload: 'x', headers: type })).statusCode).toBe(404)
     expect((await service.call('POST /healthz', { payload: 'x', headers: type })).statusCode).toBe(405)
   })
 
-  it('may expect what it likes', async () => {
+  it('may have any Expect header', async () => {
     expect(
       await exchange('GET /healthz HTTP/1.1\r\nHost: localhost\r\nExpect: miracles\r\nConnection: close\r\n\r\n'),
     ).toMatch(/^HTTP\/1\.1 200 /)

@@ -45,7 +45,7 @@ const requestedBy = {
 const requestedByWorkload = { subject, username: subject, roles: ['svc:tasks:create', 'svc:tasks:get'] }
 
 describe('a new task', () => {
-  it('of an OpenID Connect caller says who that is, and has no transaction [TASK-012] [TASK-014]', async () => {
+  it('of an OpenID Connect caller has its identity, and no transaction [TASK-012] [TASK-014]', async () => {
     const answer = await post('oidc', '/api/v1/tasks', body('of-person'))
     const task: Task = answer.json()
     expect(answer.statusCode).toBe(201)
@@ -54,7 +54,7 @@ describe('a new task', () => {
     expect(Object.keys(task.metadata.labels ?? {})).toEqual([])
   })
 
-  it('of a context token says who and in which transaction [TASK-013] [TASK-015] [TASK-016]', async () => {
+  it('of a context token has its identity and transaction [TASK-013] [TASK-015] [TASK-016]', async () => {
     const task: Task = (await post('context', '/api/v1/tasks', body('of-workload'))).json()
     expect(task.metadata.namespace).toBe('team')
     expect(task.spec.requestedBy).toEqual({ ...requestedByWorkload, issuer: issuer.url })
@@ -80,7 +80,7 @@ describe('a new task', () => {
     })
   })
 
-  it('of a token of the service says neither', async () => {
+  it('of a token of the service has neither', async () => {
     const task: Task = (await post('owner', '/api/v1/tasks', body('of-owner'))).json()
     expect([task.spec.requestedBy, task.spec.transaction, task.metadata.labels]).toEqual([
       undefined,
@@ -137,7 +137,7 @@ describe('a stamped task', () => {
     await expect(replace(bare, { 'svc.ai/auth-profile': 'none' })).rejects.toMatchObject({ reason: 'InvalidRequest' })
   })
 
-  it('gives its stamp to the runs of its schedule', async () => {
+  it('passes its stamp on to the runs of its schedule', async () => {
     const task: Task = (await post('context', '/api/v1/tasks', body('cron', { schedule: '0 0 * * *' }))).json()
     const run = makeScheduledRun(task, new Date('2026-01-01T00:00:00Z'))
     expect(run.spec).toMatchObject({ requestedBy: task.spec.requestedBy, transaction: task.spec.transaction })
@@ -145,7 +145,7 @@ describe('a stamped task', () => {
     expect(run.metadata.annotations).toMatchObject({ 'svc.ai/transaction-id': 'txn-1', 'svc.ai/caller': subject })
   })
 
-  it('is tried again for whoever asks for that, not for whoever asked first', async () => {
+  it('gets the identity of whoever retries it, not of its first author', async () => {
     await post('context', '/api/v1/tasks', body('again'))
     await service.setStatus('Task', 'again', { phase: 'Failed' }, 'team')
     const answer = await post('oidc', '/api/v1/tasks/again/retry', {}, '?namespace=team')
@@ -190,13 +190,13 @@ describe('what a model makes', () => {
     )
   }
 
-  it('carries the identity of the person it works for', async () => {
+  it('has the identity of the person that the model works for', async () => {
     const verbs = await orchestrate()
     const task = await verbs.createTask({ spec: { type: 'container', command: ['true'] } })
     expect(task.spec.requestedBy).toEqual({ ...requestedBy, issuer: issuer.url })
   })
 
-  it('can name no secret, though the person may [SECRET-007]', async () => {
+  it('can reference no secret, though the person may [SECRET-007]', async () => {
     const verbs = await orchestrate()
     const secretRef = { name: 'key' }
     const http = { url: 'https://example.com/', authSecretRef: { name: 'key', key: 'token' } }

@@ -34,7 +34,7 @@ describe.skipIf(!hasOpenssl)('HTTPS (skipped where openssl is not installed)', (
   })
   afterAll(() => service.stop())
 
-  it('is what is spoken, with a word to browsers to keep to it', async () => {
+  it('is served, with the header that makes browsers stay with it', async () => {
     const agent = makeAgent(first.cert)
     const answer = await get(`${url}/api/v1/tasks`, agent, { headers: { authorization } })
     expect([answer.status, answer.headers['strict-transport-security']]).toEqual([200, 'max-age=31536000'])
@@ -43,7 +43,7 @@ describe.skipIf(!hasOpenssl)('HTTPS (skipped where openssl is not installed)', (
     agent.destroy()
   })
 
-  it('is all that is spoken: plain HTTP gets no answer of the API', async () => {
+  it('is the only protocol: plain HTTP gets no answer of the API', async () => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
     let text = ''
     socket.on('data', (chunk) => {
@@ -74,7 +74,7 @@ describe.skipIf(!hasOpenssl)('HTTPS (skipped where openssl is not installed)', (
     agent.destroy()
   })
 
-  it('leaves workers of this machine a loopback listener with their API alone', async () => {
+  it('leaves workers on this machine a loopback listener with the worker API only', async () => {
     const listener = createWorkerListener(service.server)
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
     const base = `http://127.0.0.1:${(listener.address() as { port: number }).port}`
@@ -101,7 +101,7 @@ describe.skipIf(!hasOpenssl)('HTTPS (skipped where openssl is not installed)', (
 })
 
 describe.skipIf(!hasOpenssl)('the TLS files (skipped where openssl is not installed)', () => {
-  it('that do not belong together, or are none, are refused by name and without their content', async () => {
+  it('that do not match, or are invalid, are refused by name and without their content', async () => {
     const [one, other] = [make('one'), make('other')]
     const files = { certFile: one.certFile, keyFile: other.keyFile }
     await expect(readTls(files)).rejects.toThrow(other.keyFile)
@@ -114,7 +114,7 @@ describe.skipIf(!hasOpenssl)('the TLS files (skipped where openssl is not instal
     expect(() => secureOptionsOf({ cert: one.cert, key: other.key })).toThrow()
   })
 
-  it('are taken when they change, and left alone while they make no sense', async () => {
+  it('are loaded when they change, and ignored while they are invalid', async () => {
     const [old, next] = [make('old'), make('next')]
     const files = { certFile: old.certFile, keyFile: old.keyFile }
     const told: string[] = []
@@ -152,7 +152,7 @@ describe('every answer', () => {
   })
   afterAll(() => service.stop())
 
-  it('tells a browser that it is not a page, whatever it says', async () => {
+  it('tells browsers not to treat it as a page, whatever it contains', async () => {
     const url = await service.listen()
     const port = Number(new URL(url).port)
     const paths = ['/healthz', '/api/v1/tasks', '/api/v1/none', '/llma/v1/models', '/llmo/none', '/internal/v1/none']
@@ -200,7 +200,7 @@ describe('every answer', () => {
     }
   })
 
-  it('of a fault says nothing of the inside', async () => {
+  it('of an internal error contains no details', async () => {
     const broken = await startService()
     broken.ports.resources.getText = async () => {
       throw new Error('inside at /srv/app/file.ts:1:1')

@@ -78,11 +78,11 @@ describe('code of a worker', () => {
     })
   })
 
-  it('is known by its languages', async () => {
+  it('reports its languages', async () => {
     expect((await service.call(`GET ${path()}`, { token })).json()).toEqual({ languages: ['python', 'bash'] })
   })
 
-  it('is run for the own task alone, and only while its attempt runs [TASK-045]', async () => {
+  it('is run for its own task only, and only while its attempt runs [TASK-045]', async () => {
     const other = `${name}-other`
     await service.call('POST /api/v1/tasks', { payload: aiTask(other) })
     await service.runTask(other)
@@ -114,7 +114,7 @@ describe('code of a worker', () => {
     expect(asked[0]?.command.workspaceFiles?.[0]?.bytes.length).toBe(8 * 1024 ** 2)
   })
 
-  it('is not run where workers do that themselves, nor where no sandbox can be had', async () => {
+  it('is not run by the service where workers run it, nor where there is no sandbox', async () => {
     kind = 'bubblewrap'
     expect((await run()).statusCode).toBe(501)
     kind = 'pod'
@@ -122,7 +122,7 @@ describe('code of a worker', () => {
     expect((await run()).statusCode).toBe(503)
   })
 
-  it('ends when its worker goes away', async () => {
+  it('is stopped when its worker disconnects', async () => {
     const stopped = Promise.withResolvers<void>()
     answer = (signal) =>
       new Promise((_, reject) => {

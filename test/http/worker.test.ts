@@ -90,7 +90,7 @@ describe('the token of an attempt', () => {
     }
   })
 
-  it('is good while its attempt is the one that runs, and no longer [TASK-045]', async () => {
+  it('is valid while its attempt is the running one, and no longer [TASK-045]', async () => {
     const statuses = async () => {
       const answers = []
       for (const [line, more] of calls('default', name).slice(0, 4)) answers.push((await call(line, more)).statusCode)
@@ -103,7 +103,7 @@ describe('the token of an attempt', () => {
     expect(await statuses()).toEqual([403, 403, 403, 403])
   })
 
-  it('is refused for a task that was deleted and made again', async () => {
+  it('is refused for a task that was deleted and created again', async () => {
     const task = await service.ports.resources.get('Task', { namespace: 'default', name })
     if (task === undefined) throw new Error('the task is not there')
     const { finalizers: _, ...metadata } = task.metadata
@@ -183,7 +183,7 @@ describe('results and artifacts', () => {
     expect((await call(`POST ${artifactPath('f')}`, { payload: '', headers: bytes })).statusCode).toBe(400)
   })
 
-  it('are streamed up to 10 MiB, and 413 beyond, whether the size is told or not [TASK-058] [TASK-059] [TASK-061]', async () => {
+  it('are streamed up to 10 MiB, and get 413 beyond, whether the size is announced or not [TASK-058] [TASK-059] [TASK-061]', async () => {
     for (const path of [resultPath(), artifactPath('big.bin')]) {
       for (const chunked of [false, true]) {
         expect((await upload(path, 10 * mebibyte, { chunked })).status).toBeLessThan(300)
@@ -194,7 +194,7 @@ describe('results and artifacts', () => {
     }
   })
 
-  it('that go on long after their 413 still get it', async () => {
+  it('that continue long after their 413 still receive it', async () => {
     expect((await upload(resultPath(), 30 * mebibyte, { chunked: true })).status).toBe(413)
   })
 
@@ -205,7 +205,7 @@ describe('results and artifacts', () => {
     expect((await upload(artifactPath('6'), 1, { chunked: false })).status).toBe(413)
   })
 
-  it('of a client that vanishes leave the earlier one as it was', async () => {
+  it('of a client that disconnects leave the earlier one unchanged', async () => {
     await call(`POST ${resultPath()}`, { payload: 'first', headers: bytes })
     const { worker } = service.usecases
     const { submitResult } = worker
@@ -238,7 +238,7 @@ describe('logs', () => {
     expect((await service.call(`GET /api/v1/tasks/${name}/logs`)).json()).toEqual({ logs: 'one\ntwo\n' })
   })
 
-  it('hold no line that is unfinished, until its end has come', async () => {
+  it('contain no unfinished line until it is complete', async () => {
     const headers = { 'content-type': 'text/plain' }
     const send = (payload: string) =>
       call(`POST /internal/v1/logs/default/${name}?unfinished=true`, { payload, headers })
@@ -345,7 +345,7 @@ describe('transcripts', () => {
     expect((await call(`GET ${path()}?maxMessages=1`)).body).not.toContain('a\\nb')
   })
 
-  it('take each word of a task once, and the same word of another task too', async () => {
+  it('store each message with a dedupe key once per task', async () => {
     const key = { namespace: 'default', name: `talk-${count}` }
     await service.ports.records.sessions.ensure(key, { create: true, sessionType: 'task' })
     await service.call('POST /api/v1/tasks', { payload: aiTask(`second-${count}`, { sessionRef: { name: key.name } }) })
@@ -417,7 +417,7 @@ describe('messages', () => {
     expect(await read(ann, annsToken)).toEqual([])
   })
 
-  it('reach no task that claims the family by a label, and none that has a name of it later [MSG-006]', async () => {
+  it('reach no task that claims the family by a label, and no later task of the same name [MSG-006]', async () => {
     const [ann, bob, eve] = [`ann-${count}`, `bob-${count}`, `eve-${count}`]
     const boss = `boss-${count}`
     const annsToken = await makeSibling(ann)
@@ -438,7 +438,7 @@ describe('messages', () => {
     expect(await read(bob, nextToken)).toMatchObject([{ content: 'for the family' }])
   })
 
-  it('are sent in no other name, to no other family, and need a parent to be read [WORK-011]', async () => {
+  it('are sent in no other name and to no other family, and can be read only with a parent [WORK-011]', async () => {
     const dan = `dan-${count}`
     const dansToken = await makeSibling(dan)
     const forged = await send(dansToken, { fromTask: name, toTask: '*', parentTask: `boss-${count}`, content: 'x' })
@@ -592,7 +592,7 @@ describe('model calls', () => {
     expect((await ask({ requests: 1, tokens: -1 })).error.details).toMatchObject([{ path: 'tokens' }])
   })
 
-  it('tell how the providers of their task answer, the fallbacks too, and nothing of others [PROV-011]', async () => {
+  it('report how the providers of their task answer, with the fallbacks, and nothing about others [PROV-011]', async () => {
     const [own, spare, foreign] = ['own', 'spare', 'alien'].map((word) => `${word}-${count}`)
     const teller = await startTeller(own, [spare])
     expect(await teller.use(foreign)).toBe(204)
@@ -612,7 +612,7 @@ describe('model calls', () => {
     expect(await readHealth(spare)).toMatchObject({ goodAt: expect.any(Date), failed: {} })
   })
 
-  it('that broke off count their tokens, and their provider has not answered [PROV-011] [USAGE-001]', async () => {
+  it('that broke off count their tokens, without marking their provider as answering [PROV-011] [USAGE-001]', async () => {
     const [own, spare] = ['broken', 'whole'].map((word) => `${word}-${count}`)
     const teller = await startTeller(own, [spare])
     expect(await teller.use(own, { brokeOff: true })).toBe(204)
@@ -652,7 +652,7 @@ describe('model calls', () => {
     expect(answer.json().error.details).toMatchObject([{ path }])
   })
 
-  it('cool their provider down', async () => {
+  it('put their provider into a cool-down', async () => {
     await service.call('POST /api/v1/providers', { payload: { name: 'default', spec: { type: 'llmo' } } })
     const cool = (provider: string) =>
       call(`POST /internal/v1/cooldowns/default/${provider}`, { payload: { seconds: 60, reason: 'overloaded' } })

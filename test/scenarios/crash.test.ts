@@ -87,7 +87,7 @@ async function expectFinished(service: Service, name: string, finishedBefore: st
 }
 
 describe('the orphan check itself', () => {
-  it('sees processes by their command line', () => {
+  it('finds processes by their command line', () => {
     expect(readFileSync(`/proc/${process.pid}/cmdline`, 'utf8')).not.toBe('')
   })
 })

@@ -58,9 +58,9 @@ const hasTools = ['bash', 'curl'].every((name) => {
   }
 })
 
-describe.skipIf(!hasTools)('what is told to be typed', () => {
+describe.skipIf(!hasTools)('the commands in a guide', () => {
   it.each(['README.md', 'docs/guides/install.md', 'docs/guides/first-task.md'])(
-    'in %s works in the order it stands',
+    'in %s work in the order in which they are written',
     async (path) => {
       const blocks = readBlocks(path)
       expect(blocks).not.toEqual([])

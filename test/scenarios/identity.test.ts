@@ -28,7 +28,7 @@ async function whoAmI(service: Service, headers: Record<string, string>, path = 
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
-describe('an issuer that nobody here wrote', () => {
+describe('an issuer that is a separate program', () => {
   let okta: Emulator
   let issuerUrl: string
   const client = { client_id: 'svc-web', client_secret: 'web-secret', redirect_uri: 'http://127.0.0.1/callback' }
@@ -71,7 +71,7 @@ describe('an issuer that nobody here wrote', () => {
     expect((await whoAmI(await start([...flags, `${sub}?`]), bearer(token))).status).toBe(403)
   })
 
-  it('lets its callers act in one namespace, with the role of their groups, and see nothing of the whole service', async () => {
+  it('limits its callers to one namespace, with the role of their groups, and without access to the whole service', async () => {
     const token = await takeToken()
     const flags = ['--oidc-issuer', issuerUrl, '--oidc-audience', client.client_id, '--oidc-allowed-subjects', '*']
     const service = await start([...flags, '--oidc-namespace', 'team', '--oidc-role-mapping', 'admins=owner,*=runner'])

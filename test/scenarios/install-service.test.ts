@@ -100,6 +100,68 @@ describe.skipIf(process.platform !== 'linux')('a unit of systemd', () => {
   })
 })
 
+const manager = '/lib/systemd/systemd'
+
+/** Whether a manager of a user can run here without being the machine's: it asks for a folder that only root can make. */
+function canRunManager(): boolean {
+  if (process.getuid?.() !== 0 || !existsSync(manager)) return false
+  try {
+    execFileSync('unshare', ['--mount', '--propagation', 'private', 'mount', '-t', 'tmpfs', 'none', '/run'], {
+      stdio: 'ignore',
+    })
+    return existsSync('/sys/fs/cgroup/systemd') || existsSync('/sys/fs/cgroup/cgroup.controllers')
+  } catch {
+    return false
+  }
+}
+
+/** In a mount namespace of its own, so that nobody else takes this machine for one that systemd has started. */
+const withManager = `
+mount -t tmpfs none /run && mkdir -p /run/systemd/system
+${manager} --user --log-target=null &
+manager=$!
+trap 'kill $manager; wait $manager' EXIT
+until systemctl --user show-environment >/dev/null 2>&1; do kill -0 $manager || { echo no manager; exit 0; }; sleep 0.1; done
+pid() { systemctl --user show svc --property=MainPID --value; }
+wait_for() { for _ in $(seq 300); do [ "$("$@")" = yes ] && return; sleep 0.1; done; echo "not: $*"; }
+serves() { svc status >/dev/null 2>&1 && [ "$(pid)" != 0 ] && [ "$(pid)" != "$1" ] && echo yes; }
+svc() { "$NODE" "$LAUNCHER" "$@"; }
+svc install-service --port 0 2>/dev/null
+wait_for serves 0
+killed=$(pid)
+kill -9 "$killed"
+wait_for serves "$killed"
+echo "after a kill: $(systemctl --user is-active svc)"
+svc down >/dev/null 2>&1
+echo "after down: $(systemctl --user is-active svc), $(systemctl --user is-enabled svc)"
+svc install-service --uninstall 2>/dev/null
+echo "uninstalled: $(systemctl --user show svc --property=LoadState --value)"
+`
+
+describe.skipIf(!canRunManager())('a real manager of systemd', () => {
+  it('starts the service, starts it again when it is killed, leaves it stopped after `svc down`, and forgets it', ({
+    skip,
+  }) => {
+    const home = join(makeFolder(), 'home')
+    const runtime = join(home, 'runtime')
+    mkdirSync(runtime, { recursive: true, mode: 0o700 })
+    const variables = { HOME: home, XDG_RUNTIME_DIR: runtime, NODE: process.execPath, LAUNCHER: launcher }
+    const own = { PATH: process.env.PATH, ...variables }
+    const output = execFileSync('unshare', ['--mount', '--propagation', 'private', 'bash', '-c', withManager], {
+      env: own,
+      encoding: 'utf8',
+      timeout: 110_000,
+    })
+    skip(output.startsWith('no manager'), `${manager} does not run here`)
+    expect(output.trim().split('\n')).toEqual([
+      'after a kill: active',
+      'after down: inactive, enabled',
+      'uninstalled: not-found',
+    ])
+    removeFolder(join(home, '..'))
+  })
+})
+
 const parsePlist = 'import json, plistlib, sys; print(json.dumps(plistlib.loads(sys.stdin.buffer.read())))'
 
 type PropertyList = {

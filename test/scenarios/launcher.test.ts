@@ -59,7 +59,7 @@ describe('a launcher that is killed', () => {
 })
 
 describe('the launcher', () => {
-  it('gives the service the same rights wherever on the line `up` and `doctor` stand', async () => {
+  it('gives the service the same rights wherever `up` and `doctor` stand on the command line', async () => {
     const folder = open()
     const workspaces = async (...words: string[]) => {
       const { stdout } = await launchSvc([...words, '-o', 'json'], environmentOf(folder))
@@ -71,7 +71,7 @@ describe('the launcher', () => {
 })
 
 describe('a service that is killed', () => {
-  it('and not reaped does not hold the folder', async () => {
+  it('and not reaped does not keep the lock of the folder', async () => {
     const folder = open()
     const ready = join(folder, 'ready.json')
     const command = `"${process.execPath}" "${launcher}" up --port 0 --ready-file "${ready}" & echo $!; exec sleep 600`

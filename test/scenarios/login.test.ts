@@ -57,7 +57,7 @@ function logInWithBrowser(
 const whoAmI = (extra: NodeJS.ProcessEnv = {}) => runSvc(['task', 'list', '-o', 'json'], { ...env, ...extra })
 
 describe('svc login', () => {
-  it('with a browser keeps a token that the commands after it use, for this user’s eyes only', async () => {
+  it('with a browser stores a token, readable for this user only, that later commands use', async () => {
     const login = await logInWithBrowser(loginArgs())
     expect(login.stderr).toContain(`logged in at ${service.url} as ${subject}, namespace guests`)
     expect(login.code).toBe(0)
@@ -78,7 +78,7 @@ describe('svc login', () => {
     expect((await whoAmI()).code).toBe(0)
   })
 
-  it('renews a token that is about to expire, once, and keeps the new refresh token', async () => {
+  it('renews a token that is about to expire once, and stores the new refresh token', async () => {
     issuer.setLifetime(30)
     await runSvc([...loginArgs(), '--device'], env)
     const before = JSON.parse(readFileSync(loginFile(), 'utf8'))[service.url]
@@ -93,14 +93,14 @@ describe('svc login', () => {
     expect(statSync(loginFile()).mode & 0o777).toBe(0o600)
   })
 
-  it('that the service does not take is not kept', async () => {
+  it('stores no token that the service does not accept', async () => {
     const login = await runSvc([...loginArgs(), '--device', '--token-kind', 'id'], env)
     expect(login.code).toBe(1)
     expect(login.stderr).toContain('invalid token')
     expect(JSON.parse(readFileSync(loginFile(), 'utf8'))).toEqual({})
   })
 
-  it('gives way to a token that is named', async () => {
+  it('is overridden by a token in SVC_TOKEN', async () => {
     await runSvc([...loginArgs(), '--device'], env)
     expect((await whoAmI({ SVC_TOKEN: 'not-a-token' })).stderr).toContain('invalid token')
     expect((await whoAmI({ SVC_TOKEN: service.token })).code).toBe(0)
@@ -120,7 +120,7 @@ describe('svc login', () => {
   })
 })
 
-describe('svc login at an issuer that nobody here wrote', () => {
+describe('svc login at an issuer that is a separate program', () => {
   it('keeps the ID token of a person, proved by PKCE and nonce', async () => {
     const login = 'ada@okta.local'
     const user = { login, email: login, first_name: 'Ada', last_name: 'L' }

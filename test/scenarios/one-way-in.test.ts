@@ -34,7 +34,7 @@ describe('a command on a machine where no service runs', () => {
     removeFolder(folder)
   })
 
-  it('starts one, also to read, beside whatever has the usual port; two at a time start one', async () => {
+  it('starts one, even to read, whatever has the usual port; two commands at once start one', async () => {
     const [tasks, agents] = await Promise.all([launchSvc(['get', 'tasks'], env), launchSvc(['get', 'agents'], env)])
     expect([tasks.code, agents.code], tasks.stderr + agents.stderr).toEqual([0, 0])
     const told = `${tasks.stderr}${agents.stderr}`
@@ -51,7 +51,7 @@ describe('a command on a machine where no service runs', () => {
     expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining('is in use by another service') })
   })
 
-  it('is followed by `svc up` in a terminal, which goes on with the tasks', async () => {
+  it('is replaced by `svc up` in a terminal, which continues the tasks', async () => {
     expect((await runSvc(['run', '-d', '--name', 'long', 'wait 120 seconds'], env)).code).toBe(0)
     const before = JSON.parse((await runSvc(['status', '-o', 'json'], env)).stdout) as { url: string }
     const service = await startService({ folder })
@@ -96,8 +96,8 @@ describe('a command on a machine where no service runs', () => {
   }
 })
 
-describe('what a killed service leaves', () => {
-  it('tells no stranger at its address the token', async () => {
+describe('the note of a killed service', () => {
+  it('makes no command send the token to a stranger at that address', async () => {
     const service = await startService()
     const { port } = new URL(service.url)
     await service.kill()
@@ -129,7 +129,7 @@ describe('contexts', () => {
   })
   const svc = (words: string[], given: NodeJS.ProcessEnv = {}) => runSvc(words, { ...env, ...given })
 
-  it('keep server, token and namespace for this user’s eyes only, and lead every command there', async () => {
+  it('keep server, token and namespace readable for this user only, and direct every command there', async () => {
     const set = ['config', 'set', 'team', '--server', `${service.url}/`, '-n', 'build', '--token-from-env', 'TEAM']
     expect(await svc(set, { TEAM: service.token })).toMatchObject({ code: 0 })
     const file = join(env.XDG_CONFIG_HOME ?? '', 'svc', 'contexts.json')
@@ -150,7 +150,7 @@ describe('contexts', () => {
     })
   })
 
-  it('forget their token when they move to another address', async () => {
+  it('forget their token when their address changes', async () => {
     const set = (server: string) => svc(['config', 'set', 'moving', '--server', server, '--token-from-file', '-'])
     expect((await set(service.url)).code).toBe(2)
     await svc(['config', 'set', 'moving', '--server', service.url, '--token-from-env', 'TEAM'], { TEAM: 'one' })
@@ -160,13 +160,13 @@ describe('contexts', () => {
     expect(await svc(['config', 'remove', 'moving'])).toMatchObject({ code: 0 })
   })
 
-  it('are not asked for where this machine’s service is named', async () => {
+  it('are ignored where this machine’s service is named', async () => {
     expect(await svc(['--context', 'local', 'status'])).toMatchObject({ code: 3 })
     expect(await svc(['status'], { SVC_CONTEXT: 'local' })).toMatchObject({ code: 3 })
     expect(existsSync(join(home, 'share'))).toBe(false)
   })
 
-  it('do not hide the only copy of a token', async () => {
+  it('refuse no output format except where it would hide the only copy of a new token', async () => {
     for (const output of ['name', 'jsonpath={.id}'])
       expect(await svc(['token', 'create', 'ci', '-o', output])).toMatchObject({ code: 2, stdout: '' })
     expect((await service.call<{ items: object[] }>('GET', '/api/v1/tokens')).body.items).toEqual([])

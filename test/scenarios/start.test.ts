@@ -47,7 +47,7 @@ describe('a service that is still starting', () => {
     ['SIGTERM', 143],
     ['SIGINT', 130],
   ] as const)(
-    'ends at once by %s, of itself: the first process of a container has no default for it',
+    'ends at once on %s by itself, since the first process of a container has no default handler',
     async (signal, code) => {
       const child = start()
       const ended = once(child, 'exit')
@@ -59,7 +59,7 @@ describe('a service that is still starting', () => {
 })
 
 describe('a service that has started', () => {
-  it('has not loaded what it has no use for yet: compilers of schemas, tracing, clients of HTTP', async () => {
+  it('has not loaded modules it does not need yet: schema compilers, tracing, HTTP clients', async () => {
     const folder = makeFolder()
     const hook = join(folder, 'loaded.mjs')
     writeFileSync(hook, listLoaded)

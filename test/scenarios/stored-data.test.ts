@@ -66,7 +66,7 @@ function forgetMessages(known: Known): void {
 describe.each(states)('a data folder of migration %s', (state) => {
   const answers = JSON.parse(readFileSync(join(fixtures, `${state}.json`), 'utf8')) as Record<string, object>
 
-  it('opens, has everything that was in it, and takes more [PLAT-004]', async () => {
+  it('opens, still has all its data, and accepts more [PLAT-004]', async () => {
     const service = await openState(state)
     expect(Object.keys(answers).length).toBeGreaterThan(10)
     for (const [path, known] of Object.entries(answers)) {
@@ -102,7 +102,7 @@ describe.skipIf(postgresMissing !== undefined)('a PostgreSQL database', () => {
     await server.remove()
   })
 
-  it.each(dumps)('of migration %s opens, has everything that was in it, and takes more [PLAT-004]', async (state) => {
+  it.each(dumps)('of migration %s opens, still has all its data, and accepts more [PLAT-004]', async (state) => {
     const known = JSON.parse(readFileSync(join(fixtures, `postgres-${state}.json`), 'utf8')) as Record<string, unknown>
     expect(Object.values(known).every((value) => JSON.stringify(value).length > 2)).toBe(true)
     server.execute('postgres', `create database "kept-${state}"`)

@@ -15,6 +15,7 @@ import { createEgress } from '../../src/egress/egress.ts'
 import type { WorkerDeps } from '../../src/worker/deps.ts'
 import { runWorker } from '../../src/worker/run-worker.ts'
 import { startVendor } from '../fixtures/llm/scripted-vendor.ts'
+import { initialize, startScriptedServer, textOf } from '../fixtures/mcp/scripted-server.ts'
 import { startWorkerService, type WorkerService } from './worker-service.ts'
 
 let service: WorkerService
@@ -104,7 +105,7 @@ async function run(assignment: WorkAssignment) {
 }
 
 describe('an ai run', () => {
-  it('uses its tools and hands in result, artifacts, log and usage [BUILT-001]', async () => {
+  it('uses its tools and stores result, artifacts, log and usage [BUILT-001]', async () => {
     const { code, outcome } = await run(assign('write hello to artifacts/a.txt then read artifacts/a.txt'))
     expect([code, outcome]).toEqual([0, { ok: true }])
     expect(service.result).toContain('demo provider')
@@ -130,7 +131,7 @@ describe('an ai run', () => {
     expect(service.artifacts['a.txt']?.body).toBe('hello')
   })
 
-  it('says what it waits for, and keeps what was said when it is told to end', async () => {
+  it('reports what it waits for, and keeps the text so far when it is stopped', async () => {
     const never = new Promise(() => {})
     const vendor = await startVendor((_request, count) =>
       count === 1
@@ -155,7 +156,7 @@ describe('an ai run', () => {
     await vendor.close()
   })
 
-  it('goes on after an abort without appending twice, in a new workspace [BUILT-013]', async () => {
+  it('continues after an abort without appending twice, in a new workspace [BUILT-013]', async () => {
     const prompt = 'append one to notes.txt then append two to notes.txt then read notes.txt'
     const interrupted = await startWorker(assign(prompt))
     // The second append is under way for all that the saved state knows: the service dies before it hears more.
@@ -182,7 +183,7 @@ describe('an ai run', () => {
     expect(service.usage.map((record) => record.id)).toEqual(['1-1', '1-2', '2-1', '2-2'])
   })
 
-  it('tells another attempt of a call whose outcome is unknown instead of making it again', async () => {
+  it('reports a call of unknown outcome to the model instead of repeating it', async () => {
     const use = {
       type: 'tool_use',
       id: 'demo_1_0',
@@ -214,14 +215,14 @@ describe('an ai run', () => {
     await expect(readFile(join(workspaceRoot, 'n'))).rejects.toThrow('ENOENT')
   })
 
-  it('begins anew when what was saved cannot be read', async () => {
+  it('starts from the beginning when the saved state cannot be read', async () => {
     service.checkpoint = { kind: 'ai', state: { version: 99 } }
     const { outcome } = await run(assign('say fine', { task: { ...assign('').task, attempt: 2 } }))
     expect(outcome).toEqual({ ok: true })
     expect(service.result).toContain('fine')
   })
 
-  it('repeats calls of the worker API after 2, 4, 8 and 16 seconds', async () => {
+  it('retries calls of the worker API after 2, 4, 8 and 16 seconds', async () => {
     let failures = 0
     service.interfere = ({ path }) => {
       if (!path.includes('results') || failures === 4) return undefined
@@ -234,7 +235,7 @@ describe('an ai run', () => {
     expect(service.result).toContain('patience')
   })
 
-  it('ends with the cause when the service no longer takes its state', async () => {
+  it('ends with the cause when the service no longer accepts its state', async () => {
     service.interfere = ({ path }) => (path.includes('checkpoints') ? 409 : undefined)
     const { code, outcome } = await run(assign('write a to b'))
     expect(code).toBe(1)
@@ -242,7 +243,7 @@ describe('an ai run', () => {
     expect(service.result).toBeUndefined()
   })
 
-  it('makes no further call once a budget is used up, and keeps what the last one did', async () => {
+  it('makes no further call once a budget is used up, and keeps the result of the last one', async () => {
     const args = { path: 'b', content: 'a' }
     const vendor = await startVendor((_request, count) =>
       count === 1 ? [{ call: { name: 'file_write', args } }] : [{ text: 'done' }],
@@ -262,7 +263,7 @@ describe('an ai run', () => {
     expect(await readFile(join(workspaceRoot, 'b'), 'utf8')).toBe('a')
   })
 
-  it('names a missing key, an unreachable vendor and a refused model apart', async () => {
+  it('distinguishes a missing key, an unreachable vendor and a refused model', async () => {
     const vendor = createServer((_request, response) => {
       response.writeHead(404, { 'content-type': 'application/json' })
       response.end(JSON.stringify({ error: { type: 'not_found_error', message: 'model: nope not found' } }))
@@ -300,7 +301,7 @@ describe('an ai run', () => {
     expect(asked.filter(({ requests, tokens }) => requests === 0 && tokens < 0)).toHaveLength(2)
   })
 
-  it('passes over a provider that another worker has cooled down [PROV-010]', async () => {
+  it('skips a provider that another worker has put into a cool-down [PROV-010]', async () => {
     service.cooling.busy = { forMs: 60_000, reason: 'asked too much' }
     const busy = { model: 'm', provider: { ...demo.provider, name: 'busy', type: 'llma' as const, apiKey: 'key-0815' } }
     const { outcome } = await run(assign('say hello', { model: { choices: [busy, demo] } }))
@@ -327,23 +328,28 @@ describe('an ai run', () => {
     expect(JSON.stringify(service.reports)).not.toContain('key-0815')
   })
 
-  it.each([500, 'cut' as const])('goes on when nobody takes what it says of a provider (%s)', async (interference) => {
-    service.interfere = ({ path }) => (path.includes('/provider-calls/') ? interference : undefined)
-    const away = { ...demo.provider, name: 'away', type: 'llma' as const, apiKey: 'k', baseUrl: 'http://127.0.0.1:9' }
-    const model = { choices: [{ model: 'm', provider: away }, demo] }
-    const { outcome } = await run(assign('say hello', { model, egress: { allowNetworks: ['127.0.0.0/8'], deny: [] } }))
-    expect(outcome).toEqual({ ok: true })
-    expect(service.calls.some(({ path }) => path.endsWith('/provider-calls/default/away'))).toBe(true)
-  })
+  it.each([500, 'cut' as const])(
+    'continues when the service does not accept its report about a provider (%s)',
+    async (interference) => {
+      service.interfere = ({ path }) => (path.includes('/provider-calls/') ? interference : undefined)
+      const away = { ...demo.provider, name: 'away', type: 'llma' as const, apiKey: 'k', baseUrl: 'http://127.0.0.1:9' }
+      const model = { choices: [{ model: 'm', provider: away }, demo] }
+      const { outcome } = await run(
+        assign('say hello', { model, egress: { allowNetworks: ['127.0.0.0/8'], deny: [] } }),
+      )
+      expect(outcome).toEqual({ ok: true })
+      expect(service.calls.some(({ path }) => path.endsWith('/provider-calls/default/away'))).toBe(true)
+    },
+  )
 
-  it('goes on when it cannot be told whether a provider cools down', async () => {
+  it('continues when it cannot find out whether a provider cools down', async () => {
     service.interfere = ({ path }) => (path.includes('/leases/') ? 503 : undefined)
     const { outcome } = await run(assign('say hello'))
     expect(outcome).toEqual({ ok: true })
     expect(pauses.filter((ms) => ms >= 1000)).toEqual([])
   })
 
-  it('lets no secret of its assignment out [SECRET-008]', async () => {
+  it('removes the secrets of its assignment from everything it sends [SECRET-008]', async () => {
     const secret = 'very-secret-value-1'
     const prompt = `write the key is ${secret} to artifacts/k.txt then read artifacts/k.txt`
     const { outcome } = await run(assign(prompt, { redact: [secret] }))
@@ -354,7 +360,7 @@ describe('an ai run', () => {
     expect(service.logs + service.result).not.toContain(service.token)
   })
 
-  it('gives the model code as it is, and tells no log what looks like a secret in it [SECRET-008]', async () => {
+  it('gives the model code unchanged, and removes what looks like a secret from the log [SECRET-008]', async () => {
     await run(assign('write password: hunter22 to artifacts/c.txt then read artifacts/c.txt'))
     expect(service.artifacts['c.txt']?.body).toBe('password: hunter22')
     expect(service.result).toContain('password: hunter22')
@@ -362,7 +368,7 @@ describe('an ai run', () => {
     expect(service.logs).not.toContain('hunter22')
   })
 
-  it('hands its artifacts in when it fails and when its time is over', async () => {
+  it('stores its artifacts when it fails and when its time is over', async () => {
     const write = 'write hello to artifacts/a.txt then'
     const late = await run(assign(`${write} wait 300 seconds`, { deadline: new Date(Date.now() + 6000).toISOString() }))
     expect(late.outcome).toMatchObject({ ok: false, reason: 'DeadlineExceeded' })
@@ -377,14 +383,14 @@ describe('an ai run', () => {
     expect(service.artifacts['b.txt']?.body).toBe('kept')
   })
 
-  it('ends at its deadline and says so', async () => {
+  it('ends at its deadline and gives that as the reason', async () => {
     const deadline = new Date(Date.now() + 1500).toISOString()
     const { code, outcome } = await run(assign('wait 300 seconds', { deadline }))
     expect(code).toBe(1)
     expect(outcome).toMatchObject({ ok: false, reason: 'DeadlineExceeded' })
   })
 
-  it('gives a tool the time that it was given itself, also where it is more than others get', async () => {
+  it('gives a tool its own time limit, even when that is longer than the usual one', async () => {
     const server = createServer((_request, response) => void setTimeout(() => response.end('{"sky":"clear"}'), 100))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
@@ -398,7 +404,40 @@ describe('an ai run', () => {
     expect(service.result).toContain('clear')
   })
 
-  it('knows what was said in the session before', async () => {
+  it('calls tools of an MCP server in one session, which ends with the run', async () => {
+    const mcp = await startScriptedServer()
+    mcp.replies.initialize = (response, received) => {
+      response.setHeader('mcp-session-id', 'one-session')
+      initialize(response, received)
+    }
+    const listed = { serverName: 'search', description: 'd', parameters: { type: 'object' } }
+    const token = 'token-of-the-server-0123'
+    mcp.replies['tools/call'] = textOf(`found with ${token}`)
+    const customTools = [
+      {
+        name: 'docs',
+        description: 'the docs',
+        parameters: {},
+        mcp: { url: mcp.url, headers: {}, timeoutMs: 5000, token },
+        tools: [{ ...listed, name: 'docs__search' }],
+      },
+    ]
+    const egress = { allowNetworks: ['127.0.0.0/8'], deny: [] }
+    const { loop } = assign('call docs__search {"q":"a"} then call docs__search {"q":"b"}')
+    expect((await run(assign('', { loop, customTools, egress }))).outcome).toEqual({ ok: true })
+    await mcp.stop()
+    const calls = mcp.seen.filter(({ message }) => message?.method === 'tools/call')
+    expect(calls.map(({ message }) => message?.params)).toMatchObject([
+      { name: 'search', arguments: { q: 'a' } },
+      { name: 'search', arguments: { q: 'b' } },
+    ])
+    expect(calls.map(({ headers }) => headers['mcp-session-id'])).toEqual(['one-session', 'one-session'])
+    expect(mcp.seen.at(-1)).toMatchObject({ method: 'DELETE', headers: { 'mcp-session-id': 'one-session' } })
+    expect(JSON.stringify(service.checkpoint)).toContain('found with [REDACTED]')
+    expect(JSON.stringify([service.result, service.checkpoint])).not.toContain(token)
+  })
+
+  it('knows the earlier messages of the session', async () => {
     const messages = [
       { role: 'assistant' as const, content: 'opening' },
       { role: 'user' as const, content: 'earlier question' },
@@ -420,7 +459,7 @@ describe('an ai run', () => {
     expect(service.result).toBeUndefined()
   })
 
-  it('refuses a task that is not for it', async () => {
+  it('refuses a task of a type that it cannot run', async () => {
     const { outcome } = await run(assign('x', { task: { ...assign('').task, type: 'agent' } }))
     expect(outcome).toMatchObject({ ok: false, reason: 'UnsupportedTask' })
   })

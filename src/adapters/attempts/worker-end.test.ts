@@ -12,7 +12,7 @@ const judge = (changed: Partial<WorkerEnd>) => judgeWorkerEnd({ ...end, ...chang
 const exit = (code: number | null, signal: string | null = null) => ({ exit: { code, signal } })
 
 describe('the end of a worker', () => {
-  it('is a success with exit code 0, unless it says otherwise', () => {
+  it('is a success with exit code 0, unless the worker reported a failure', () => {
     expect(judge({})).toEqual({ ok: true })
     expect(judge({ outcome: { ok: true } })).toEqual({ ok: true })
     expect(judge({ outcome: { ok: false, message: 'no' } })).toMatchObject({
@@ -22,7 +22,7 @@ describe('the end of a worker', () => {
     })
   })
 
-  it('is a failure in its own words with exit code 1', () => {
+  it('is a failure with the message of the worker when it exits with code 1', () => {
     const outcome = { ok: false, reason: 'MissingApiKey', message: 'set a key' }
     expect(judge({ ...exit(1), outcome })).toEqual({
       ok: false,
@@ -38,7 +38,7 @@ describe('the end of a worker', () => {
     expect(judge({ ...exit(1), outcome: { ok: false, reason, message: 'no' } })).not.toHaveProperty('cause')
   })
 
-  it('is what it announced when it was ended once its outcome was there', () => {
+  it('is the outcome that the worker reported, when the service killed it after that', () => {
     const killed = { ...exit(null, 'SIGKILL'), endedHere: true }
     expect(judge({ ...killed, outcome: { ok: true } })).toEqual({ ok: true })
     expect(judge({ ...killed, outcome: { ok: false, message: 'no key' } })).toMatchObject({
@@ -47,11 +47,11 @@ describe('the end of a worker', () => {
     })
   })
 
-  it('is a failure when it says success and exits with another code', () => {
+  it('is a failure when the worker reports success but exits with another code', () => {
     expect(judge({ ...exit(3), outcome: { ok: true } })).toMatchObject({ ok: false, reason: 'ExitCode', exitCode: 3 })
   })
 
-  it('is a crash with the last words of stderr', () => {
+  it('is a crash that quotes the last lines of stderr', () => {
     const crash = judge({ ...exit(70), errorTail: 'first\nTypeError: x is not a function' })
     expect(crash).toMatchObject({
       reason: 'ExitCode',
@@ -60,19 +60,19 @@ describe('the end of a worker', () => {
     })
   })
 
-  it('is told by its signal', () => {
+  it('names the signal that killed the worker', () => {
     expect(judge(exit(null, 'SIGSEGV'))).toMatchObject({
       reason: 'Signal',
       message: expect.stringContaining('SIGSEGV'),
     })
   })
 
-  it('is for memory when the kernel or the heap said so', () => {
+  it('is OutOfMemory when the kernel or the heap reported that memory ran out', () => {
     const memory = judge({ ...exit(null, 'SIGKILL'), wasOutOfMemory: true })
     expect(memory).toMatchObject({ reason: 'OutOfMemory', message: expect.stringContaining('512 MiB') })
   })
 
-  it('is a failed start when it was never ready, with the line that says why', () => {
+  it('is a failed start, with the line that says why, when the worker was never ready', () => {
     const errorTail = 'node:internal/x\n  throw err\n\nError: Cannot find module "x"\n    at y\n\nNode.js v24'
     expect(judge({ ...exit(1), wasReady: false, errorTail })).toEqual({
       ok: false,

@@ -13,7 +13,7 @@ describe('a line of a worker about itself', () => {
   })
 
   it.each(['', 'garbage', 'null', '[]', '3', '{"ok":"yes"}', '{"ready":"no"}', '{'])(
-    'is passed over when it is %j',
+    'is ignored when it is %j',
     (line) => {
       const before = { isReady: true, outcome: { ok: false, message: 'first' } }
       expect(readReportLine(before, line)).toEqual(before)
@@ -21,7 +21,7 @@ describe('a line of a worker about itself', () => {
     },
   )
 
-  it('is never taken at its word for more than text of a sane length', () => {
+  it('is reduced to its known fields, with text of bounded length', () => {
     const long = readReportLine(
       nothing,
       JSON.stringify({ ok: false, reason: 7, message: 'x'.repeat(100_000), extra: {} }),

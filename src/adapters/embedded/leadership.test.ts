@@ -19,7 +19,7 @@ const startTime = await readStartTime(process.pid)
 const lock = () => join(dataDir, 'service.lock')
 
 describe('the lock of the data folder', () => {
-  it('is held by one service, and the second is told whose pid it is', async () => {
+  it('is held by one service, and a second one is told the pid of the first', async () => {
     const first = createEmbeddedLeadership({ dataDir })
     const signal = await first.acquire(never)
     const error = await createEmbeddedLeadership({ dataDir })
@@ -30,12 +30,12 @@ describe('the lock of the data folder', () => {
     expect(signal.aborted).toBe(false)
   })
 
-  it('is given by the same service again and again', async () => {
+  it('can be acquired again by the service that holds it', async () => {
     const leadership = createEmbeddedLeadership({ dataDir })
     expect(await leadership.acquire(never)).toBe(await leadership.acquire(never))
   })
 
-  it('is free again after its release, which ends the leadership', async () => {
+  it('is free after its release, which also ends the leadership', async () => {
     const first = createEmbeddedLeadership({ dataDir })
     const signal = await first.acquire(never)
     await first.release()
@@ -59,7 +59,7 @@ describe('the lock of the data folder', () => {
   it.each([
     ['a service', { boot }],
     ['a service of an earlier release', {}],
-  ])('is still held by %s when the machine has another name since', async (_who, more) => {
+  ])('is still held by %s after the machine was renamed', async (_who, more) => {
     writeFileSync(lock(), JSON.stringify({ pid: process.pid, host: 'the-name-before', startTime, ...more }))
     const error = await createEmbeddedLeadership({ dataDir })
       .acquire(never)
@@ -68,7 +68,7 @@ describe('the lock of the data folder', () => {
     expect(await findHolder(dataDir)).toMatchObject({ pid: process.pid })
   })
 
-  it('left by a process that has ended and that nobody has reaped is taken over', async () => {
+  it('left by a process that has ended but has not been reaped is taken over', async () => {
     // The shell becomes a program that never asks after its child, and the child ends only then.
     const child = 'while read -r name < /proc/$PPID/comm; [ "$name" != sleep ]; do :; done'
     const script = `/bin/sh -c '${child}' & echo $!; exec sleep 60`
@@ -89,7 +89,7 @@ describe('the lock of the data folder', () => {
     expect((await createEmbeddedLeadership({ dataDir }).acquire(never)).aborted).toBe(false)
   })
 
-  it('is taken by exactly one of many that start at once over a stale lock', async () => {
+  it('is taken by exactly one of many services that start at once over a stale lock', async () => {
     writeFileSync(lock(), JSON.stringify({ pid: 1, boot: 'another', startTime: '1' }))
     const starters = Array.from({ length: 12 }, () => createEmbeddedLeadership({ dataDir }).acquire(never))
     const outcomes = await Promise.allSettled(starters)
@@ -98,7 +98,7 @@ describe('the lock of the data folder', () => {
     expect(refusals.every(({ reason }) => isSvcError(reason, 'Conflict'))).toBe(true)
   })
 
-  it('makes the data folder when it is not there, and waits for nobody who gave up', async () => {
+  it('is created together with a missing data folder, unless the caller has given up', async () => {
     const aborted = AbortSignal.abort(new Error('no more'))
     await expect(createEmbeddedLeadership({ dataDir: join(dataDir, 'new') }).acquire(aborted)).rejects.toThrow(
       'no more',

@@ -30,7 +30,7 @@ function encode(value: unknown): string {
 }
 
 describe('a worker token', () => {
-  it('gives back the attempt it was minted for, in another process too [AUTH-007]', async () => {
+  it('verifies to the attempt it was minted for, in another process too [AUTH-007]', async () => {
     const token = await createWorkerTokens({ keys, clock }).mint(identity)
     const elsewhere = createWorkerTokens({ keys: await openSecretKeys(join(folder, 'secret.key')), clock })
     expect(await elsewhere.verify(token)).toEqual(identity)
@@ -42,7 +42,7 @@ describe('a worker token', () => {
     expect(claims).toMatchObject({ aud: 'svc-internal', uid: 'uid-1', attempt: 2 })
   })
 
-  it('is refused when any character of it is changed', async () => {
+  it('is refused when any of its characters is changed', async () => {
     const token = await createWorkerTokens({ keys, clock }).mint(identity)
     const [head = '', payload = '', signature = ''] = token.split('.')
     const forged = encode({ aud: 'svc-internal', ns: 'default', task: 'other', uid: 'uid-2', attempt: 1 })
@@ -65,11 +65,11 @@ describe('a worker token', () => {
     `${encode(null)}.${encode(null)}.x`,
     `${encode([])}.e30.`,
     'a'.repeat(100_000),
-  ])('that is none is refused: %#', async (token) => {
+  ])('is refused when it is malformed: %#', async (token) => {
     expect(await isRefused(token)).toBe(true)
   })
 
-  it('for another audience is refused though it is signed well', async () => {
+  it('for another audience is refused though its signature is valid', async () => {
     const [key] = keys.derive('worker-tokens')
     const { createHmac } = await import('node:crypto')
     const claims = { aud: 'svc-public', ns: 'default', task: 't', uid: 'u', attempt: 1 }
@@ -80,7 +80,7 @@ describe('a worker token', () => {
     expect(await isRefused(`${signed}.${signature}`)).toBe(true)
   })
 
-  it('of a running attempt outlives a rotation of the key', async () => {
+  it('of a running attempt stays valid when the key is rotated', async () => {
     const tokens = createWorkerTokens({ keys, clock })
     const token = await tokens.mint(identity)
     await keys.addKey()

@@ -28,7 +28,7 @@ function reseal(token: string, change: (grant: AgentGrant) => object): string {
 }
 
 describe('the token of an agent', () => {
-  it('says what it is good for, until its end', async () => {
+  it('verifies to its grant until it expires', async () => {
     const token = await tokens.mint(grant)
     expect(await tokens.verify(token)).toEqual(grant)
     now = new Date('2026-01-01T00:59:59.999Z')
@@ -38,7 +38,7 @@ describe('the token of an agent', () => {
     now = new Date('2026-01-01T00:00:00Z')
   })
 
-  it('cannot be changed, respelt, cut, made without the key, or be of another sort', async () => {
+  it('is refused when it is altered, re-encoded, truncated, signed with another key, or of another type', async () => {
     const token = await tokens.mint(grant)
     await isBad(reseal(token, (one) => ({ ...one, maxTokens: 1e9 })))
     await isBad(reseal(token, (one) => ({ ...one, provider: { namespace: 'team', name: 'other' } })))
@@ -58,11 +58,11 @@ describe('the token of an agent', () => {
     }
   })
 
-  it('is made under no key that is too short to be one', () => {
+  it('is not minted under a key that is too short', () => {
     expect(() => createAgentTokens({ key: new Uint8Array(0), clock })).toThrow(/no key/)
   })
 
-  it('stands beside the other credentials, each for its own', async () => {
+  it('is accepted beside the other kinds of credentials', async () => {
     const asked: string[] = []
     const inner = {
       authenticate: async ({ token }: { token: string }) => {

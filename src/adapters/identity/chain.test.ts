@@ -47,7 +47,7 @@ async function ask(setup: Setup, token: string, source: Credential['source'] = '
 const hint = 'Unauthenticated: send a context token in the header Txn-Token, not as a bearer token'
 
 describe('the chain of authenticators', () => {
-  it('gives a token of the OIDC issuer to OIDC alone, whose refusal is final', async () => {
+  it('sends a token of the OIDC issuer to OIDC alone, whose refusal is final', async () => {
     expect(await ask({ oidc: 'good' }, oidcToken)).toBe('oidc')
     expect(await ask({ oidc: 'good' }, oidcToken, 'x-api-key')).toBe('oidc')
     expect(await ask({ oidc: 'Unauthenticated' }, oidcToken)).toMatch(/^Unauthenticated/)
@@ -55,25 +55,25 @@ describe('the chain of authenticators', () => {
     expect(await ask({ oidc: 'Unavailable' }, oidcToken)).toMatch(/^Unavailable/)
   })
 
-  it('gives every other token to the plain members in turn', async () => {
+  it('offers every other token to the plain members in turn', async () => {
     const plain = [member('tokens', 'Unauthenticated'), member('review')]
     for (const token of [otherToken, 'svc_text', '', 'a.b', `${'x'.repeat(20_000)}.a.b`]) {
       expect(await ask({ plain, oidc: 'good', context: 'good' }, token)).toBe('review')
     }
   })
 
-  it('ends with the first plain member that is away: nobody is asked in its place', async () => {
+  it('stops at the first plain member that is unavailable, without asking the next', async () => {
     const plain = [member('tokens', 'Unauthenticated'), member('review', 'Unavailable'), member('later')]
     expect(await ask({ plain }, 'text')).toMatch(/^Unavailable/)
   })
 
-  it('says the same whoever refused', async () => {
+  it('answers with the same words whichever member refused', async () => {
     const plain = [member('tokens', 'Unauthenticated')]
     expect(await ask({ plain }, 'text')).toBe('Unauthenticated: invalid token')
     expect(await ask({ plain: [] }, 'text')).toBe('Unauthenticated: invalid token')
   })
 
-  it('gives the context header to the context member alone', async () => {
+  it('sends the context header to the context member alone', async () => {
     for (const token of [transaction, oidcToken, 'svc_text']) {
       expect(await ask({ oidc: 'good', context: 'good' }, token, 'context')).toBe('context')
       expect(await ask({ oidc: 'good', context: 'Unauthenticated' }, token, 'context')).toMatch(/^Unauthenticated/)
@@ -81,12 +81,12 @@ describe('the chain of authenticators', () => {
     expect(await ask({}, transaction, 'context')).toBe('Unauthenticated: invalid token')
   })
 
-  it('tells where a context token belongs that comes as a bearer token [CTX-014]', async () => {
+  it('hints at the right header when a context token comes as a bearer token [CTX-014]', async () => {
     expect(await ask({ context: 'good', oidc: 'good' }, transaction)).toBe(hint)
     expect(await ask({ context: 'good', acceptsBearer: true }, transaction, 'x-api-key')).toBe(hint)
   })
 
-  it('takes a bearer token of that type where it is opted in, and others as ever [CTX-015]', async () => {
+  it('accepts a context token as a bearer token where that is configured, and other tokens as before [CTX-015]', async () => {
     const setup: Setup = { context: 'good', oidc: 'good', acceptsBearer: true }
     expect(await ask(setup, transaction)).toBe('context')
     expect(await ask({ ...setup, context: 'Unauthenticated' }, transaction)).toMatch(/^Unauthenticated/)

@@ -16,10 +16,10 @@ function place(caller: Caller, policy: NamespacePolicy): Promise<Caller> {
   return placeCallers(inner, policy).authenticate({ token: 't', source: 'bearer' })
 }
 
-describe('isolation', () => {
+describe('isolation of callers in their namespaces', () => {
   const isolated = { served: [], isolated: true }
 
-  it('keeps a caller in the own namespace, whatever is named', async () => {
+  it('allows a caller its own namespace only, whatever the request names', async () => {
     const caller = await place({ ...base, namespace: 'team' }, isolated)
     expect(resolveNamespace(caller, undefined)).toBe('team')
     expect(authorize(caller, { verb: 'get', kind: 'Task', namespace: 'team' }).allowed).toBe(true)
@@ -29,18 +29,18 @@ describe('isolation', () => {
     })
   })
 
-  it('lets nobody in who has no namespace, but the owner', async () => {
+  it('refuses every caller without a namespace, except the owner', async () => {
     await expect(place(base, isolated)).rejects.toMatchObject({ reason: 'Forbidden' })
     const owner: Caller = { ...base, role: 'owner' }
     expect(await place(owner, isolated)).toBe(owner)
   })
 
-  it('changes nobody when it is off', async () => {
+  it('leaves callers as they are when it is off', async () => {
     const caller = { ...base, namespace: 'team' }
     expect(await place(caller, { served: [], isolated: false })).toBe(caller)
   })
 
-  it('gives the same caller the same object, as caches need it', async () => {
+  it('returns the same object for the same caller, as caches need it', async () => {
     const caller = { ...base, namespace: 'team' }
     const placed = placeCallers({ authenticate: async () => caller }, isolated)
     const ask = () => placed.authenticate({ token: 't', source: 'bearer' })
@@ -51,17 +51,17 @@ describe('isolation', () => {
 describe('the namespaces that are served', () => {
   const policy = { served: ['team', 'next'], isolated: false }
 
-  it('hold callers without one of their own in the first', async () => {
+  it('put callers without a namespace of their own into the first of them', async () => {
     expect(resolveNamespace(await place(base, policy), undefined)).toBe('team')
     expect(resolveNamespace(await place({ ...base, namespace: 'own' }, policy), undefined)).toBe('own')
   })
 
-  it('give nobody a namespace that their token is not for', async () => {
+  it('give no caller a namespace outside the one its token is bound to', async () => {
     const bound = await place({ ...base, boundNamespace: 'own', namespace: 'own' }, policy)
     expect(authorize(bound, { verb: 'get', kind: 'Task', namespace: 'team' }).allowed).toBe(false)
   })
 
-  it('are the only ones that anything may be done in, also by the owner', async () => {
+  it('are the only ones in which any action is allowed, even to the owner', async () => {
     const asked: string[] = []
     const next = {
       authorize: async () => {

@@ -65,7 +65,7 @@ describe('events of tasks on the cluster', () => {
     ])
   })
 
-  it('have the names that users of the cluster look for, and warn where something is wrong', async () => {
+  it('have the reasons that users of Kubernetes know, and are warnings where something is wrong', async () => {
     const { events, reasons } = open()
     for (const more of [
       { phase: 'Pending' },
@@ -91,7 +91,7 @@ describe('events of tasks on the cluster', () => {
     ])
   })
 
-  it('are dropped when too many wait, without holding anybody up, and that is said once', async () => {
+  it('are dropped without delaying anybody when too many are queued, which is logged once', async () => {
     const { events, sent, state, warned } = open(3)
     const hold = Promise.withResolvers<void>()
     state.held = hold.promise
@@ -103,7 +103,7 @@ describe('events of tasks on the cluster', () => {
     expect(warned).toHaveLength(1)
   })
 
-  it('are lost while the API server is away, and said so once a minute with how many', async () => {
+  it('are lost while the API server is away, and the number lost is logged once a minute', async () => {
     const { clock, events, sent, state, warned } = open()
     state.fault = new SvcError('Unavailable', 'nobody answers')
     const tell = async () => {
@@ -120,7 +120,7 @@ describe('events of tasks on the cluster', () => {
     expect(sent).toHaveLength(1)
   })
 
-  it('are told after the timeline has them, and not again when it had them already', async () => {
+  it('are published after they are in the timeline, and not again for one that was there already', async () => {
     const clock = createManualClock()
     const told: number[] = []
     const kept: TimelineEvent[] = []

@@ -22,8 +22,8 @@ async function take(stream: AsyncIterable<string>, count: number): Promise<strin
   return taken
 }
 
-describe('streams as one', () => {
-  it('give everything of each, that of one in its order', async () => {
+describe('merged streams', () => {
+  it('yield every item of each stream, those of one stream in order', async () => {
     const all = await take(
       mergeStreams(never, () => [give(['a1', 'a2']), give([]), give(['b1', 'b2', 'b3'])]),
       Number.POSITIVE_INFINITY,
@@ -32,7 +32,7 @@ describe('streams as one', () => {
     expect(all.filter((item) => item.startsWith('b'))).toEqual(['b1', 'b2', 'b3'])
   })
 
-  it('are not read far ahead of who takes them', async () => {
+  it('are not read far ahead of the consumer', async () => {
     const read: number[] = []
     async function* count() {
       for (let number = 0; number < 100; number += 1) {
@@ -49,7 +49,7 @@ describe('streams as one', () => {
     expect(read.length).toBeLessThanOrEqual(5)
   })
 
-  it('end all when one fails, when they are left, and when they are told to', async () => {
+  it('all end when one of them fails, when the consumer leaves, and when they are aborted', async () => {
     const ended: string[] = []
     const waiting = (name: string, signal: AbortSignal) =>
       give([name], async () => {

@@ -25,18 +25,18 @@ const keyOf = (byte: number) => Buffer.alloc(32, byte)
 const holding = (byte: number): Secret => ({ data: { key: keyOf(byte).toString('base64') } })
 
 describe('the key of all replicas', () => {
-  it('is made by the first and the same for whoever comes after', async () => {
+  it('is made by the first replica and read by the later ones', async () => {
     const api = openCluster()
     const key = await ensure(api)
     expect(key).toHaveLength(32)
     expect(await ensure(api)).toEqual(key)
   })
 
-  it('is the one of the replica that was faster', async () => {
+  it('is the one in the cluster when another replica was faster', async () => {
     expect(await ensure(openCluster(undefined, holding(7)))).toEqual(keyOf(7))
   })
 
-  it('is not taken from a Secret that somebody else made', async () => {
+  it('is not read from a Secret that somebody else made', async () => {
     await expect(ensure(openCluster({ data: { key: 'c2hvcnQ=' } }))).rejects.toThrow('contains no key of the service')
   })
 })

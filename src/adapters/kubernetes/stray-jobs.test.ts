@@ -44,7 +44,7 @@ async function sweep(items: object[], tasks: [string, Task][]): Promise<string[]
 }
 
 describe('the sweep of stray Jobs', () => {
-  it('removes those of an attempt before the live one, of tasks that ended, were made anew, or are gone', async () => {
+  it('removes Jobs of earlier attempts, and of tasks that ended, were created again, or are gone', async () => {
     const items = [
       makeJob('again', 1),
       makeJob('again', 2),
@@ -58,7 +58,7 @@ describe('the sweep of stray Jobs', () => {
     )
   })
 
-  it('leaves alone what is young, what runs, and what is not an attempt', async () => {
+  it('leaves Jobs that are young, Jobs that run, and Jobs that are no attempts', async () => {
     const items = [
       makeJob('over', 1, { ageMs: 29_000 }),
       makeJob('runs', 1),

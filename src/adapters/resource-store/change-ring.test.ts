@@ -26,7 +26,7 @@ function takeAll(follower: Follower | undefined): (number | string)[] {
 }
 
 describe('createChangeRing', () => {
-  it('remembers changes up to the count and knows which it has forgotten', () => {
+  it('keeps the configured number of changes, and knows which it has dropped', () => {
     const ring = createChangeRing(10, { changes: 3, characters: 1000 })
     for (const version of [11, 12, 14, 15]) ring.publish(makeChange(version))
     expect(ring.head()).toBe(15)
@@ -36,7 +36,7 @@ describe('createChangeRing', () => {
     expect(ring.listSince(10, scope)).toBeUndefined()
   })
 
-  it('knows the last change of each object, until it is forgotten', () => {
+  it('finds the last change of each object until it is dropped', () => {
     const ring = createChangeRing(0, { changes: 3, characters: 1000 })
     const find = (name: string) => ring.findLast('Task', { namespace: 'n', name })?.version
     ring.publish(makeChange(1, { name: 'a' }))
@@ -50,7 +50,7 @@ describe('createChangeRing', () => {
     expect([find('a'), find('b'), find('c')]).toEqual([undefined, undefined, 5])
   })
 
-  it('remembers nothing from before it was opened', () => {
+  it('has no changes from before it was opened', () => {
     const ring = createChangeRing(10)
     expect(ring.listSince(10, scope)).toEqual([])
     expect(ring.listSince(9, scope)).toBeUndefined()
@@ -59,7 +59,7 @@ describe('createChangeRing', () => {
     expect(ring.follow(scope, 10)).toBeDefined()
   })
 
-  it('forgets by size too, even a change that is larger than everything allowed', () => {
+  it('drops changes by total size too, even one that alone exceeds the limit', () => {
     const ring = createChangeRing(0, { changes: 100, characters: 100 })
     ring.publish(makeChange(1, { object: 'x'.repeat(60) }))
     ring.publish(makeChange(2, { object: 'x'.repeat(30), before: 'x'.repeat(30) }))
@@ -70,7 +70,7 @@ describe('createChangeRing', () => {
     expect(ring.listSince(3, scope)).toEqual([])
   })
 
-  it('lets followers read what is in their scope, from where they start', () => {
+  it('lets a follower read the changes of its scope from its position on', () => {
     const ring = createChangeRing(0)
     ring.publish(makeChange(1))
     ring.publish(makeChange(2, { kind: 'Agent' }))
@@ -84,7 +84,7 @@ describe('createChangeRing', () => {
     expect(takeAll(some)).toEqual([5])
   })
 
-  it('tells a follower that has lost a change, but not one whose scope was quiet', () => {
+  it('tells a follower when a change of its scope was dropped, but not when its scope was quiet', () => {
     const ring = createChangeRing(0, { changes: 2, characters: 1000 })
     const slow = ring.follow(scope, 0)
     const quiet = ring.follow({ kind: 'Agent' }, 0)
@@ -94,7 +94,7 @@ describe('createChangeRing', () => {
     expect(takeAll(quiet)).toEqual([4])
   })
 
-  it('wakes a waiting follower by a change of its scope, and by closing', async () => {
+  it('wakes a waiting follower on a change of its scope, and on closing', async () => {
     const ring = createChangeRing(0)
     const follower = ring.follow(scope, 0)
     let woken = 0

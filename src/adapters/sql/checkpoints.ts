@@ -17,7 +17,8 @@ const LIMITS = {
 
 const LONGEST_CHANGE = 1024 * 1024
 
-const LOAD_TRIES = 5
+/** A try fails only when a save has succeeded in the meantime, and a run saves once a model call. */
+const LOAD_TRIES = 50
 
 // UTF-8 cannot express a lone surrogate; a state that contains one is stored as UTF-16.
 type Encoding = 'utf8' | 'utf16le'

@@ -54,7 +54,7 @@ describe('cool-downs in memory', () => {
     }
   }
 
-  it('are not forgotten when a read that began before them ends after them', async () => {
+  it('are not dropped by a read that began before them and ends after them', async () => {
     const { held, release } = holdReads()
     const coolDowns = createCoolDowns({ database: held, clock })
     coolDowns.peekCoolDown(provider, 'm')

@@ -29,7 +29,7 @@ describe('log files', () => {
     await logs.close()
   }
 
-  it('passes over half a line that a crash left, and writes on in its place', async () => {
+  it('ignore half a line left by a crash, and overwrite it', async () => {
     await appendAfresh(['one', 'two'])
     await appendFile(await lastSegment(), '1 half a li')
     expect(await readTexts()).toEqual(['1 one', '2 two'])
@@ -38,21 +38,21 @@ describe('log files', () => {
     expect(await readFile(await lastSegment(), 'utf8')).toBe('1 one\n1 two\n1 three\n')
   })
 
-  it('passes over zeros that a power cut left', async () => {
+  it('ignore zeros left by a power cut', async () => {
     await appendAfresh(['one'])
     await appendFile(await lastSegment(), Buffer.concat([Buffer.alloc(4096), Buffer.from('1 lost\n')]))
     await appendAfresh(['two'])
     expect(await readTexts()).toEqual(['1 one', '2 two'])
   })
 
-  it('goes on after a segment that was begun and never written', async () => {
+  it('go on after a segment that was created and never written', async () => {
     await appendAfresh(['one', 'two'])
     await writeFile(join(folder, 'task-1', '0000000000000003.log'), '')
     await appendAfresh(['three'])
     expect(await readTexts()).toEqual(['1 one', '2 two', '3 three'])
   })
 
-  it('keeps no more files open than it may, and forgets no line', async () => {
+  it('keep at most so many files open, and lose no line', async () => {
     let [opened, most] = [0, 0]
     const { open } = await import('node:fs/promises')
     const logs = createLogs({
@@ -84,7 +84,7 @@ describe('log files', () => {
     }
   })
 
-  it('reads a follower’s few lines without reading the segment from its start', async () => {
+  it('read the few lines of a follower without reading the segment from its start', async () => {
     const logs = createLogs({ folder })
     const line = 'x'.repeat(99)
     await logs.append(

@@ -47,7 +47,7 @@ const draft: TokenDraft = { name: 'ci', role: 'editor', serverTools: true }
 const refused = { reason: 'Unauthenticated' }
 
 describe('somebody who read the database', () => {
-  it('finds nothing there that opens a door: neither the text nor its hash is a token', async () => {
+  it('finds nothing there that authenticates: neither the text nor its hash is a token', async () => {
     const { tokens, ask } = open()
     const { token } = await tokens.create(draft)
     const rows = await database.read.all(sql<Record<string, unknown>>`select * from api_tokens`)
@@ -80,7 +80,7 @@ describe('somebody who guesses', () => {
     await expect(ask(guess)).rejects.toMatchObject(refused)
   })
 
-  it('leaves nothing behind in the cache, whatever is tried', async () => {
+  it('leaves no entry in the cache, whatever token is tried', async () => {
     const { tokens, ask } = open()
     const { token } = await tokens.create(draft)
     await ask(token)
@@ -92,7 +92,7 @@ describe('somebody who guesses', () => {
 })
 
 describe('a token that was stolen', () => {
-  it('is refused everywhere within five seconds of its revocation, also where another process revoked it', async () => {
+  it('is refused within five seconds of its revocation, also when another process revoked it', async () => {
     const [here, elsewhere] = [open(), open()]
     const { token, record } = await here.tokens.create(draft)
     await elsewhere.ask(token)
@@ -102,7 +102,7 @@ describe('a token that was stolen', () => {
     await expect(elsewhere.ask(token)).rejects.toMatchObject(refused)
   })
 
-  it('does not outlive its expiry in any cache, and lives no longer when the clock is set back', async () => {
+  it('does not outlive its expiry in any cache, even when the clock is set back', async () => {
     const { tokens, ask } = open()
     const { token } = await tokens.create({ ...draft, expiresAt: new Date(now + 10_000) })
     await ask(token)

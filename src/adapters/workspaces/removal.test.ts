@@ -18,8 +18,8 @@ beforeEach(() => {
 })
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
-describe('removal of what a program wrote', () => {
-  it('removes links, not what they lead to, also one in the place of the folder itself', async () => {
+describe('removal of the files that a program wrote', () => {
+  it('removes links and not their targets, also where the folder itself is a link', async () => {
     symlinkSync(outside, join(folder, 'link'))
     symlinkSync('/nowhere', join(folder, 'broken'))
     await removeTree(folder)
@@ -30,7 +30,7 @@ describe('removal of what a program wrote', () => {
     expect(readdirSync(outside)).toEqual(['kept'])
   })
 
-  it('removes folders that were locked, at any level', async () => {
+  it('removes folders without permissions, at any depth', async () => {
     mkdirSync(join(folder, 'a', 'b', 'c'), { recursive: true })
     writeFileSync(join(folder, 'a', 'b', 'c', 'file'), 'x')
     for (const path of ['a/b/c', 'a/b', 'a']) chmodSync(join(folder, path), 0o000)
@@ -38,21 +38,21 @@ describe('removal of what a program wrote', () => {
     expect(existsSync(folder)).toBe(false)
   })
 
-  it('removes a tree that is deeper than any path may be long', async () => {
+  it('removes a tree deeper than the longest possible path', async () => {
     const script = `for i in $(seq 25); do mkdir ${'d'.repeat(200)} && cd -P ${'d'.repeat(200)} && : > file; done`
     execFileSync('/bin/sh', ['-c', script], { cwd: folder })
     await removeTree(folder)
     expect(existsSync(folder)).toBe(false)
   })
 
-  it('takes a file, and what is not there', async () => {
+  it('removes a file, and accepts a path that does not exist', async () => {
     writeFileSync(join(folder, 'file'), 'x')
     await removeTree(join(folder, 'file'))
     await removeTree(join(folder, 'absent'))
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('enters no link that stands where a folder was a moment ago', async () => {
+  it('does not follow a link that replaced a folder a moment ago', async () => {
     symlinkSync(outside, join(folder, 'swapped'))
     await expect(enterFolder(join(folder, 'swapped'))).rejects.toMatchObject({ code: 'ENOTDIR' })
     const handle = await enterFolder(folder)
@@ -60,7 +60,7 @@ describe('removal of what a program wrote', () => {
     await handle.close()
   })
 
-  it('never leaves the folder, whatever is swapped in while it works', async () => {
+  it('never leaves the folder, though links replace folders while it runs', async () => {
     mkdirSync(join(folder, 'work'))
     for (let number = 0; number < 60; number++) {
       writeFileSync(join(outside, `file-${number}`), 'x')

@@ -35,7 +35,7 @@ function open() {
 }
 
 describe('scratch folders', () => {
-  it('say when they hold too much, and let what is over be used but not grow', async () => {
+  it('report when they hold too much; a full one can still be used but not grow', async () => {
     const scratch = createScratch({ root, clock: createManualClock(), size: { bytes: 1024 ** 2, files: 100 } })
     const first = await scratch.hold('me', ['a'])
     writeFileSync(join(first.folder, 'big'), Buffer.alloc(3 * 1024 ** 2, 1))
@@ -49,7 +49,7 @@ describe('scratch folders', () => {
     await second.release()
   })
 
-  it('of one owner have a quota together, which leaves those of others alone', async () => {
+  it('of one owner share a quota, apart from other owners', async () => {
     const mebibyte = 1024 ** 2
     const quota = { bytes: 3 * mebibyte, files: 100 }
     const scratch = createScratch({
@@ -81,7 +81,7 @@ describe('scratch folders', () => {
     await (await scratch.hold('me', ['d'])).release()
   })
 
-  it('are one for each conversation of each caller, and private [BUILT-027]', async () => {
+  it('are private, and one for each conversation of each caller [BUILT-027]', async () => {
     const { visit, visitAs } = open()
     const folder = await visit('default', 's1')
     writeFileSync(join(folder, 'kept'), 'x')
@@ -92,7 +92,7 @@ describe('scratch folders', () => {
     expect(statSync(folder).mode & 0o777).toBe(0o700)
   })
 
-  it('go when nobody has held them for an hour', async () => {
+  it('are removed when nobody has held them for an hour', async () => {
     const { clock, visit } = open()
     const old = await visit('a')
     await clock.advance(hour * 0.8)
@@ -102,7 +102,7 @@ describe('scratch folders', () => {
     expect([existsSync(old), existsSync(used)]).toEqual([false, true])
   })
 
-  it('keep the age that the service noted, whatever age and links a program gives them', async () => {
+  it('are aged by the time that the service noted, whatever times and links a program sets', async () => {
     const { clock, visit } = open()
     for (let number = 0; number < 60; number++) {
       mkdirSync(join(outside, `d${number}`), { recursive: true })
@@ -122,7 +122,7 @@ describe('scratch folders', () => {
     expect(readdirSync(outside).filter((name) => existsSync(join(outside, name, 'file'))).length).toBe(60)
   })
 
-  it('stay while they are held, however long, and age from the end of the last hold', async () => {
+  it('stay for as long as they are held, and age from the end of the last hold', async () => {
     const { clock, scratch, visit } = open()
     const first = await scratch.hold('me', ['a'])
     const second = await scratch.hold('me', ['a'])

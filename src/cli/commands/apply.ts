@@ -6,7 +6,7 @@ import { printAnswer } from '../answers.ts'
 import { readTargets } from '../catalog.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
 import { doEachName, ExitSignal, exitCodes, tellOneOf } from '../failure.ts'
-import { addPlaceOption, addWatchOption, readGlobalOptions } from '../global-options.ts'
+import { addAllNamespacesOption, addWatchOption, readGlobalOptions } from '../global-options.ts'
 import { type Manifest, readManifests } from '../manifests.ts'
 import { listDifferences, pickOwn } from '../own-fields.ts'
 import { listPages } from '../paging.ts'
@@ -34,24 +34,30 @@ and applied any number of times. Exit code 0 means that everything is as the fil
 }
 
 export function addGetCommand(program: Command, context: CliContext): void {
-  addWatchOption(addPlaceOption(program.command('get <kind> [names...]')))
+  addWatchOption(addAllNamespacesOption(program.command('get <kind> [names...]')))
     .description('list a kind, or all, or show some of it: get agents, get all, get agent NAME, get agent/NAME')
     .option('-l, --selector <labels>', 'only those with these labels')
-    .action(async (kind: string, names: string[], given: ListGiven, command: Command) => {
-      checkWatch(given, kind, names)
-      if (kind === 'all' && names.length === 0) return listEverything(given, { command, context })
-      const { entry, targets } = readTargets(kind, names)
-      if (targets.length === 0) return listEntries(entry, given, { command, context })
-      if (readGlobalOptions(command).allNamespaces === true) {
-        throw new SvcError('InvalidRequest', 'a name is of one namespace: give --namespace instead of --all-namespaces')
-      }
-      await showEntries(entry, targets, { command, context })
+    .action((kind: string, names: string[], given: ListGiven, command: Command) => {
+      const invocation = { command, context }
+      return kind === 'all' && names.length === 0
+        ? getEverything(given, invocation)
+        : getSome({ kind, names }, given, invocation)
     })
 }
 
-function checkWatch({ watch }: ListGiven, kind: string, names: string[]): void {
-  if (watch !== true || (names.length === 0 && kind !== 'all')) return
-  throw new SvcError('InvalidRequest', '--watch goes with one kind, and with no names')
+async function getEverything(given: ListGiven, invocation: Invocation): Promise<void> {
+  if (given.watch === true) throw new SvcError('InvalidRequest', '--watch goes with one kind, not with all')
+  await listEverything(given, invocation)
+}
+
+async function getSome(of: { kind: string; names: string[] }, given: ListGiven, invocation: Invocation): Promise<void> {
+  const { entry, targets } = readTargets(of.kind, of.names)
+  if (targets.length === 0) return listEntries(entry, given, invocation)
+  if (readGlobalOptions(invocation.command).allNamespaces === true) {
+    throw new SvcError('InvalidRequest', 'a name is of one namespace: give --namespace instead of --all-namespaces')
+  }
+  if (given.watch === true) return listEntries(entry, { ...given, names: targets }, invocation)
+  await showEntries(entry, targets, invocation)
 }
 
 type DeleteOptions = { file?: string[]; ignoreNotFound?: boolean }
@@ -113,7 +119,7 @@ async function doEach(manifests: Manifest[], work: Work, { context, options }: B
       outcomes.push({ kind: manifest.entry.kind, name: manifest.name, ...done })
       if (options.output === 'table') tellDone(manifest, done, context)
     } catch (error) {
-      code = tellOneOf(error, `${manifest.label} (${manifest.place})`, context.terminal)
+      code = tellOneOf(error, `${manifest.label} (${manifest.source})`, context.terminal)
     }
   }
   if (options.output !== 'table') await printAnswer(context, options, outcomes, () => '')
@@ -168,22 +174,24 @@ async function readStored(client: Client, manifest: Manifest): Promise<Stored | 
   }
 }
 
-type Place = Pick<Manifest, 'entry' | 'namespace'>
+type PruneScope = Pick<Manifest, 'entry' | 'namespace'>
 
 /** Removes objects with the labels that are in none of the files, within the kinds and namespaces of the files. */
 async function prune(client: Client, manifests: Manifest[], given: ApplyOptions): Promise<string[]> {
-  const places = new Map(manifests.map((one): [string, Place] => [`${one.entry.kind}/${one.namespace ?? ''}`, one]))
+  const scopes = new Map(
+    manifests.map((one): [string, PruneScope] => [`${one.entry.kind}/${one.namespace ?? ''}`, one]),
+  )
   const outcomes: string[] = []
-  for (const place of places.values()) {
-    const kept = manifests.filter((one) => one.entry === place.entry && one.namespace === place.namespace)
-    outcomes.push(...(await prunePlace(client, place, kept, given)))
+  for (const scope of scopes.values()) {
+    const kept = manifests.filter((one) => one.entry === scope.entry && one.namespace === scope.namespace)
+    outcomes.push(...(await pruneScope(client, scope, kept, given)))
   }
   return outcomes
 }
 
-async function prunePlace(
+async function pruneScope(
   client: Client,
-  { entry, namespace }: Place,
+  { entry, namespace }: PruneScope,
   kept: Manifest[],
   { selector, dryRun }: ApplyOptions,
 ): Promise<string[]> {

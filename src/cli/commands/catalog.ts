@@ -1,11 +1,11 @@
 // agent, provider, tool and skill: the things that tasks refer to.
 import type { Command } from 'commander'
-import { describePlace, printAnswer, printList, viewOf } from '../answers.ts'
+import { describeScope, printAnswer, printList, viewOf } from '../answers.ts'
 import { type CatalogEntry, catalog } from '../catalog.ts'
 import type { CliContext } from '../context.ts'
 import { editObject } from '../edit-object.ts'
 import { doEachName } from '../failure.ts'
-import { addPlaceOption, addWatchOption, namespaceOf, placeOf, readGlobalOptions } from '../global-options.ts'
+import { addAllNamespacesOption, addWatchOption, namespaceOf, readGlobalOptions, scopeOf } from '../global-options.ts'
 import { type Column, formatAge, formatLabels, formatYaml, listOf, nameOf } from '../output.ts'
 import { listNewest } from '../paging.ts'
 import { taskColumns } from '../task-table.ts'
@@ -14,6 +14,7 @@ import { watchList } from '../watched-list.ts'
 import { agentCommands } from './agent.ts'
 import { addConfigMapChanges } from './configmap.ts'
 import { addProviderDefault, addProviderTest, providerCommands } from './provider.ts'
+import { addSkillFolders } from './skill.ts'
 import { addSpecCommands, type SpecCommands } from './spec-commands.ts'
 import { skillCommands, toolCommands } from './tool.ts'
 
@@ -63,6 +64,7 @@ export function addCatalogCommands(word: string): (program: Command, context: Cl
       addSpecCommands(group, { entry, kind, context })
       group.addHelpText('after', `\nAll fields: ${typed('apply -f FILE')}, with kind: ${entry.kind}`)
     } else addConfigMapChanges(group, context)
+    if (word === 'skill') addSkillFolders(group, context)
     if (word !== 'provider') return
     addProviderTest(group, context)
     addProviderDefault(group, context)
@@ -71,7 +73,7 @@ export function addCatalogCommands(word: string): (program: Command, context: Cl
 
 function addReadCommands(group: Command, entry: CatalogEntry, context: CliContext): void {
   const [word] = entry.words
-  addWatchOption(addPlaceOption(group.command('list')))
+  addWatchOption(addAllNamespacesOption(group.command('list')))
     .alias('ls')
     .description(`list ${entry.words[1]}, newest first`)
     .option('-l, --selector <labels>', 'only those with these labels')
@@ -123,7 +125,7 @@ function describeItem(item: ListedItem): string | undefined {
   return item.reason ?? item.status?.message ?? item.status?.lastError ?? item.spec?.description ?? item.description
 }
 
-export type ListGiven = { selector?: string; watch?: boolean }
+export type ListGiven = { selector?: string; watch?: boolean; names?: string[] }
 
 export async function listEntries(entry: CatalogEntry, given: ListGiven, { command, context }: Invocation) {
   const options = readGlobalOptions(command)
@@ -131,15 +133,15 @@ export async function listEntries(entry: CatalogEntry, given: ListGiven, { comma
   const columnsAt = (now: Date) => columnsOf(entry, now)
   if (given.watch === true) {
     return watchList(
-      { kind: entry.kind, columnsAt, filters: { labelSelector: given.selector } },
+      { kind: entry.kind, columnsAt, filters: { labelSelector: given.selector }, names: given.names },
       { client, options, context },
     )
   }
   const hasViews = 'view' in (entry.list.query?.shape ?? {})
   const view = hasViews ? { view: viewOf(options) } : {}
-  const query = { ...placeOf(options), labelSelector: given.selector, ...view }
+  const query = { ...scopeOf(options), labelSelector: given.selector, ...view }
   const { items } = await listNewest<ListedItem>(client, entry.list, { query })
-  const empty = `no ${entry.words[1]}${describePlace(options)}; ${entry.hint()}`
+  const empty = `no ${entry.words[1]}${describeScope(options)}; ${entry.hint()}`
   await printList(context, options, { items, columns: columnsAt(context.now()), empty, kind: entry.kind })
 }
 

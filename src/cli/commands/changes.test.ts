@@ -19,7 +19,7 @@ const provider = { metadata, spec: { type: 'llmo', defaultModel: 'old', serverTo
 const stored = { 'GET /api/v1/providers/:name': () => provider, 'PUT /api/v1/providers/:name': () => provider }
 
 describe('svc provider update', () => {
-  it('sends the whole spec with what was given in it, and tells what changed', async () => {
+  it('sends the whole spec with the given fields changed, and prints the changes', async () => {
     const { code, sent, noted } = await run(['provider', 'update', 'main', '--model', 'new'], { answers: stored })
     expect(code).toBe(0)
     expect(sent[0]?.input.body).toEqual({
@@ -29,7 +29,7 @@ describe('svc provider update', () => {
     expect(noted).toContain('provider main was changed\n  spec.defaultModel: "old" -> "new"')
   })
 
-  it('sends nothing where all is as it was, and asks what is to change where nothing was said', async () => {
+  it('sends nothing when nothing changes, and asks for options when none is given', async () => {
     const same = await run(['provider', 'update', 'main', '--model', 'old', '--server-tools', 'on'], {
       answers: stored,
     })
@@ -39,7 +39,7 @@ describe('svc provider update', () => {
     expect(silent.noted).toContain('--type')
   })
 
-  it('tries again with what another writer has left, and tells when it does not end', async () => {
+  it('retries on the newer version after a conflict, and fails when conflicts do not end', async () => {
     const conflict = new SvcError('Conflict', 'it was changed meanwhile')
     let tries = 0
     const refuseOnce = () => {
@@ -56,7 +56,7 @@ describe('svc provider update', () => {
     expect(always.noted).toContain('it was changed meanwhile')
   })
 
-  it('keeps the table of prices, and takes the key into a secret of its own without a value on the line', async () => {
+  it('keeps the prices, and stores the key in a secret without a value on the command line', async () => {
     const priced = {
       ...provider,
       spec: { ...provider.spec, prices: [{ model: 'a', currency: 'USD', inputPerMillion: 1 }] },
@@ -92,7 +92,7 @@ describe('svc provider test', () => {
     durationMs: 5,
   }
 
-  it('ends with 0 when all answer and with 1 when one does not, which it tells harmlessly', async () => {
+  it('ends with 0 when all providers answer and with 1 when one does not, whose message is made safe to print', async () => {
     const answers = (input: { params: { name: string } }) => (input.params.name === 'bad' ? refused : found)
     const given = { answers: { 'POST /api/v1/providers/:name/test': answers }, terminal: { columns: 100 } }
     expect(await run(['provider', 'test', 'good'], given)).toMatchObject({
@@ -117,7 +117,7 @@ describe('svc provider set-default', () => {
     'PUT /api/v1/providers/:name': () => items[0],
   })
 
-  it('marks the one and no other', async () => {
+  it('marks this provider and no other as the default', async () => {
     const answers = answersFor([named('a', { default: true }), named('b'), named('c')])
     const { code, sent } = await run(['provider', 'set-default', 'b'], { answers })
     expect(code).toBe(0)
@@ -127,7 +127,7 @@ describe('svc provider set-default', () => {
     ])
   })
 
-  it('says why it cannot: nothing of that name, the demo, or one that goes before it by its name', async () => {
+  it('says why it cannot: no such provider, the demo, or a provider named `default` exists', async () => {
     const answers = answersFor([named('default'), named('a'), named('demo', { type: 'demo' })])
     for (const [name, words] of [
       ['none', 'not found'],
@@ -151,7 +151,7 @@ describe('svc secret edit', () => {
   }
   const answers = { 'GET /api/v1/secrets': () => pageOf([secret]), 'PUT /api/v1/secrets/:name': () => secret }
 
-  it('shows keys without values; an empty one stays, a value replaces, a line that is gone removes', async () => {
+  it('shows keys without values: an empty value keeps, a new one replaces, a missing line removes', async () => {
     let shown = ''
     const { code, sent } = await run(['secret', 'edit', 'key'], { answers }, (text) => {
       shown = text
@@ -163,7 +163,7 @@ describe('svc secret edit', () => {
   })
 
   it.each(['', 'just words', 'api-key: [a]', 'a: b: c'])(
-    'changes nothing when the editor leaves %j, and repeats no value',
+    'changes nothing when the editor leaves %j, and prints no value',
     async (text) => {
       const { sent, noted } = await run(['secret', 'edit', 'key'], { answers }, () => text)
       expect(sent).toEqual([])
@@ -179,7 +179,7 @@ describe('svc task update', () => {
   }
   const answers = { 'GET /api/v1/tasks/:id': () => task, 'PUT /api/v1/tasks/:id': () => task }
 
-  it('changes a schedule where it is told to', async () => {
+  it('changes the schedule of a task', async () => {
     const args = ['task', 'update', 'main', '--schedule', '0 4 * * *', '--model', 'n', '--priority', '700']
     const { code, sent } = await run(args, { answers })
     expect(code).toBe(0)
@@ -188,7 +188,7 @@ describe('svc task update', () => {
     })
   })
 
-  it('tells of a task that has started meanwhile', async () => {
+  it('reports a task that has started meanwhile', async () => {
     const started = new SvcError('Conflict', 'it has started', { details: [{ path: 'spec', message: 'is fixed' }] })
     const { code, sent, noted } = await run(['task', 'update', 'main', '--prompt', 'y'], {
       answers: { ...answers, 'PUT /api/v1/tasks/:id': started },

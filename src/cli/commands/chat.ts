@@ -8,7 +8,7 @@ import { converse, reportEnd } from '../chat/conversation.ts'
 import { pickSession, requireSession } from '../chat/resume.ts'
 import { describeSession, findSession, type Opening } from '../chat/talk.ts'
 import { sendMessage } from '../chat/turn.ts'
-import type { CliContext, GlobalOptions } from '../context.ts'
+import type { CliCall, CliContext, GlobalOptions } from '../context.ts'
 import { ExitSignal, exitCodes } from '../failure.ts'
 import { namespaceOf, readGlobalOptions } from '../global-options.ts'
 import { chooseModel } from '../model-choice.ts'
@@ -57,14 +57,14 @@ type Invocation = { command: Command; context: CliContext }
 
 async function chat(words: string[], given: ChatOptions, { command, context }: Invocation): Promise<void> {
   const options = readGlobalOptions(command)
-  const place = { options, context }
+  const call = { options, context }
   const message = words.length > 0 ? words.join(' ') : await context.readInput()
-  if (message === undefined) return startConversation(given, place)
+  if (message === undefined) return startConversation(given, call)
   if (message.trim() === '')
     throw new SvcError('InvalidRequest', `give a message: ${typed('chat "what runs right now?"')}`)
   const client = await context.connect(options, { quiet: given.quiet })
-  const body = { ...(await prepareRequest(client, given, place)), message: message.trimEnd() }
-  if (options.output !== 'table') return printTurn(client, body, place)
+  const body = { ...(await prepareRequest(client, given, call)), message: message.trimEnd() }
+  if (options.output !== 'table') return printTurn(client, body, call)
   const { quiet } = given
   const end = await sendMessage(client, body, { context, quiet })
   reportEnd(end, { context, quiet })
@@ -73,9 +73,7 @@ async function chat(words: string[], given: ChatOptions, { command, context }: I
   if (end.outcome !== 'answered') throw new ExitSignal(exitCodes[end.outcome])
 }
 
-type Place = { options: GlobalOptions; context: CliContext }
-
-async function startConversation(given: ChatOptions, { options, context }: Place): Promise<void> {
+async function startConversation(given: ChatOptions, { options, context }: CliCall): Promise<void> {
   const { openPrompt } = context
   if (openPrompt === undefined)
     throw new SvcError('InvalidRequest', `name a message: ${typed('chat "what runs right now?"')}`)
@@ -87,10 +85,10 @@ async function startConversation(given: ChatOptions, { options, context }: Place
   if (talk.sessionId !== undefined) context.terminal.note(describeSession(talk))
 }
 
-async function prepareRequest(client: Client, given: ChatOptions, place: Place): Promise<Opening> {
-  const { context, options } = place
+async function prepareRequest(client: Client, given: ChatOptions, call: CliCall): Promise<Opening> {
+  const { context, options } = call
   const request = buildRequest(given, options)
-  if (given.resume === undefined) return chooseProvider(client, request, place)
+  if (given.resume === undefined) return chooseProvider(client, request, call)
   const resumed =
     given.resume === true ? await pickSession(client, request, context) : await requireSession(client, request)
   const { namespace } = resumed
@@ -98,12 +96,12 @@ async function prepareRequest(client: Client, given: ChatOptions, place: Place):
 }
 
 /** What the request names or the session remembers; otherwise as in `svc run`: the service's default, or demo. */
-async function chooseProvider(client: Client, request: Opening, place: Place): Promise<Opening> {
+async function chooseProvider(client: Client, request: Opening, call: CliCall): Promise<Opening> {
   const { agentRef, provider, model } = request
   if (agentRef !== undefined || provider !== undefined || (await remembersModel(client, request))) return request
   const own = await client.call(getChatConfig, {})
   if (own.model !== '') return request
-  const choice = await chooseModel(client, { model, preferred: own.provider === '' ? [] : [own.provider] }, place)
+  const choice = await chooseModel(client, { model, preferred: own.provider === '' ? [] : [own.provider] }, call)
   return { ...request, ...Object.fromEntries(Object.entries(choice).filter(([, value]) => value !== undefined)) }
 }
 
@@ -113,7 +111,7 @@ async function remembersModel(client: Client, request: Opening): Promise<boolean
 }
 
 /** One JSON body; Ctrl-C ends the turn. */
-async function printTurn(client: Client, body: ChatRequest, { options, context }: Place): Promise<void> {
+async function printTurn(client: Client, body: ChatRequest, { options, context }: CliCall): Promise<void> {
   const headers = { accept: 'application/json' }
   const answer = await context.interruptible((signal) => client.call(sendChat, { body, headers, signal }))
   if (answer === undefined) throw new ExitSignal(exitCodes.cancelled)

@@ -42,14 +42,14 @@ async function update(name: string, command: Command, context: CliContext): Prom
   const removed = given.remove ?? []
   requireEntries({ ...changes, ...Object.fromEntries(removed.map((key) => [key, ''])) })
   const client = await context.connect(options)
-  const place = { params: { name }, query: namespaceOf(options) }
-  const { data: before, metadata } = await client.call(getConfigMap, place)
+  const target = { params: { name }, query: namespaceOf(options) }
+  const { data: before, metadata } = await client.call(getConfigMap, target)
   const absent = removed.find((key) => before[key] === undefined)
   if (absent !== undefined) throw new SvcError('NotFound', `configmap ${name} has no entry ${absent}`)
   const kept = Object.entries(before).filter(([key]) => !removed.includes(key))
   const data = { ...Object.fromEntries(kept), ...changes }
   const { resourceVersion } = metadata
-  await client.call(updateConfigMap, { ...place, body: { metadata: { resourceVersion }, data } })
+  await client.call(updateConfigMap, { ...target, body: { metadata: { resourceVersion }, data } })
   context.terminal.note(`configmap ${name} has ${Object.keys(data).join(', ') || 'no entries'}`)
 }
 

@@ -24,8 +24,8 @@ export function addContextCommands(config: Command, context: CliContext): void {
     .action((name: string, _given: unknown, command: Command) => {
       const contexts = context.contexts(readGlobalOptions(command))
       contexts.use(name)
-      const place = name === localContext ? 'the service of this machine' : contexts.find(name).server
-      context.terminal.note(`commands go to ${place} from now on`)
+      const target = name === localContext ? 'the service of this machine' : contexts.find(name).server
+      context.terminal.note(`commands go to ${target} from now on`)
     })
   config
     .command('set <name>')

@@ -6,7 +6,7 @@ import { getTaskEvents } from '../../contract/api/tasks.ts'
 import type { Condition } from '../../contract/resources/metadata.ts'
 import { formatItems, printAnswer } from '../answers.ts'
 import { type CatalogEntry, readTargets } from '../catalog.ts'
-import type { CliContext, GlobalOptions } from '../context.ts'
+import type { CliCall, CliContext } from '../context.ts'
 import { namespaceOf, readGlobalOptions } from '../global-options.ts'
 import { type Column, formatAge, formatFields, formatLabels, formatYaml, listOf } from '../output.ts'
 import { listPages } from '../paging.ts'
@@ -29,9 +29,7 @@ export function addDescribeCommand(program: Command, context: CliContext): void 
     )
 }
 
-type Invocation = { options: GlobalOptions; context: CliContext }
-
-async function describe({ entry, targets }: ReturnType<typeof readTargets>, { options, context }: Invocation) {
+async function describe({ entry, targets }: ReturnType<typeof readTargets>, { options, context }: CliCall) {
   const client = await context.connect(options)
   const query = namespaceOf(options)
   const objects: Described[] = []

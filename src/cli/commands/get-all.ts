@@ -1,9 +1,9 @@
 // get all: the resources that people have created, of every kind.
 import type { Command } from 'commander'
-import { describePlace, formatItems, printAnswer, shapeOf } from '../answers.ts'
+import { describeScope, formatItems, printAnswer, shapeOf } from '../answers.ts'
 import { type CatalogEntry, catalog } from '../catalog.ts'
 import type { CliContext } from '../context.ts'
-import { placeOf, readGlobalOptions } from '../global-options.ts'
+import { readGlobalOptions, scopeOf } from '../global-options.ts'
 import { type Column, nameOf } from '../output.ts'
 import { listNewest } from '../paging.ts'
 import { typed } from '../typed.ts'
@@ -16,7 +16,7 @@ export async function listEverything(given: { selector?: string }, { command, co
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
   const { terminal } = context
-  const query = { ...placeOf(options), labelSelector: given.selector }
+  const query = { ...scopeOf(options), labelSelector: given.selector }
   const found: { entry: CatalogEntry; items: ListedItem[] }[] = []
   for (const entry of catalog) {
     const { items } = await listNewest<ListedItem>(client, entry.list, { query })
@@ -26,7 +26,7 @@ export async function listEverything(given: { selector?: string }, { command, co
   const all = found.flatMap(({ entry, items }) => items.map((item) => ({ kind: entry.kind, ...item })))
   const isRead = options.output === 'table' || options.output === 'name'
   if (isRead && all.length === 0)
-    return terminal.note(`nothing${describePlace(options)}; \`${typed('run "say hello"')}\` makes a task`)
+    return terminal.note(`nothing${describeScope(options)}; \`${typed('run "say hello"')}\` makes a task`)
   const shape = shapeOf(options, terminal.width)
   const tables = () => found.map(({ entry, items }) => formatItems(items, namedColumns(entry, context), shape))
   await printAnswer(context, options, all, () => tables().join('\n\n'))

@@ -61,7 +61,7 @@ function readWish(given: LoginFlags, context: CliContext): LoginWish {
     clientId: requireText(clientId ?? read('SVC_OIDC_CLIENT_ID'), '--client-id', 'SVC_OIDC_CLIENT_ID'),
     kind: tokenKind,
     scope,
-    ...(audience === undefined ? {} : { audience }),
+    audience,
   }
 }
 

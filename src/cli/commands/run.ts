@@ -10,7 +10,7 @@ import { isSvcError, SvcError } from '../../errors.ts'
 import { agrees } from '../agree.ts'
 import { printAnswer } from '../answers.ts'
 import { describeFiles, listFiles } from '../artifact-files.ts'
-import type { CliContext, GlobalOptions } from '../context.ts'
+import type { CliCall, CliContext, GlobalOptions } from '../context.ts'
 import { ExitSignal, exitCodes } from '../failure.ts'
 import { applyChanges, describeChanges, findChanges } from '../folder-changes.ts'
 import { printOutcome, targetOfTask } from '../follow.ts'
@@ -104,15 +104,15 @@ type Offer = { folder: string; digests: Map<string, string> | undefined; given: 
 /** False when something was to be done and could not be. */
 async function offerChanges(client: Client, task: Task, { folder, digests, given, context }: Offer): Promise<boolean> {
   if (digests === undefined || !given.here) return true
-  const place = { folder, digests }
-  const changes = await findChanges(client, task, place)
+  const before = { folder, digests }
+  const changes = await findChanges(client, task, before)
   const { terminal } = context
   if (changes.length === 0) {
     if (!given.quiet) terminal.note('it changed no file')
     return true
   }
   terminal.note(describeChanges(changes))
-  if (given.yes || (await agrees(context, 'change them?'))) return applyChanges(changes, place, context)
+  if (given.yes || (await agrees(context, 'change them?'))) return applyChanges(changes, before, context)
   terminal.note(`nothing was changed here; \`${typed(`task download ${task.metadata.name} --all`)}\` fetches the files`)
   return true
 }
@@ -138,8 +138,6 @@ async function readPrompt(words: string[], context: CliContext): Promise<string>
   )
 }
 
-type Place = { options: GlobalOptions; context: CliContext }
-
 /** An agent with a runtime has tasks of its own type. What is wrong with another one the service says. */
 async function chooseType(client: Client, { agent }: RunOptions, options: GlobalOptions): Promise<'ai' | 'agent'> {
   if (agent === undefined) return 'ai'
@@ -150,9 +148,9 @@ async function chooseType(client: Client, { agent }: RunOptions, options: Global
   return found?.spec.runtime === undefined ? 'ai' : 'agent'
 }
 
-async function buildTask(client: Client, prompt: string, given: RunOptions, place: Place) {
-  const choice = given.agent === undefined ? await chooseModel(client, given, place) : given
-  const { options, context } = place
+async function buildTask(client: Client, prompt: string, given: RunOptions, call: CliCall) {
+  const choice = given.agent === undefined ? await chooseModel(client, given, call) : given
+  const { options, context } = call
   const spec = { type: await chooseType(client, given, options), prompt }
   const all = [...promptTaskOptions, ...repositoryOptions]
   const filled = await fillSpec(spec, all, { given: { ...given, ...choice }, context })

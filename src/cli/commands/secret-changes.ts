@@ -13,10 +13,10 @@ import { addValueOptions, collectValues, type ValueOptions } from '../secret-val
 import { requireSome } from '../spec-options.ts'
 
 type Changes = { stringData: Record<string, string>; remove: string[] }
-type Place = { name: string; client: Client; options: GlobalOptions; context: CliContext }
+type SecretCall = { name: string; client: Client; options: GlobalOptions; context: CliContext }
 
 export function addSecretChanges(group: Command, context: CliContext): void {
-  const placeOf = async (name: string, command: Command): Promise<Place> => {
+  const openCall = async (name: string, command: Command): Promise<SecretCall> => {
     const options = readGlobalOptions(command)
     return { name, client: await context.connect(options), options, context }
   }
@@ -25,20 +25,20 @@ export function addSecretChanges(group: Command, context: CliContext): void {
     .action(async (name: string, given: ValueOptions & { remove?: string[] }, command: Command) => {
       requireSome(given, ['--from-file <pair>', '--from-env <pair>', '--remove <key>'], 'secret')
       const stringData = await collectValues(given, context)
-      await send(await placeOf(name, command), { stringData, remove: given.remove ?? [] })
+      await send(await openCall(name, command), { stringData, remove: given.remove ?? [] })
     })
   group
     .command('edit <name>')
     .description('replace values in $EDITOR, which shows the keys alone')
-    .action(async (name: string, _given: unknown, command: Command) => edit(await placeOf(name, command)))
+    .action(async (name: string, _given: unknown, command: Command) => edit(await openCall(name, command)))
 }
 
-async function send({ name, client, options, context }: Place, changes: Changes): Promise<void> {
+async function send({ name, client, options, context }: SecretCall, changes: Changes): Promise<void> {
   const changed = await client.call(updateSecret, { params: { name }, query: namespaceOf(options), body: changes })
   context.terminal.note(`secret ${name} has ${changed.keys.join(', ')}`)
 }
 
-async function findKeys({ name, client, options }: Place): Promise<string[]> {
+async function findKeys({ name, client, options }: SecretCall): Promise<string[]> {
   const { items } = await listPages<SecretItem>(client, listSecrets, { query: namespaceOf(options) })
   const found = items.find((item) => item.name === name)
   if (found === undefined) throw new SvcError('NotFound', `secret not found: "${name}"`)
@@ -49,9 +49,9 @@ const preface = `# The keys of the secret; its values are not shown. A key that 
 # is removed with its value, and a new line adds one.
 `
 
-async function edit(place: Place): Promise<void> {
-  const { name, context } = place
-  const keys = await findKeys(place)
+async function edit(call: SecretCall): Promise<void> {
+  const { name, context } = call
+  const keys = await findKeys(call)
   const unchanged = Object.fromEntries(keys.map((key) => [key, '']))
   const before = `${preface}${await formatYaml(unchanged)}\n`
   const after = await context.editText(before, `${name}.yaml`)
@@ -59,7 +59,7 @@ async function edit(place: Place): Promise<void> {
   const changes = readChanges(keys, after === before ? unchanged : readDocument(() => parse(after)))
   const isNothing = changes.remove.length === 0 && Object.keys(changes.stringData).length === 0
   if (isNothing) return context.terminal.note(`secret ${name} is unchanged`)
-  await send(place, changes)
+  await send(call, changes)
 }
 
 /** What is said of a fault names keys alone. */

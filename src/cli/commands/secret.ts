@@ -2,10 +2,10 @@
 import type { Command } from 'commander'
 import { createSecret, deleteSecret, listSecrets, type SecretItem } from '../../contract/api/secrets.ts'
 import { SvcError } from '../../errors.ts'
-import { describePlace, printList } from '../answers.ts'
+import { describeScope, printList } from '../answers.ts'
 import type { CliContext } from '../context.ts'
 import { doEachName } from '../failure.ts'
-import { addPlaceOption, gather, namespaceOf, placeOf, readGlobalOptions } from '../global-options.ts'
+import { addAllNamespacesOption, gather, namespaceOf, readGlobalOptions, scopeOf } from '../global-options.ts'
 import { formatAge } from '../output.ts'
 import { listNewest } from '../paging.ts'
 import { addValueOptions, collectValues, type ValueOptions } from '../secret-values.ts'
@@ -15,7 +15,7 @@ import { addSecretChanges } from './secret-changes.ts'
 
 export function addSecretCommands(program: Command, context: CliContext): void {
   const secret = program.command('secret').description('keys and passwords that resources refer to')
-  addPlaceOption(secret.command('list'))
+  addAllNamespacesOption(secret.command('list'))
     .alias('ls')
     .description('names of secrets, newest first')
     .action((_options: unknown, command: Command) => listAll(command, context))
@@ -53,7 +53,7 @@ export function addSecretCommands(program: Command, context: CliContext): void {
 async function listAll(command: Command, context: CliContext): Promise<void> {
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
-  const { items } = await listNewest<SecretItem>(client, listSecrets, { query: placeOf(options) })
+  const { items } = await listNewest<SecretItem>(client, listSecrets, { query: scopeOf(options) })
   await printList(context, options, {
     items,
     columns: [
@@ -64,7 +64,7 @@ async function listAll(command: Command, context: CliContext): Promise<void> {
       { title: 'HOSTS', value: (item) => item.allowedHosts?.join(',') },
       { title: 'AGE', value: (item) => formatAge(item.createdAt, context.now()) },
     ],
-    empty: `no secrets${describePlace(options)}; \`${typed('secret create --help')}\` tells how to make one`,
+    empty: `no secrets${describeScope(options)}; \`${typed('secret create --help')}\` tells how to make one`,
   })
 }
 

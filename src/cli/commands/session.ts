@@ -1,17 +1,17 @@
 // session: transcripts that tasks and chats continue.
 import type { Command } from 'commander'
 import { deleteSession, getSession, listSessions, type SessionItem } from '../../contract/api/sessions.ts'
-import { describePlace, printAnswer, printList } from '../answers.ts'
+import { describeScope, printAnswer, printList } from '../answers.ts'
 import type { CliContext } from '../context.ts'
 import { doEachName } from '../failure.ts'
-import { addPlaceOption, namespaceOf, placeOf, readCount, readGlobalOptions } from '../global-options.ts'
+import { addAllNamespacesOption, namespaceOf, readCount, readGlobalOptions, scopeOf } from '../global-options.ts'
 import { formatAge } from '../output.ts'
 import { listPages } from '../paging.ts'
 import { typed } from '../typed.ts'
 
 export function addSessionCommands(program: Command, context: CliContext): void {
   const session = program.command('session').description('conversations that tasks continue')
-  addPlaceOption(session.command('list'))
+  addAllNamespacesOption(session.command('list'))
     .alias('ls')
     .description('sessions, newest first')
     .action((_options: unknown, command: Command) => listAll(command, context))
@@ -37,7 +37,7 @@ export function addSessionCommands(program: Command, context: CliContext): void 
 async function listAll(command: Command, context: CliContext): Promise<void> {
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
-  const { items } = await listPages<SessionItem>(client, listSessions, { query: placeOf(options) })
+  const { items } = await listPages<SessionItem>(client, listSessions, { query: scopeOf(options) })
   await printList(context, options, {
     items,
     columns: [
@@ -48,7 +48,7 @@ async function listAll(command: Command, context: CliContext): Promise<void> {
       { title: 'TASK', value: (item) => item.activeTask },
       { title: 'UPDATED', value: (item) => formatAge(item.updatedAt, context.now()) },
     ],
-    empty: `no sessions${describePlace(options)}; \`${typed('run --session NAME "say hello"')}\` creates one`,
+    empty: `no sessions${describeScope(options)}; \`${typed('run --session NAME "say hello"')}\` creates one`,
   })
 }
 

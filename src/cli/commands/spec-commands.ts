@@ -79,8 +79,8 @@ async function makeOne({ entry, kind, context }: Parts, call: SpecCall): Promise
 
 async function changeOne({ entry, kind, context }: Parts, call: SpecCall): Promise<void> {
   const { name, client, given, options } = call
-  const place = { name, query: namespaceOf(options) }
-  const differences = await changeObject(client, entry, place, async (before) => {
+  const ref = { name, query: namespaceOf(options) }
+  const differences = await changeObject(client, entry, ref, async (before) => {
     const spec = await fillSpec(before, kind.options, { given, context })
     return (await kind.extra?.change(spec, call)) ?? spec
   })

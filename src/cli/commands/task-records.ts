@@ -6,7 +6,7 @@ import type { TimelineEvent } from '../../contract/api/task-records.ts'
 import { getTaskEvents, getTaskLogs, getTaskResult, listTaskArtifacts } from '../../contract/api/tasks.ts'
 import { SvcError } from '../../errors.ts'
 import { printAnswer, printList } from '../answers.ts'
-import { listFiles, openFile, placeOf, type TaskTarget, writeFile } from '../artifact-files.ts'
+import { listFiles, localPathOf, openFile, type TaskTarget, writeFile } from '../artifact-files.ts'
 import { ExitSignal, exitCodes } from '../failure.ts'
 import { readTail } from '../global-options.ts'
 import { readLog } from '../log-lines.ts'
@@ -30,8 +30,8 @@ export function addTaskRecordCommands(add: AddTaskCommand): void {
 
 async function showLogs(call: TaskCall, name: string): Promise<void> {
   const { client, options, context, given } = call
-  const { params, query: place } = targetOf(name, options)
-  const query = { ...place, tailLines: readTail(String(given.tail)) }
+  const { params, query: scope } = targetOf(name, options)
+  const query = { ...scope, tailLines: readTail(String(given.tail)) }
   if (given.follow) return followLogs(call, { params, query })
   const answer = await client.call(getTaskLogs, { params, query })
   if (answer.logs === '' && options.output === 'table') context.terminal.note(`${name} has written nothing yet`)
@@ -105,7 +105,7 @@ async function downloadAll(call: TaskCall, target: TaskTarget, folder: string): 
   const files = await listFiles(call.client, target)
   if (files.length === 0) return call.context.terminal.note(`${target.params.id} has left no files`)
   for (const { filename } of files) {
-    const path = placeOf(folder, filename)
+    const path = localPathOf(folder, filename)
     await fetchTo(call, await openFile(call.client, target, filename), path)
   }
 }

@@ -2,10 +2,10 @@
 import type { Command } from 'commander'
 import { cancelTask, deleteTask, getTask, listTasks, retryTask, runTask } from '../../contract/api/tasks.ts'
 import { promptOf, type Task } from '../../contract/resources/task.ts'
-import { describePlace, printAnswer, printList, viewOf } from '../answers.ts'
+import { describeScope, printAnswer, printList, viewOf } from '../answers.ts'
 import type { CliContext } from '../context.ts'
 import { doEachName } from '../failure.ts'
-import { addPlaceOption, addWatchOption, placeOf, readCount, readGlobalOptions } from '../global-options.ts'
+import { addAllNamespacesOption, addWatchOption, readCount, readGlobalOptions, scopeOf } from '../global-options.ts'
 import { formatFields } from '../output.ts'
 import { listNewest } from '../paging.ts'
 import { taskColumns } from '../task-table.ts'
@@ -31,7 +31,7 @@ export function addTaskCommands(program: Command, context: CliContext): void {
         const call = { client, options, context, given: command.opts(), more: command.args.slice(1) }
         await doEachName([first].flat().map(readTaskName), context.terminal, (name) => action(call, name))
       })
-  addWatchOption(addPlaceOption(task.command('list')))
+  addWatchOption(addAllNamespacesOption(task.command('list')))
     .alias('ls')
     .description('tasks of the namespace, newest first')
     .option('--phase <phase>', 'only those of this phase: Pending, Running, Succeeded, Failed, Scheduled, Cancelled')
@@ -69,12 +69,12 @@ async function listThem(given: ListOptions, command: Command, context: CliContex
   if (given.watch === true) {
     return watchList({ kind: 'Task', columnsAt: taskColumns, filters, limit }, { client, options, context })
   }
-  const query = { ...placeOf(options), ...filters, view: viewOf(options) }
+  const query = { ...scopeOf(options), ...filters, view: viewOf(options) }
   const { items, hasMore } = await listNewest<Task>(client, listTasks, {
     query,
     limit,
   })
-  const empty = `no such task${describePlace(options)}; \`${typed('run "say hello"')}\` makes one`
+  const empty = `no such task${describeScope(options)}; \`${typed('run "say hello"')}\` makes one`
   await printList(context, options, { items, columns: taskColumns(context.now()), empty, kind: 'Task' })
   if (hasMore) context.terminal.note(`there are more than ${items.length}; --limit shows more of them`)
 }

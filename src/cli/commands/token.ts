@@ -53,10 +53,10 @@ async function create(name: string, given: CreateOptions, { command, context }: 
   const client = await context.connect(options)
   const body = {
     name,
-    ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
-    ...(given.role === undefined ? {} : { role: given.role }),
-    ...(given.readOnly === undefined ? {} : { readOnly: given.readOnly }),
-    ...(given.expires === undefined ? {} : { expires: given.expires }),
+    namespace: options.namespace,
+    role: given.role,
+    readOnly: given.readOnly,
+    expires: given.expires,
     ...(given.serverTools === undefined ? {} : { serverTools: given.serverTools === 'on' }),
   }
   const created = await client.call(createToken, { body })

@@ -1,25 +1,7 @@
 // tool and skill: what can be said of one in options; anything more is for `svc apply`.
-import { httpMethods } from '../../contract/resources/tool.ts'
-import { SvcError } from '../../errors.ts'
-import type { CliContext } from '../context.ts'
-import { readOne, readReference } from '../spec-options.ts'
+import { httpMethods } from '../../contract/resources/tool-http.ts'
+import { readOne, readReference, readSchema, readText } from '../spec-options.ts'
 import type { SpecCommands } from './spec-commands.ts'
-
-async function readText(path: string, context: CliContext): Promise<string> {
-  const files = await context.readTexts(path)
-  return files.map(({ text }) => text).join('\n')
-}
-
-/** JSON, or YAML, of which it is a part. */
-async function readSchema(path: string, context: CliContext): Promise<unknown> {
-  const { parse } = await import('yaml')
-  try {
-    return parse(await readText(path, context))
-  } catch (error) {
-    if (error instanceof SvcError) throw error
-    throw new SvcError('InvalidRequest', `${path} is not JSON: ${(error as Error).message}`)
-  }
-}
 
 export const toolCommands: SpecCommands = {
   description: 'make a tool that is an HTTP request',

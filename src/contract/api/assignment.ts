@@ -5,6 +5,7 @@ import { field } from '../field.ts'
 import { Price, RateLimit } from '../resources/provider.ts'
 import { reasoningEfforts, runtimeTypes } from '../resources/runtime-types.ts'
 import { vendorTypes } from '../resources/vendor.ts'
+import { AssignedTool } from './assigned-tool.ts'
 import { TranscriptMessage } from './sessions.ts'
 
 /** How to reach one provider. */
@@ -51,38 +52,16 @@ export const ModelChoice = z.object({
 })
 export type ModelChoice = z.infer<typeof ModelChoice>
 
-/** A custom tool with plain HTTP, its credential resolved. */
-export const AssignedTool = z.object({
-  name: field(z.string(), 'Name of the Tool.', 'weather'),
-  description: field(z.string(), 'What the tool does; the model reads it.', 'Returns the weather of a city'),
-  parameters: field(z.record(z.string(), z.unknown()), 'JSON Schema of the arguments.', { type: 'object' }),
-  http: field(
-    z.object({
-      url: field(z.string(), 'Address of the request.', 'https://api.example.com/weather'),
-      method: field(z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']), 'HTTP method of the request.'),
-      headers: field(z.record(z.string(), z.string()), 'Headers of the request.', { Accept: 'application/json' }),
-      timeoutMs: field(z.number().positive(), 'Time limit of one call in milliseconds.', 30000),
-      auth: field(
-        z
-          .object({
-            inject: field(
-              z.enum(['header', 'body']),
-              '`header` sends `Authorization: Bearer`, `body` puts the token into the JSON body.',
-            ),
-            bodyKey: field(z.string().optional(), 'Key of the JSON body that holds the token.', 'api_key'),
-            token: field(z.string(), 'The token.', 'token-of-the-tool'),
-          })
-          .optional(),
-        'How the request carries its token.',
-      ),
-      allowedHosts: field(z.array(z.string()).optional(), 'Hosts that the token may be sent to. Absent: all hosts.', [
-        'api.example.com',
-      ]),
-    }),
-    'The request that the tool makes.',
-  ),
+/** A skill that the model is told of and may read. */
+export const AssignedSkill = z.object({
+  name: field(z.string(), 'Name of the Skill.', 'release-notes'),
+  description: field(z.string(), 'What the skill is for.', 'How we write release notes'),
+  inline: field(z.string(), 'Text of the skill, in Markdown.', '# Release notes'),
+  files: field(z.record(z.string(), z.string()).optional(), 'Files next to the Markdown: text by relative path.', {
+    'examples/a.md': '# Example',
+  }),
 })
-export type AssignedTool = z.infer<typeof AssignedTool>
+export type AssignedSkill = z.infer<typeof AssignedSkill>
 
 /** The task and the attempt that a worker runs. */
 export const AssignedTask = z.object({
@@ -117,6 +96,11 @@ export const AssignedLoop = z.object({
   systemPrompt: field(z.string(), 'The system prompt.', 'You are a careful reviewer.'),
   prompt: field(z.string(), 'What the model is asked to do.', 'Summarize the page'),
   tools: field(z.array(z.string()), 'Names of the built-in tools that the model may call.', ['web_fetch']),
+  outputSchema: field(
+    z.record(z.string(), z.unknown()).optional(),
+    'JSON Schema that the answer must match. Absent: any text is an answer.',
+    { type: 'object' },
+  ),
 })
 export type AssignedLoop = z.infer<typeof AssignedLoop>
 
@@ -203,6 +187,10 @@ export const WorkAssignment = z.object({
   ),
   agent: field(AssignedAgent.optional(), 'Present: an agent program runs, and calls its model through the proxies.'),
   customTools: field(z.array(AssignedTool), 'Tool resources that the model may call.'),
+  skills: field(
+    z.array(AssignedSkill).optional(),
+    'Skills that the model may read with `skill_read`; the system prompt lists them. Absent: none.',
+  ),
   keep: field(
     z
       .object({

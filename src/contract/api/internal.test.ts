@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parse } from '../validation.ts'
 import { MessageSend, PlanSave, readMessages, recordLimit, TranscriptAppend, UsageSubmit } from './internal.ts'
-import { ArtifactName } from './tasks.ts'
+import { ArtifactName } from './task-records.ts'
 
 describe('worker bodies', () => {
   it('have a plan of four fields [WORK-002]', () => {

@@ -7,8 +7,7 @@ import { Name, RecordName, Timestamp } from '../resources/metadata.ts'
 import { booleanParameter, integerParameter } from './list.ts'
 import { defineRoute, errorResponses } from './route.ts'
 import { TranscriptMessage } from './sessions.ts'
-import { PlanRecord } from './task-records.ts'
-import { ArtifactPath } from './tasks.ts'
+import { ArtifactPath, PlanRecord } from './task-records.ts'
 
 const tag = 'Worker API'
 const mebibyte = 1_048_576

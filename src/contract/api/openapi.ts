@@ -184,7 +184,7 @@ function printResponse(book: SchemaBook, route: Route, status: string): JsonObje
   const response = route.responses[Number(status)] ?? { description: '' }
   const headers = responseHeaders[status]
   const body = printContent(book, route, response)
-  return { description: response.description, ...(headers === undefined ? {} : { headers }), ...body }
+  return { description: response.description, headers, ...body }
 }
 
 function printResponses(book: SchemaBook, route: Route): JsonObject {

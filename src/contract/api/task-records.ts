@@ -5,6 +5,23 @@ import { field } from '../field.ts'
 import { Timestamp } from '../resources/metadata.ts'
 import { listOf } from './list.ts'
 
+/** Name of an artifact: no folder, no control characters, not `.` or `..`. */
+export const ArtifactName = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(255)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: names with control characters are refused
+  .regex(/^(?!\.{1,2}$)[^\x00-\x1f\x7f/\\]+$/, 'must be a file name without folders and control characters')
+
+/** Path of an artifact within the workspace: `report.md`, `src/main.py`. In a URL its `/` is written `%2F`. */
+export const ArtifactPath = z
+  .string()
+  .max(255)
+  .refine(
+    (path) => path.split('/').every((part) => ArtifactName.safeParse(part).success),
+    'must be a path of file names, without "." and ".." and without control characters',
+  )
+
 /** The result of a task. */
 export const TaskResult = z
   .object({ result: field(z.string(), 'The result as text.', 'Three products are described.') })

@@ -17,7 +17,15 @@ import {
 import { updateBodyOf } from './resource-body.ts'
 import { CreateHeaders, defineRoute, errorResponses, ReadHeaders, StreamHeaders, WriteHeaders } from './route.ts'
 import { TaskCreate } from './task-body.ts'
-import { ArtifactList, PlanExcerpt, PlanRecord, TaskLogs, TaskResult, TimelineEventList } from './task-records.ts'
+import {
+  ArtifactList,
+  ArtifactPath,
+  PlanExcerpt,
+  PlanRecord,
+  TaskLogs,
+  TaskResult,
+  TimelineEventList,
+} from './task-records.ts'
 
 const tag = 'Tasks'
 const base = '/api/v1/tasks'
@@ -290,23 +298,6 @@ export const listTaskArtifacts = defineRoute({
   auth: 'user',
   verb: { verb: 'get', kind: 'Task' },
 })
-
-/** Name of an artifact: no folder, no control characters, not `.` or `..`. */
-export const ArtifactName = z
-  .string()
-  .min(1, 'must not be empty')
-  .max(255)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: names with control characters are refused
-  .regex(/^(?!\.{1,2}$)[^\x00-\x1f\x7f/\\]+$/, 'must be a file name without folders and control characters')
-
-/** Path of an artifact within the workspace: `report.md`, `src/main.py`. In a URL its `/` is written `%2F`. */
-export const ArtifactPath = z
-  .string()
-  .max(255)
-  .refine(
-    (path) => path.split('/').every((part) => ArtifactName.safeParse(part).success),
-    'must be a path of file names, without "." and ".." and without control characters',
-  )
 
 export const putTaskInput = defineRoute({
   method: 'PUT',

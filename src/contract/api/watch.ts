@@ -14,8 +14,12 @@ const Words = z
   .max(4096)
   .transform((text): unknown[] => [...new Set(text.split(','))])
 const documented = z.string().min(1).max(4096)
-const documentedNames = documented.regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(,[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$/)
-const KindWords = documentAs(Words.pipe(z.array(z.enum(kindNames as [Kind, ...Kind[]]))), documented)
+const documentedNames = documented.regex(
+  /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(,[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?){0,49}$/,
+)
+const anyKind = kindNames.join('|')
+const documentedKinds = documented.regex(new RegExp(`^(${anyKind})(,(${anyKind}))*$`))
+const KindWords = documentAs(Words.pipe(z.array(z.enum(kindNames as [Kind, ...Kind[]]))), documentedKinds)
 const NameWords = documentAs(Words.pipe(z.array(Name).max(50)), documentedNames)
 
 /** Which changes a watch reports. */
@@ -75,7 +79,7 @@ export const watchResources = defineRoute({
     'The last two have `{"resourceVersion"}`. The id of an event is a version up to which everything was told: `Last-Event-ID`',
     'goes on after it, on any replica, and can repeat events, whose objects have the same `metadata.resourceVersion`.',
     'A version that is too old is answered 410, and a stream whose reader is too slow is ended: begin without a version.',
-    'Credential and rights are asked again while the stream lives; it is ended when the credential is no longer good.',
+    'Credential and rights are asked again while the stream lives; it is ended when the credential is no longer good, or may no longer list a namespace that is named.',
   ].join(' '),
   query: WatchQuery,
   headers: StreamHeaders,

@@ -133,7 +133,7 @@ export const AgentSpec = z
     tools: field(z.array(ToolChoice).optional(), 'Tools that the model may call.'),
     skills: field(
       z.array(SkillRef).max(100).optional(),
-      'Skills whose text is added to the system prompt, at most 100.',
+      'Skills, at most 100. The model is told of them by name and description and reads them with `skill_read`; a text of a ConfigMap is added to the system prompt.',
     ),
     resources: field(ResourceRequirements.optional(), 'CPU, memory and disk of its tasks, unless they say otherwise.'),
     execution: field(Execution.optional(), 'Where its tasks run on a cluster, unless they say otherwise.'),

@@ -19,4 +19,13 @@ describe('skill spec', () => {
   it.each(['', '/etc/passwd', '../x', 'a/../../b', 'a//b', './a', 'a\\b', 'a\0'])('finds the file %j', (path) => {
     expect(skillProblems(spec({ [path]: '' }))).toHaveLength(1)
   })
+
+  it('bounds files and their paths, and finds a file that is a folder too', () => {
+    const many = Object.fromEntries(Array.from({ length: 501 }, (_, at) => [`f${at}`, '']))
+    expect(skillProblems(spec(many))).toEqual([{ path: 'content.files', message: 'has 501 files; at most 500' }])
+    expect(skillProblems(spec({ ['x'.repeat(256)]: '' }))).toMatchObject([
+      { message: 'must have at most 255 characters' },
+    ])
+    expect(skillProblems(spec({ a: '', 'a/b': '', 'ab/c': '' }))).toMatchObject([{ path: 'content.files["a/b"]' }])
+  })
 })

@@ -32,7 +32,7 @@ export const SkillSpec = z
     displayName: field(z.string().max(256).optional(), 'Name for people.', 'Release notes'),
     description: field(
       z.string().min(1, 'must not be empty').max(4096),
-      'What the skill is for.',
+      'What the skill is for. Models go by it when they choose what to read.',
       'How we write release notes',
     ),
     version: field(z.string().max(64).optional(), 'Version of the skill.', '1.0.0'),
@@ -49,14 +49,28 @@ function isSafePath(path: string): boolean {
   return path !== '' && !/[\0\\]/.test(path) && parts.every((part) => part !== '' && part !== '.' && part !== '..')
 }
 
-/** Problems of files whose path is empty, absolute or outside the skill's folder; paths are relative to the spec. */
-export function skillProblems(spec: SkillSpec): Problem[] {
-  return Object.keys(spec.content.files ?? {})
-    .filter((path) => !isSafePath(path))
-    .map((path) => ({
-      path: `content.files[${JSON.stringify(path)}]`,
-      message: 'must be a relative path without empty parts, ".", ".." and "\\"',
-    }))
+/** Bounds of the files of one skill. */
+export const skillLimits = { files: 500, pathLength: 255 } as const
+
+/** Whether the path would be a file and a folder at once. */
+function isFolderToo(path: string, paths: ReadonlySet<string>): boolean {
+  return path.split('/').some((_part, at, parts) => at > 0 && paths.has(parts.slice(0, at).join('/')))
+}
+
+/** Problems of files that cannot lie in the skill's folder, and of too many; paths are relative to the spec. */
+export function skillProblems({ content: { files = {} } }: SkillSpec): Problem[] {
+  const paths = new Set(Object.keys(files))
+  if (paths.size > skillLimits.files)
+    return [{ path: 'content.files', message: `has ${paths.size} files; at most ${skillLimits.files}` }]
+  return [...paths].flatMap((path) => {
+    const message = pathProblem(path) ?? (isFolderToo(path, paths) ? 'lies in a path that is a file' : undefined)
+    return message === undefined ? [] : [{ path: `content.files[${JSON.stringify(path.slice(0, 200))}]`, message }]
+  })
+}
+
+function pathProblem(path: string): string | undefined {
+  if (path.length > skillLimits.pathLength) return `must have at most ${skillLimits.pathLength} characters`
+  return isSafePath(path) ? undefined : 'must be a relative path without empty parts, ".", ".." and "\\"'
 }
 
 /** The status of a skill, written by the service. */

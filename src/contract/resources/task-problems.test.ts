@@ -100,4 +100,11 @@ describe('rules across the fields of a task [TASK-034]', () => {
       expect(pathsOf(pooled, { ...defaults, defaultCleanupPolicy: 'delete' })).toEqual([])
     })
   })
+
+  it('finds what is wrong in a schema for the answer', () => {
+    const ask = (outputSchema: Record<string, unknown>) =>
+      pathsOf({ type: 'ai', ai: { prompt: 'hello', outputSchema } })
+    expect(ask({ type: 'object' })).toEqual([])
+    expect(ask({ properties: { city: { type: 'town' } } })).toEqual(['ai.outputSchema.properties.city.type'])
+  })
 })

@@ -1,5 +1,6 @@
 // Problems of a task that show without running it (TASK-034): rules across the fields of its spec.
 import type { Problem } from '../../errors.ts'
+import { outputSchemaProblems } from '../output-schema.ts'
 import type { ExecutionWorkspace } from './execution.ts'
 import { promptOf, type TaskSpec } from './task.ts'
 import { variableProblems } from './variable-source.ts'
@@ -130,11 +131,15 @@ function workspaceRules(spec: TaskSpec, defaults?: WorkspaceDefaults): Rule[] {
   ]
 }
 
+function schemaProblems({ ai }: TaskSpec): Problem[] {
+  return ai?.outputSchema === undefined ? [] : outputSchemaProblems(ai.outputSchema, ['ai', 'outputSchema'])
+}
+
 /**
  * Problems of a task's spec across its fields; paths are relative to the spec. `defaults` are the service's defaults for
  * execution workspaces; without them, the checks that need them are left to the controller.
  */
 export function taskProblems(spec: TaskSpec, defaults?: WorkspaceDefaults): Problem[] {
   const rules = [...promptRules(spec), ...typeRules(spec), ...scheduleRules(spec), ...workspaceRules(spec, defaults)]
-  return [...collect(rules), ...variableProblems(spec.env)]
+  return [...collect(rules), ...schemaProblems(spec), ...variableProblems(spec.env)]
 }

@@ -7,7 +7,7 @@ import { Schedule, TimeZone } from '../schedule.ts'
 import { EnvVar, Execution, ProcessText, ResourceRequirements, Workspace } from './execution.ts'
 import { Condition, defineResource, ForeignName, Name, RecordName, Timestamp } from './metadata.ts'
 import { countedFields, samplingFields } from './model-use.ts'
-import { AgentRef, ProviderRef, refersTo, SkillRef, TaskRef, ToolName, WebAddress } from './references.ts'
+import { AgentRef, FreeForm, ProviderRef, refersTo, SkillRef, TaskRef, ToolName, WebAddress } from './references.ts'
 import { RequestedBy, Transaction } from './requester.ts'
 import { VendorType } from './vendor.ts'
 
@@ -81,7 +81,10 @@ export const AiSettings = z.strictObject({
   ),
   systemPrompt: field(z.string().optional(), "System prompt; added to the agent's.", 'Answer in plain text.'),
   ...samplingFields,
-  skills: field(z.array(SkillRef).max(100).optional(), 'Skills whose text is added to the system prompt, at most 100.'),
+  skills: field(
+    z.array(SkillRef).max(100).optional(),
+    'Skills, at most 100. The model is told of them by name and description and reads them with `skill_read`; a text of a ConfigMap is added to the system prompt.',
+  ),
   tools: field(z.array(ToolName).optional(), "Names of tools that the model may call, added to the agent's.", [
     'web_fetch',
     'code_exec',
@@ -90,6 +93,16 @@ export const AiSettings = z.strictObject({
     z.int().min(1).max(10_000).optional(),
     'Model calls of one attempt at most. The setting `--max-iterations` is the upper limit, and the default.',
     20,
+  ),
+  outputSchema: field(
+    FreeForm.optional(),
+    'JSON Schema that the answer must match, at most 65,536 characters. The result is then JSON. A model whose answer does not match is told why, twice at most; then the attempt fails.',
+    {
+      type: 'object',
+      properties: { title: { type: 'string' }, score: { type: 'integer' } },
+      required: ['title', 'score'],
+      additionalProperties: false,
+    },
   ),
 })
 export type AiSettings = z.infer<typeof AiSettings>

@@ -3,6 +3,7 @@ import { Tool, ToolSpec, ToolStatus, toolProblems } from './tool.ts'
 
 const url = 'https://example.com/run'
 const mcp = { actor: { templateRef: { name: 't' } } }
+const oauth = { issuer: 'https://auth.example.com', clientID: 'svc', clientSecretRef: { name: 's', key: 'k' } }
 const paths = (spec: object) =>
   toolProblems(ToolSpec.parse({ description: 'd', ...spec })).map((problem) => problem.path)
 
@@ -46,6 +47,13 @@ describe('tool spec', () => {
     [['http.authInject'], { mcp, http: { authInject: 'body' } }],
     [['http.method'], { mcp, http: { method: 'GET' } }],
     [[], { mcp, http: { authSecretRef: { name: 's', key: 'k' } } }],
+    [['mcp.actor'], { mcp: {} }],
+    [[], { mcp: { url, tools: ['read_*'] }, http: { authSecretRef: { name: 's', key: 'k' } } }],
+    [['mcp.actor'], { mcp: { url, ...mcp } }],
+    [['http.url'], { mcp: { url }, http: { url } }],
+    [['mcp.tools'], { mcp: { ...mcp, tools: ['search'] } }],
+    [['mcp.oauth'], { mcp: { ...mcp, oauth } }],
+    [['http.authSecretRef'], { mcp: { url, oauth }, http: { authSecretRef: { name: 's', key: 'k' } } }],
     [['parameters.type'], { http: { url }, parameters: { type: 'string' } }],
     [['parameters.properties'], { http: { url }, parameters: { type: 'object', properties: [] } }],
     [['parameters.required'], { http: { url }, parameters: { type: 'object', required: 'a' } }],

@@ -1,80 +1,13 @@
-// Tool: a custom tool for models, behind plain HTTP or an MCP server in a durable actor.
+// Tool: custom tools for models, behind plain HTTP or an MCP server, which has an address or runs in a durable actor.
 
 import { z } from 'zod'
 import type { Problem } from '../../errors.ts'
-import { PositiveDuration } from '../duration.ts'
 import { field } from '../field.ts'
 import { isJsonObject } from '../json.ts'
-import { Condition, defineResource, ForeignName, Name, Timestamp } from './metadata.ts'
-import { FreeForm, SecretKeyRef, WebAddress } from './references.ts'
-
-const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be the name of an HTTP header')
-// biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 9110 section 5.5 refuses them in field values
-const headerValue = z.string().regex(/^[^\x00-\x08\x0a-\x1f\x7f]*$/, 'must not contain control characters')
-
-export const httpMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
-
-/** The request that a tool makes. */
-export const ToolHttp = z.strictObject({
-  url: field(
-    WebAddress.optional(),
-    'Address that each call is sent to. Required unless `mcp` is set.',
-    'https://api.example.com/weather',
-  ),
-  method: field(z.enum(httpMethods).default('POST'), 'HTTP method of the call.'),
-  headers: field(z.record(headerName, headerValue).optional(), 'Headers that each call carries.', {
-    Accept: 'application/json',
-  }),
-  timeout: field(PositiveDuration.default('30s'), 'Time limit of one call, as a duration.', '30s'),
-  authSecretRef: field(SecretKeyRef.optional(), 'Entry of a Secret that holds the token of the tool.'),
-  authInject: field(
-    z.enum(['header', 'body']).default('header'),
-    'How the token is sent: `header` as `Authorization: Bearer`, `body` inside the JSON body.',
-  ),
-  authBodyKey: field(
-    z.string().max(256).optional(),
-    'Key of the JSON body that holds the token, with `authInject: body`.',
-    'api_key',
-  ),
-})
-export type ToolHttp = z.infer<typeof ToolHttp>
-
-/** The actor that runs an MCP server. */
-export const ToolActor = z.strictObject({
-  templateRef: field(
-    z.strictObject({
-      name: field(ForeignName, 'Name of the template.', 'mcp-server'),
-      namespace: field(Name.optional(), "Namespace of the template. Without it: the tool's own.", 'team-a'),
-    }),
-    'Template of the actor that runs the MCP server.',
-  ),
-  poolRef: field(
-    z
-      .strictObject({
-        name: field(ForeignName.optional(), 'Name of the pool.', 'warm'),
-        namespace: field(Name.optional(), "Namespace of the pool. Without it: the tool's own.", 'team-a'),
-      })
-      .optional(),
-    'Pool of warm actors.',
-  ),
-  boot: field(z.boolean().default(false), 'Start the actor right away rather than at the first call.'),
-})
-export type ToolActor = z.infer<typeof ToolActor>
-
-/** An MCP server as a tool. */
-export const ToolMcp = z.strictObject({
-  path: field(
-    z
-      .string()
-      .max(1024)
-      .regex(/^\/[^\s\0]*$/, 'must start with "/"')
-      .default('/mcp'),
-    'Path of the MCP endpoint.',
-    '/mcp',
-  ),
-  actor: field(ToolActor, 'Actor that serves the endpoint.'),
-})
-export type ToolMcp = z.infer<typeof ToolMcp>
+import { Condition, defineResource, Timestamp } from './metadata.ts'
+import { FreeForm } from './references.ts'
+import { httpProblems, ToolHttp } from './tool-http.ts'
+import { ListedTool, mcpProblems, ToolMcp } from './tool-mcp.ts'
 
 /** The spec of a tool. */
 export const ToolSpec = z
@@ -89,7 +22,7 @@ export const ToolSpec = z
       properties: { city: { type: 'string' } },
     }),
     http: field(ToolHttp.optional(), 'A tool that is one HTTP request.'),
-    mcp: field(ToolMcp.optional(), 'A tool that an MCP server offers.'),
+    mcp: field(ToolMcp.optional(), 'The tools of an MCP server.'),
   })
   .meta({
     id: 'ToolSpec',
@@ -101,27 +34,6 @@ export const ToolSpec = z
     ],
   })
 export type ToolSpec = z.infer<typeof ToolSpec>
-
-function httpProblems(http: ToolHttp | undefined): Problem[] {
-  const problems: Problem[] = []
-  if (http?.url === undefined) problems.push({ path: 'http.url', message: 'is required for a tool without mcp' })
-  if (http?.authInject !== 'body') return problems
-  if (http.authBodyKey === undefined || http.authBodyKey === '') {
-    problems.push({ path: 'http.authBodyKey', message: 'is required when authInject is body' })
-  }
-  if (http.method === 'GET') {
-    problems.push({ path: 'http.authInject', message: 'must be header for method GET, which sends no body' })
-  }
-  return problems
-}
-
-function mcpProblems(http: ToolHttp | undefined): Problem[] {
-  const problems: Problem[] = []
-  if (http === undefined) return problems
-  if (http.authInject === 'body') problems.push({ path: 'http.authInject', message: 'must be header for an MCP tool' })
-  if (http.method !== 'POST') problems.push({ path: 'http.method', message: 'must be POST for an MCP tool' })
-  return problems
-}
 
 function parameterProblems(parameters: Record<string, unknown>): Problem[] {
   if (Object.keys(parameters).length === 0) return []
@@ -139,7 +51,7 @@ function parameterProblems(parameters: Record<string, unknown>): Problem[] {
 
 /** Problems across fields; paths are relative to the spec. */
 export function toolProblems(spec: ToolSpec): Problem[] {
-  const transport = spec.mcp === undefined ? httpProblems(spec.http) : mcpProblems(spec.http)
+  const transport = spec.mcp === undefined ? httpProblems(spec.http) : mcpProblems(spec.mcp, spec.http)
   return [...parameterProblems(spec.parameters), ...transport]
 }
 
@@ -179,6 +91,10 @@ export const ToolStatus = z
       'https://api.example.com/weather',
     ),
     actor: field(ToolActorStatus.optional(), 'Actor that serves the tool.'),
+    tools: field(
+      z.array(ListedTool).optional(),
+      'What models may call of an MCP server with `spec.mcp.url`, as the server said when it was last checked.',
+    ),
     lastCheck: field(Timestamp.optional(), 'When the tool was last checked.'),
     error: field(z.string().optional(), 'Why the tool is not available.', 'the Secret weather-key is missing'),
     observedGeneration: field(z.int().min(0).optional(), 'The `metadata.generation` that this status is about.', 1),

@@ -1,12 +1,17 @@
 // Checks endpoints through the egress room: refused, unreachable or reachable. No more often than needed.
+import type { McpServer } from '../../contract/api/assigned-tool.ts'
+import type { OfferedTool } from '../../contract/resources/tool-mcp.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import type { EgressPolicy } from '../../ports/egress.ts'
 import type { CatalogDeps } from './settings.ts'
 
-type EndpointState = { state: 'reachable' } | { state: 'refused' | 'unreachable'; message: string }
+type EndpointState =
+  | { state: 'reachable'; offered?: OfferedTool[] }
+  | { state: 'refused' | 'unreachable'; message: string }
 export type EndpointCheck = EndpointState & { at: Date; nextAt: Date }
 
-type Target = { url: string; policy: Pick<EgressPolicy, 'trusted' | 'allowedHosts'> }
+/** An MCP server is asked for its tools. */
+type Target = { url: string; policy: Pick<EgressPolicy, 'trusted' | 'allowedHosts'> } | { server: McpServer }
 
 export type EndpointChecks = {
   /** The last check of the object's endpoint, or a new one when that is too old or was for another endpoint. */
@@ -18,13 +23,18 @@ export type EndpointChecks = {
 const timeoutMs = 10_000
 const retryMs = 30_000
 
-/** Any HTTP answer counts as reachable: an endpoint for POST may refuse a HEAD. */
-async function look({ egress, settings }: CatalogDeps, target: Target, signal: AbortSignal): Promise<EndpointState> {
+/** Any HTTP answer of a plain endpoint counts as reachable: one for POST may refuse a HEAD. */
+async function ask({ egress, settings, listMcpTools }: CatalogDeps, target: Target, signal: AbortSignal) {
+  if ('server' in target) return { offered: await listMcpTools(target.server, signal) }
   const policy = { ...settings.egress, ...target.policy }
   const request = { url: target.url, method: 'HEAD', maxBytes: 1024, timeoutMs, maxRedirects: 0, policy }
+  await egress.request(request, signal)
+  return {}
+}
+
+async function look(deps: CatalogDeps, target: Target, signal: AbortSignal): Promise<EndpointState> {
   try {
-    await egress.request(request, signal)
-    return { state: 'reachable' }
+    return { state: 'reachable', ...(await ask(deps, target, signal)) }
   } catch (error) {
     const state = isSvcError(error, 'Forbidden') ? 'refused' : 'unreachable'
     return { state, message: messageOf(error) }

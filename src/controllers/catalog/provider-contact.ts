@@ -63,7 +63,7 @@ function keepError({ lastError, lastErrorAt }: ProviderStatus, { calls, tried }:
   const triedAt = tried === undefined || tried.fault !== undefined ? undefined : tried.at.toISOString()
   const goodAt = newer(triedAt, calls?.goodAt?.toISOString())
   if (lastError === undefined || (goodAt !== undefined && goodAt >= (lastErrorAt ?? ''))) return {}
-  return { lastError, ...(lastErrorAt !== undefined && { lastErrorAt }) }
+  return { lastError, lastErrorAt }
 }
 
 function findError(status: ProviderStatus, seen: Seen): Pick<Contact, ErrorField> {
@@ -77,7 +77,7 @@ function findError(status: ProviderStatus, seen: Seen): Pick<Contact, ErrorField
 export function findContact({ status = {} }: Provider, seen: Seen): Contact {
   const reached = findReached(status.lastReached, seen)
   return {
-    ...(reached !== undefined && { lastReached: reached }),
+    lastReached: reached,
     ...findError(status, seen),
     ...(seen.cooling !== undefined && { coolingDownUntil: seen.cooling.until.toISOString() }),
   }

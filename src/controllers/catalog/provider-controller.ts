@@ -127,8 +127,8 @@ async function reconcileProvider(context: ProviderContext, key: string): Promise
   const isSame = provider.status?.ready === ready && provider.status?.message === message
   const contact = findContact(provider, seen)
   await writeCatalogStatus(resources, 'Provider', provider, {
-    ...(ready !== undefined && { ready }),
-    ...(message !== undefined && { message }),
+    ready,
+    message,
     lastValidated: isFresh && isSame ? validated : now.toISOString(),
     ...contact,
     conditions: makeConditions(provider, verdict, seen),

@@ -6,6 +6,7 @@ import type { Records } from '../../ports/index.ts'
 import type { TryProvider } from '../../ports/provider-trial.ts'
 import type { Resources } from '../../ports/resources.ts'
 import type { Secrets } from '../../ports/secrets.ts'
+import type { ListMcpTools } from '../../ports/tool-listing.ts'
 import type { AgentPrograms } from '../../rules/agent-programs.ts'
 import type { Log } from '../engine/controller.ts'
 
@@ -31,6 +32,7 @@ export type CatalogDeps = {
   configMaps: ConfigMaps
   egress: Egress
   tryProvider: TryProvider
+  listMcpTools: ListMcpTools
   clock: Clock
   log: Log
   settings: CatalogSettings

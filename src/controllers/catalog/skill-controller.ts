@@ -18,7 +18,7 @@ function describeSize(content: Skill['spec']['content']) {
     status: isLarge ? ('True' as const) : ('False' as const),
     reason: isLarge ? 'LargeContent' : 'ContentSizeFine',
     message: isLarge
-      ? `the content has ${bytes} bytes; above ${largeSkillBytes} it takes up too much of the prompt of every task that uses it`
+      ? `the content has ${bytes} bytes; above ${largeSkillBytes} it takes up much of the context of a model that reads all of it`
       : `the content has ${bytes} bytes`,
   }
 }

@@ -1,4 +1,5 @@
 // Assembles what one attempt is started with.
+import { listToolSecrets } from '../../contract/api/assigned-tool.ts'
 import type { WorkAssignment } from '../../contract/api/assignment.ts'
 import { tryParseDuration } from '../../contract/duration.ts'
 import { dropUndefined } from '../../contract/json.ts'
@@ -122,6 +123,7 @@ async function buildAssignment(
     },
     agent: await assignAgent(deps, attempt),
     customTools: references.customTools,
+    ...(references.skills.length > 0 && { skills: references.skills }),
     // What changes in a repository is its diff.
     ...(references.checkout === undefined
       ? { keep: settings.keep }
@@ -192,6 +194,7 @@ function makeLoop(deps: TaskControllerDeps, { task, references }: NewAttempt): W
     systemPrompt: references.systemPrompt,
     prompt: promptOf(task.spec),
     tools: references.builtInTools,
+    outputSchema: ai?.outputSchema,
   }
 }
 
@@ -213,7 +216,7 @@ function listSecrets(own: (string | undefined)[], references: References): strin
   // What a worker does not get it cannot show.
   const keys =
     references.agent?.spec.runtime !== undefined ? [] : references.models.map((choice) => choice.provider.apiKey)
-  const tools = references.customTools.map((tool) => tool.http.auth?.token)
+  const tools = references.customTools.flatMap(listToolSecrets)
   const values = [...own, ...keys, ...tools, ...listMountedValues(references)].filter(
     (value) => value !== undefined && value !== '',
   )

@@ -1,9 +1,11 @@
-// The system prompt of an ai task: its own or its agent's, then the skills of both.
+// The instructions of a task: its own system prompt or its agent's, and the skills of both.
 import { readConfigEntry } from '../../catalog/entries.ts'
+import type { AssignedSkill } from '../../contract/api/assignment.ts'
 import type { Agent } from '../../contract/resources/agent.ts'
 import type { SkillRef } from '../../contract/resources/references.ts'
-import type { SkillContent } from '../../contract/resources/skill.ts'
+import { skillProblems } from '../../contract/resources/skill.ts'
 import type { Task } from '../../contract/resources/task.ts'
+import { summarize } from '../../contract/validation.ts'
 import { SvcError } from '../../errors.ts'
 import type { ConfigMaps } from '../../ports/configmaps.ts'
 import type { ResourceReader } from '../../ports/resources.ts'
@@ -21,24 +23,35 @@ async function readPrompt({ configMaps }: InstructionDeps, task: Task, agent: Ag
   return await readConfigEntry(configMaps, { namespace, name: configMapRef.name }, entry)
 }
 
-function listSkills(task: Task, agent: Agent | undefined): Named[] {
+function nameSkills(task: Task, agent: Agent | undefined): Named[] {
   const own = (task.spec.ai?.skills ?? []).map((ref) => ({ ref, ...task.metadata, owner: 'spec.ai.skills' }))
   if (agent === undefined) return own
   const owner = `skills of agent "${agent.metadata.name}"`
   return [...(agent.spec.skills ?? []).map((ref) => ({ ref, ...agent.metadata, owner })), ...own]
 }
 
-async function readSkill(deps: InstructionDeps, { ref, namespace, owner }: Named): Promise<[string, SkillContent]> {
-  const { name, configMapRef } = ref
+/** A Skill is listed and read when it is needed; a text of a config map has no description to be listed by. */
+type Found = { skill: AssignedSkill } | { section: string }
+
+async function readSkill(deps: InstructionDeps, { ref, namespace, owner }: Named): Promise<[string, Found]> {
+  const { name = '', configMapRef } = ref
   if (configMapRef !== undefined) {
     const entry = { entry: configMapRef.key, owner }
-    const inline = await readConfigEntry(deps.configMaps, { namespace, name: configMapRef.name }, entry)
-    return [`${configMapRef.name}/${configMapRef.key}`, { inline }]
+    const text = await readConfigEntry(deps.configMaps, { namespace, name: configMapRef.name }, entry)
+    const shown = `${configMapRef.name}/${configMapRef.key}`
+    return [shown, { section: formatSkill(shown, text) }]
   }
-  const skill = await deps.resources.get('Skill', { namespace, name: name ?? '' })
-  if (skill !== undefined) return [skill.metadata.name, skill.spec.content]
-  throw new SvcError('NotFound', `skill "${name}" does not exist in namespace "${namespace}"; create it or remove it`)
+  const skill = await deps.resources.get('Skill', { namespace, name })
+  if (skill === undefined) {
+    throw new SvcError('NotFound', `skill "${name}" does not exist in namespace "${namespace}"; create it or remove it`)
+  }
+  const problems = skillProblems(skill.spec)
+  if (problems.length > 0) throw new SvcError('InvalidRequest', summarize(`skill "${name}"`, problems))
+  return [name, { skill: { name, description: skill.spec.description, ...skill.spec.content } }]
 }
+
+/** `skills` are not part of the prompt yet: who runs the task says how they are read. */
+export type Instructions = { systemPrompt: string; skills: AssignedSkill[] }
 
 /**
  * NotFound, as a sentence, when a reference does not exist (yet). The task's skill takes precedence over its agent's of
@@ -48,9 +61,12 @@ export async function resolveInstructions(
   deps: InstructionDeps,
   task: Task,
   agent: Agent | undefined,
-): Promise<string> {
+): Promise<Instructions> {
   const own = await readPrompt(deps, task, agent)
-  const skills = new Map(await Promise.all(listSkills(task, agent).map((named) => readSkill(deps, named))))
-  const sections = [...skills].map(([name, content]) => formatSkill(name, content))
-  return [own, ...sections].filter((text) => text !== '').join('\n\n')
+  const named = new Map(await Promise.all(nameSkills(task, agent).map((one) => readSkill(deps, one))))
+  const found = [...named.values()]
+  const sections = found.flatMap((one) => ('section' in one ? [one.section] : []))
+  const skills = found.flatMap((one) => ('skill' in one ? [one.skill] : []))
+  const systemPrompt = [own, ...sections].filter((text) => text !== '').join('\n\n')
+  return { systemPrompt, skills }
 }

@@ -3,7 +3,8 @@
 import { readSecret } from '../../catalog/entries.ts'
 import { resolveModels } from '../../catalog/models.ts'
 import { assignTool } from '../../catalog/tools.ts'
-import type { AssignedTool, ModelChoice } from '../../contract/api/assignment.ts'
+import type { AssignedTool } from '../../contract/api/assigned-tool.ts'
+import type { ModelChoice } from '../../contract/api/assignment.ts'
 import { secretFolders } from '../../contract/api/worker-pod.ts'
 import type { Agent } from '../../contract/resources/agent.ts'
 import type { Task } from '../../contract/resources/task.ts'
@@ -19,16 +20,14 @@ import { findTaskProblem } from '../../rules/task-validity.ts'
 import { type CustomTool, chooseTools } from '../../rules/tool-choice.ts'
 import { resolveAgentModel } from './agent-model.ts'
 import { resolveCheckout } from './checkout.ts'
-import { resolveInstructions } from './instructions.ts'
+import { type Instructions, resolveInstructions } from './instructions.ts'
 import type { TaskSettings } from './settings.ts'
 
-export type References = {
+export type References = Instructions & {
   agent: Agent | undefined
   models: ModelChoice[]
   builtInTools: string[]
   customTools: AssignedTool[]
-  /** The system prompt of an ai task, including skills. */
-  systemPrompt: string
   /** The Secrets that task and agent name in `secretRef`. */
   mounted: MountedSecret[]
   /** The repository that the task works in. */
@@ -61,7 +60,7 @@ export async function resolveReferences(deps: ReferenceDeps, task: Task): Promis
   const mounted = task.spec.type === 'agent' ? [] : await readMounted(deps.secrets, task, agent)
   const checkout = await resolveCheckout(deps, task)
   if (task.spec.type === 'container') {
-    return { agent, models: [], builtInTools: [], customTools: [], systemPrompt: '', mounted, checkout }
+    return { agent, models: [], builtInTools: [], customTools: [], systemPrompt: '', skills: [], mounted, checkout }
   }
   if (task.spec.type === 'agent' && agent !== undefined) return await resolveAgentTask(deps, task, { agent, checkout })
   const tools = keepAllowedTools(deps.settings, task, agent)
@@ -70,7 +69,7 @@ export async function resolveReferences(deps: ReferenceDeps, task: Task): Promis
     models: keepAllowed(deps.settings, task, await resolveModels(deps, listProviderWishes(task, agent))),
     builtInTools: tools.builtIn,
     customTools: await Promise.all(tools.custom.map((tool) => resolveTool(deps, tool))),
-    systemPrompt: await resolveInstructions(deps, task, agent),
+    ...(await resolveInstructions(deps, task, agent)),
     mounted,
     checkout,
   }
@@ -83,8 +82,8 @@ async function resolveAgentTask(
   { agent, checkout }: { agent: Agent; checkout: AttemptCheckout | undefined },
 ): Promise<References> {
   const models = keepAllowed(deps.settings, task, [await resolveAgentModel(deps, task, agent)])
-  const systemPrompt = await resolveInstructions(deps, task, agent)
-  return { agent, models, builtInTools: [], customTools: [], systemPrompt, mounted: [], checkout }
+  const instructions = await resolveInstructions(deps, task, agent)
+  return { agent, models, builtInTools: [], customTools: [], ...instructions, mounted: [], checkout }
 }
 
 /** Leaves out fallbacks that the task's context forbids; InvalidRequest when it forbids the first choice. */

@@ -24,7 +24,7 @@ function makeBench(limit = 3) {
 }
 
 describe('failed attempts', () => {
-  it('are answered 429 from the limit on, until the minute is over', () => {
+  it('give 429 from the limit on, until the minute is over', () => {
     const { failOften, retryAfter, advance } = makeBench()
     failOften('10.0.0.1', 2)
     expect(retryAfter('10.0.0.1')).toBeUndefined()
@@ -37,7 +37,7 @@ describe('failed attempts', () => {
     expect(retryAfter('10.0.0.1')).toBeUndefined()
   })
 
-  it('of one address do not hold up another, but those of one IPv6 network do', () => {
+  it('of one address do not block another, but those of one IPv6 network count together', () => {
     const { failOften, retryAfter } = makeBench()
     failOften('10.0.0.1')
     expect(retryAfter('10.0.0.2')).toBeUndefined()
@@ -48,7 +48,7 @@ describe('failed attempts', () => {
     expect(retryAfter('2001:db8:0:2::1')).toBeUndefined()
   })
 
-  it('do not lock out a credential that was good before', () => {
+  it('do not block a credential that was good before', () => {
     const { attempts, failOften, retryAfter } = makeBench()
     attempts.succeed({ credential: 'laptop', connection: {} })
     failOften('10.0.0.1')
@@ -56,7 +56,7 @@ describe('failed attempts', () => {
     expect(retryAfter('10.0.0.1', 'laptop2')).toBeGreaterThan(0)
   })
 
-  it('do not lock out a connection whose credential was good, whoever else came since', () => {
+  it('do not block a connection whose credential was good, whoever else connected since', () => {
     const { attempts, failOften, retryAfter } = makeBench()
     const connection = {}
     attempts.succeed({ credential: 'laptop', connection })
@@ -67,12 +67,12 @@ describe('failed attempts', () => {
     expect(retryAfter('10.0.0.1', 'laptop')).toBeGreaterThan(0)
   })
 
-  it('tell once when an address is shut out', () => {
+  it('report once that an address is blocked', () => {
     const { fail } = makeBench()
     expect([1, 2, 3, 4].map(() => fail('10.0.0.1'))).toEqual([false, false, true, false])
   })
 
-  it('are forgotten for the longest quiet address when there are too many', () => {
+  it('are dropped for the longest quiet address when too many are kept', () => {
     const { failOften, retryAfter, fail } = makeBench(1)
     failOften('10.0.0.1')
     for (let index = 0; index < 10_000; index++) fail(`11.0.${index >> 8}.${index & 255}`)
@@ -80,7 +80,7 @@ describe('failed attempts', () => {
     expect(retryAfter('11.0.39.15')).toBeGreaterThan(0)
   })
 
-  it('with the same credential hold up that credential, wherever it is shown, and nobody else', () => {
+  it('with one credential block that credential from every address, and no other credential', () => {
     const { fail, retryAfter, advance } = makeBench()
     for (const address of ['10.0.0.1', '10.0.0.1', '10.0.0.2']) {
       expect(retryAfter(address, 'stale')).toBeUndefined()
@@ -92,7 +92,7 @@ describe('failed attempts', () => {
     expect(retryAfter('10.0.0.1', 'stale')).toBeUndefined()
   })
 
-  it('of a credential that was good take its place among the good from it', () => {
+  it('of a credential that was good before end its exemption', () => {
     const { attempts, fail, failOften, retryAfter } = makeBench()
     const connection = {}
     attempts.succeed({ credential: 'revoked', connection })
@@ -104,7 +104,7 @@ describe('failed attempts', () => {
     expect(retryAfter('10.0.0.1', 'revoked', connection)).toBeUndefined()
   })
 
-  it('are not counted with a limit of 0', () => {
+  it('are not counted when the limit is 0', () => {
     const { failOften, retryAfter } = makeBench(0)
     failOften('10.0.0.1', 1000)
     expect(retryAfter('10.0.0.1')).toBeUndefined()

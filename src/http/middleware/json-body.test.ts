@@ -35,11 +35,11 @@ describe('a JSON body', () => {
     ['[1}', 'line 1, column 3'],
     ['{"a":1}x', 'line 1, column 8'],
     ['[01]', 'line 1, column 3'],
-  ])('that is broken is refused with the place of the fault: %s', (text, expected) => {
+  ])('that is malformed is refused with the position of the fault: %s', (text, expected) => {
     expect(messageFor(text)).toContain(expected)
   })
 
-  it('is located faulty exactly when JSON.parse refuses it', () => {
+  it('is reported malformed exactly when JSON.parse refuses it', () => {
     fc.assert(
       fc.property(fc.json(), fc.nat(), fc.constantFrom('', '}', 'x', ',', '"', '\u0001'), (text, at, insert) => {
         const broken = text.slice(0, at % text.length) + insert + text.slice((at % text.length) + 1)
@@ -55,14 +55,14 @@ describe('a JSON body', () => {
     )
   })
 
-  it('that is nested too deep is refused before it is built', () => {
+  it('that is nested too deep is refused before it is parsed', () => {
     expect(messageFor('['.repeat(maxJsonDepth) + ']'.repeat(maxJsonDepth))).toBe('accepted')
     expect(messageFor('['.repeat(maxJsonDepth + 1) + ']'.repeat(maxJsonDepth + 1))).toContain('nested')
     expect(messageFor('['.repeat(5_000_000))).toContain('nested')
     expect(messageFor(JSON.stringify({ text: '[{'.repeat(1000) }))).toBe('accepted')
   })
 
-  it('with a prototype key is refused however it is spelled', () => {
+  it('with a prototype key is refused, however the key is escaped', () => {
     expect(messageFor('{"a":{"__proto__":{"x":1}}}')).toContain('__proto__')
     expect(messageFor('{"\\u005f_proto_\\u005F":{}}')).toContain('__proto__')
     expect(messageFor('{"text":"__proto__ is a word"}')).toBe('accepted')
@@ -72,7 +72,7 @@ describe('a JSON body', () => {
     expect(messageFor(new Uint8Array([0x22, 0xff, 0xfe, 0x22]))).toContain('UTF-8')
   })
 
-  it('that is empty is no value at all, which is not the same as null', () => {
+  it('that is empty is undefined, not null', () => {
     expect(parseText('')).toBeUndefined()
     expect(parseText('null')).toBeNull()
   })

@@ -8,7 +8,7 @@ import { placeOf, wrapPage } from './paging.ts'
 import { answerText, bindCreate, bindDelete, bindUpdate } from './resources.ts'
 
 function presentTool({ metadata, spec, status }: Tool): routes.CustomToolItem {
-  const url = spec.http?.url ?? status?.endpoint
+  const url = spec.http?.url ?? spec.mcp?.url ?? status?.endpoint
   return {
     name: metadata.name,
     namespace: metadata.namespace,

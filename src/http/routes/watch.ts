@@ -19,7 +19,7 @@ function frameChange(text: WatchedText, position: string | undefined, write: Wri
   if (text.type === 'synced') return framePosition('synced', position ?? '')
   // The object is JSON already.
   const data = `{"kind":"${text.kind}","object":${write(text)}}`
-  return { ...(position !== undefined && { id: position }), event: text.type, data }
+  return { id: position, event: text.type, data }
 }
 
 /** The frames of a watch, and what is sent while there are none. */

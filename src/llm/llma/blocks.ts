@@ -87,7 +87,7 @@ function stopBlock(index: number, draft: Draft): ModelEvent[] {
   const input = block.type === 'tool_use' ? wholeInput(draft) : undefined
   if (input !== undefined) events.push({ type: 'args_delta', index, json: input })
   const raw = rawOf(draft)
-  events.push({ type: 'block_stop', index, ...(raw === undefined ? {} : { raw }) })
+  events.push({ type: 'block_stop', index, raw })
   return events
 }
 

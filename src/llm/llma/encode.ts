@@ -3,6 +3,7 @@ import type { JsonObject } from '../../contract/json.ts'
 import { SvcError } from '../../errors.ts'
 import { crossFields } from '../crossing.ts'
 import type { ContentBlock, Message, ModelRequest, ToolChoice, ToolSchema } from '../messages.ts'
+import { nativeOutput } from '../native-output.ts'
 import { rememberBy } from '../remembered.ts'
 
 /** The vendor requires the field; a request without a limit gets this one. */
@@ -124,6 +125,7 @@ export function encodeRequest(request: ModelRequest, model: string): JsonObject 
     ...crossed,
     ...encodeSettings(request),
     ...encodeLimits(request, base),
+    ...(request.outputSchema && nativeOutput.llma(request.outputSchema)),
     model,
     messages: encodeMessages(request.messages),
     stream: request.whole !== true,

@@ -84,7 +84,7 @@ function splitTurns(blocks: JsonObject[]): { turns: Segment[]; session?: string 
     if (isAnswered(last) && !last.hasOthers) segments.push(startSegment())
     session = addBlock(segments.at(-1) ?? last, block) ?? session
   }
-  return { turns: segments.filter((turn) => turn.blocks.length > 0), ...(session === undefined ? {} : { session }) }
+  return { turns: segments.filter((turn) => turn.blocks.length > 0), session }
 }
 
 /** Vendors refuse unsigned thinking and empty texts. */
@@ -157,5 +157,5 @@ export function restoreMessages(given: JsonObject[]): Restored {
     else addOther(draft, message)
   }
   settle(draft)
-  return { messages: draft.messages, ...(draft.session === undefined ? {} : { session: draft.session }) }
+  return { messages: draft.messages, session: draft.session }
 }

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../contract/json.ts'
 import { SvcError } from '../../errors.ts'
 import { crossFields } from '../crossing.ts'
 import type { ContentBlock, Message, ModelRequest, TextBlock, ToolChoice, ToolSchema } from '../messages.ts'
+import { nativeOutput } from '../native-output.ts'
 import { rememberBy } from '../remembered.ts'
 import type { Dialect } from './dialect.ts'
 
@@ -102,6 +103,7 @@ export function encodeRequest(request: ModelRequest, options: WireOptions): Json
     ...base,
     ...crossFields(request.raw, 'llmo'),
     ...encodeSettings(request, base, options),
+    ...(request.outputSchema && nativeOutput.llmo(request.outputSchema)),
     model: options.model,
     messages: [...encodeSystem(request.system), ...request.messages.flatMap(encodeMessage)],
     ...encodeStreaming(request, base),

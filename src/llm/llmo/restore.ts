@@ -97,5 +97,5 @@ export function restoreMessages(messages: JsonObject[]): Restored {
     const own = Array.isArray(message.tool_calls) ? message.tool_calls : []
     return turns.flatMap((turn, at) => encodeTurn(turn, message, at === turns.length - 1 ? own : []))
   })
-  return { messages: restored, ...(session === undefined ? {} : { session }) }
+  return { messages: restored, session }
 }

@@ -47,12 +47,12 @@ function writeBlocks(steps: { index: number; kind: string }[]): BlockEvent[] {
 }
 
 describe('the order of blocks', () => {
-  it('counts on from turn to turn [PROXY-009]', () => {
+  it('continues its numbering from turn to turn [PROXY-009]', () => {
     const turn = [openText(0), text(0, 'a'), stop(0)]
     expect(run([turn, turn]).map((event) => ('index' in event ? event.index : -1))).toEqual([0, 0, 0, 1, 1, 1])
   })
 
-  it('lets calls whose fragments come mixed follow each other', () => {
+  it('puts tool calls one after another when their fragments arrive mixed', () => {
     const events = run([[openCall(0), openCall(1), args(1, '{'), args(0, '{}'), args(1, '}'), stop(0), stop(1)]])
     checkOrder(events)
     const written = (index: number) =>
@@ -60,7 +60,7 @@ describe('the order of blocks', () => {
     expect([written(0), written(1)]).toEqual(['{}', '{}'])
   })
 
-  it('keeps what comes of a call that waits behind a text', () => {
+  it('keeps fragments of a call that waits behind a text block', () => {
     const given = [
       openCall(3),
       args(3, '{}'),
@@ -76,13 +76,13 @@ describe('the order of blocks', () => {
     expect(events.flatMap((event) => (event.type === 'args_delta' ? event.json : [])).join('')).toBe('{}{}')
   })
 
-  it('opens a text again that goes on after another block', () => {
+  it('opens a new text block when text continues after another block', () => {
     const events = run([[openText(0), text(0, 'a'), openCall(1), stop(1), text(0, 'b'), stop(0)]])
     checkOrder(events)
     expect(events.filter((event) => event.type === 'text_delta')).toHaveLength(2)
   })
 
-  it('ends a block when another of its number begins', () => {
+  it('ends a block when another with its index begins', () => {
     for (const open of [openText, openCall]) {
       const events = run([[open(0), openText(0), text(0, 'a'), openCall(0), args(0, '{}'), stop(0)]])
       checkOrder(events)
@@ -90,7 +90,7 @@ describe('the order of blocks', () => {
     }
   })
 
-  it('holds for whatever comes, and loses nothing', () => {
+  it('is valid for any sequence of events, and no event is lost', () => {
     const step = fc.record({ index: fc.nat(3), kind: fc.constantFrom('delta', 'stop') })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {

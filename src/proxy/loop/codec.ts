@@ -48,7 +48,7 @@ function readLlma(body: JsonObject): ReadRequest {
   requireShape(LlmaRequest, body)
   const { messages, session } = restoreLlma(body.messages as JsonObject[])
   const request = decodeLlma({ ...body, messages } as unknown as LlmaRequest)
-  return { request, includeUsage: false, ...(session === undefined ? {} : { session }) }
+  return { request, includeUsage: false, session }
 }
 
 function readLlmo(body: JsonObject): ReadRequest {
@@ -61,7 +61,7 @@ function readLlmo(body: JsonObject): ReadRequest {
   const request = decodeLlmo({ ...body, messages } as unknown as LlmoRequest)
   const options = body.stream_options as { include_usage?: unknown } | null | undefined
   const includeUsage = options?.include_usage === true
-  return { request, includeUsage, ...(session === undefined ? {} : { session }) }
+  return { request, includeUsage, session }
 }
 
 /** A request of the responses API is a chat completion in another form. */

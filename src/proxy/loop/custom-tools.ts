@@ -1,10 +1,11 @@
 // The Tool resources of a namespace, ready to run; read again when one of them or a Secret changes.
 import { createCatalogMemory } from '../../catalog/memory.ts'
 import { assignTool } from '../../catalog/tools.ts'
+import { listToolSecrets } from '../../contract/api/assigned-tool.ts'
 import type { Tool as ToolResource } from '../../contract/resources/tool.ts'
 import { isSvcError } from '../../errors.ts'
 import type { Ports } from '../../ports/index.ts'
-import { createHttpTool } from '../../tools/custom/http-tool.ts'
+import { createCustomTools } from '../../tools/custom/custom-tools.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { failTool } from '../../tools/tool-error.ts'
 
@@ -18,7 +19,9 @@ export type CustomToolCache = {
   close(): void
 }
 
-export function createCustomToolCache(ports: Pick<Ports, 'resources' | 'secrets' | 'clock'>): CustomToolCache {
+type ToolPorts = Pick<Ports, 'resources' | 'secrets' | 'clock'>
+
+export function createCustomToolCache(ports: ToolPorts): CustomToolCache {
   const memory = createCatalogMemory(ports, { kinds: ['Tool'] })
   const cache = memory.createCache<CustomTools>()
   return {
@@ -28,24 +31,20 @@ export function createCustomToolCache(ports: Pick<Ports, 'resources' | 'secrets'
   }
 }
 
-async function readTools(
-  { resources, secrets }: Pick<Ports, 'resources' | 'secrets'>,
-  namespace: string,
-): Promise<CustomTools> {
-  const { items } = await resources.list('Tool', { namespace })
-  const made = await Promise.all(items.map((item) => makeTool(secrets, item)))
-  return { tools: made.map(({ tool }) => tool), secrets: made.flatMap(({ token }) => token ?? []) }
+async function readTools(ports: ToolPorts, namespace: string): Promise<CustomTools> {
+  const { items } = await ports.resources.list('Tool', { namespace })
+  const made = await Promise.all(items.map((item) => makeTools(ports, item)))
+  return { tools: made.flatMap(({ tools }) => tools), secrets: made.flatMap(({ secrets: own }) => own) }
 }
 
 /** A tool that cannot be called yet is offered anyway, and explains why (LLMA-026). */
-async function makeTool(secrets: Ports['secrets'], resource: ToolResource): Promise<{ tool: Tool; token?: string }> {
+async function makeTools({ secrets, clock }: ToolPorts, resource: ToolResource): Promise<CustomTools> {
   try {
     const assigned = await assignTool(secrets, resource)
-    const token = assigned.http.auth?.token
-    return { tool: createHttpTool(assigned), ...(token === undefined ? {} : { token }) }
+    return { tools: createCustomTools(assigned, clock), secrets: listToolSecrets(assigned) }
   } catch (error) {
     if (!isSvcError(error)) throw error
-    return { tool: makeUnusable(resource, error.message) }
+    return { tools: [makeUnusable(resource, error.message)], secrets: [] }
   }
 }
 

@@ -4,7 +4,7 @@ import { createFrameChannel } from './frame-channel.ts'
 const nextRound = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 describe('a channel of frames', () => {
-  it('opens with the first frame, and writes everything in order, what waited in one piece', async () => {
+  it('opens with the first frame, and writes all frames in order, waiting ones joined', async () => {
     const channel = createFrameChannel()
     void channel.push('a')
     await channel.opened()
@@ -17,13 +17,13 @@ describe('a channel of frames', () => {
     expect(written).toEqual(['ab', 'c'])
   })
 
-  it('rejects the opening when it ends with an error before any frame', async () => {
+  it('rejects opened() when it ends with an error before any frame', async () => {
     const channel = createFrameChannel()
     channel.end(new Error('no'))
     await expect(channel.opened()).rejects.toThrow('no')
   })
 
-  it('holds who pushes back while there is no room, and joins what comes meanwhile', async () => {
+  it('makes push() wait while the writer is blocked, and joins the frames of that time', async () => {
     const channel = createFrameChannel()
     const written: string[] = []
     const rooms: (() => void)[] = []
@@ -48,7 +48,7 @@ describe('a channel of frames', () => {
     expect(written.join('')).toHaveLength(300)
   })
 
-  it('lets who pushes go when writing fails, and writes nothing more', async () => {
+  it('resolves push() when writing fails, and writes nothing more', async () => {
     const channel = createFrameChannel()
     const writing = Array.from({ length: 100 }, () => channel.push('x'))
     let tries = 0
@@ -62,14 +62,14 @@ describe('a channel of frames', () => {
     expect(tries).toBe(1)
   })
 
-  it('lets who pushes go at its end, although nobody writes', async () => {
+  it('resolves push() when it ends, although nobody writes', async () => {
     const channel = createFrameChannel()
     const writing = Array.from({ length: 100 }, () => channel.push('x'))
     channel.end()
     await Promise.all(writing)
   })
 
-  it('writes what waits for room although it has ended', async () => {
+  it('writes frames that were waiting when it ended', async () => {
     const channel = createFrameChannel()
     const written: string[] = []
     const piping = channel.pipe((text) => {
@@ -83,7 +83,7 @@ describe('a channel of frames', () => {
     expect(written).toEqual(['a', 'b'])
   })
 
-  it('gives a late writer what came before the end', async () => {
+  it('gives a writer that comes after the end the frames from before it', async () => {
     const channel = createFrameChannel()
     void channel.push('a')
     channel.end()

@@ -13,8 +13,8 @@ function startPulse(beat: () => Promise<void> | undefined = () => undefined) {
   return { clock, pulse, told }
 }
 
-describe('a pulse', () => {
-  it('beats in every pause, and not while something is sent', async () => {
+describe('the heartbeat of a stream', () => {
+  it('is sent in every pause, and not while frames are sent', async () => {
     const { clock, pulse, told } = startPulse()
     await clock.advance(3000)
     expect(told.beats).toBe(3)
@@ -25,7 +25,7 @@ describe('a pulse', () => {
     expect(told.beats).toBe(4)
   })
 
-  it('waits until the last beat was taken', async () => {
+  it('waits until the previous heartbeat was written', async () => {
     const taken = Promise.withResolvers<void>()
     const { clock, told } = startPulse(() => taken.promise)
     await clock.advance(5000)
@@ -35,7 +35,7 @@ describe('a pulse', () => {
     expect(told.beats).toBe(2)
   })
 
-  it('is silent once it is stopped, also between a beat and its end', async () => {
+  it('is not sent after stop(), even when a heartbeat was still being written', async () => {
     const taken = Promise.withResolvers<void>()
     const { clock, pulse, told } = startPulse(() => taken.promise)
     await clock.advance(1000)

@@ -45,6 +45,8 @@ type Job = {
   encoding: EncoderOptions
   /** Headers of the answer. */
   headers: Record<string, string>
+  /** Ends what the tools of the run have kept open. */
+  close(): Promise<void>
 }
 
 const sessionLength = 12
@@ -60,7 +62,7 @@ async function prepare(deps: ProxyLoopDeps, tools: ToolOpener, call: ProxyCall):
   const codec = codecs[call.endpoint]
   const id = ids.hex(24)
   const { request, session = id.slice(0, sessionLength), includeUsage } = codec.read(call.body)
-  const { host, redact, isExternal, added } = await tools.open(call, request.tools, session)
+  const { host, redact, isExternal, added, close } = await tools.open(call, request.tools, session)
   const { maxIterations, maxToolCalls, toolTimeoutMs, maxDurationMs } = deps.loop
   const now = clock.now()
   const { system, messages, tools: _tools, model: _model, ...settings } = request
@@ -81,6 +83,7 @@ async function prepare(deps: ProxyLoopDeps, tools: ToolOpener, call: ProxyCall):
     reply: { isExternal, session, shows: call.family === 'llma' ? 'blocks' : 'text' },
     encoding: { id: `${codec.idPrefix}${id}`, createdAt: now, includeUsage },
     headers: tellAdded(added),
+    close,
   }
 }
 
@@ -108,9 +111,9 @@ function findFailure({ finished }: LoopState): SvcError | undefined {
     : explainModelError(finished.error)
 }
 
-async function answerWhole({ call, codec, run, reply: options, encoding, headers }: Job): Promise<ProxyAnswer> {
+async function answerWhole({ call, codec, run, reply: options, encoding, headers, close }: Job): Promise<ProxyAnswer> {
   const reply = createWholeReply(options)
-  const state = await runLoop({ ...run, signal: call.signal, emit: reply.read })
+  const state = await runLoop({ ...run, signal: call.signal, emit: reply.read }).finally(() => void close())
   const failure = findFailure(state)
   if (failure !== undefined) throw failure
   return { status: 200, headers, body: codec.encodeAnswer(reply.answer(state), encoding) }
@@ -162,7 +165,7 @@ async function streamLoop(job: Job, { channel, encoder, signal }: Stream): Promi
     return channel.push(text)
   }
   try {
-    const state = await runLoop({ ...job.run, signal, emit: tell })
+    const state = await runLoop({ ...job.run, signal, emit: tell }).finally(() => void job.close())
     const failure = findFailure(state)
     if (failure !== undefined && !begun) throw failure
     // The last frames do not wait for room: the channel ends with them.

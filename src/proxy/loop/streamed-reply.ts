@@ -66,7 +66,7 @@ function createTurns({ isExternal, shows, session }: ReplyOptions, order: Order)
 
   function count(): ModelEvent[] {
     const { usage, raw } = totals.sum()
-    return [{ type: 'usage', usage, ...(raw === undefined ? {} : { raw }) }]
+    return [{ type: 'usage', usage, raw }]
   }
 
   function readBlock(event: Extract<ModelEvent, { index: number }>): ModelEvent[] {

@@ -3,6 +3,7 @@ import type { ToolSchema } from '../../llm/messages.ts'
 import type { HostTool, ToolHost } from '../../llm/tool-host.ts'
 import { createRedactor, type Redactor } from '../../observability/redaction.ts'
 import type { ScratchHold } from '../../ports/scratch.ts'
+import { createLinks, type Links } from '../../tools/links.ts'
 import { builtinTools, createToolHost } from '../../tools/registry.ts'
 import { showTool, type TokenPropagation, type Tool, type ToolContext } from '../../tools/tool.ts'
 import { explainToolError } from '../../tools/tool-error.ts'
@@ -19,6 +20,8 @@ export type LoopTools = {
   isExternal(name: string): boolean
   /** Names of the tools that the service offers in addition to the caller's. */
   added: readonly string[]
+  /** Ends what its tools have kept open. Never rejects. */
+  close(): Promise<void>
 }
 
 type ServerTools = { tools: Tool[]; custom: CustomTools }
@@ -65,7 +68,7 @@ async function keepOffered(
 /** Forbidden. */
 async function requireCalled({ ports }: ProxyLoopDeps, { caller, namespace }: ProxyCall, tool: Tool): Promise<void> {
   const serviceTool = builtinTools.includes(tool) ? ({ serviceTool: 'builtIn' } as const) : {}
-  await requireUsable(ports, { caller, namespace, tool: tool.name, ...serviceTool })
+  await requireUsable(ports, { caller, namespace, tool: tool.owner ?? tool.name, ...serviceTool })
 }
 
 /** A request's own transaction is sent along with its tool calls; without an exchange there is no token to send. */
@@ -81,7 +84,11 @@ function openPropagation(deps: ProxyLoopDeps, { caller, namespace }: ProxyCall):
   }
 }
 
-function makeContext(deps: ProxyLoopDeps, call: ProxyCall, workspaceRoot: string): ToolContext {
+function makeContext(
+  deps: ProxyLoopDeps,
+  call: ProxyCall,
+  { workspaceRoot, links }: Pick<ToolContext, 'workspaceRoot' | 'links'>,
+): ToolContext {
   const { ports, settings, loop } = deps
   return {
     workspaceRoot,
@@ -92,6 +99,7 @@ function makeContext(deps: ProxyLoopDeps, call: ProxyCall, workspaceRoot: string
     egressPolicy: { allowNetworks: [...settings.allowNetworks], deny: [...settings.ownAddresses()] },
     search: loop.search,
     propagation: openPropagation(deps, call),
+    links,
   }
 }
 
@@ -99,13 +107,17 @@ function makeContext(deps: ProxyLoopDeps, call: ProxyCall, workspaceRoot: string
 function createToolCaller(
   deps: ProxyLoopDeps,
   call: ProxyCall,
-  { server, session }: { server: Tool[]; session: string },
+  { server, session, links }: { server: Tool[]; session: string; links: Links },
 ): ToolHost['call'] {
   const isBuiltin = (tool: Tool) => builtinTools.includes(tool)
   const builtin = server.filter(isBuiltin).map(({ name }) => name)
   const custom = server.filter((tool) => !isBuiltin(tool))
   const runIn = async (hold: ScratchHold, ...[toolCall, signal]: Parameters<ToolHost['call']>) => {
-    const host = createToolHost({ builtin, custom, context: makeContext(deps, call, hold.folder) })
+    const host = createToolHost({
+      builtin,
+      custom,
+      context: makeContext(deps, call, { workspaceRoot: hold.folder, links }),
+    })
     try {
       const result = await host.call(toolCall, AbortSignal.any([signal, hold.full]))
       return hold.full.aborted ? tellFailure(hold.full.reason) : result
@@ -160,12 +172,14 @@ export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
     // The caller's tool takes precedence (PROXY-012).
     const server = tools.filter(({ name }) => !ownNames.has(name))
     const list = [...own.map(toExternal), ...server.map(showTool)]
+    const links = createLinks()
     const redactor = once(() => createRedactor([...custom.secrets, ...keysOf(call)], 'tokens'))
     return {
-      host: { list: () => list, call: createToolCaller(deps, call, { server, session }) },
+      host: { list: () => list, call: createToolCaller(deps, call, { server, session, links }) },
       redact: (text) => redactor()(text),
       isExternal: (name) => ownNames.has(name),
       added: server.map(({ name }) => name),
+      close: links.close,
     }
   }
 

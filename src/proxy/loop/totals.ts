@@ -25,7 +25,7 @@ export function createTotals(): Totals {
   let present: Counted = { usage: noUsage }
   return {
     note: ({ usage, raw }) => {
-      present = { usage, ...(raw === undefined ? {} : { raw }) }
+      present = { usage, raw }
     },
     endCall() {
       before = addCounted(before, present)

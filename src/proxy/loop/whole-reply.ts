@@ -49,10 +49,10 @@ export function createWholeReply(options: ReplyOptions): WholeReply {
         usage,
         untouched: isUntouched(state, options),
         stopReason: end.reason,
-        ...(end.stopSequence === undefined ? {} : { stopSequence: end.stopSequence }),
-        ...(raw === undefined ? {} : { rawUsage: raw }),
+        stopSequence: end.stopSequence,
+        rawUsage: raw,
         ...(start?.raw === undefined ? {} : { raw: start.raw }),
-        ...(end.raw === undefined ? {} : { rawStop: end.raw }),
+        rawStop: end.raw,
       }
     },
   }

@@ -68,7 +68,7 @@ function measure({ request, target }: Job, call: PassedCall, sentAt: number): Pr
     outcome: outcomeOf(call),
     addedMs: sentAt - request.arrivedAt,
     ...(firstByteAt === undefined ? {} : { firstByteMs: firstByteAt - request.arrivedAt }),
-    ...(usage === undefined ? {} : { usage }),
+    usage,
   }
 }
 

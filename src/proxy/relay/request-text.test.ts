@@ -20,12 +20,12 @@ describe('the model of a request', () => {
     expect(rename(text, 'b')).toBe(expected)
   })
 
-  it('is not touched when it is right already', () => {
+  it('is not touched when it is already right', () => {
     const bytes = Buffer.from('{"model":"b"}')
     expect(replaceModel(bytes, readRequestFields(bytes), 'b')).toBe(bytes)
   })
 
-  it('leaves every other byte of any JSON object as it was', () => {
+  it('is replaced without changing any other byte of any JSON object', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.string(), fc.nat(2), (object, name, blanks) => {
         const text = JSON.stringify({ ...object, model: 'provider/old' }, null, blanks)
@@ -36,7 +36,7 @@ describe('the model of a request', () => {
     )
   })
 
-  it('is refused when it is there twice, lest two programs believe two different ones', () => {
+  it('is refused when the key occurs twice, since two programs could read two different values', () => {
     expect(() => readRequestFields(Buffer.from('{"model":"a","mod\\u0065l":"b"}'))).toThrow('twice')
   })
 
@@ -48,7 +48,7 @@ describe('the model of a request', () => {
 describe('a body of millions of values', () => {
   const many = `[${Array(1_000_000).fill('0').join()}]`
 
-  it('is looked through without any of them being built', () => {
+  it('is scanned without parsing any of them', () => {
     const parse = vi.spyOn(JSON, 'parse')
     try {
       const text = `{"model":"m","stream":${many},"stream_options":{"x":${many}},"messages":${many}}`

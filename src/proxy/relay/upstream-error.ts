@@ -67,6 +67,6 @@ export function answerRefusal(error: ModelError, body: Buffer, target: Target): 
   return {
     status: statusFor(error),
     body: redacted === text ? body : Buffer.from(redacted),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    retryAfterSeconds,
   }
 }

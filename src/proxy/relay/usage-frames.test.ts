@@ -14,7 +14,7 @@ function run(parts: Buffer[]): string {
 
 describe('the filter of frames', () => {
   it.each(['\n\n', '\r\n\r\n'])(
-    'takes the frame of counts out and no other byte, wherever the stream is cut (%j)',
+    'removes the usage frame and no other byte, wherever the stream is split (%j)',
     (end) => {
       const before = [filtered, words, ': a comment ä', words, last].map((frame) => `${frame}${end}`).join('')
       const after = `data: [DONE]${end}`
@@ -26,14 +26,14 @@ describe('the filter of frames', () => {
     },
   )
 
-  it('gives each frame as soon as it is whole', () => {
+  it('passes on each frame as soon as it is complete', () => {
     const filter = createUsageFrameFilter()
     expect(filter.push(Buffer.from(`${words}\n`)).length).toBe(0)
     expect(filter.push(Buffer.from(`\n${words}`)).toString()).toBe(`${words}\n\n`)
     expect(filter.rest().toString()).toBe(words)
   })
 
-  it('does not hold a frame that is longer than counts ever are', () => {
+  it('does not buffer a frame that is longer than usage frames ever are', () => {
     const filter = createUsageFrameFilter()
     const long = `data: {"choices":[],"usage":{},"x":"${'y'.repeat(70_000)}`
     expect(filter.push(Buffer.from(long)).toString()).toBe(long)
@@ -41,7 +41,7 @@ describe('the filter of frames', () => {
     expect(filter.push(Buffer.from(`"}\n\n${counts}\n\n${words}\n\n`)).toString()).toBe(`"}\n\n${words}\n\n`)
   })
 
-  it('leaves out counts that end the stream without a blank line', () => {
+  it('removes usage that ends the stream without a blank line', () => {
     expect(run([Buffer.from(`${words}\n\n${counts}`)])).toBe(`${words}\n\n`)
   })
 })

@@ -22,14 +22,14 @@ const families = ['llma', 'llmo'] as const
 describe.each(families)('the usage of a %s stream', (family) => {
   const bytes = Buffer.from(streams[family])
 
-  it('is found wherever the stream is cut in two [PROXY-004]', () => {
+  it('is found wherever the stream is split in two [PROXY-004]', () => {
     for (let at = 0; at <= bytes.length; at += 1) {
       const usage = feed(createStreamScanner(), [bytes.subarray(0, at), bytes.subarray(at)])
       expect(usage, `cut at ${at}`).toEqual(expected[family])
     }
   })
 
-  it('is found when each byte comes alone', () => {
+  it('is found when each byte arrives alone', () => {
     expect(
       feed(
         createStreamScanner(),
@@ -38,7 +38,7 @@ describe.each(families)('the usage of a %s stream', (family) => {
     ).toEqual(expected[family])
   })
 
-  it('is found in any pieces', () => {
+  it('is found in chunks of any size', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(), { maxLength: 40 }), (places) => {
         expect(feed(createStreamScanner(), cut(bytes, places))).toEqual(expected[family])
@@ -54,7 +54,7 @@ describe.each(families)('the usage of a %s stream', (family) => {
 })
 
 describe('the stream scanner', () => {
-  it('is not misled by a model that talks of usage', () => {
+  it('is not misled by a model that writes about usage', () => {
     const text = JSON.stringify({ type: 'content_block_delta', delta: { text: '"usage":{"input_tokens":99}' } })
     const frames = `data: ${text}\n\ndata: {"usage":{"prompt_tokens":3,"completion_tokens":4}}\n\n`
     expect(feed(createStreamScanner(), [Buffer.from(frames)])).toEqual({
@@ -64,7 +64,7 @@ describe('the stream scanner', () => {
     })
   })
 
-  it('takes no usage from null, text or numbers in its place', () => {
+  it('ignores null, text or numbers in the place of usage', () => {
     const frames = 'data: {"usage":null}\n\ndata: {"usage":"much"}\n\ndata: {"usage":{"input_tokens":-5}}\n\n'
     expect(feed(createStreamScanner(), [Buffer.from(frames)])?.inputTokens ?? 0).toBe(0)
   })
@@ -79,7 +79,7 @@ describe('the stream scanner', () => {
     })
   })
 
-  it('keeps what the first frame said where the last one says 0', () => {
+  it('keeps the counts of the first frame where the last one has 0', () => {
     const frames = `data: {"message":{"usage":{"input_tokens":9,"output_tokens":1}}}\n\ndata: {"usage":{"input_tokens":0,"output_tokens":8}}\n\n`
     expect(feed(createStreamScanner(), [Buffer.from(frames)])).toEqual({
       inputTokens: 9,
@@ -88,7 +88,7 @@ describe('the stream scanner', () => {
     })
   })
 
-  it('counts input that came from a cache as a whole, and keeps it to the last frame', () => {
+  it('counts cached input as input, and keeps it when the last frame has 0', () => {
     const first = { input_tokens: 0, cache_read_input_tokens: 100, output_tokens: 1 }
     const frames = `data: {"message":{"usage":${JSON.stringify(first)}}}\n\ndata: {"usage":{"input_tokens":0,"output_tokens":8}}\n\n`
     const usage = feed(createStreamScanner(), [Buffer.from(frames)])
@@ -124,7 +124,7 @@ describe('the usage of an answer', () => {
   }
   const counted = { inputTokens: 15, outputTokens: 5, cachedTokens: 4, cacheWriteTokens: 1 }
 
-  it('is the one of the answer, not that of a tool, wherever it is cut', () => {
+  it('is that of the answer, not that of a tool result, wherever the body is split', () => {
     const bytes = Buffer.from(JSON.stringify(answer))
     for (let at = 0; at <= bytes.length; at += 1) {
       expect(feed(createAnswerScanner(), [bytes.subarray(0, at), bytes.subarray(at)])).toEqual(counted)
@@ -145,7 +145,7 @@ describe('the usage of an answer', () => {
   })
 
   it.each(['', '{}', '{"usage":', '{"usage":{', '{"a":{"usage":{"input_tokens":3}}}', 'not json', '{"usage":null}'])(
-    'is none in %j',
+    'is undefined for %j',
     (text) => {
       expect(feed(createAnswerScanner(), [Buffer.from(text)])).toBeUndefined()
     },

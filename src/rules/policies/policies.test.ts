@@ -33,7 +33,7 @@ function selects(path: readonly string[]): string {
 }
 
 describe('policies of references', () => {
-  it.each(places)('ask about $target at $path of $kind', ({ kind, target, path, crosses }) => {
+  it.each(places)('check the right to read $target at $path of $kind', ({ kind, target, path, crosses }) => {
     const plural = target === 'Secret' ? 'secrets' : target === 'ConfigMap' ? 'configmaps' : kinds[target].plural
     const policy = rules.find(({ name }) => name === `${kinds[kind].singular}-${plural}`)
     const names = policy?.variables?.find(({ name }) => name === 'rest0')?.expression
@@ -62,7 +62,7 @@ describe('every policy', () => {
     spec: Record<string, unknown>
   }[]
 
-  it('refuses what it cannot judge, and is bound to refuse', () => {
+  it('fails closed, and its binding denies', () => {
     for (const { kind, spec } of objects) {
       if (kind === 'ValidatingAdmissionPolicy') expect(spec.failurePolicy).toBe('Fail')
       else expect(spec.validationActions).toEqual(['Deny'])
@@ -76,8 +76,8 @@ describe('every policy', () => {
   })
 })
 
-describe('the policies of what is still to come', () => {
-  it('have a refusal for every awaited field', () => {
+describe('the policies for awaited fields', () => {
+  it('refuse every awaited field', () => {
     const refusals = rules.filter(({ name }) => name.endsWith('-awaited')).flatMap(({ validations }) => validations)
     expect(refusals).toHaveLength(awaitedFields.length)
     for (const { instead } of awaitedFields)

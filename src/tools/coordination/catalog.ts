@@ -1,7 +1,7 @@
 // Tools for custom tools and sessions, which conversations also use.
 import { z } from 'zod'
 import { Name, RecordName } from '../../contract/resources/metadata.ts'
-import { httpMethods } from '../../contract/resources/tool.ts'
+import { httpMethods } from '../../contract/resources/tool-http.ts'
 import { defineTool } from '../tool.ts'
 import { type CoordinationContext, namespace } from './coordination-tool.ts'
 
@@ -35,7 +35,7 @@ export const createTool = defineTool({
   repeatable: false,
   async run(args, { orchestration }: CoordinationContext) {
     const { description, url, method, parameters } = args
-    const spec = { description, http: { url, method }, ...(parameters === undefined ? {} : { parameters }) }
+    const spec = { description, http: { url, method }, parameters }
     const { metadata } = await orchestration.createTool(args, spec)
     return { success: true, data: { name: metadata.name, namespace: metadata.namespace, message: 'Tool created' } }
   },

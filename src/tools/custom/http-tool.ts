@@ -1,44 +1,22 @@
 // A Tool resource with a plain HTTP endpoint, as a tool of the loop (TOOL-004, TOOL-010..017).
 
+import { type AssignedHttpTool, listToolSecrets } from '../../contract/api/assigned-tool.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import { tryParseJson } from '../../contract/json.ts'
-import { isSvcError } from '../../errors.ts'
-import { createRedactor, type Redactor } from '../../observability/redaction.ts'
+import type { Redactor } from '../../observability/redaction.ts'
 import type { EgressRequest, EgressResponse } from '../../ports/egress.ts'
-import { propagateToken, propagationHeader } from '../../rules/token-propagation.ts'
-import { guardRun, type Tool, type ToolContext, type ToolOutcome } from '../tool.ts'
-import { explainToolError, failTool, type ToolFailure } from '../tool-error.ts'
+import { propagationHeader } from '../../rules/token-propagation.ts'
+import type { Tool, ToolOutcome } from '../tool.ts'
+import { failTool } from '../tool-error.ts'
 import { requestWithin } from '../web/bounded-request.ts'
 import { headOfText } from '../workspace/text-window.ts'
-import { findArgumentProblems } from './json-schema.ts'
-
-export type HttpToolDefinition = {
-  name: string
-  description: string
-  /** JSON Schema of the arguments; empty: no arguments. */
-  parameters: JsonObject
-  http: {
-    url: string
-    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-    headers: Record<string, string>
-    timeoutMs: number
-    auth?: { inject: 'header' | 'body'; bodyKey?: string | undefined; token: string } | undefined
-    /** Hosts that the token may be sent to. Absent: any. */
-    allowedHosts?: string[] | undefined
-  }
-}
-
-const largestAnswer = 10 * 1_048_576
-/** Limit of the answer as a model receives it (BUILT-028). */
-const largestShown = 61_440
-const secretHeader = /auth|token|key|secret|cookie|password/i
+import { type CustomCall, createInvoke, largestAnswer, largestShown } from './custom-call.ts'
 
 /** A GET may be repeated when it is unknown whether it ran; nothing else may. */
-export function createHttpTool(definition: HttpToolDefinition): Tool {
+export function createHttpTool(definition: AssignedHttpTool): Tool {
   const { name, description, http } = definition
   const parameters = { type: 'object', properties: {}, ...definition.parameters }
-  const own = secretsOf(definition)
-  const redactOwn = createRedactor(own, 'tokens')
+  const called = { name, owner: name, parameters, headers: http.headers, secrets: listToolSecrets(definition) }
   return {
     name,
     description,
@@ -48,58 +26,11 @@ export function createHttpTool(definition: HttpToolDefinition): Tool {
     // Its own limit ends it first, so that the message names the endpoint.
     timeoutMs: http.timeoutMs + 5000,
     check: async () => ({ available: true }),
-    async invoke(args, context, signal) {
-      const problems = findArgumentProblems(parameters, args)
-      if (problems.length > 0)
-        return failTool('invalid_arguments', `wrong arguments of ${name}: ${problems.join('; ')}`)
-      const token = await takeToken(definition, context, signal)
-      if (token?.failure !== undefined) return { ...token.failure, error: redactOwn(token.failure.error) }
-      const redact = token?.text === undefined ? redactOwn : createRedactor([...own, token.text], 'tokens')
-      const call = { args, context, signal, redact, token: token?.text }
-      const outcome = await guardRun(() => callEndpoint(definition, call), signal)
-      return outcome.success ? outcome : { ...outcome, error: redact(outcome.error) }
-    },
+    invoke: createInvoke(called, (call) => callEndpoint(definition, call)),
   }
 }
 
-function secretsOf({ http }: HttpToolDefinition): string[] {
-  const headers = Object.entries(http.headers).filter(([name]) => secretHeader.test(name))
-  return [...(http.auth ? [http.auth.token] : []), ...headers.map(([, value]) => value)]
-}
-
-type TakenToken = { text: string | undefined; failure?: undefined } | { failure: ToolFailure }
-
-/** The transaction's token for this one call, or why there is none: then nothing is sent (reference 3.7). */
-async function takeToken(
-  { name, http }: HttpToolDefinition,
-  { propagation }: ToolContext,
-  signal: AbortSignal,
-): Promise<TakenToken | undefined> {
-  if (propagation === undefined) return undefined
-  const checked = propagateToken(http.headers, undefined)
-  if (checked.outcome === 'refused') return { failure: failTool('not_configured', `${name}: ${checked.message}`) }
-  try {
-    return { text: await propagation.takeToken(name, signal) }
-  } catch (error) {
-    if (signal.aborted) return { failure: failTool('cancelled', 'the call was cancelled before it finished') }
-    const { errorType, error: why, suggestion } = explainToolError(error)
-    const shown = isSvcError(error) ? why : 'the exchange broke'
-    return {
-      failure: failTool(errorType, `${name} was not called because it has no transaction token: ${shown}`, suggestion),
-    }
-  }
-}
-
-type Call = {
-  args: JsonObject
-  context: ToolContext
-  signal: AbortSignal
-  redact: Redactor
-  /** Sent as Txn-Token. */
-  token: string | undefined
-}
-
-async function callEndpoint(definition: HttpToolDefinition, call: Call): Promise<ToolOutcome> {
+async function callEndpoint(definition: AssignedHttpTool, call: CustomCall): Promise<ToolOutcome> {
   const { http } = definition
   const host = new URL(http.url).host
   const answer = await requestWithin(call.context.egress, buildRequest(definition, call), call.signal)
@@ -112,7 +43,7 @@ async function callEndpoint(definition: HttpToolDefinition, call: Call): Promise
   return describeAnswer(answer, body, call.redact)
 }
 
-function buildRequest({ http }: HttpToolDefinition, { args, context, token: transaction }: Call): EgressRequest {
+function buildRequest({ http }: AssignedHttpTool, { args, context, token: transaction }: CustomCall): EgressRequest {
   const headers: Record<string, string> = { accept: 'application/json, text/*;q=0.9, */*;q=0.5' }
   for (const [name, value] of Object.entries(http.headers)) headers[name.toLowerCase()] = value
   if (http.auth?.inject === 'header') headers.authorization = `Bearer ${http.auth.token}`

@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AssignedHttpTool } from '../../contract/api/assigned-tool.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import { createEgress } from '../../egress/egress.ts'
 import type { Sandbox } from '../../ports/sandbox.ts'
-import { createHttpTool, type HttpToolDefinition } from '../custom/http-tool.ts'
+import { createHttpTool } from '../custom/http-tool.ts'
 import { createToolHost, describeBuiltinTools } from '../registry.ts'
 import type { SearchSettings, Tool, ToolContext } from '../tool.ts'
 import { extractPage } from './page-text.ts'
@@ -190,7 +191,7 @@ describe('web_search', () => {
   })
 })
 
-function httpTool(http: Partial<HttpToolDefinition['http']>, parameters: JsonObject = {}): Tool {
+function httpTool(http: Partial<AssignedHttpTool['http']>, parameters: JsonObject = {}): Tool {
   const standard = { url: `${base}/tool`, method: 'POST' as const, headers: {}, timeoutMs: 5000 }
   return createHttpTool({ name: 'lookup', description: 'looks up', parameters, http: { ...standard, ...http } })
 }

@@ -30,7 +30,7 @@ function namedBy(kind: Kind, spec: object, settings: Partial<UsecaseDeps['settin
   return requireReferences(kind, request, deps).then(() => asked)
 }
 
-describe('what a resource names', () => {
+describe('a reference of a resource', () => {
   it.each<[Kind, object, string]>([
     ['Task', { ...task, priorTaskRef: far }, 'get Task other/x'],
     ['Task', { ...task, workspace: { gitSecretRef: near } }, 'get Secret own/x'],
@@ -43,11 +43,11 @@ describe('what a resource names', () => {
     ['RepositoryMonitor', { ...monitor, gitSecretRef: near }, 'get Secret own/x'],
     ['RepositoryMonitor', { ...monitor, agents: { ...monitor.agents, repairer: far } }, 'get Agent other/x'],
     ['RepositoryMonitor', { ...monitor, agents: { ...monitor.agents, implementer: far } }, 'get Agent other/x'],
-  ])('is asked about: %s %j', async (kind, spec, access) => {
+  ])('needs the right to what it names: %s %j', async (kind, spec, access) => {
     expect(await namedBy(kind, spec)).toContain(access)
   })
 
-  it('lies in its own namespace where they are kept apart', async () => {
+  it('must stay in its own namespace where namespaces are isolated', async () => {
     const isolated = { isolateNamespaces: true }
     await expect(namedBy('RepositoryScan', { ...scan, patchAgentRef: far }, isolated)).rejects.toThrow(
       'spec.patchAgentRef names namespace "other", but repositoryscans of "own" may only use their own',
@@ -57,7 +57,7 @@ describe('what a resource names', () => {
     ).toContain('get Agent own/x')
   })
 
-  it('is asked about again when what becomes of it changes, and not when a time does', async () => {
+  it('is checked again when a field changes that affects its use, and not for a priority or a suspension', async () => {
     const stored = { ...task, secretRef: near }
     expect(await namedBy('Task', { ...stored, suspend: true, priority: 7 }, {}, stored)).toEqual([])
     expect(await namedBy('Task', { ...stored, prompt: 'y' }, {}, stored)).toEqual(['get Secret own/x'])

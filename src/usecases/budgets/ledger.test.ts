@@ -49,7 +49,7 @@ const isRefused = async (ledger: ReturnType<typeof open>['ledger']) => {
 }
 
 describe('the ledger', () => {
-  it('reads the store once, and then only every few seconds, while somebody asks', async () => {
+  it('reads the store once, then every few seconds while somebody asks', async () => {
     const { ledger, asked, clock } = open({ maxTokens: 10 })
     await ledger.require(spender)
     const first = asked.length
@@ -64,7 +64,7 @@ describe('the ledger', () => {
     expect(clock.sleeping()).toBe(0)
   })
 
-  it('counts what is used here at once, and once: also after it is in the store', async () => {
+  it('counts local use at once, and not again when it is in the store', async () => {
     const { ledger, rows, clock } = open({ maxTokens: 100 })
     await ledger.require(spender)
     const counted = ledger.count(spender, used(60))
@@ -79,7 +79,7 @@ describe('the ledger', () => {
     expect(await isRefused(ledger)).toBe(true)
   })
 
-  it('sums up only what is new, and begins anew with the day', async () => {
+  it('adds only new records, and starts again with the next day', async () => {
     const { ledger, rows, asked, clock } = open({ maxTokens: 100 })
     rows.push({ at: start - 3_600_000, tokens: 100 })
     expect(await isRefused(ledger)).toBe(true)
@@ -94,7 +94,7 @@ describe('the ledger', () => {
     expect(await isRefused(ledger)).toBe(true)
   })
 
-  it('keeps its sums while the store is away, and a budget that was raised lets pass', async () => {
+  it('keeps its sums while the store is away, and applies a raised budget when it is back', async () => {
     const { ledger, store, clock } = open({ maxTokens: 10 })
     await ledger.require(spender)
     ledger.count(spender, used(10))
@@ -110,7 +110,7 @@ describe('the ledger', () => {
     expect(ledger.count(spender, used(1))).toEqual([])
   })
 
-  it('holds the limit that a spender brings along', async () => {
+  it('enforces the limit of a single task', async () => {
     const { ledger } = open()
     const task = { uid: 'u1', name: 't' }
     const own = { name: '', scope: { taskUid: 'u1' }, period: 'total', maxTokens: 5, currency: 'USD' } as const

@@ -17,7 +17,7 @@ const result = (toolCallID: string, content = 'seen'): TranscriptMessage => ({
 })
 
 describe('a transcript as a conversation', () => {
-  it('joins questions without an answer and leaves out what the service said', () => {
+  it('joins unanswered questions and omits messages of the service', () => {
     const messages = toConversation([user('a'), user('b'), { role: 'system', content: 'sum up' }, said('c'), user('d')])
     expect(messages.map(({ role, content }) => [role, content.length])).toEqual([
       ['user', 2],
@@ -53,7 +53,7 @@ describe('the summary of a tool result', () => {
     expect(summary).toMatch(/\[cut: \d+ characters\]$/)
   })
 
-  it('says of a failure what kind it was', () => {
+  it('has the kind of failure of a failed call', () => {
     const content = JSON.stringify({ success: false, error: 'gone', errorType: 'not_found', suggestion: 'look' })
     expect(summarizeResult({ name: 'cancel_task', content, isError: true })).toBe(
       `cancel_task failed (errorType not_found): ${content}`,
@@ -66,7 +66,7 @@ describe('a session that is too large', () => {
   const exchange = (id: string) => [user(`q${id}`), called(id), result(id, 'y'.repeat(500)), said(`a${id}`)]
   const all = [user('first'), said('hello'), ...['1', '2', '3', '4', '5'].flatMap(exchange)]
 
-  it('keeps the first question and the newest exchanges, none of them by half [SESS-009]', () => {
+  it('keeps the first question and the newest exchanges, each of them whole [SESS-009]', () => {
     const kept = truncateTranscript(all, 2000)
     expect(kept[0]).toEqual(user('first'))
     expect(kept.at(-1)).toEqual(said('a5'))
@@ -77,7 +77,7 @@ describe('a session that is too large', () => {
     expect(results).toEqual(calls)
   })
 
-  it('stays as it is while it fits, and keeps its newest exchange however large', () => {
+  it('is left alone while it fits, and keeps its newest exchange whatever its size', () => {
     expect(truncateTranscript(all, 1_000_000)).toEqual(all)
     const large = [user('first'), said('x'), called('1'), result('1', 'z'.repeat(5000))]
     expect(truncateTranscript(large, 1000)).toEqual([user('first'), called('1'), result('1', 'z'.repeat(5000))])
@@ -85,7 +85,7 @@ describe('a session that is too large', () => {
 })
 
 describe('the size of a transcript', () => {
-  it('is in bytes, whatever the script is [LIM-013]', () => {
+  it('is in bytes, in any script [LIM-013]', () => {
     const measure = (content: string) => measureTranscript([{ role: 'user', content }])
     expect(measure('語'.repeat(1000)) - measure('')).toBe(3000)
     const long = Array.from({ length: 40 }, (_, at) => [

@@ -17,7 +17,7 @@ describe('the intent to manage', () => {
     'the agent bob should be deleted',
     'set up a monitor for my repository',
     'EDIT THAT AGENT',
-  ])('is heard in "%s" [CTOOL-021]', (message) => {
+  ])('is found in "%s" [CTOOL-021]', (message) => {
     expect(asksToManage(message)).toBe(true)
   })
 
@@ -29,11 +29,11 @@ describe('the intent to manage', () => {
     'run agent bob on this',
     'Make it quick. Which agents are busy?',
     'what does agentless mean? create a summary of it',
-  ])('is not heard in "%s" [CTOOL-021]', (message) => {
+  ])('is not found in "%s" [CTOOL-021]', (message) => {
     expect(asksToManage(message)).toBe(false)
   })
 
-  it('is decided in linear time for hostile text', () => {
+  it('is searched for in linear time, even in hostile text', () => {
     expect(asksToManage('create a '.repeat(50_000))).toBe(false)
   })
 })

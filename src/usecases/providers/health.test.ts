@@ -41,7 +41,7 @@ async function noteOne(act: (log: ReturnType<typeof open>['log']) => void): Prom
 }
 
 describe('the health of a provider', () => {
-  it('holds nobody up: many calls are one note, some seconds later', async () => {
+  it('delays nobody: many calls become one note, some seconds later', async () => {
     const { log, written, clock } = open()
     for (let count = 0; count < 1000; count += 1) noteGood(log)
     await clock.advance(1000)
@@ -58,7 +58,7 @@ describe('the health of a provider', () => {
     expect(clock.sleeping()).toBe(0)
   })
 
-  it('tells how many calls failed since the last good one, and the last reason [PROV-011]', async () => {
+  it('includes how many calls failed since the last good one, and the last reason [PROV-011]', async () => {
     const { log, written } = open()
     noteBad(log)
     noteGood(log)
@@ -88,16 +88,16 @@ describe('the health of a provider', () => {
     ['ContextTooLong', undefined, 'answered'],
     ['RequestTooLarge', 413, 'answered'],
     ['Stopped', undefined, 'nothing'],
-  ])('takes a model call that ended as %s (status %s) as: %s', async (reason, status, told) => {
+  ])('counts a model call that ended as %s (status %s) as: %s', async (reason, status, told) => {
     const error: ModelError = { reason, message: 'why', ...(status === undefined ? {} : { status }) }
     expect(await noteOne((log) => log.noteEnd({ provider: main, error }))).toBe(told)
   })
 
-  it('takes a model call without an error as answered', async () => {
+  it('counts a model call without an error as answered', async () => {
     expect(await noteOne((log) => log.noteEnd({ provider: main }))).toBe('answered')
   })
 
-  it('keeps reasons short, whole in their characters and without what looks like a key [SECRET-008]', async () => {
+  it('keeps reasons short, without cutting characters and without anything that looks like a key [SECRET-008]', async () => {
     const told = await noteOne((log) => noteBad(log, `sk-abc0123456789abcdef0123 ${'x'.repeat(600)}`))
     expect(told).toMatch(/^\[REDACTED\] x+$/)
     expect(told).toHaveLength(500)
@@ -105,7 +105,7 @@ describe('the health of a provider', () => {
     expect(cut.isWellFormed()).toBe(true)
   })
 
-  it('loses nothing while the store is away, and grows by no more than a note for each provider', async () => {
+  it('loses no note while the store is away, and keeps at most one for each provider', async () => {
     const { log, written, store, clock } = open()
     store.isAway = true
     noteGood(log)
@@ -120,7 +120,7 @@ describe('the health of a provider', () => {
     expect(written).toEqual([[{ provider: main, goodAt: at(0), failed, failures: 2 }]])
   })
 
-  it('does not put an older success or failure in the place of a newer one', async () => {
+  it('does not replace a newer success or failure by an older one', async () => {
     const { log, written, store, clock } = open()
     store.isAway = true
     noteBad(log, 'old')
@@ -136,7 +136,7 @@ describe('the health of a provider', () => {
   it.each([
     ['a good call', undefined, { goodAt: at(2000), failed: { at: at(0), reason: 'old' }, failures: 0 }],
     ['a failure', 'new', { failed: { at: at(2000), reason: 'new' }, failures: 2 }],
-  ])('puts what could not be written behind %s that was noted meanwhile', async (_what, message, told) => {
+  ])('merges a note that could not be written with %s noted meanwhile', async (_what, message, told) => {
     const { log, written, store, clock } = open()
     noteBad(log, 'old')
     store.isAway = true

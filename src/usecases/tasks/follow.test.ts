@@ -41,7 +41,7 @@ function makeSource() {
 }
 
 describe('following a task', () => {
-  it('gives what is there, then what comes, each once, and ends with the task', async () => {
+  it('yields the stored events, then new ones, each once, and ends with the task', async () => {
     const source = makeSource()
     source.append(1)
     source.append(2)
@@ -65,7 +65,7 @@ describe('following a task', () => {
     expect(await collect(source.follow(1))).toEqual([{ seq: 2 }])
   })
 
-  it('ends when its reader goes away, and leaves no listener', async () => {
+  it('ends when its reader leaves, and keeps no listener', async () => {
     const source = makeSource()
     const gone = new AbortController()
     const reading = collect(source.follow(0, gone.signal))

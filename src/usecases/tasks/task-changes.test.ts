@@ -53,7 +53,7 @@ function open() {
 }
 
 describe('changes of tasks', () => {
-  it('are told to those who wait for that task, over one watch for all of them', async () => {
+  it('are passed to those who wait for that task, over one watch for all of them', async () => {
     const { store, heard, listen } = open()
     const ends = [listen('a'), listen('b'), listen('b')]
     await waitFor(() => heard.length === 3, 'the first look of each')
@@ -66,7 +66,7 @@ describe('changes of tasks', () => {
     expect(store.seen.watches.map(({ aborted }) => aborted)).toEqual([true])
   })
 
-  it('that may have been missed make everybody look again', async () => {
+  it('that may have been missed make every waiter look again', async () => {
     const { store, heard, listen } = open()
     const ends = [listen('a'), listen('b')]
     await waitFor(() => heard.length === 2, 'the first look of each')
@@ -78,7 +78,7 @@ describe('changes of tasks', () => {
     for (const end of ends) end()
   })
 
-  it('are watched again for whoever comes after all have left', async () => {
+  it('are watched again for a new waiter after all others have left', async () => {
     const { store, heard, listen } = open()
     listen('a')()
     const end = listen('a')

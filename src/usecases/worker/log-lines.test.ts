@@ -17,7 +17,7 @@ async function collect(chunks: Uint8Array[]): Promise<string[]> {
 }
 
 describe('log lines', () => {
-  it('are the same however the bytes are cut', async () => {
+  it('are the same wherever the bytes are split', async () => {
     const lines = fc.array(fc.string({ unit: 'grapheme' }).map((text) => text.replace(/[\r\n]/g, '')))
     await fc.assert(
       fc.asyncProperty(lines, fc.integer({ min: 1, max: 7 }), async (texts, size) => {
@@ -29,11 +29,11 @@ describe('log lines', () => {
     )
   })
 
-  it('end with what has no line end', async () => {
+  it('include a last line without a line end', async () => {
     expect(await collect([Buffer.from('a\r\nb')])).toEqual(['a', 'b'])
   })
 
-  it('are cut when they do not end', async () => {
+  it('are cut at the length limit', async () => {
     const lengths = (await collect([Buffer.alloc(150_000, 'x')])).map((line) => line.length)
     expect(lengths).toEqual([65_536, 65_536, 18_928])
   })

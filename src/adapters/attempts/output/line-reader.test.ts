@@ -13,22 +13,22 @@ async function collect(chunks: (string | Buffer)[]): Promise<string[]> {
 }
 
 describe('lines of a stream', () => {
-  it('come whole, however they are cut into chunks', async () => {
+  it('are read whole, wherever the stream is split into chunks', async () => {
     expect(await collect(['on', 'e\ntw', 'o\n\nthr', 'ee'])).toEqual(['one', 'two', '', 'three'])
     expect(await collect(['\n'])).toEqual([''])
     expect(await collect([])).toEqual([])
   })
 
-  it('keep characters that a chunk cuts in half, and NUL', async () => {
+  it('keep NUL and characters that are split between two chunks', async () => {
     const bytes = Buffer.from('ä🎈\0\n')
     expect(await collect([...bytes].map((byte) => Buffer.from([byte])))).toEqual(['ä🎈\0'])
   })
 
-  it('lose the carriage return of a line end, and no other', async () => {
+  it('lose the carriage return of a line end, and no other carriage return', async () => {
     expect(await collect(['a\r\nb\rc\r\n'])).toEqual(['a', 'b\rc'])
   })
 
-  it('are cut when they are too long, and the rest of them is dropped', () => {
+  it('are cut when they are too long, and the rest of such a line is dropped', () => {
     const splitter = createLineSplitter(4)
     expect(splitter.push('abcdef')).toEqual(['abcd [line cut]'])
     expect(splitter.push('ghi')).toEqual([])
@@ -37,7 +37,7 @@ describe('lines of a stream', () => {
     expect(splitter.end()).toEqual(['abcd'])
   })
 
-  it('are waited for one batch at a time', async () => {
+  it('are handed over one batch at a time: the next waits for the last', async () => {
     let [most, atOnce] = [0, 0]
     const take = async () => {
       most = Math.max(most, ++atOnce)
@@ -48,7 +48,7 @@ describe('lines of a stream', () => {
     expect(most).toBe(1)
   })
 
-  it('end quietly when the stream is taken away', async () => {
+  it('end without an error when the stream is destroyed', async () => {
     const stream = new Readable({ read: () => undefined })
     const reading = readLines(
       stream,
@@ -58,7 +58,7 @@ describe('lines of a stream', () => {
     await expect(reading).resolves.toBeUndefined()
   })
 
-  it('are lost, and nothing else, when the taker fails', async () => {
+  it('are dropped without an error when the receiver of forgive() fails', async () => {
     await expect(forgive(() => Promise.reject(new Error('full')))(['a'])).resolves.toBeUndefined()
   })
 })

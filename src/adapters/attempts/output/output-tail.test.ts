@@ -31,7 +31,7 @@ describe('the tail of an output', () => {
     expect(await readAfter(8, chunks)).toMatchObject({ text, truncated })
   })
 
-  it('takes at most twice its limit and a chunk of disk, and leaves nothing', async () => {
+  it('takes at most twice its limit and one chunk of disk, and leaves no file behind', async () => {
     const { onDisk } = await readAfter(
       1000,
       Array.from({ length: 200 }, () => 'x'.repeat(300)),
@@ -45,7 +45,7 @@ describe('the tail of an output', () => {
     expect((await readAfter(6, ['äöü'])).text).toBe('äöü')
   })
 
-  it('agrees with the end of all that was written, for any sizes', async () => {
+  it('equals the end of everything that was written, for any sizes', async () => {
     let seed = 7
     const next = () => {
       seed = (seed * 1103515245 + 12345) % 2147483648

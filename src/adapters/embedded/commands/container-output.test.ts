@@ -20,11 +20,11 @@ async function collect(parts: Buffer[]) {
 const whole = Buffer.concat([makeFrame(1, 'one '), makeFrame(2, 'oops'), makeFrame(1, ''), makeFrame(1, 'two')])
 
 describe('the framed output of a container', () => {
-  it('is told apart by stream', async () => {
+  it('is split into stdout and stderr', async () => {
     expect(await collect([whole])).toEqual({ stdout: 'one two', stderr: 'oops' })
   })
 
-  it('is the same however it is cut', async () => {
+  it('is the same wherever it is split into chunks', async () => {
     for (let size = 1; size < whole.length; size++) {
       const parts = Array.from({ length: Math.ceil(whole.length / size) }, (_, i) =>
         whole.subarray(i * size, (i + 1) * size),
@@ -33,7 +33,7 @@ describe('the framed output of a container', () => {
     }
   })
 
-  it('passes on what there is of a frame that never ends', async () => {
+  it('is passed on as far as it came when the last frame is incomplete', async () => {
     expect(await collect([whole.subarray(0, 10)])).toEqual({ stdout: 'on', stderr: '' })
     expect(await collect([whole.subarray(0, 5)])).toEqual({ stdout: '', stderr: '' })
   })

@@ -61,7 +61,7 @@ const scratchBytes = 256 * 1024 * 1024
 function confinedArguments(
   options: LocalCommandOptions,
   bubblewrap: Bubblewrap,
-  command: { env: Record<string, string> } & { folder: string } & Pick<Place, 'tokenPath' | 'binds'>,
+  command: { env: Record<string, string> } & { folder: string } & Pick<ExecutionEnvironment, 'tokenPath' | 'binds'>,
 ) {
   const { tokenPath, binds } = command
   const token = tokenPath === undefined ? [] : [{ source: tokenPath, target: tokenInside }]
@@ -78,7 +78,7 @@ function confinedArguments(
   })
 }
 
-type Place = {
+type ExecutionEnvironment = {
   workspace: Workspace
   group: ControlGroup | undefined
   tokenPath: string | undefined
@@ -91,24 +91,27 @@ function beginIn(subPath: string | undefined, argv: string[]): string[] {
   return subPath ? ['sh', '-c', 'cd -- "$0" && exec "$@"', `./${subPath}`, ...argv] : argv
 }
 
-function launch(options: LocalCommandOptions, command: LocalCommand, place: Place): LocalProcess {
-  const { tokenPath, workspace } = place
+function launch(options: LocalCommandOptions, command: LocalCommand, environment: ExecutionEnvironment): LocalProcess {
+  const { tokenPath, workspace } = environment
   const isCounted = options.bubblewrap !== undefined && countsProcessesPerNamespace(release())
   const fileBytes = command.limits.diskBytes ?? options.workspaces.size.bytes
   const argv = limitProcess(beginIn(command.checkout?.subPath, command.argv), {
     fileBytes,
     ...(isCounted ? { processes: options.processes } : {}),
   })
-  const shared = { argv, group: place.group, withStdin: false, withReport: false }
+  const shared = { argv, group: environment.group, withStdin: false, withReport: false }
   if (options.bubblewrap === undefined) {
-    const own = { ...nameTokenFile(tokenPath), ...(place.artifacts && { SVC_ARTIFACTS_DIR: place.artifacts.path }) }
+    const own = {
+      ...nameTokenFile(tokenPath),
+      ...(environment.artifacts && { SVC_ARTIFACTS_DIR: environment.artifacts.path }),
+    }
     const env = { ...baseEnvironment(workspace.folder), TMPDIR: workspace.folder, ...command.env, ...own }
     return launchPlain({ ...shared, folder: workspace.folder, env })
   }
   const inside = confinedArguments(options, options.bubblewrap, {
     folder: workspace.folder,
     env: command.env,
-    ...place,
+    ...environment,
   })
   const filter = findSystemCallFilter()
   return launchConfined({ ...shared, bubblewrap: options.bubblewrap, options: inside, filter })

@@ -38,14 +38,14 @@ describe('what a confined program sees', () => {
     expect(text).toMatch(/--setenv A b .*--remount-ro \/dev --remount-ro \/ --chdir \/workspace$/)
   })
 
-  it('allows no sandbox inside unless it is to, and keeps /proc from being written where that is asked for', () => {
+  it('allows no nested sandbox unless told to, and keeps /proc read-only where told to', () => {
     expect(view()).toContain('--disable-userns')
     expect(view({ nests: true })).not.toContain('--disable-userns')
     expect(view().join(' ')).toContain('--remount-ro /proc')
     expect(view({ sealsProc: false }).join(' ')).not.toContain('--remount-ro /proc')
   })
 
-  it('has a network only where that is asked for', () => {
+  it('has a network only where it is asked for', () => {
     expect(view()).toContain('--unshare-net')
     expect(view({ network: true })).not.toContain('--unshare-net')
   })

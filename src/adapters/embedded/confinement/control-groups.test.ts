@@ -24,7 +24,7 @@ const find = () => {
 }
 
 describe('control groups of version 1', () => {
-  it('are made below the own group of each controller', async () => {
+  it('are created below the group that the service has in each controller', async () => {
     lay({ membership: '9:name=systemd:/\n5:memory:/mine\n4:pids:/\n3:cpu,cpuacct:/x\n2:devices:/\n0::/\n' })
     for (const own of ['memory/mine', 'pids', 'cpu,cpuacct/x'])
       mkdirSync(join(folder, 'mount', own), { recursive: true })
@@ -56,7 +56,7 @@ describe('control groups of version 1', () => {
     expect(read('mount/cpu/svc-1/cpu.cfs_quota_us')).toBe('150000')
   })
 
-  it('tell kills and refused forks', async () => {
+  it('report kills for memory and refused forks', async () => {
     lay({ membership: '5:memory:/\n4:pids:/\n' })
     for (const own of ['memory', 'pids']) mkdirSync(join(folder, 'mount', own), { recursive: true })
     const group = await (await find()).create('svc-1')
@@ -82,7 +82,7 @@ describe('control groups of version 2', () => {
     expect(names.map((name) => read(`mount/own/svc-1/${name}`))).toEqual(['1000', '0', '7', '50000 100000'])
   })
 
-  it('are not made where the service shares its group and nothing is enabled below it', async () => {
+  it('are not created where the service shares its group with other processes and no controller is enabled below it', async () => {
     lay({
       membership: '0::/own\n',
       'mount/own/cgroup.subtree_control': '',
@@ -95,7 +95,7 @@ describe('control groups of version 2', () => {
     expect(await groups.create('svc-1')).toBeUndefined()
   })
 
-  it('let the service step aside into a leaf when it is alone in its group', async () => {
+  it('are enabled by moving the service into a leaf group when it is alone in its group', async () => {
     lay({ membership: '0::/own\n', ...enabled, 'mount/own/cgroup.procs': `${process.pid}\n` })
     lay({ 'mount/own/svc-service/cgroup.procs': '' })
     await find()
@@ -104,7 +104,7 @@ describe('control groups of version 2', () => {
 })
 
 describe('control groups in general', () => {
-  it('that an enclosing sandbox handed in go before the own', async () => {
+  it('are created in folders delegated by an enclosing sandbox rather than in the group of the service', async () => {
     lay({ membership: '5:memory:/\n' })
     for (const path of ['mount/memory', 'delegated/pids', 'delegated/memory'])
       mkdirSync(join(folder, path), { recursive: true })
@@ -112,13 +112,13 @@ describe('control groups in general', () => {
     expect(group?.folders.every((path) => path.startsWith(join(folder, 'delegated')))).toBe(true)
   })
 
-  it('are none where the files are not there or cannot be written', async () => {
+  it('are not used where their files are missing or cannot be written', async () => {
     expect((await find()).controllers).toEqual([])
     lay({ membership: '5:memory:/not-mounted\n' })
     expect((await find()).controllers).toEqual([])
   })
 
-  it('of an earlier life are removed by name, others stay', async () => {
+  it('left by an earlier run of the service are removed by name, and others stay', async () => {
     lay({ membership: '4:pids:/\n' })
     for (const name of ['svc-a-1', 'svc-a-2', 'svc-b-1'])
       mkdirSync(join(folder, 'mount/pids', name, 'main'), { recursive: true })

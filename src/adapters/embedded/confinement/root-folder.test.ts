@@ -20,16 +20,16 @@ function targetsOf(args: string[], option: string, offset: number): string[] {
 describe('what a mask covers', () => {
   const bind = () => [{ source: join(folder, 'program'), target: '/app' }]
 
-  it('is a hidden folder below a bound one, at its place inside [SAND-001]', () => {
+  it('includes a hidden folder below a bound one, at its path inside the sandbox [SAND-001]', () => {
     expect(targetsOf(maskArguments([join(folder, 'program', 'data')], bind()), '--tmpfs', 1)).toEqual(['/app/data'])
   })
 
-  it('is found through symbolic links', () => {
+  it('includes folders that are reached through symbolic links', () => {
     symlinkSync(join(folder, 'program', 'data'), join(folder, 'link'))
     expect(targetsOf(maskArguments([join(folder, 'link')], bind()), '--tmpfs', 1)).toEqual(['/app/data'])
   })
 
-  it('is nothing for a folder elsewhere, one beside with a like name, or one that is not there', () => {
+  it('leaves out a folder elsewhere, a sibling with a similar name, and one that does not exist', () => {
     const hidden = [join(folder, 'program-data'), '/var/nowhere', join(folder, 'program', 'none')]
     expect(maskArguments(hidden, bind())).toEqual([])
   })
@@ -46,13 +46,13 @@ describe('the root of a sandbox', () => {
     }
   })
 
-  it('keeps the kernel settings read-only in every variant', () => {
+  it('keeps kernel settings read-only, however /proc is mounted', () => {
     expect(procArguments('own', { leaf: true })).toEqual(['--proc', '/proc', '--remount-ro', '/proc'])
     expect(targetsOf(procArguments('own', { leaf: false }), '--ro-bind', 2)).toContain('/proc/sys')
     expect(procArguments('bound', { leaf: false })).toEqual(['--ro-bind', '/proc', '/proc'])
   })
 
-  it('binds writable only what says so', () => {
+  it('binds as writable only what is marked writable', () => {
     expect(
       bindArguments([
         { source: '/a', target: '/b' },
@@ -61,7 +61,7 @@ describe('the root of a sandbox', () => {
     ).toEqual([...['--ro-bind', '/a', '/b'], ...['--bind', '/c', '/d']])
   })
 
-  it('lets given variables go before the usual ones', () => {
+  it('lets the variables of the caller replace the default ones', () => {
     expect(environmentArguments({ variables: { HOME: '/x', A: 'b' } }).join(' ')).toMatch(
       /--setenv HOME \/x .*--setenv A b$/,
     )

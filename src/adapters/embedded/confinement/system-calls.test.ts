@@ -43,7 +43,7 @@ describe.each(machines)('the filter of system calls on $architecture', ({ archit
     )
   })
 
-  it('gives no user namespace, by whichever call', () => {
+  it('refuses a new user namespace through any system call', () => {
     expect([
       ask(calls.unshare, newUser),
       ask(calls.unshare, newUser | newMount),
@@ -52,23 +52,23 @@ describe.each(machines)('the filter of system calls on $architecture', ({ archit
     expect(ask(435)).toBe(notImplemented)
   })
 
-  it('refuses mounts, entering namespaces, programs in the kernel and io_uring', () => {
+  it('refuses mounts, entering namespaces, loading programs into the kernel and io_uring', () => {
     const refused = [calls.mount, calls.setns, calls.bpf, 425, 426, 427, 428, 429, 430, 432, 442]
     expect(refused.map((call) => ask(call))).toEqual(refused.map(() => notPermitted))
   })
 
-  it('knows no calls of another architecture', () => {
+  it('refuses the system calls of any other architecture', () => {
     expect(judge(filter, { audit: 0x40000003, call: calls.read })).toBe(notImplemented)
   })
 })
 
 describe('the filter of system calls', () => {
-  it('takes no x32 calls for those of x64', () => {
+  it('does not take x32 calls for x64 calls', () => {
     const filter = buildSystemCallFilter('x64') ?? Buffer.alloc(0)
     expect(judge(filter, { audit: 0xc000003e, call: 0x40000000 + 272, argument: newUser })).toBe(notImplemented)
   })
 
-  it('is absent for an architecture whose calls are not known', () => {
+  it('is absent for an architecture whose call numbers are not known', () => {
     expect(buildSystemCallFilter('riscv64')).toBeUndefined()
   })
 })

@@ -104,13 +104,14 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
       const keep = async (end: WorkerEnd) => {
         kept = await checkout?.finish({ end: judge(end) })
       }
-      worker.assign(assignment, sink, keep)
+      // Without either, nothing but the worker itself runs in it.
+      const leavesMore = checkout !== undefined || assignment.agent !== undefined
+      worker.assign(assignment, sink, leavesMore ? keep : undefined)
       return {
         ended: worker.ended.then((end) => kept ?? judge(end)),
         terminate: worker.terminate,
         kill: worker.kill,
-        // Folder and control group are removed with the process.
-        release: async () => undefined,
+        release: () => worker.released,
       }
     },
     listIdle: pool.listIdle,

@@ -19,6 +19,7 @@ function makeWorker(id: string): FakeWorker {
     assign: () => undefined,
     limit: async () => undefined,
     ended: ended.promise,
+    released: ended.promise.then(() => undefined),
     settled: Promise.resolve(),
     terminate: async () => worker.die(),
     kill: async () => worker.die(),
@@ -75,13 +76,13 @@ afterEach(() => pool.close())
 const idlePids = async () => (await pool.listIdle()).map(({ pid }) => pid)
 const living = () => workers.filter((worker) => !worker.hasEnded)
 
-describe('the pool', () => {
-  it('starts nothing before the first task', async () => {
+describe('the pool of waiting workers', () => {
+  it('starts no worker before the first task', async () => {
     await clock.advance(100_000)
     expect(workers).toEqual([])
   })
 
-  it('lets one wait after the first task, two after tasks that found none', async () => {
+  it('keeps one worker waiting after a task took one, and two after a task that found none', async () => {
     await pool.take()
     await clock.advance(1000)
     expect(await idlePids()).toHaveLength(2)
@@ -91,7 +92,7 @@ describe('the pool', () => {
     expect(await idlePids()).toHaveLength(1)
   })
 
-  it('leaves the processor to an attempt that has just begun: it is filled when that ends, or after a second', async () => {
+  it('is refilled when the attempt that just started ends, or after a second, to leave it the processor', async () => {
     const first = await pool.take()
     await clock.advance(900)
     expect(await idlePids()).toEqual([])
@@ -100,7 +101,7 @@ describe('the pool', () => {
     expect(await idlePids()).not.toEqual([])
   })
 
-  it('lets one wait before the first task where it is prepared', async () => {
+  it('keeps one worker waiting before the first task once it is told to prepare', async () => {
     pool.prepare()
     await clock.advance(0)
     expect(await idlePids()).toHaveLength(1)
@@ -108,7 +109,7 @@ describe('the pool', () => {
     expect(await idlePids()).toEqual([])
   })
 
-  it('never gives the same worker twice', async () => {
+  it('never hands out the same worker twice', async () => {
     const taken = new Set<string>()
     for (let task = 0; task < 20; task++) {
       taken.add((await pool.take()).id)
@@ -117,7 +118,7 @@ describe('the pool', () => {
     expect(taken.size).toBe(20)
   })
 
-  it('lets nobody wait after a minute without a task, and starts again with the next', async () => {
+  it('keeps no worker waiting after a minute without a task, and starts again with the next', async () => {
     const first = await pool.take()
     await clock.advance(59_000)
     expect((await idlePids()).length).toBeGreaterThan(0)
@@ -129,7 +130,7 @@ describe('the pool', () => {
     expect((await idlePids()).length).toBeGreaterThan(0)
   })
 
-  it('counts the minute from the last task', async () => {
+  it('counts that minute from the last task', async () => {
     await pool.take()
     for (let task = 0; task < 5; task++) {
       await clock.advance(40_000)
@@ -139,7 +140,7 @@ describe('the pool', () => {
     expect((await idlePids()).length).toBeGreaterThan(0)
   })
 
-  it('replaces one that died while it waited, later and later', async () => {
+  it('replaces a waiting worker that died, after growing delays', async () => {
     await pool.take()
     await clock.advance(20_000)
     const [pid] = await idlePids()
@@ -151,7 +152,7 @@ describe('the pool', () => {
     expect((await idlePids()).length).toBeGreaterThan(0)
   })
 
-  it('does not try without end when none can be started, and tells the task', async () => {
+  it('limits its tries when no worker can be started, and the task gets the error', async () => {
     failing = true
     await expect(pool.take()).rejects.toThrow('no more processes')
     await clock.advance(55_000)
@@ -160,7 +161,7 @@ describe('the pool', () => {
     expect((await pool.take()).id).toMatch(/^w-/)
   })
 
-  it('starts one apart for a limit that a waiting worker cannot be held to', async () => {
+  it('starts a separate worker for a memory limit that a waiting one cannot be held to', async () => {
     await pool.take()
     await clock.advance(20_000)
     const waiting = await idlePids()
@@ -169,14 +170,14 @@ describe('the pool', () => {
     expect((await pool.take({ memoryBytes: 50 })).pid).toBe(waiting[0])
   })
 
-  it('ends those that wait when it closes, and leaves those taken alone', async () => {
+  it('stops the waiting workers when it closes, and leaves those in use alone', async () => {
     const taken = await pool.take()
     await clock.advance(0)
     await pool.close()
     expect(living().map(({ id }) => id)).toEqual([taken.id])
   })
 
-  it('ends one that was still starting when it closes', async () => {
+  it('stops a worker that is still starting when it closes', async () => {
     const slow = Promise.withResolvers<void>()
     pool = open({
       launch: async (id) => {

@@ -115,7 +115,7 @@ async function shrink(pool: Pool): Promise<void> {
   await Promise.all(
     surplus.map(async (worker) => {
       await worker.kill()
-      await worker.ended
+      await worker.released
     }),
   )
 }
@@ -136,7 +136,7 @@ async function shrinkLater(pool: Pool): Promise<void> {
 
 /** Once the attempt has ended, or is well under way. */
 async function refillAfter(pool: Pool, taken: WorkerProcess): Promise<void> {
-  await Promise.race([taken.ended, pool.options.clock.sleep(refillMs, pool.closing.signal)])
+  await Promise.race([taken.released, pool.options.clock.sleep(refillMs, pool.closing.signal)])
   refill(pool)
 }
 

@@ -20,8 +20,10 @@ export type WorkerProcess = {
    */
   assign(assignment: WorkAssignment, sink: TakeLines, keep?: KeepFolder): void
   limit(limits: { memoryBytes?: number; cpu?: number }): Promise<void>
-  /** Resolves when nothing of it is left and all its output is read; never rejects. */
+  /** Resolves when no process of it is left and all its output is read; never rejects. */
   ended: Promise<WorkerEnd>
+  /** Resolves after that, when its folder and control group are gone as well; never rejects. */
+  released: Promise<void>
   /** Resolves when it is ready or has ended. */
   settled: Promise<void>
   terminate(): Promise<void>
@@ -75,8 +77,8 @@ async function awaitEnd(parts: WorkerParts, streams: WorkerStreams, drained: Pro
   const exit = await parts.running.exited
   const events = await parts.group?.readEvents()
   const outOfDisk = await parts.workspace.explainFull()
-  // Ends what it left running, so that its pipes close.
-  await parts.group?.remove().catch(() => undefined)
+  // Programs that it left running hold its pipes open, and may write in the folder.
+  if (streams.keep !== undefined) await parts.group?.remove().catch(() => undefined)
   await drained
   const wasOutOfMemory = (events?.memoryKills ?? 0) > 0 || /JavaScript heap out of memory/.test(streams.errorTail)
   const end = {
@@ -89,7 +91,6 @@ async function awaitEnd(parts: WorkerParts, streams: WorkerStreams, drained: Pro
     outOfDisk,
   }
   await streams.keep?.(end)
-  await parts.release().catch(() => undefined)
   return end
 }
 
@@ -104,6 +105,8 @@ export function superviseWorker(parts: WorkerParts): WorkerProcess {
   }
   const ready = Promise.withResolvers<void>()
   const ended = awaitEnd(parts, streams, watchStreams(running, streams, ready.resolve))
+  // Nobody who waits for the outcome waits for this.
+  const released = ended.then(parts.release).catch(() => undefined)
   return {
     id: parts.id,
     pid: running.pid,
@@ -117,6 +120,7 @@ export function superviseWorker(parts: WorkerParts): WorkerProcess {
     },
     limit: async (limits) => group?.setLimits(limits),
     ended,
+    released,
     settled: Promise.race([ready.promise, ended.then(() => undefined)]),
     terminate: running.terminate,
     kill: running.kill,

@@ -33,7 +33,7 @@ const expectRefused = async (claims: object, header: object = {}) =>
   expect(open().ask(await issuer.signTransaction(claims, header))).rejects.toMatchObject(refused)
 
 describe('a context token', () => {
-  it('stands for a caller with its transaction', async () => {
+  it('identifies a caller with its transaction', async () => {
     const context = { namespace: 'team', taskType: 'ai' }
     const scope = 'svc:tasks:list  svc:tasks:get svc:tasks:list'
     const token = await issuer.signTransaction({ tctx: context, rctx: { ip: '10.0.0.1' }, scope })
@@ -104,12 +104,12 @@ describe('a context token', () => {
     for (const workload of [undefined, '', {}]) await expectRefused({ req_wl: workload })
   })
 
-  it('with more than a task could keep is refused', async () => {
+  it('with claims longer than a task can store is refused', async () => {
     await expectRefused({ txn: 'x'.repeat(1025) })
     await expectRefused({ scope: Array.from({ length: 257 }, (_, index) => `s${index}`).join(' ') })
   })
 
-  it('is counted by what came of it', async () => {
+  it('is counted as accepted or refused', async () => {
     const { ask, results } = open()
     await ask(await issuer.signTransaction())
     await expect(ask(await issuer.sign())).rejects.toMatchObject(refused)

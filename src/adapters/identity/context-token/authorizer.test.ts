@@ -39,20 +39,23 @@ function makeCaller(authType: Caller['authType'], words: string[]): Caller {
 const access: Access = { verb: 'create', kind: 'Task', namespace: 'kube-system' }
 const refusal: Decision = { allowed: false, reason: 'it belongs to the cluster' }
 
-describe('the authorizer of context tokens before the one of the cluster', () => {
-  it.each(['enforce', 'audit', 'off'] as const)('asks it also for what the scopes allow (%s)', async (mode) => {
-    const { asked, authorizer } = open(mode, refusal)
-    expect(await authorizer.authorize(makeCaller('contextToken', ['svc:tasks:create']), access)).toEqual(refusal)
-    expect(asked).toEqual(['contextToken'])
-  })
+describe('the authorizer of context tokens in front of the authorizer of the cluster', () => {
+  it.each(['enforce', 'audit', 'off'] as const)(
+    'asks the cluster as well for what the scopes allow (%s)',
+    async (mode) => {
+      const { asked, authorizer } = open(mode, refusal)
+      expect(await authorizer.authorize(makeCaller('contextToken', ['svc:tasks:create']), access)).toEqual(refusal)
+      expect(asked).toEqual(['contextToken'])
+    },
+  )
 
-  it('does not ask it for what the scopes refuse', async () => {
+  it('does not ask the cluster about what the scopes refuse', async () => {
     const { asked, authorizer } = open('enforce', { allowed: true })
     expect(await authorizer.authorize(makeCaller('contextToken', []), access)).toMatchObject({ allowed: false })
     expect(asked).toEqual([])
   })
 
-  it.each(['tokenReview', 'oidc'] as const)('leaves other callers to it (%s)', async (authType) => {
+  it.each(['tokenReview', 'oidc'] as const)('leaves other callers to the cluster (%s)', async (authType) => {
     const { asked, authorizer } = open('enforce', { allowed: true })
     expect(await authorizer.authorize(makeCaller(authType, []), access)).toEqual({ allowed: true })
     expect(asked).toEqual([authType])

@@ -53,7 +53,7 @@ async function open(answer: RequestListener, more: Partial<ExchangeSettings> = {
 }
 
 describe('token exchange', () => {
-  it('asks for a transaction token in the form of RFC 8693, with what it is for', async () => {
+  it('asks for a transaction token in the form of RFC 8693, with its purpose', async () => {
     const { exchange, asked, results } = await open(reply(good), { audience: 'tools' })
     const given = await exchange({ ...request, subjectToken: 'parent-token', requesterContext: { ip: 'x' } })
     expect(given).toEqual({ token: 'child-token', expiresAt: '2026-03-01T12:01:30.000Z' })
@@ -76,7 +76,7 @@ describe('token exchange', () => {
     expect(results).toEqual(['ok ok'])
   })
 
-  it('exchanges the own token of the service, or none, as configured', async () => {
+  it('presents the service’s own token, or none, as configured', async () => {
     const own = await open(reply(good), { source: 'serviceAccount' })
     await own.exchange({ ...request, subjectToken: 'ignored' })
     expect(own.asked[0]?.form).toMatchObject({
@@ -92,7 +92,7 @@ describe('token exchange', () => {
     expect(typed.asked[0]?.form.subject_token_type).toBe('urn:example:own')
   })
 
-  it('exchanges the token that a request came with, which is kept beside its transaction only', async () => {
+  it('presents the token that the request came with, which is kept outside the transaction', async () => {
     const service = await startService(reply(good))
     const settings: ExchangeSettings = { url: service.url, timeoutMs: 2000, source: 'incoming' }
     const incomingTokens = createIncomingTokens()
@@ -105,7 +105,7 @@ describe('token exchange', () => {
     expect(JSON.stringify(incoming)).not.toContain('came-with')
   })
 
-  it('without a token to exchange asks nobody', async () => {
+  it('asks nobody when there is no token to exchange', async () => {
     const { exchange, asked, results } = await open(reply(good))
     await expect(exchange(request)).rejects.toMatchObject({ reason: 'NotConfigured' })
     expect([asked, results]).toEqual([[], ['failed not_configured']])
@@ -124,7 +124,7 @@ describe('token exchange', () => {
       (_request, response) => void response.writeHead(307, { location: 'http://127.0.0.1:1/' }).end(),
     ],
     ['is cut off', (_request, response) => void response.destroy()],
-  ])('that %s fails, and says nothing of the token', async (_what, answer) => {
+  ])('that %s fails, with an error that does not contain the token', async (_what, answer) => {
     const { exchange, results } = await open(answer)
     const error = await exchange({ ...request, subjectToken: 'parent-token' }).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ reason: expect.stringMatching(/^(UpstreamFailed|Unavailable)$/) })
@@ -132,7 +132,7 @@ describe('token exchange', () => {
     expect(results).toEqual(['failed exchange_error'])
   })
 
-  it('ends in time, and when it is called off', async () => {
+  it('ends at its timeout, and when the caller aborts it', async () => {
     const silent = await open(() => undefined, { timeoutMs: 20 })
     const sent = { ...request, subjectToken: 't' }
     await expect(silent.exchange(sent)).rejects.toMatchObject({ reason: 'Unavailable' })

@@ -8,7 +8,7 @@ const folder = mkdtempSync(join(tmpdir(), 'svc-own-token-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('the service-account token', () => {
-  it('is what the mounted file holds now, and none where there is no file or nothing in it', async () => {
+  it('is read from the mounted file each time, and is absent when the file is missing or empty', async () => {
     const path = join(folder, 'token')
     expect(await readServiceAccountToken(path)).toBeUndefined()
     writeFileSync(path, 'first\n')

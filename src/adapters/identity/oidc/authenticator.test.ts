@@ -33,7 +33,7 @@ const refused = { reason: 'Unauthenticated', message: 'invalid token' }
 const away = { reason: 'Unavailable' }
 
 describe('an OpenID Connect token', () => {
-  it('stands for a caller with the claims that are known, in the configured namespace [OIDC-003] [OIDC-009]', async () => {
+  it('identifies a caller by the known claims, in the configured namespace [OIDC-003] [OIDC-009]', async () => {
     const token = await issuer.sign({
       preferred_username: 'ada',
       email: 'ada@acme.example',
@@ -74,7 +74,7 @@ describe('an OpenID Connect token', () => {
     await expect(open().ask(await issuer.sign({ iss: 'https://other.example' }))).rejects.toMatchObject(refused)
   })
 
-  it('for another audience is refused, alone or beside ours [OIDC-005]', async () => {
+  it('for an audience that is not configured is refused, alone or beside one of ours [OIDC-005]', async () => {
     for (const aud of ['other', [audience, 'other'], []]) {
       await expect(open().ask(await issuer.sign({ aud })), String(aud)).rejects.toMatchObject(refused)
     }
@@ -82,7 +82,7 @@ describe('an OpenID Connect token', () => {
     expect((await both.ask(await issuer.sign({ aud: [audience, 'account'] }))).subject).toBe(subject)
   })
 
-  it('that has expired is refused, with 60 s for clocks that differ, also one just seen [OIDC-006] [OIDC-012]', async () => {
+  it('that has expired is refused, with 60 s for clocks that differ, even when it was accepted before [OIDC-006] [OIDC-012]', async () => {
     const { ask } = open()
     const token = await issuer.sign({ exp: nowSeconds() + 10 })
     await ask(token)
@@ -96,7 +96,7 @@ describe('an OpenID Connect token', () => {
     }
   })
 
-  it('is refused when it was valid once and the clock was set back before its beginning', async () => {
+  it('that was accepted before is refused when the clock is set back before its nbf', async () => {
     const { ask } = open()
     const token = await issuer.sign({ nbf: nowSeconds() })
     await ask(token)
@@ -114,7 +114,7 @@ describe('an OpenID Connect token', () => {
     await ask(token)
   })
 
-  it('of a subject that is not allowed is answered 403, of nobody when none is [OIDC-008] [OIDC-013]', async () => {
+  it('of a subject that is not allowed gets 403, and so does every subject when none is allowed [OIDC-008] [OIDC-013]', async () => {
     const forbidden = { reason: 'Forbidden', message: 'the subject of this token is not allowed to use the service' }
     for (const allowedSubjects of [[], ['repo:other/*'], [`x${subject}`]]) {
       await expect(open({ allowedSubjects }).ask(await issuer.sign())).rejects.toMatchObject(forbidden)
@@ -126,17 +126,17 @@ describe('an OpenID Connect token', () => {
 })
 
 describe('the keys of an issuer', () => {
-  it('are found through its metadata [OIDC-010]', async () => {
+  it('are found through the metadata of the issuer [OIDC-010]', async () => {
     await open().ask(await issuer.sign())
     expect(issuer.counts).toMatchObject({ metadata: 1, jwks: 1 })
   })
 
-  it('are read at the configured address when there is one, without its metadata', async () => {
+  it('are read from the configured address when there is one, without metadata', async () => {
     await open({ jwksUrl: `${issuer.url}/keys` }).ask(await issuer.sign())
     expect(issuer.counts).toMatchObject({ metadata: 0, jwks: 1 })
   })
 
-  it('are asked for once by many at the same time, and no more while they are fresh [OIDC-011]', async () => {
+  it('are fetched once for many requests at the same time, and not again while they are fresh [OIDC-011]', async () => {
     const { ask } = open()
     const tokens = await Promise.all(Array.from({ length: 20 }, (_, jti) => issuer.sign({ jti: String(jti) })))
     await Promise.all(tokens.map(ask))
@@ -144,7 +144,7 @@ describe('the keys of an issuer', () => {
     expect(issuer.counts.jwks).toBe(1)
   })
 
-  it('are asked for again by an unknown key id, at most once a minute [OIDC-011]', async () => {
+  it('are fetched again for an unknown key id, at most once a minute [OIDC-011]', async () => {
     const { ask } = open()
     await ask(await issuer.sign())
     issuer.setKeys([await makeKey('next'), issuer.key()])
@@ -160,7 +160,7 @@ describe('the keys of an issuer', () => {
     expect(issuer.counts.jwks).toBe(2)
   })
 
-  it('that were withdrawn are noticed, also for a token just seen', async () => {
+  it('that were withdrawn no longer verify a token, even one accepted before', async () => {
     const { ask } = open()
     const token = await issuer.sign({ exp: nowSeconds() + 36_000 })
     await ask(token)
@@ -169,7 +169,7 @@ describe('the keys of an issuer', () => {
     await expect(ask(token)).rejects.toMatchObject(refused)
   })
 
-  it('stay good while the issuer is away', async () => {
+  it('stay valid while the issuer is unavailable', async () => {
     const { ask, failures } = open()
     const claims = { exp: nowSeconds() + 36_000 }
     await ask(await issuer.sign(claims))
@@ -185,7 +185,7 @@ describe('the keys of an issuer', () => {
     expect(issuer.counts.jwks).toBe(2)
   })
 
-  it('that cannot be had at first are 503 and no bad token, and are asked for again soon', async () => {
+  it('that cannot be fetched at first give 503 instead of a refusal, and are fetched again soon', async () => {
     const { ask } = open()
     issuer.setAnswers('errors')
     await expect(ask(await issuer.sign())).rejects.toMatchObject(away)
@@ -195,7 +195,7 @@ describe('the keys of an issuer', () => {
     await ask(await issuer.sign())
   })
 
-  it('without a key id in the token are tried in turn', async () => {
+  it('are tried in turn for a token without a key id', async () => {
     const [first, second] = [await makeKey(), await makeKey()]
     issuer.setKeys([first, second])
     const { ask } = open()
@@ -203,7 +203,7 @@ describe('the keys of an issuer', () => {
     expect((await ask(token)).subject).toBe(subject)
   })
 
-  it('that are for encryption, for another algorithm or too short are none', async () => {
+  it('that are for encryption, for another algorithm or too short are not used', async () => {
     const signing = issuer.key()
     const others = [{ use: 'enc' }, { alg: 'RS512' }, { kty: 'oct', k: 'AAAA' }, { key_ops: ['encrypt'] }]
     for (const other of others) {

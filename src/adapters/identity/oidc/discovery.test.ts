@@ -41,7 +41,7 @@ describe('the metadata of an issuer', () => {
     await expect(loadIssuerKeys({ issuer })).rejects.toMatchObject(away)
   })
 
-  it('that leads from https to http is of no use', async () => {
+  it('that leads from https to http is refused', async () => {
     const issuer = 'https://issuer.example'
     const fetch = async () => new Response(JSON.stringify({ issuer, jwks_uri: 'http://issuer.example/keys' }))
     await expect(loadIssuerKeys({ issuer }, { fetch })).rejects.toMatchObject(away)
@@ -61,13 +61,13 @@ describe('the metadata of an issuer', () => {
     ])
   })
 
-  it('that sends elsewhere is not followed', async () => {
+  it('that redirects elsewhere is not followed', async () => {
     const target = await serve(json((url) => ({ issuer: url, keys: [] })))
     const jwksUrl = await serve(() => (_request, response) => void response.writeHead(302, { location: target }).end())
     await expect(loadIssuerKeys({ issuer: jwksUrl, jwksUrl })).rejects.toMatchObject(away)
   })
 
-  it('that has no end is cut off', async () => {
+  it('that never ends is cut off at a limit', async () => {
     const jwksUrl = await serve(() => (_request, response) => {
       const write = (): void => void (response.writable && response.write('x'.repeat(65_536), write))
       write()
@@ -75,7 +75,7 @@ describe('the metadata of an issuer', () => {
     await expect(loadIssuerKeys({ issuer: jwksUrl, jwksUrl })).rejects.toMatchObject(away)
   })
 
-  it('that does not come is given up', async () => {
+  it('that does not answer is given up after the timeout', async () => {
     const jwksUrl = await serve(() => () => undefined)
     await expect(loadIssuerKeys({ issuer: jwksUrl, jwksUrl }, { timeoutMs: 20 })).rejects.toMatchObject(away)
   })

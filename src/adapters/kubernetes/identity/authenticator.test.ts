@@ -38,7 +38,7 @@ function open(byToken: Record<string, Answer>) {
 }
 
 describe('tokens by TokenReview', () => {
-  it('stand for the user the API server names, in the namespace of the service account [MODE-009]', async () => {
+  it('identify the user that the API server names, in the namespace of the service account [MODE-009]', async () => {
     const { check } = open({ good: builder })
     expect(await check('good')).toEqual({
       authType: 'tokenReview',
@@ -75,7 +75,7 @@ describe('tokens by TokenReview', () => {
     await expect(check('bad')).rejects.toThrow('the credential is missing or not valid: send a valid token')
   })
 
-  it('are believed for 60 s and refused for 5 s without another question [AUTH-015]', async () => {
+  it('are trusted for 60 s, or refused for 5 s, without another review [AUTH-015]', async () => {
     const { api, check, clock } = open({ good: builder })
     await check('good')
     clock.jump(59_999)
@@ -93,13 +93,13 @@ describe('tokens by TokenReview', () => {
     expect(api.asked).toHaveLength(4)
   })
 
-  it('that come together are asked for once', async () => {
+  it('that arrive at the same time are reviewed once', async () => {
     const { api, check } = open({ good: builder })
     await Promise.all([check('good'), check('good'), check('good')])
     expect(api.asked).toEqual(['good'])
   })
 
-  it('are neither good nor bad while the API server is away, and that is not remembered', async () => {
+  it('are neither accepted nor refused while the API server is away, and that answer is not cached', async () => {
     const answers: Record<string, Answer> = { good: new SvcError('Unavailable', 'the API server is away') }
     const { check } = open(answers)
     await expect(check('good')).rejects.toSatisfy((error) => isSvcError(error, 'Unavailable'))
@@ -107,19 +107,19 @@ describe('tokens by TokenReview', () => {
     expect((await check('good')).username).toBe(builder.user.username)
   })
 
-  it("cannot be judged when the service itself may not ask, and that is not the caller's fault", async () => {
+  it('cannot be reviewed when the service itself lacks the right, which is not the caller’s fault', async () => {
     const { check } = open({ good: new SvcError('Forbidden', 'tokenreviews is forbidden') })
     await expect(check('good')).rejects.toSatisfy((error) => isSvcError(error, 'Unavailable'))
   })
 
-  it('that no API server would issue are refused without a question', async () => {
+  it('that no API server could issue are refused without a review', async () => {
     const { api, check } = open({})
     await expect(check('')).rejects.toThrow('valid token')
     await expect(check('x'.repeat(100_000))).rejects.toThrow('valid token')
     expect(api.asked).toEqual([])
   })
 
-  it('that are bad push no good one out of memory, however many come', async () => {
+  it('that are refused push no accepted one out of the cache, however many come', async () => {
     const { api, check } = open({ good: builder })
     await check('good')
     for (let index = 0; index < 5_100; index += 1) await check(`bad-${index}`).catch(() => undefined)

@@ -30,7 +30,7 @@ function toCaller({ authenticated, error, user }: TokenReviewStatus): Caller | u
     ...(uid ? { uid } : {}),
     groups,
     cluster: { user: username, groups, ...(uid ? { uid } : {}), ...(extra ? { extra } : {}) },
-    ...(namespace === undefined ? {} : { namespace }),
+    namespace,
     role: 'editor',
     serverTools: true,
   }

@@ -36,7 +36,7 @@ function open(status: object = { allowed: true }) {
 }
 
 describe('rights by SubjectAccessReview', () => {
-  it('are asked for with all that is known of the caller', async () => {
+  it('are reviewed with everything known of the caller', async () => {
     const { asked, check } = open()
     await check({ verb: 'get', kind: 'Task', namespace: 'team', name: 'one' })
     expect(asked).toEqual([
@@ -56,7 +56,7 @@ describe('rights by SubjectAccessReview', () => {
     [{ verb: 'delete', kind: 'Secret', namespace: 'team', name: 'a' }, '', 'secrets'],
     [{ verb: 'get', kind: 'Session', namespace: 'team', name: 'a' }, 'core.svc.ai', 'sessions'],
   ] as [Access, string, string][])(
-    'of %o are those on %s/%s, with the same verb [AUTH-014]',
+    'to %o are rights to %s/%s, with the same verb [AUTH-014]',
     async (access, group, resource) => {
       const { asked, check } = open()
       await check(access)
@@ -91,7 +91,7 @@ describe('rights by SubjectAccessReview', () => {
     expect(asked).toMatchObject([{ nonResourceAttributes: { verb: 'get', path: '/metrics' } }])
   })
 
-  it("that are missing are named with who, what, where and the API server's reason", async () => {
+  it('that are missing are reported with user, verb, resource and the API server’s reason', async () => {
     const { check } = open({ allowed: false, reason: 'no rule matches' })
     expect(await check({ verb: 'create', kind: 'Task', namespace: 'team' })).toEqual({
       allowed: false,
@@ -100,12 +100,15 @@ describe('rights by SubjectAccessReview', () => {
     })
   })
 
-  it.each([[{}], [{ allowed: true, denied: true }], [{ allowed: 'yes' }]])('are not given by %o', async (status) => {
-    const { check } = open(status)
-    expect(await check({ verb: 'list', kind: 'Task' })).toMatchObject({ allowed: false })
-  })
+  it.each([[{}], [{ allowed: true, denied: true }], [{ allowed: 'yes' }]])(
+    'are not granted by the status %o',
+    async (status) => {
+      const { check } = open(status)
+      expect(await check({ verb: 'list', kind: 'Task' })).toMatchObject({ allowed: false })
+    },
+  )
 
-  it('are believed for 10 s, given and refused alike [AUTH-014]', async () => {
+  it('are cached for 10 s, granted and refused alike [AUTH-014]', async () => {
     const { answer, asked, check, clock } = open()
     const access: Access = { verb: 'list', kind: 'Task', namespace: 'team' }
     await check(access)
@@ -120,7 +123,7 @@ describe('rights by SubjectAccessReview', () => {
   })
 
   it.each(['kube-system', 'kube-public', 'kube-node-lease', 'svc-system'])(
-    "to change anything or to touch secrets in %s are nobody's",
+    'to change anything or to read secrets in %s are never granted',
     async (namespace) => {
       const { asked, check } = open()
       for (const access of [
@@ -136,7 +139,7 @@ describe('rights by SubjectAccessReview', () => {
     },
   )
 
-  it('are asked for under the names that the cluster knows the caller by, whatever else it is called', async () => {
+  it('are reviewed under the names by which the cluster knows the caller, whatever other names it has', async () => {
     const { asked, check } = open()
     const cluster = { user: 'oidc:ada', groups: ['oidc:dev'] }
     await check({ verb: 'list', kind: 'Task' }, { ...caller, authType: 'oidc', username: 'kubernetes-admin', cluster })
@@ -145,7 +148,7 @@ describe('rights by SubjectAccessReview', () => {
   })
 
   it.each(['oidc', 'contextToken'] as const)(
-    'are not asked for callers whom the cluster does not know (%s); what is guarded stays so',
+    'are not reviewed for callers unknown to the cluster (%s), who are still refused in guarded namespaces',
     async (authType) => {
       const { asked, check } = open({ allowed: false })
       const { cluster: _known, ...unknown } = caller

@@ -4,7 +4,7 @@ import type { KubernetesApi } from '../api.ts'
 import { createCampaign } from './campaign.ts'
 
 describe('a campaign for a lease', () => {
-  it('ends at once for whoever has given up before it began, though the cluster never answers', async () => {
+  it('ends at once when its signal is already aborted, though the cluster never answers', async () => {
     const silent = () => new Promise<never>(() => undefined)
     const api = new Proxy({}, { get: () => silent }) as unknown as KubernetesApi
     const campaign = createCampaign({

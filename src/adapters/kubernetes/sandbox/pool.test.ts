@@ -21,7 +21,7 @@ function openPool() {
 }
 
 describe('a pool of sandboxes', () => {
-  it('gives up for whoever has left before asking, and for whoever leaves before the cluster has answered', async () => {
+  it('gives up a request whose caller leaves before asking or before the cluster has answered', async () => {
     const pool = openPool()
     const gone = new Error('the caller has left')
     await expect(pool.take(AbortSignal.abort(gone))).rejects.toBe(gone)

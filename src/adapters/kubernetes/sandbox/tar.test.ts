@@ -30,7 +30,7 @@ describe('an archive of files', () => {
     for (const { path, bytes } of files) expect(readFileSync(join(folder, path))).toEqual(bytes)
   })
 
-  it('is read as the tar of the system writes it, without links and folders', () => {
+  it('is read as the system’s tar writes it, without links and folders', () => {
     for (const { path, bytes } of files) {
       mkdirSync(dirname(join(folder, path)), { recursive: true })
       writeFileSync(join(folder, path), bytes)
@@ -41,12 +41,12 @@ describe('an archive of files', () => {
     expect(byPath(unpackFiles(archive))).toEqual({ ...samples, same: samples['a.txt'] })
   })
 
-  it('comes back as it was packed', () => {
+  it('unpacks to the files that were packed', () => {
     expect(byPath(unpackFiles(packFiles(files)))).toEqual(samples)
     expect(unpackFiles(packFiles([]))).toEqual([])
   })
 
-  it('is refused when it is cut off, and a path that it cannot hold is named', () => {
+  it('is refused when it is truncated; a path too long for the format is named', () => {
     expect(() => unpackFiles(packFiles(files).subarray(0, 600))).toThrow('cut off')
     const path = 'x'.repeat(101)
     expect(() => packFiles([{ path, bytes: Buffer.alloc(0) }])).toThrow(path)

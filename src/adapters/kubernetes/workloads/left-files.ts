@@ -1,7 +1,7 @@
 // The files that a command leaves on a cluster: a second container of its pod shares the folder and outlives the
 // command, whatever its image, until the service has read them there.
 import { artifactLimits, recordLimit } from '../../../contract/api/internal.ts'
-import { ArtifactName } from '../../../contract/api/tasks.ts'
+import { ArtifactName } from '../../../contract/api/task-records.ts'
 import { messageOf, SvcError } from '../../../errors.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { LeftFile } from '../../../ports/left-files.ts'

@@ -43,9 +43,9 @@ async function takeIn(stored: number, flushEach: number) {
   return { taken, output: Buffer.concat(output).toString('utf8'), errorTail: intake.errorTail() }
 }
 
-describe('what is taken in of a log', () => {
+describe('the log that the service takes in', () => {
   it.each([1, 2, 3, 100])(
-    'is stored by line in the order of their ends; stdout alone is the output %i',
+    'is stored by line in the order in which lines end; the output is stdout alone (%i)',
     async (flushEach) => {
       expect(await takeIn(0, flushEach)).toEqual({
         taken: lines,
@@ -55,7 +55,7 @@ describe('what is taken in of a log', () => {
     },
   )
 
-  it.each([1, 2, 3, 4, 5])('is stored once when the service starts anew after %i lines', async (stored) => {
+  it.each([1, 2, 3, 4, 5])('is stored once when the service restarts after %i lines', async (stored) => {
     const { taken, output, errorTail } = await takeIn(stored, 2)
     expect(taken).toEqual(lines.slice(stored))
     expect(output).toBe('begun and done\nno end')

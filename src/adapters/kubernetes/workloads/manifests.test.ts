@@ -34,7 +34,7 @@ describe('the pod of a worker', () => {
     limits: {},
   }
 
-  it('trusts what the service is told to trust, and has no trace of it where it is told nothing', () => {
+  it('trusts the authorities that the service is told to trust, and names none where there are none', () => {
     const authorities = 'made up for this test'
     const trusting = { ...options, worker: { ...options.worker, authorities } }
     expect(makeSecret(spec, trusting)).toMatchObject({
@@ -49,7 +49,7 @@ describe('the pod of a worker', () => {
 })
 
 describe('the pod of a command of a transaction', () => {
-  it('has its token as a file of the Secret of the attempt, and nowhere else', () => {
+  it('has its token as a file from the Secret of the attempt, and nowhere else', () => {
     const { job, secret } = make({ transactionToken: 'opaque-1', redact: ['opaque-1'] })
     const value = Buffer.from('opaque-1').toString('base64')
     expect(secret).toMatchObject({ data: { 'transaction-token': value } })
@@ -89,13 +89,13 @@ describe('the pod of a command of a transaction', () => {
     })
   })
 
-  it('has no such file without a token', () => {
+  it('has no token file where there is no token', () => {
     const { job, secret } = make({})
     expect(secret).toBeUndefined()
     expect(JSON.stringify(job)).not.toContain('/run/svc/transaction')
   })
 
-  it('carries the labels and annotations of its task, as does its Job; none takes the place of the service’s own', () => {
+  it('has the labels and annotations of its task, as does its Job, but none that replaces one of the service', () => {
     const { metadata, spec } = make({}).job as {
       metadata: Record<string, Record<string, string>>
       spec: { template: { metadata: Record<string, Record<string, string>> } }
@@ -120,7 +120,7 @@ describe('the pod of a task', () => {
     (makeJob({ ...base, ...spec }, { ...options, ...more }) as { spec: { template: { spec: object } } }).spec.template
       .spec
 
-  it('is placed as the task says, pulls with the secrets that are set, and has the class of its priority', () => {
+  it('is scheduled as the task says, pulls with the configured secrets, and has the class of its priority', () => {
     const placement = { runtimeClassName: 'gvisor', nodeSelector: { disk: 'fast' }, tolerations: [{ key: 'gpu' }] }
     const priorityClasses = ['low=0', 'urgent=800', 'usual=400'].map((text) => {
       const [name = '', atLeast] = text.split('=')
@@ -138,7 +138,7 @@ describe('the pod of a task', () => {
     )
   })
 
-  it('mounts the secret of its own namespace, and a copy of one of another', () => {
+  it('mounts a secret of its own namespace directly, and a copy of one from another namespace', () => {
     const entries = { token: 'value-1' }
     const own = { namespace: 'default', name: 'keys', folder: '/secrets/task', entries }
     const foreign = { namespace: 'far', name: 'keys', folder: '/secrets/agent', entries }
@@ -176,7 +176,7 @@ describe('the pod of a task', () => {
 })
 
 describe('the pod of a command that leaves artifacts', () => {
-  it('has the folder twice: to be written by the command, and read beside it by the service', () => {
+  it('has the folder mounted twice: the command writes it, and a container of the service reads it', () => {
     const { job } = make({ artifactsDir: '/workspace/out' })
     const { containers, volumes } = (job as { spec: { template: { spec: Record<string, object[]> } } }).spec.template
       .spec
@@ -187,7 +187,7 @@ describe('the pod of a command that leaves artifacts', () => {
     expect(volumes).toContainEqual({ name: 'artifacts', emptyDir: { sizeLimit: String(2 * 1024 ** 3) } })
   })
 
-  it('is alone without', () => {
+  it('has one container only when the command leaves no artifacts', () => {
     expect(make({}).job).toMatchObject({ spec: { template: { spec: { containers: [{ name: 'worker' }] } } } })
   })
 })
@@ -197,7 +197,7 @@ describe('the pod of a command', () => {
   const podOf = (run: Parameters<typeof make>[0]) =>
     (make(run).job as { spec: { template: { spec: PodSpec } } }).spec.template.spec
 
-  it('has a sidecar that takes its two streams, bounded and without privilege', () => {
+  it('has a sidecar that takes both streams of the command, with limits and without privilege', () => {
     const { containers, initContainers, volumes } = podOf({ command: ['build', '$(A)'] })
     expect(initContainers).toMatchObject([
       {
@@ -224,7 +224,7 @@ describe('the pod of a command', () => {
     })
   })
 
-  it('is started as its image says where its task names no command', () => {
+  it('runs the entry point of its image where the task has no command', () => {
     const pod = podOf({ command: [], args: ['x'] })
     expect(pod).not.toHaveProperty('initContainers')
     expect(pod.containers?.[0]).not.toHaveProperty('command')

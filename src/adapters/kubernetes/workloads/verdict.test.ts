@@ -29,8 +29,8 @@ const running: ContainerState = { running: { startedAt: '2026-03-01T12:09:31Z' }
 const condition = (type: string, more: Partial<Condition>): Condition => ({ type, status: 'True', ...more })
 const failedJob: Job = { metadata, status: { conditions: [condition('Failed', { reason: 'BackoffLimitExceeded' })] } }
 
-describe('what is seen of an attempt on a cluster', () => {
-  it('waits as long as it takes for a place on a node, and says what the scheduler says [TASK-041]', () => {
+describe('the state of an attempt on a cluster', () => {
+  it('is Pending for as long as no node can take its pod, with the scheduler’s message [TASK-041]', () => {
     const message = '0/3 nodes are available: 3 Insufficient memory.'
     const unscheduled = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }
     const pod = podWith(
@@ -44,7 +44,7 @@ describe('what is seen of an attempt on a cluster', () => {
     })
   })
 
-  it('gives a failing pull its time, then fails with the cause', () => {
+  it('is Pending while a failing image pull is retried, then Failed with the cause', () => {
     const waiting = { waiting: { reason: 'ImagePullBackOff', message: 'Back-off pulling image "x"' } }
     const early = look(podWith(waiting))
     expect(early.state).toMatchObject({
@@ -56,11 +56,11 @@ describe('what is seen of an attempt on a cluster', () => {
     expect(late.state).toMatchObject({ phase: 'Failed', reason: 'ImageUnavailable' })
   })
 
-  it.each(['InvalidImageName', 'ErrImageNeverPull'])('fails at once for %s', (reason) => {
+  it.each(['InvalidImageName', 'ErrImageNeverPull'])('is Failed at once for %s', (reason) => {
     expect(look(podWith({ waiting: { reason } })).state).toMatchObject({ phase: 'Failed', reason: 'ImageUnavailable' })
   })
 
-  it('fails when the container cannot be made for long', () => {
+  it('is Failed when the container cannot be created for a long time', () => {
     const waiting = { waiting: { reason: 'CreateContainerConfigError', message: 'secret "s" not found' } }
     const { state } = look(podWith(waiting, { startTime: '2026-03-01T12:00:00Z' }))
     expect(state).toMatchObject({
@@ -70,7 +70,7 @@ describe('what is seen of an attempt on a cluster', () => {
     })
   })
 
-  it('knows too little memory, by the name the kubelet gives it and by the kill', () => {
+  it('is OutOfMemory by the reason that the kubelet gives, and by the kill signal alone', () => {
     const memoryBytes = 64 * 1024 ** 2
     for (const state of [ended(137, { reason: 'OOMKilled' }), ended(137, { reason: 'Error' })]) {
       expect(look(podWith(state, { phase: 'Failed' }), undefined, { memoryBytes }).state).toMatchObject({
@@ -82,7 +82,7 @@ describe('what is seen of an attempt on a cluster', () => {
     }
   })
 
-  it('is lost, not failed, when its node evicts it for want of memory', () => {
+  it('is lost, not failed, when its node evicts it for lack of memory', () => {
     const status = { phase: 'Failed', reason: 'Evicted', message: 'The node was low on resource: memory.' }
     const { state } = look(podWith(ended(137), status))
     expect(state).toMatchObject({
@@ -92,7 +92,7 @@ describe('what is seen of an attempt on a cluster', () => {
     })
   })
 
-  it('failed when it was evicted for the disk that it filled itself', () => {
+  it('is Failed when it was evicted for filling its disk', () => {
     const message = 'Usage of EmptyDir volume "tmp" exceeds the limit "1Mi".'
     const { state } = look(podWith({}, { phase: 'Failed', reason: 'Evicted', message }))
     expect(state).toMatchObject({ phase: 'Failed', reason: 'DiskFull' })
@@ -103,18 +103,18 @@ describe('what is seen of an attempt on a cluster', () => {
     ['DeletionByTaintManager', 'node was lost'],
     ['DeletionByPodGC', 'node is gone'],
     ['EvictionByEvictionAPI', 'evicted'],
-  ])('is lost by %s', (reason, words) => {
+  ])('is lost, not failed, when %s disrupts its pod', (reason, words) => {
     const conditions = [condition('DisruptionTarget', { reason })]
     const { state } = look(podWith(ended(143), { phase: 'Failed', conditions }))
     expect(state).toMatchObject({ phase: 'Failed', reason: 'Stopped', message: expect.stringContaining(words) })
   })
 
-  it('succeeded when it ended by itself before it was disrupted', () => {
+  it('has succeeded when the pod ended by itself before the disruption', () => {
     const conditions = [condition('DisruptionTarget', { reason: 'EvictionByEvictionAPI' })]
     expect(look(podWith(ended(0), { phase: 'Succeeded', conditions })).state.phase).toBe('Succeeded')
   })
 
-  it('is lost with its node, once that has not confirmed the end of its pod for long', () => {
+  it('is lost when its node has not confirmed the end of its pod for a long time', () => {
     const leaving = { deletionTimestamp: '2026-03-01T12:09:45Z' }
     const early = look(podWith(running, { phase: 'Running' }, leaving), failedJob)
     expect(early).toMatchObject({ state: { phase: 'Running' }, lookAgainAt: Date.parse('2026-03-01T12:10:15Z') })
@@ -124,24 +124,24 @@ describe('what is seen of an attempt on a cluster', () => {
     expect(late.state).toMatchObject({ phase: 'Failed', reason: 'Stopped', message: expect.stringContaining('node-7') })
   })
 
-  it('tells a deadline from other ends', () => {
+  it('is DeadlineExceeded when the pod reached its deadline', () => {
     const status = { phase: 'Failed', reason: 'DeadlineExceeded', message: 'Pod was active on the node longer than 5s' }
     expect(look(podWith(ended(143), status)).state).toMatchObject({ phase: 'Failed', reason: 'DeadlineExceeded' })
   })
 
-  it('says what the container engine could not start', () => {
+  it('has the container engine’s message when the container could not be started', () => {
     const message = 'exec: "/no/such": stat /no/such: no such file or directory'
     const { state } = look(podWith(ended(128, { reason: 'StartError', message }), { phase: 'Failed' }))
     expect(state).toMatchObject({ phase: 'Failed', reason: 'StartFailed', message: expect.stringContaining(message) })
   })
 
-  it('is missing without Job and pod, pending without a pod, lost when the pod of its Job is gone', () => {
+  it('is Missing without Job and pod, Pending without a pod, and lost when the pod of a failed Job is gone', () => {
     expect(look(undefined).state).toEqual({ phase: 'Missing' })
     expect(look(undefined, { metadata }).state).toMatchObject({ phase: 'Pending' })
     expect(look(undefined, failedJob).state).toMatchObject({ phase: 'Failed', reason: 'Stopped' })
   })
 
-  it('is held up when its Job gets no pod for a while, and names the events that say why [TASK-041]', () => {
+  it('is Pending with the events that say why when its Job gets no pod for a while [TASK-041]', () => {
     const begun = Date.parse(metadata.creationTimestamp)
     const at = (seconds: number) => look(undefined, { metadata }, { now: new Date(begun + seconds * 1000) })
     expect(at(9).state).not.toHaveProperty('reason')
@@ -154,7 +154,7 @@ describe('a command whose streams are kept apart', () => {
   const sidecar = (state: ContainerState): Status => ({ initContainerStatuses: [{ name: 'streams', state }] })
   const initializing: ContainerState = { waiting: { reason: 'PodInitializing' } }
 
-  it('waits for its sidecar, and says what is in the way of that', () => {
+  it('is Pending until its sidecar runs, and says why the sidecar does not start', () => {
     expect(look(podWith(initializing, sidecar(running))).state).toMatchObject({ phase: 'Pending' })
     const backOff = sidecar({ waiting: { reason: 'CrashLoopBackOff', message: 'back-off restarting streams' } })
     expect(look(podWith(initializing, backOff)).state).toMatchObject({ phase: 'Pending', reason: 'StartFailed' })
@@ -162,7 +162,7 @@ describe('a command whose streams are kept apart', () => {
     expect(late.state).toMatchObject({ phase: 'Failed', reason: 'StartFailed' })
   })
 
-  it('could not be started when the shell says so, whatever its exit code', () => {
+  it('is StartFailed when the shell reports it, whatever its exit code is', () => {
     const errorTail = 'svc: line 3: exec: nowhere: not found'
     const pod = podWith(ended(127, { message: 'svc: not started\n' }))
     expect(look(pod, undefined, { errorTail }).state).toMatchObject({
@@ -177,7 +177,7 @@ describe('a command whose streams are kept apart', () => {
     })
   })
 
-  it('has a log until its sidecar is over, too', () => {
+  it('has an unfinished log until its sidecar has ended as well', () => {
     expect(hasLogEnded(podWith(ended(0), sidecar(running)))).toBe(false)
     expect(hasLogEnded(podWith(ended(0), sidecar(ended(0))))).toBe(true)
     expect(hasLogEnded(podWith(running, sidecar(ended(1))))).toBe(false)
@@ -190,7 +190,7 @@ describe('the end of a worker pod', () => {
   const judgeWorker = (exitCode: number, message: string) =>
     look(podWith(ended(exitCode, { message }), { phase: exitCode === 0 ? 'Succeeded' : 'Failed' }, worker)).state
 
-  it('is told in the words of its termination message', () => {
+  it('is described by its termination message', () => {
     expect(judgeWorker(0, '{"ok":true}').phase).toBe('Succeeded')
     const outcome = { ok: false, reason: 'MissingApiKey', message: 'There is no key.' }
     expect(judgeWorker(1, JSON.stringify(outcome))).toMatchObject({
@@ -201,7 +201,7 @@ describe('the end of a worker pod', () => {
     })
   })
 
-  it('quotes the last words of one that crashed', () => {
+  it('quotes the last lines of a worker that crashed', () => {
     const state = judgeWorker(2, 'at x\nTypeError: no such thing')
     expect(state).toMatchObject({ reason: 'ExitCode', message: expect.stringContaining('no such thing') })
   })

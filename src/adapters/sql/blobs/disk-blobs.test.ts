@@ -23,7 +23,7 @@ describe('bodies on disk', () => {
   })
   afterEach(() => rm(folder, { recursive: true, force: true }))
 
-  it('keeps small bodies out of the file system and names files by id alone', async () => {
+  it('are kept in the row when small, and in files named by id when large', async () => {
     const blobs = createDiskBlobs({ folder, ids })
     const keep = async (blob: BlobReference) => blob
     expect((await blobs.store(body(100), limits, keep)).blob_id).toBeNull()
@@ -33,7 +33,7 @@ describe('bodies on disk', () => {
     expect(await listFiles()).toEqual([large.blob_id])
   })
 
-  it('has the file in its place before the row is written, and takes it away when that fails', async () => {
+  it('are moved into place before the row is written, and removed when that fails', async () => {
     const blobs = createDiskBlobs({ folder, ids })
     let seen: string[] = []
     const failing = blobs.store(body(100_000), limits, async () => {
@@ -45,7 +45,7 @@ describe('bodies on disk', () => {
     expect(await listFiles()).toEqual([])
   })
 
-  it('sweeps half-written files and those without a row, but none that is being stored', async () => {
+  it('are swept when half-written or without a row, but not while they are being stored', async () => {
     await mkdir(join(folder, 'tmp'), { recursive: true })
     await mkdir(join(folder, 'cd'), { recursive: true })
     await writeFile(join(folder, 'tmp', 'half-cd'), 'x')
@@ -60,7 +60,7 @@ describe('bodies on disk', () => {
     expect(await listFiles()).toEqual(['known-cd'])
   })
 
-  it('says Conflict when the body went away after its row was read', async () => {
+  it('give Conflict when they are removed after their row was read', async () => {
     const blobs = createDiskBlobs({ folder, ids })
     const blob = await blobs.store(body(100_000), limits, async (stored) => stored)
     await blobs.remove([blob.blob_id, null])

@@ -51,7 +51,7 @@ describe('transitions of an object', () => {
     expect(applyStatus({ ...current, status: { y: 1 } }, { metadata: {} })).toEqual(current)
   })
 
-  it('take empty maps and lists for absent ones', () => {
+  it('treat empty maps and lists as absent', () => {
     const same = {
       metadata: { labels: {}, annotations: {}, ownerReferences: [], finalizers: ['svc.ai/one'] },
       spec: { x: 1 },
@@ -59,7 +59,7 @@ describe('transitions of an object', () => {
     expect(isUnchanged(current, applyUpdate(current, same))).toBe(true)
   })
 
-  it('need the uid and version that are expected, where they are', () => {
+  it('check the expected uid and version where they are given', () => {
     const reasonOf = (expected: Parameters<typeof checkPreconditions>[1]) => {
       try {
         checkPreconditions(current, expected)

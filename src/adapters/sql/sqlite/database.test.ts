@@ -37,7 +37,7 @@ const reasonOf = (work: Promise<unknown>) =>
   )
 
 describe('a damaged file', () => {
-  it('is told by the check from the moment that a statement meets the damage', async () => {
+  it('is reported by the health check as soon as a statement meets the damage', async () => {
     const path = join(folder, 'damaged.db')
     const first = openSqlite({ path, migrations: [notes] })
     for (let n = 0; n < 50; n++) await first.write((tx) => insert(tx, 'x'.repeat(4000)))
@@ -55,8 +55,8 @@ describe('a damaged file', () => {
   })
 })
 
-describe('the files', () => {
-  it('are for their owner alone, in a folder for all and when they were not', async () => {
+describe('the database files', () => {
+  it('are readable by their owner alone, even in a public folder and when they were public before', async () => {
     const open = join(folder, 'open')
     mkdirSync(open, { mode: 0o755 })
     const path = join(open, 'svc.db')
@@ -80,7 +80,7 @@ describe('write', () => {
     expect(await readTexts()).toEqual(['a'])
   })
 
-  it('rolls back work that throws, alone among the writers of its commit', async () => {
+  it('rolls back work that throws, and commits the other writes of the same batch', async () => {
     const outcomes = await Promise.allSettled(
       ['a', 'b', 'c'].map((text) =>
         database.write(async (tx) => {
@@ -95,7 +95,7 @@ describe('write', () => {
     expect(await readTexts()).toEqual(['a', 'a again', 'c', 'c again'])
   })
 
-  it('lets readers see nothing of writes under way', async () => {
+  it('hides uncommitted writes from readers', async () => {
     const seen: string[][] = []
     await database.write(async (tx) => {
       await insert(tx, 'a')
@@ -132,7 +132,7 @@ describe('write', () => {
     ])
   })
 
-  it('has committed what it publishes', async () => {
+  it('publishes only what is committed', async () => {
     let seen: Promise<string[]> | undefined
     await database.write(async (tx) => {
       await insert(tx, 'a')
@@ -143,13 +143,13 @@ describe('write', () => {
     expect(await seen).toEqual(['a'])
   })
 
-  it('takes more writers than fit into one commit, in order', async () => {
+  it('commits more writers than fit into one batch, in order', async () => {
     const texts = Array.from({ length: 500 }, (_, index) => String(index))
     await Promise.all(texts.map((text) => database.write((tx) => insert(tx, text))))
     expect(await readTexts()).toEqual(texts)
   })
 
-  it('rejects every writer of a commit that finds the disk full, and works again when it is not', async () => {
+  it('rejects every writer of a commit that finds the disk full, and works again when there is room', async () => {
     await database.write((tx) => insert(tx, 'kept'))
     database.limitPages(1)
     const writers = Array.from({ length: 10 }, () => reasonOf(database.write((tx) => insert(tx, 'x'.repeat(50_000)))))
@@ -166,7 +166,7 @@ describe('write', () => {
     expect(await readTexts()).toEqual(['after'])
   })
 
-  it('finishes what was asked for before it closes, and refuses what comes later', async () => {
+  it('finishes the writes already asked for before it closes, and refuses later ones', async () => {
     const pending = database.write((tx) => insert(tx, 'last'))
     const closing = database.close()
     expect(await reasonOf(database.write((tx) => insert(tx, 'late')))).toBe('Unavailable')
@@ -175,7 +175,7 @@ describe('write', () => {
     expect(await readTexts()).toEqual(['last'])
   })
 
-  it('runs many different statements without keeping each prepared', async () => {
+  it('runs many different statements without keeping all of them prepared', async () => {
     for (let count = 1; count < 700; count += 1) {
       const row = await database.read.first({ text: `select ${count} as count`, parameters: [] })
       expect(row).toEqual({ count })
@@ -200,7 +200,7 @@ describe('durability', () => {
     await copy.close()
   })
 
-  it('says which file it cannot open', () => {
+  it('names the file that it cannot open', () => {
     expect(() => openSqlite({ path: folder })).toThrow(`The database ${folder} cannot be opened`)
   })
 })

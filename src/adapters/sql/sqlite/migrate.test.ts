@@ -43,13 +43,13 @@ const addNote = (known: Migration[], text: string) =>
 const readNotes = (known: Migration[]) => open(known, (database) => database.read.all(sql`select * from notes`))
 
 describe('migrations', () => {
-  it('bring data of the version before to the present schema', async () => {
+  it('bring data of the previous version to the current schema', async () => {
     await addNote([first], 'old')
     expect(await readNotes([first, second])).toEqual([{ text: 'old', author: 'unknown' }])
     expect(await readNotes([first, second])).toEqual([{ text: 'old', author: 'unknown' }])
   })
 
-  it('make a token that could only read a viewer, and every other an editor', async () => {
+  it('turn a read-only token into a viewer, and every other into an editor', async () => {
     const addToken = (name: string, readOnly: number) =>
       open(migrations.slice(0, 7), (database) =>
         database.write((tx) =>
@@ -68,7 +68,7 @@ describe('migrations', () => {
     ])
   })
 
-  it('refuse data of a newer version and leave it alone', async () => {
+  it('refuse data of a newer version and leave it unchanged', async () => {
     await addNote([first, second], 'new')
     expect(() => openSqlite({ path, migrations: [first] })).toThrow(
       'written by a newer version of the service (schema 2',
@@ -76,14 +76,14 @@ describe('migrations', () => {
     expect(await readNotes([first, second])).toEqual([{ text: 'new', author: 'unknown' }])
   })
 
-  it('refuse data that another step with the same number has made', async () => {
+  it('refuse data to which another migration of the same number was applied', async () => {
     await addNote([first], 'old')
     const other = { ...first, statements: 'create table notes (text text)' }
     expect(() => openSqlite({ path, migrations: [other, second] })).toThrow('another schema step 1 (notes)')
     expect(await readNotes([first])).toEqual([{ text: 'old' }])
   })
 
-  it('are taken back as a whole when one of them fails', async () => {
+  it('are rolled back together when one of them fails', async () => {
     await addNote([first], 'old')
     expect(() => openSqlite({ path, migrations: [first, second, broken] })).toThrow('notes')
     expect(await readNotes([first])).toEqual([{ text: 'old' }])
@@ -96,7 +96,7 @@ describe('migrations', () => {
   })
 
   it.each(migrations.slice(1).map(({ number }) => number))(
-    'open what release %i minus one has left',
+    'open the data of migration %i minus one',
     async (number) => {
       const older = migrations.slice(0, number - 1)
       const object = JSON.stringify({ metadata: { uid: 'u-1', creationTimestamp: '2026-01-01T00:00:00.000Z' } })
@@ -108,7 +108,7 @@ describe('migrations', () => {
     },
   )
 
-  it('leave what was recorded under names alone readable', async () => {
+  it('keep old records readable that have names but no ids', async () => {
     const createdAt = '2026-01-01T00:00:00.000Z'
     await open(migrations.slice(0, 8), (database) =>
       database.write(async (tx) => {

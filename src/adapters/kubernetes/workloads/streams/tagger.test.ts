@@ -39,8 +39,8 @@ const written = {
   err: [Buffer.from([0xff, 0, 10, 0xc3]), Buffer.from('\r\n')],
 }
 
-describe('the marked lines of two streams', () => {
-  it.each([1, 2, 3, 1000, 1_000_000])('give each back byte by byte, read in pieces of %i', (size) => {
+describe('the tagged lines of two streams', () => {
+  it.each([1, 2, 3, 1000, 1_000_000])('yield each stream byte by byte, read in pieces of %i', (size) => {
     const pieces: Buffer[] = []
     const [out, err] = (['1', '2'] as const).map((stream) => createTagger(stream, (bytes) => pieces.push(bytes)))
     for (const at of [0, 1, 2, 3]) {
@@ -55,7 +55,7 @@ describe('the marked lines of two streams', () => {
     expect(stderr.equals(Buffer.concat(written.err))).toBe(true)
   })
 
-  it('are whole even where one line is very long, and no piece of it is held for long', () => {
+  it('are complete even when a line is very long, and are passed on in small pieces', () => {
     const pieces: Buffer[] = []
     const tagger = createTagger('1', (bytes) => pieces.push(bytes))
     for (let at = 0; at < 1000; at += 1) tagger.push(Buffer.alloc(1000, 'y'))
@@ -63,7 +63,7 @@ describe('the marked lines of two streams', () => {
     expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(20_000)
   })
 
-  it('are told from the words of the kubelet, and begin anew where the log lost an end', () => {
+  it('are told from messages of the kubelet, and parsing resumes after a line without its end', () => {
     const reader = createRecordReader()
     expect(reader.take({ stamp: 1n, bytes: Buffer.from('failed to watch\n'), isEnd: true })).toBeUndefined()
     expect(reader.take({ stamp: 2n, bytes: Buffer.from('1 cut'), isEnd: false })).toMatchObject({ stream: 'stdout' })
@@ -72,7 +72,7 @@ describe('the marked lines of two streams', () => {
   })
 })
 
-describe('the program that marks them', () => {
+describe('the program that tags the streams', () => {
   let folder: string
   let program: ChildProcess
   let log: Promise<string>
@@ -90,7 +90,7 @@ describe('the program that marks them', () => {
   const open = (name: string) => openSync(join(folder, name), 'w')
   const exited = () => (program.exitCode === null ? once(program, 'exit') : [program.exitCode])
 
-  it('goes on until both are closed, though it is told to end meanwhile, and says that they are over', async () => {
+  it('goes on after SIGTERM until both streams are closed, then writes its end record', async () => {
     const [out, err] = [open('out'), open('err')]
     writeSync(out, 'first\nlast')
     writeSync(err, 'bad\n')
@@ -103,7 +103,7 @@ describe('the program that marks them', () => {
     expect(lines.slice(0, -2).toSorted()).toEqual(['1 first', '1.last', '2 bad'])
   })
 
-  it('ends when it is told to and nobody ever wrote', async () => {
+  it('ends on SIGTERM when nothing was ever written', async () => {
     // Opened for a moment only to know that the program is there.
     closeSync(openSync(join(folder, 'out'), 'w'))
     program.kill('SIGTERM')
@@ -111,7 +111,7 @@ describe('the program that marks them', () => {
     expect(await log).toBe('')
   })
 
-  it('holds up no command when nobody takes its log any more', async () => {
+  it('does not block the command when nobody reads its log any more', async () => {
     const [out, err] = [open('out'), open('err')]
     log.catch(() => undefined)
     program.stdout?.destroy()

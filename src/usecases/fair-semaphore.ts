@@ -1,20 +1,20 @@
-// Bounds what runs at the same time: whoever finds no place waits, and those who wait take turns.
+// A semaphore that is fair between its holders: whoever finds no free permit waits, and holders take turns.
 import { createCounts } from './counts.ts'
 
-export type Places = {
-  /** Resolves with a place, which `leave` returns; rejects without one when the signal aborts. */
-  enter(holder: string, signal: AbortSignal): Promise<void>
-  leave(holder: string): void
+export type FairSemaphore = {
+  /** Resolves with a permit, which `release` returns; rejects without one when the signal aborts. */
+  acquire(holder: string, signal: AbortSignal): Promise<void>
+  release(holder: string): void
 }
 
-type Waiting = { holder: string; enter(): void }
+type Waiting = { holder: string; resolve(): void }
 
-/** Places go to the holder of the fewest, and among equals to whoever came first. */
-export function createPlaces(most: number): Places {
+/** A permit goes to the waiting holder of the fewest, and among equals to whoever came first. */
+export function createFairSemaphore(most: number): FairSemaphore {
   const running = createCounts()
   const waiting = new Set<Waiting>()
   let taken = 0
-  // The last place is withheld from a holder of all the others, so that nobody has to wait for one holder alone.
+  // The last permit is withheld from a holder of all the others, so that nobody has to wait for one holder alone.
   const mostOfOne = Math.max(1, most - 1)
 
   function findNext(): Waiting | undefined {
@@ -35,15 +35,15 @@ export function createPlaces(most: number): Places {
     for (let next = findNext(); next !== undefined && taken < most; next = findNext()) {
       waiting.delete(next)
       count(next.holder, 1)
-      next.enter()
+      next.resolve()
     }
   }
 
   return {
-    async enter(holder: string, signal: AbortSignal): Promise<void> {
+    async acquire(holder: string, signal: AbortSignal): Promise<void> {
       signal.throwIfAborted()
       const { promise, resolve, reject } = Promise.withResolvers<void>()
-      const one = { holder, enter: resolve }
+      const one = { holder, resolve }
       const giveUp = () => {
         waiting.delete(one)
         reject(signal.reason)
@@ -53,7 +53,7 @@ export function createPlaces(most: number): Places {
       admit()
       await promise.finally(() => signal.removeEventListener('abort', giveUp))
     },
-    leave(holder: string): void {
+    release(holder: string): void {
       count(holder, -1)
       admit()
     },

@@ -1,0 +1,52 @@
+// The request of a tool that is plain HTTP; of an MCP tool its headers, time limit and token.
+
+import { z } from 'zod'
+import type { Problem } from '../../errors.ts'
+import { PositiveDuration } from '../duration.ts'
+import { field } from '../field.ts'
+import { SecretKeyRef, WebAddress } from './references.ts'
+
+const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be the name of an HTTP header')
+// biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 9110 section 5.5 refuses them in field values
+const headerValue = z.string().regex(/^[^\x00-\x08\x0a-\x1f\x7f]*$/, 'must not contain control characters')
+
+export const httpMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+/** The request that a tool makes. */
+export const ToolHttp = z.strictObject({
+  url: field(
+    WebAddress.optional(),
+    'Address that each call is sent to. Required unless `mcp` is set.',
+    'https://api.example.com/weather',
+  ),
+  method: field(z.enum(httpMethods).default('POST'), 'HTTP method of the call.'),
+  headers: field(z.record(headerName, headerValue).optional(), 'Headers that each call carries.', {
+    Accept: 'application/json',
+  }),
+  timeout: field(PositiveDuration.default('30s'), 'Time limit of one call, as a duration.', '30s'),
+  authSecretRef: field(SecretKeyRef.optional(), 'Entry of a Secret that holds the token of the tool.'),
+  authInject: field(
+    z.enum(['header', 'body']).default('header'),
+    'How the token is sent: `header` as `Authorization: Bearer`, `body` inside the JSON body.',
+  ),
+  authBodyKey: field(
+    z.string().max(256).optional(),
+    'Key of the JSON body that holds the token, with `authInject: body`.',
+    'api_key',
+  ),
+})
+export type ToolHttp = z.infer<typeof ToolHttp>
+
+/** Paths are relative to the spec of the tool. */
+export function httpProblems(http: ToolHttp | undefined): Problem[] {
+  const problems: Problem[] = []
+  if (http?.url === undefined) problems.push({ path: 'http.url', message: 'is required for a tool without mcp' })
+  if (http?.authInject !== 'body') return problems
+  if (http.authBodyKey === undefined || http.authBodyKey === '') {
+    problems.push({ path: 'http.authBodyKey', message: 'is required when authInject is body' })
+  }
+  if (http.method === 'GET') {
+    problems.push({ path: 'http.authInject', message: 'must be header for method GET, which sends no body' })
+  }
+  return problems
+}

@@ -1,0 +1,82 @@
+// The `fetch` that the protocol's SDK gets: under the rules of the egress room, bounded in size, and with the
+// server's credential for the server alone.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { McpServer } from '../../../contract/api/assigned-tool.ts'
+import { SvcError } from '../../../errors.ts'
+import type { Egress, EgressPolicy } from '../../../ports/egress.ts'
+import { propagationHeader } from '../../../rules/token-propagation.ts'
+import { largestAnswer } from '../custom-call.ts'
+
+/** What dials out. */
+export type Reach = { egress: Pick<Egress, 'fetchWith'>; egressPolicy: Pick<EgressPolicy, 'allowNetworks' | 'deny'> }
+
+/** The transaction's token of the call that a request belongs to. */
+export const callToken = new AsyncLocalStorage<string | undefined>()
+
+type Fetch = typeof globalThis.fetch
+type Target = { url: URL; method: string; headers: Headers }
+
+/** `onExcess` hears of an answer that is cut off, because the SDK does not say what became of a stream. */
+export function createGuardedFetch(server: McpServer, reach: Reach, onExcess: (error: SvcError) => void): Fetch {
+  const open = reach.egress.fetchWith(reach.egressPolicy)
+  const { allowedHosts } = server
+  const guarded = allowedHosts === undefined ? open : reach.egress.fetchWith({ ...reach.egressPolicy, allowedHosts })
+  return async (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : input)
+    const target = { url, method: init?.method ?? 'GET', headers: new Headers(init?.headers) }
+    if (isIdleStream(target, server)) return new Response(null, { status: 405 })
+    if (url.origin === new URL(server.url).origin) addOwnHeaders(target.headers, server)
+    const send = mayHoldSecret(target, server) ? guarded : open
+    return limit(await send(url.href, { ...init, headers: [...target.headers] }), url, onExcess)
+  }
+}
+
+/** A stream for what the server says unasked: nothing that this client wants. Streams that are taken up again are. */
+function isIdleStream({ url, method, headers }: Target, server: McpServer): boolean {
+  const isStream = method === 'GET' && headers.get('accept') === 'text/event-stream'
+  return isStream && !headers.has('last-event-id') && url.href === new URL(server.url).href
+}
+
+/** Those of the protocol win. */
+function addOwnHeaders(headers: Headers, { headers: own, token }: McpServer): void {
+  const transaction = callToken.getStore()
+  if (transaction !== undefined) headers.set(propagationHeader, transaction)
+  if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
+  for (const [name, value] of Object.entries(own)) if (!headers.has(name)) headers.set(name, value)
+}
+
+/** The secret of an OAuth client goes to the authorization server, never to the MCP server itself. */
+function mayHoldSecret({ url, method }: Target, server: McpServer): boolean {
+  if (server.oauth === undefined) return true
+  const endpoint = new URL(server.url)
+  return url.href !== endpoint.href && !(method === 'GET' && url.origin === endpoint.origin)
+}
+
+/** The SDK's parser of streams makes an error object of each line that it does not know. */
+const mostLines = 20_000
+
+function countLines(chunk: Uint8Array): number {
+  let count = 0
+  for (const byte of chunk) if (byte === 0x0a || byte === 0x0d) count += 1
+  return count
+}
+
+function limit(response: Response, { host }: URL, onExcess: (error: SvcError) => void): Response {
+  if (response.body === null) return response
+  const isStream = response.headers.get('content-type')?.includes('event-stream') === true
+  let bytes = largestAnswer
+  let lines = isStream ? mostLines : Number.POSITIVE_INFINITY
+  const meter = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      bytes -= chunk.byteLength
+      if (isStream) lines -= countLines(chunk)
+      if (bytes >= 0 && lines >= 0) return controller.enqueue(chunk)
+      const most = bytes < 0 ? `${largestAnswer / 1_048_576} MiB` : `${mostLines} lines`
+      const error = new SvcError('TooLarge', `${host} sent more than ${most} in one answer`)
+      controller.error(error)
+      onExcess(error)
+    },
+  })
+  const { status, statusText, headers } = response
+  return new Response(response.body.pipeThrough(meter), { status, statusText, headers: [...headers] })
+}

@@ -1,0 +1,56 @@
+// skill_read: the text of a skill that the task or its agent names, and the files beside it, when the model wants them.
+import { z } from 'zod'
+import type { AssignedSkill } from '../../contract/api/assignment.ts'
+import { defineTool, type Tool, type ToolOutcome } from '../tool.ts'
+import { failTool } from '../tool-error.ts'
+import { trimPartialCharacters } from '../workspace/text-window.ts'
+
+export const skillReadName = 'skill_read'
+
+const largestRead = 49_152
+
+/** Reads from what the run was given alone: a path is a key there, and leads nowhere else. */
+export function createSkillRead(skills: readonly AssignedSkill[]): Tool {
+  const byName = new Map(skills.map((skill) => [skill.name, skill]))
+  return defineTool({
+    name: skillReadName,
+    description: 'Reads a skill, or with path a file of it. When truncated, go on at next_offset.',
+    parameters: z.strictObject({
+      name: z.string().min(1),
+      path: z.string().optional().describe('A file of the skill; absent: its text'),
+      offset: z.int().min(0).default(0).describe('First byte'),
+    }),
+    repeatable: true,
+    ownsOutputLimit: true,
+    async run({ name, path, offset }) {
+      const skill = byName.get(name)
+      if (skill === undefined) return failUnknown(`there is no skill "${name}"`, [...byName.keys()])
+      return path === undefined ? readText(skill, offset) : readFile(skill, path, offset)
+    },
+  })
+}
+
+function readText({ name, inline, files = {} }: AssignedSkill, offset: number): ToolOutcome {
+  const paths = Object.keys(files)
+  return { success: true, name, ...readWindow(inline, offset), ...(paths.length > 0 && { files: paths }) }
+}
+
+function readFile({ name, files = {} }: AssignedSkill, path: string, offset: number): ToolOutcome {
+  const text = Object.hasOwn(files, path) ? files[path] : undefined
+  if (text === undefined) return failUnknown(`skill "${name}" has no file "${path}"`, Object.keys(files))
+  return { success: true, name, path, ...readWindow(text, offset) }
+}
+
+function failUnknown(problem: string, known: string[]): ToolOutcome {
+  return failTool('not_found', problem, known.length === 0 ? 'There are none.' : `There are: ${known.join(', ')}.`)
+}
+
+function readWindow(text: string, offset: number) {
+  const bytes = Buffer.from(text)
+  const end = Math.min(bytes.length, offset + largestRead)
+  const inside = { startsInside: offset > 0, endsInside: end < bytes.length }
+  const window = trimPartialCharacters(bytes.subarray(offset, end), inside)
+  const next = offset + window.skipped + window.bytes.length
+  const rest = next < bytes.length ? { truncated: true, size: bytes.length, next_offset: next } : {}
+  return { content: window.bytes.toString('utf8'), ...rest }
+}

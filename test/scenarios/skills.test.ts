@@ -1,0 +1,108 @@
+// Skills from a folder on this machine to a model that reads them.
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Skill } from '../../src/contract/resources/skill.ts'
+import { type StrictVendor, startStrictVendor } from '../fixtures/proxy/strict-vendor.ts'
+import { createTask, removeFolder, runSvc, type Service, startService, waitForPhase } from './service.ts'
+
+let service: Service
+let vendor: StrictVendor
+let folder: string
+
+const reads = [
+  { id: 'a', name: 'skill_read', args: { name: 'style' } },
+  { id: 'b', name: 'skill_read', args: { name: 'style', path: 'examples/one.md' } },
+  { id: 'c', name: 'skill_read', args: { name: 'style', path: '../../etc/passwd' } },
+]
+
+beforeAll(async () => {
+  vendor = await startStrictVendor(({ messages }) =>
+    JSON.stringify(messages).includes('tool_call_id') ? { text: 'done' } : { calls: reads },
+  )
+  service = await startService()
+  folder = join(service.folder, 'style')
+  mkdirSync(join(folder, 'examples'), { recursive: true })
+  writeFileSync(
+    join(folder, 'SKILL.md'),
+    '---\nname: style\ndescription: How we write\nmetadata: { version: 2 }\n---\n# Be brief\n',
+  )
+  writeFileSync(join(folder, 'examples/one.md'), 'Like this.')
+  symlinkSync('/etc/passwd', join(folder, 'examples/link'))
+})
+afterAll(async () => {
+  await service.stop()
+  await vendor.stop()
+  removeFolder(service.folder)
+})
+
+const svc = (...args: string[]) => runSvc(['skill', ...args], service.env)
+const spec = async () => (await service.call<Skill>('GET', '/api/v1/skills/style')).body.spec
+
+describe('svc skill add', () => {
+  it('makes a skill from a folder without following links, shows it, and brings it up to date', async () => {
+    const made = await svc('add', folder)
+    expect([made.code, made.stderr]).toEqual([
+      0,
+      expect.stringMatching(/left out: examples\/link \(a link.*\nskill style created/s),
+    ])
+    const content = { inline: '# Be brief\n', files: { 'examples/one.md': 'Like this.' } }
+    expect(await spec()).toEqual({ description: 'How we write', version: '2', content })
+    expect(await svc('show', 'style')).toMatchObject({ code: 0, stdout: '# Be brief\n' })
+    expect((await svc('list')).stdout).toMatch(/style .*How we write/)
+    writeFileSync(join(folder, 'more.txt'), 'more')
+    expect((await svc('add', folder)).stderr).toContain('skill style was changed')
+    expect((await spec()).content.files).toEqual({ 'examples/one.md': 'Like this.', 'more.txt': 'more' })
+    expect((await svc('add', folder)).stderr).toContain('skill style is unchanged')
+  })
+
+  it('says why a folder is no skill', async () => {
+    const other = join(service.folder, 'other')
+    mkdirSync(other)
+    const refused = async () => {
+      const { code, stderr } = await svc('add', other)
+      expect(code).not.toBe(0)
+      return stderr
+    }
+    expect(await refused()).toContain('has no SKILL.md')
+    writeFileSync(join(other, 'SKILL.md'), '# Without a beginning')
+    expect(await refused()).toContain('must begin with its name and description')
+    writeFileSync(join(other, 'SKILL.md'), '---\ndescription: [\n---\n')
+    expect(await refused()).toContain('is not YAML')
+    writeFileSync(join(other, 'picture.png'), Buffer.from([0x89, 0x50, 0, 1]))
+    expect(await refused()).toContain('picture.png is not text')
+    rmSync(other, { recursive: true })
+    expect((await svc('add', 'https://example.com/skill')).stderr).toContain('is an address')
+  })
+})
+
+describe('a skill of a task', () => {
+  it('is listed to the model, which reads its text and its files and nothing else', async () => {
+    const provider = { type: 'llmo', baseURL: `${vendor.url}/v1`, defaultModel: 'test-model' }
+    expect((await service.call('POST', '/api/v1/providers', { name: 'vendor', spec: provider })).status).toBe(201)
+    await createTask(service, 'write', {
+      type: 'ai',
+      ai: { providerRef: { name: 'vendor' }, prompt: 'write', skills: [{ name: 'style' }] },
+    })
+    await waitForPhase(service, 'write', 'Succeeded')
+    const [first, second] = vendor.asked
+      .filter(({ path }) => path.endsWith('/chat/completions'))
+      .map(({ body }) => body as { messages: { role: string; content: string }[] })
+    expect(first?.messages[0]?.content).toContain('- style: How we write')
+    expect(first?.messages[0]?.content).not.toContain('Be brief')
+    const results = second?.messages.filter(({ role }) => role === 'tool').map(({ content }) => JSON.parse(content))
+    expect(results).toEqual([
+      { success: true, name: 'style', content: '# Be brief\n', files: ['examples/one.md', 'more.txt'] },
+      { success: true, name: 'style', path: 'examples/one.md', content: 'Like this.' },
+      expect.objectContaining({ success: false, errorType: 'not_found' }),
+    ])
+  })
+
+  it('is refused with a path that leaves its folder', async () => {
+    for (const path of ['../a', '/etc/passwd', 'a/../../b']) {
+      const content = { inline: 'x', files: { [path]: 'x' } }
+      const answer = await service.call('POST', '/api/v1/skills', { name: 'odd', spec: { description: 'd', content } })
+      expect([path, answer.status]).toEqual([path, 400])
+    }
+  })
+})
