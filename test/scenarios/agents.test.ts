@@ -131,6 +131,7 @@ describe.skipIf(isMissing && process.env.SVC_TEST_REPORT === undefined)(title, (
       baseSHA: base,
       pushBranch: 'svc/greets',
     })
+    expect(result.pushError).toBeUndefined()
     expect(result.files).toContain('greeting.txt')
     expect(result.diff).toContain('+hello world')
     expect(git(bare, ['show', 'svc/greets:greeting.txt'])).toBe('hello world')

@@ -70,6 +70,22 @@ describe('a container task in a repository', () => {
     expect(git(bare, ['rev-parse', 'svc/two^'])).toBe(base)
   })
 
+  it('cannot claim a commit or a push that there was not', async () => {
+    const claims = {
+      version: 1,
+      summary: 'done',
+      verdict: 'approved',
+      headSHA: 'abc',
+      pushBranch: 'main',
+      branch: 'other',
+    }
+    await createTask(service, 'claims', change(`echo '${JSON.stringify(claims)}'`, { pushBranch: 'svc/claims' }))
+    await waitForPhase(service, 'claims', 'Succeeded')
+    const { headSHA, pushBranch, ...result } = await resultOf('claims')
+    expect(result).toMatchObject({ summary: 'done', verdict: 'approved', branch: 'main', files: [] })
+    expect([headSHA, pushBranch]).toEqual([undefined, undefined])
+  })
+
   it('works in a folder of it, and after the changes of another task', async () => {
     await createTask(service, 'first', change('echo two >> main.txt; pwd', { subPath: 'src' }))
     await waitForPhase(service, 'first', 'Succeeded')

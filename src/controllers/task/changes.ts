@@ -27,9 +27,18 @@ export async function saveChanges(
   await results.put(key, Readable.from([Buffer.from(JSON.stringify(result))]), structuredResultType)
 }
 
+/** What the service alone says: neither a program's claims nor an earlier state of the push are kept. */
+const unsaid = {
+  headSHA: undefined,
+  branch: undefined,
+  pushBranch: undefined,
+  pushError: undefined,
+} satisfies Partial<StructuredResult>
+
 function combine(said: StructuredResult, { diff, ...changes }: CheckoutChanges): StructuredResult {
   return dropUndefined({
     ...said,
+    ...unsaid,
     ...changes,
     diff: diff.text,
     diffTruncated: diff.truncated || undefined,
