@@ -69,7 +69,7 @@ describe('a field that waits for a capability', () => {
 
 describe('an execution workspace', () => {
   const pathsOf = async (workspace: object) =>
-    (await problemsOf('tasks', inWorkspace(workspace))).map(({ path }) =>
+    (await problemsOf('tasks', inWorkspace(workspace), cluster)).map(({ path }) =>
       path.replace(/^(spec\.)?execution\.workspace\./, ''),
     )
 

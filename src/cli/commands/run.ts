@@ -82,7 +82,8 @@ async function run(words: string[], given: RunOptions, { command, context }: Inv
   const followed = await driveTask(client, task, { context, quiet: given.quiet })
   const code = await printOutcome(client, followed, { context, options })
   const isWhole = await offerChanges(client, task, { folder, digests, given, context })
-  if (options.output === 'table' && !given.quiet) await tellMore(client, task, { given, context })
+  if (options.output === 'table' && !given.quiet)
+    await tellMore(client, task, { given, context, hasDiff: given.repo !== undefined && code === 0 })
   if (code !== 0 || !isWhole) throw new ExitSignal(code || exitCodes.failed)
 }
 
@@ -117,13 +118,15 @@ async function offerChanges(client: Client, task: Task, { folder, digests, given
   return true
 }
 
+type Remains = Pick<Offer, 'given' | 'context'> & { hasDiff: boolean }
+
 /** What it left, and how to look closer. */
-async function tellMore(client: Client, task: Task, { given, context }: Pick<Offer, 'given' | 'context'>) {
+async function tellMore(client: Client, task: Task, { given, context, hasDiff }: Remains) {
   const { name } = task.metadata
   const { terminal } = context
   const files = given.here ? undefined : describeFiles(task, await listFiles(client, targetOfTask(task)))
   if (files !== undefined) terminal.note(`\n${files}`)
-  const words = given.repo === undefined ? ['get', 'events', 'logs'] : ['diff', 'apply', 'get', 'events', 'logs']
+  const words = hasDiff ? ['diff', 'apply', 'get', 'events', 'logs'] : ['get', 'events', 'logs']
   const more = `look closer: ${words.map((word) => typed(`task ${word} ${name}`)).join(', ')}`
   terminal.note(`\n${terminal.colors.dim(more)}`)
 }
