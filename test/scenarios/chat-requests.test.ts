@@ -346,16 +346,16 @@ describe('core tools', () => {
     }
   })
 
-  it('say what this service cannot do yet', async () => {
-    const runtime = { name: 'typist', runtime: { type: 'llma-cli' } }
-    const task = { name: 'a', prompt: 'p', agentRef: 'coder' }
-    for (const [message, name, args] of [
-      ['create an agent', 'create_agent', runtime],
-      ['make a task', 'create_agent_task', task],
-    ] as const) {
-      const result = await useTool(message, name, args)
-      expect(result).toMatchObject({ success: false, error: expect.stringContaining('waits for agent runtimes') })
-    }
+  it('make agents with a runtime, and tasks for them', async () => {
+    const agent = { name: 'typist', runtime: { type: 'llma-cli' } }
+    expect(await useTool('create an agent', 'create_agent', agent)).toMatchObject({ success: true })
+    const workspace = { gitRepo: 'https://example.com/a/b', branch: 'main' }
+    const task = { name: 'a', prompt: 'p', agentRef: 'typist', workspace, schedule: '0 0 1 1 *' }
+    expect(await useTool('make a task', 'create_agent_task', task)).toMatchObject({ success: true })
+    const { items } = (await service.call<{ items: Task[] }>('GET', '/api/v1/tasks?type=agent')).body
+    expect(items.map(({ spec }) => [spec.agentRef?.name, spec.agentRuntime?.workspace?.gitRepo])).toEqual([
+      ['typist', 'https://example.com/a/b'],
+    ])
   })
 
   it('list agents, tools and tasks [CTOOL-009] [CTOOL-010] [CTOOL-011]', async () => {
