@@ -7,10 +7,12 @@ import { agentRuntimes } from '../agents/runtimes.ts'
 import type { AssignedAgent, WorkAssignment } from '../contract/api/assignment.ts'
 import type { RunFailure } from '../contract/failures.ts'
 import { dropUndefined } from '../contract/json.ts'
+import { messageOf } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import { listSkills } from '../tools/skills/skill-list.ts'
 import { runAgentProgram } from './agent-program.ts'
 import type { AgentEnd, AgentFailure } from './agent-verdict.ts'
+import { uploadArtifacts } from './artifacts.ts'
 import type { WorkerDeps } from './deps.ts'
 import { placeInputs } from './inputs.ts'
 import { type AttemptOutcome, failRun } from './outcome.ts'
@@ -41,12 +43,18 @@ type Execution = {
 
 async function execute({ api, log, redact }: ReportedRun, execution: Execution): Promise<AttemptOutcome> {
   const { assignment, agent, deps, signal } = execution
-  await placeInputs(api, { paths: assignment.inputs, workspaceRoot: deps.workspaceRoot, isFresh: true })
+  const { workspaceRoot } = deps
+  const given = await placeInputs(api, { paths: assignment.inputs, workspaceRoot, isFresh: true })
   log.write(`[${agent.runtime}, model ${agent.model}]`)
   const runtime = withSurroundings(agentRuntimes[agent.runtime], assignment)
   const emit = createTeller(log, deps.clock)
   const end = await runAgentProgram(runtime, describeJob(execution), { signal, path: agent.path, emit })
-  if (!end.ok) return failRun(reasons[end.reason], end.message)
+  const kept = uploadArtifacts(deps, { api, keep: assignment.keep, given, note: (line) => log.write(line) })
+  if (!end.ok) {
+    await kept.catch((error: unknown) => log.write(`[artifacts are lost: ${messageOf(error)}]`))
+    return failRun(reasons[end.reason], end.message)
+  }
+  await kept
   log.write(describeEnd(end))
   await Promise.all([api.submitResult(redact(end.result)), log.flush()])
   return { ok: true }

@@ -163,11 +163,13 @@ describe.skipIf(isMissing && process.env.SVC_TEST_REPORT === undefined)(title, (
     expect((await fetch(`${service.url}/llma/v1/messages`, { method: 'POST', headers, body })).status).toBe(403)
   })
 
-  it('takes the keys of the agent’s Secret where its model names no provider [NAME-016]', async () => {
-    script(/say where/, [], 'By the key of the agent.')
+  it('takes the keys of the agent’s Secret where its model names no provider, and keeps its files without a repository [NAME-016]', async () => {
+    script(/say where/, [write('note.txt', 'kept\n')], 'By the key of the agent.')
     await createTask(service, 'by-key', { type: 'agent', prompt: 'say where', agentRef: { name: 'own-key' } })
     await waitForPhase(service, 'by-key', 'Succeeded')
     expect(await readResult(service, 'by-key')).toBe('By the key of the agent.')
+    const { body } = await service.call<{ items: { filename: string }[] }>('GET', '/api/v1/tasks/by-key/artifacts')
+    expect(body.items.map(({ filename }) => filename)).toEqual(['note.txt'])
     const provider = await service.call<{ spec: object }>('GET', '/api/v1/providers/agent-own-key')
     expect(provider.body.spec).toMatchObject({
       type: 'llma',
