@@ -1,4 +1,4 @@
-// `svc chat`: from a script, in a pipe, and in a conversation on a terminal.
+// `svc chat`: from a script, in a pipe, and in a conversation on a terminal; other commands that ask a person.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type ScriptedVendor, startVendor } from '../fixtures/llm/scripted-vendor.ts'
@@ -330,5 +330,33 @@ describe('svc chat --resume', () => {
     const none = await runSvc(['-n', 'empty', 'chat', '--resume'], service.env, { input: 'hello' })
     expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('there is no session to resume yet')])
     expect((await runSvc(['chat', '--resume', 'a', '--session', 'b', 'hello'], service.env)).code).toBe(2)
+  })
+})
+
+describe('svc agent create without a name', () => {
+  it('asks what the agent needs', async () => {
+    const terminal = openTerminal('agent create')
+    const ended = new Promise((resolve) => terminal.child.once('exit', resolve))
+    await terminal.until(/its name\? /)
+    terminal.type('asked\r')
+    await terminal.until(/2 {2}Claude Code/)
+    await terminal.until(/which one\? /)
+    terminal.type('2\r')
+    await terminal.until(/who answers it\?/)
+    await terminal.until(/1 {2}default/)
+    await terminal.until(/which one\? /)
+    terminal.type('default\r')
+    await terminal.until(/its model\? /)
+    terminal.type('small-model\r')
+    await terminal.until(/agent asked created/)
+    await ended
+    const { body } = await service.call<{ spec: object }>('GET', '/api/v1/agents/asked')
+    expect(body.spec).toMatchObject({ runtime: { type: 'llma-cli' }, model: { name: 'default/small-model' } })
+  })
+
+  it('says what to type where nobody can be asked', async () => {
+    const { code, stderr } = await runSvc(['agent', 'create'], service.env)
+    expect(code).not.toBe(0)
+    expect(stderr).toMatch(/name the agent: .*svc agent create NAME/)
   })
 })

@@ -2,10 +2,12 @@
 import { runtimeTypes } from '../../contract/resources/runtime-types.ts'
 import { readEach, readOne } from '../spec-options.ts'
 import { typed } from '../typed.ts'
+import { askForAgent } from './agent-dialogue.ts'
 import type { SpecCommands } from './spec-commands.ts'
 
 export const agentCommands: SpecCommands = {
-  description: 'make an agent',
+  description: 'make an agent; without a name it asks for what is needed',
+  ask: askForAgent,
   options: [
     {
       flags: '--provider <name>',

@@ -17,6 +17,9 @@ import {
 
 export type SpecCall = { name: string; client: Client; given: Typed; options: GlobalOptions; context: CliContext }
 
+export type AskCall = Omit<SpecCall, 'name'>
+export type Asked = Pick<SpecCall, 'name' | 'given'>
+
 /** The spec with what is stored beside it; `undo` takes that away again. */
 export type Prepared = { spec: Spec; undo?: () => Promise<void> }
 
@@ -26,6 +29,8 @@ export type SpecCommands = {
   description: string
   /** What can be done with a new one. */
   hint?: (name: string, spec: Spec) => string
+  /** Asks a person for what is needed where `create` has no name. */
+  ask?: (call: AskCall) => Promise<Asked>
   /** Options that are not fields of the spec, and what they do. */
   extra?: {
     options: readonly { flags: string; description: string }[]
@@ -40,26 +45,29 @@ export function addSpecCommands(group: Command, parts: Parts): void {
   const { entry, kind, context } = parts
   const [word] = entry.words
   const extra = kind.extra?.options ?? []
-  const create = addMakingOptions(group.command('create <name>').description(kind.description), kind.options)
+  const making = group.command(kind.ask === undefined ? 'create <name>' : 'create [name]').description(kind.description)
+  const create = addMakingOptions(making, kind.options)
   const update = addChangingOptions(
     group.command('update <name>').description(`change fields of one ${word}; the others stay`),
     kind.options,
   )
   for (const command of [create, update]) for (const { flags, description } of extra) command.option(flags, description)
-  const callOf = async (name: string, given: Typed, command: Command): Promise<SpecCall> => {
+  const callOf = async (given: Typed, command: Command): Promise<AskCall> => {
     const options = readGlobalOptions(command)
-    return { name, client: await context.connect(options), given, options, context }
+    return { client: await context.connect(options), given, options, context }
   }
-  create.action(async (name: string, given: Typed, command: Command) =>
-    makeOne(parts, await callOf(name, given, command)),
-  )
+  create.action(async (name: string | undefined, given: Typed, command: Command) => {
+    const call = await callOf(given, command)
+    const named = name === undefined ? await kind.ask?.(call) : { name }
+    if (named !== undefined) await makeOne(parts, { ...call, ...named })
+  })
   update.action(async (name: string, given: Typed, command: Command) => {
     requireSome(
       given,
       [...kind.options, ...extra].map(({ flags }) => flags),
       word,
     )
-    await changeOne(parts, await callOf(name, given, command))
+    await changeOne(parts, { name, ...(await callOf(given, command)) })
   })
 }
 
