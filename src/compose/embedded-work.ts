@@ -8,6 +8,7 @@ import { findControlGroups } from '../adapters/embedded/confinement/control-grou
 import { createSandbox } from '../adapters/embedded/sandbox/sandbox.ts'
 import { findAgentPrograms } from '../adapters/embedded/workers/agent-programs.ts'
 import { createEmbeddedWorkloads, type EmbeddedWorkloads } from '../adapters/embedded/workloads.ts'
+import { type CheckoutsOptions, createCheckouts } from '../adapters/git/checkouts.ts'
 import { systemClock as clock, systemIds as ids } from '../adapters/system/clock.ts'
 import { agentRuntimes } from '../agents/runtimes.ts'
 import type { Config } from '../config/load.ts'
@@ -57,6 +58,15 @@ function findAgents(path: string) {
     found.has(command) ? { found: true } : { found: false, command, install },
   ])
   return { ...place, programs: Object.fromEntries(programs) as AgentPrograms }
+}
+
+/** Git repositories of tasks; their private parts lie in the data folder. */
+export function openCheckouts(
+  { paths, gitAuthor, gitCacheSize }: Config,
+  reach: Pick<CheckoutsOptions, 'egress' | 'policy'>,
+): Checkouts {
+  const root = join(paths.dataDir, 'git')
+  return createCheckouts({ ...reach, root, author: gitAuthor, cacheBytes: parseQuantity(gitCacheSize) })
 }
 
 type LocalParts = { records: Records; checkouts: Checkouts; log: Logger }

@@ -6,7 +6,6 @@ import { createEmbeddedLeadership } from '../adapters/embedded/leadership.ts'
 import { openSecretKeys } from '../adapters/embedded/secret-key.ts'
 import { createEmbeddedSecrets, type EmbeddedSecrets } from '../adapters/embedded/secrets.ts'
 import { createWorkerTokens } from '../adapters/embedded/worker-tokens.ts'
-import { createCheckouts } from '../adapters/git/checkouts.ts'
 import { createConfigMaps } from '../adapters/sql/configmaps.ts'
 import { createRecords } from '../adapters/sql/records.ts'
 import { createResources } from '../adapters/sql/resources.ts'
@@ -17,14 +16,13 @@ import { createTokens } from '../adapters/sql/tokens.ts'
 import { systemClock as clock, systemIds as ids } from '../adapters/system/clock.ts'
 import type { Config } from '../config/load.ts'
 import { createEgress } from '../egress/egress.ts'
-import { messageOf } from '../errors.ts'
 import { prepareFolders } from '../launch/folders.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Ports } from '../ports/index.ts'
 import { isLoopback } from '../service/addresses.ts'
 import { type Closing, createClosing } from '../service/closing.ts'
 import { ensureDefaultProvider } from './default-provider.ts'
-import { defaultConcurrency, openLocalWork } from './embedded-work.ts'
+import { defaultConcurrency, openCheckouts, openLocalWork } from './embedded-work.ts'
 import type { OpenedMode } from './mode.ts'
 import { type OwnerToken, takeOwnerToken } from './owner-token.ts'
 import { choosePlans } from './plan-store.ts'
@@ -61,7 +59,7 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
       return ownAddresses()
     },
   }
-  const checkouts = createCheckouts({ root: join(dataDir, 'git'), egress, policy })
+  const checkouts = openCheckouts(config, { egress, policy })
   const { workloads, sandbox, agents } = openLocalWork(config, { records, checkouts, log: options.log })
   closing.add(() => workloads.close())
   const tokens = createTokens({ database, clock, ids })
@@ -91,7 +89,10 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
   return {
     ports,
     owners: records.owners,
-    sweepBodies: records.sweepOrphans,
+    leftovers: [
+      { name: 'bodies', run: records.sweepOrphans },
+      { name: 'git repositories', run: checkouts.clean },
+    ],
     idempotencyKey: keys.derive('idempotency')[0]?.key ?? Buffer.alloc(0),
     metrics,
     owner: options.owner,
@@ -107,7 +108,6 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
     },
     prepare: async () => {
       await ensureDefaultProvider(resources, config)
-      await checkouts.clean().catch((error) => options.log.warn({ error: messageOf(error) }, 'old checkouts remain'))
       // The first attempt reports what is wrong with this machine.
       workloads.warmUp().catch(() => undefined)
     },

@@ -91,7 +91,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
   return {
     ports,
     owners: records.owners,
-    sweepBodies: records.sweepOrphans,
+    leftovers: [{ name: 'bodies', run: records.sweepOrphans }],
     sweepWorkloads: strays.sweep,
     idempotencyKey: await ensureReplicaKey({ api, namespace: operatorNamespace, name: replicaKeyName }),
     metrics: { clusterRequests: api.countRequests, staleKinds: () => resources.listStale().length },

@@ -1,3 +1,4 @@
+import type { Sweep } from '../controllers/records/sweep.ts'
 import type { TaskSettings } from '../controllers/task/settings.ts'
 import type { MetricSources } from '../observability/metrics.ts'
 import type { Ports } from '../ports/index.ts'
@@ -11,8 +12,8 @@ import type { OwnerToken } from './owner-token.ts'
 export type OpenedMode = {
   ports: Ports
   owners: RecordOwners
-  /** Removes bodies that a crash left without a row; returns how many. */
-  sweepBodies(): Promise<number>
+  /** What a crash or a full cache leaves, beside records that are old. */
+  leftovers: readonly Sweep[]
   /** Removes attempts without a task; returns how many. Absent: there can be none. */
   sweepWorkloads?(signal: AbortSignal): Promise<number>
   /** Key for hashing idempotency keys; the same across restarts and replicas. */

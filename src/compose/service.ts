@@ -193,7 +193,7 @@ function composeControllers(
   mode: OpenedMode,
   { log, metrics, listening, ownAddresses, ledger, settleUsage }: ControllerParts,
 ): Controller[] {
-  const { ports, owners, sweepBodies, sweepWorkloads } = mode
+  const { ports, owners, leftovers, sweepWorkloads } = mode
   // Read each time: replicas come and go.
   const egress = {
     allowNetworks: config.allowNetwork,
@@ -246,7 +246,7 @@ function composeControllers(
     createSweepController({
       ...deps,
       owners,
-      sweepBodies,
+      leftovers,
       settings: {
         ...readTaskTtl(config),
         intervalMs: defaultRetention.intervalMs,

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { Setting } from './fields.ts'
 import { chatSettings } from './settings/chat.ts'
+import { gitSettings } from './settings/git.ts'
 import { callerSettings, contextTokenSettings, oidcSettings } from './settings/identity.ts'
 import { kubernetesSettings } from './settings/kubernetes.ts'
 import { proxiesSettings } from './settings/proxies.ts'
@@ -17,6 +18,7 @@ const groups = {
   Service: serviceSettings,
   'Storage and retention': storageSettings,
   Tasks: tasksSettings,
+  Git: gitSettings,
   Tools: toolsSettings,
   Chat: chatSettings,
   Proxies: proxiesSettings,
@@ -30,6 +32,7 @@ export const settings = {
   ...serviceSettings,
   ...storageSettings,
   ...tasksSettings,
+  ...gitSettings,
   ...toolsSettings,
   ...chatSettings,
   ...proxiesSettings,

@@ -100,8 +100,11 @@ export interface Checkouts {
   prepare(spec: CheckoutSpec, folder: string, signal: AbortSignal): Promise<Checkout>
   /** The checkout of a folder that was prepared by this or an earlier process and not closed; undefined: there is none. */
   resume(spec: CheckoutSpec, folder: string): Promise<Checkout | undefined>
-  /** Removes what closed or forgotten checkouts left, and objects of repositories beyond the cache's limit. */
-  clean(): Promise<void>
+  /**
+   * Removes what closed or forgotten checkouts left, and objects of repositories beyond the cache's limit; returns how
+   * many of them. Checkouts that there are keep what they have.
+   */
+  clean(): Promise<number>
 }
 
 export const checkoutFaults = [

@@ -255,6 +255,31 @@ describe('a hostile repository or agent', () => {
     expect(await failureOf(checkout.diff())).toMatchObject({ fault: 'TooLarge' })
   })
 
+  it('cannot make git wait: pipes under the names of files that it reads are removed', async () => {
+    bed.repository('pipes', { 'a.txt': 'x\n', '.gitignore': 'old/\n', 'src/b.txt': 'y\n' })
+    const checkout = await bed.prepare('pipes', { limits: { timeoutMs: 20_000 } })
+    const inFolder = (path: string) => join(checkout.folder, path)
+    rmSync(inFolder('.gitignore'))
+    mkdirSync(inFolder('new/deep'), { recursive: true })
+    for (const path of ['.gitignore', '.gitattributes', 'src/.gitattributes', 'new/deep/.gitignore'])
+      execFileSync('mkfifo', [inFolder(path)])
+    for (const path of ['a.txt', 'src/b.txt', 'new/deep/c.txt']) writeFileSync(inFolder(path), 'changed\n')
+    const { files } = await checkout.diff()
+    expect(files.map(({ path, change }) => `${change} ${path}`)).toEqual([
+      'removed .gitignore',
+      'changed a.txt',
+      'added new/deep/c.txt',
+      'changed src/b.txt',
+    ])
+    const large = await bed.prepare('pipes')
+    writeFileSync(join(large.folder, 'src/.gitignore'), '')
+    truncateSync(join(large.folder, 'src/.gitignore'), 200 * 1024 ** 2)
+    expect(await failureOf(large.diff())).toMatchObject({
+      fault: 'TooLarge',
+      message: expect.stringContaining('smaller'),
+    })
+  })
+
   it('reaches no objects of others: neither the cache nor the private part is named in the folder', async () => {
     const repository = bed.repository('private', { 'a.txt': 'x\n' })
     addCommit(repository, 'main', { 'a.txt': 'y\n' })

@@ -66,6 +66,26 @@ describe('a checkout', () => {
     expect((await again.diff()).text).toBe(diff.text)
   })
 
+  it('is committed by the service when nobody else is named, and the agent can commit in its own', async () => {
+    const repository = bed.repository('author', { 'a.txt': 'x\n' })
+    const egress = createEgress()
+    const author = { name: 'Build "the" bot', email: 'bot@example.com' }
+    const own = createCheckouts({ root: join(bed.home, 'own'), egress, policy: ownNetwork, author })
+    for (const [checkouts, written] of [
+      [bed.checkouts, 'svc <svc@localhost>'],
+      [own, 'Build "the" bot <bot@example.com>'],
+    ] as const) {
+      const { author: _named, ...spec } = bed.spec('author', { pushBranch: `work-${written.length}` })
+      const checkout = await checkouts.prepare(spec, bed.newFolder(), never)
+      writeFileSync(join(checkout.folder, 'a.txt'), 'y\n')
+      expect(git(checkout.folder, ['config', 'user.email'])).toBe(written.match(/<(.*)>/)?.[1])
+      await (await checkouts.resume(spec, checkout.folder))?.commit('work')
+      const commit = (await (await checkouts.resume(spec, checkout.folder))?.push())?.commit ?? ''
+      expect(git(repository, ['log', '-1', '--format=%an <%ae>, %cn <%ce>', commit])).toBe(`${written}, ${written}`)
+    }
+    await egress.close()
+  })
+
   it('has nothing to commit when nothing differs', async () => {
     bed.repository('same', { 'a.txt': 'x\n' })
     const checkout = await bed.prepare('same')
@@ -196,7 +216,8 @@ describe('the objects of a repository', () => {
     const root = join(bed.home, 'small')
     const small = createCheckouts({ root, egress, policy: ownNetwork, cacheBytes: 1 })
     const checkout = await small.prepare(bed.spec('cleaned'), bed.newFolder(), never)
-    await small.clean()
+    expect(await small.clean()).toBe(1)
+    expect(await small.clean()).toBe(0)
     writeFileSync(join(checkout.folder, 'a.txt'), 'y\n')
     expect((await checkout.diff()).files).toHaveLength(1)
     const packs = join(root, 'objects', 'repositories')

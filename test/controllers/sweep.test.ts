@@ -13,8 +13,8 @@ afterEach(() => bench.dispose())
 
 async function sweep(settings: RetentionSettings = defaultRetention) {
   const { resources, records, clock, log } = bench
-  const { owners, sweepOrphans: sweepBodies } = records
-  const deps = { resources, records, owners, sweepBodies, clock, log, settings }
+  const leftovers = [{ name: 'bodies', run: records.sweepOrphans }]
+  const deps = { resources, records, owners: records.owners, leftovers, clock, log, settings }
   await createSweepController(deps).reconcile('sweep', new AbortController().signal)
 }
 const putResult = (taskUid: string) =>
@@ -32,16 +32,24 @@ describe('the sweep', () => {
     expect(await bench.records.owners.taskUids(undefined, 10)).toEqual([metadata.uid])
   })
 
-  it('removes bodies without a row that a crash left', async () => {
-    let asked = 0
+  it('removes leftovers of every sort, also when one of them cannot be', async () => {
+    const asked: string[] = []
     const { resources, records, clock, log } = bench
     const sweepBodies = async () => {
-      asked += 1
+      asked.push('bodies')
       return records.sweepOrphans()
     }
-    const deps = { resources, records, owners: records.owners, sweepBodies, clock, log, settings: defaultRetention }
+    const sweepOthers = async () => {
+      asked.push('others')
+      throw new Error('not now')
+    }
+    const leftovers = [
+      { name: 'others', run: sweepOthers },
+      { name: 'bodies', run: sweepBodies },
+    ]
+    const deps = { resources, records, owners: records.owners, leftovers, clock, log, settings: defaultRetention }
     await createSweepController(deps).reconcile('sweep', new AbortController().signal)
-    expect(asked).toBe(1)
+    expect(asked).toEqual(['others', 'bodies'])
   })
 
   it('removes sessions that were not used for a long time, but none that a task has locked', async () => {

@@ -19,6 +19,7 @@ import {
 } from './service.ts'
 
 const password = 'made-up-git-password-0001'
+const author = 'Build bot <bot@example.com>'
 const root = mkdtempSync(join(tmpdir(), 'svc-remotes-'))
 const bare = join(root, 'tool.git')
 let service: Service
@@ -32,7 +33,7 @@ beforeAll(async () => {
   server = await startGitServer({ root, login: `bot:${password}` })
   vendor = new LLMock({ port: 0, chunkSize: 8 })
   await vendor.start()
-  service = await startService({ flags: ['--allow-network', '127.0.0.0/8'] })
+  service = await startService({ flags: ['--allow-network', '127.0.0.0/8', '--git-author', author] })
   const post = async (noun: string, body: object) =>
     expect((await service.call('POST', `/api/v1/${noun}`, body)).status).toBe(201)
   await post('secrets', { name: 'forge', stringData: { username: 'bot', token: password } })
@@ -68,6 +69,7 @@ describe('a container task in a repository', () => {
     expect(git(bare, ['show', 'svc/two:src/main.txt'])).toBe('one\ntwo')
     expect(git(bare, ['rev-parse', 'svc/two'])).toBe(result.headSHA)
     expect(git(bare, ['rev-parse', 'svc/two^'])).toBe(base)
+    expect(git(bare, ['log', '-1', '--format=%an <%ae>', 'svc/two'])).toBe(author)
   })
 
   it('cannot claim a commit or a push that there was not', async () => {

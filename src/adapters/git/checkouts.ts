@@ -20,6 +20,8 @@ export type CheckoutsOptions = {
   root: string
   egress: Egress
   policy: EgressPolicy
+  /** Of commits whose checkout names none. Default: svc. */
+  author?: CheckoutSpec['author'] | undefined
   /** What the objects of all repositories may take. Default: 20 GiB. */
   cacheBytes?: number
 }
@@ -33,14 +35,16 @@ export const usualLimits: CheckoutLimits = {
 }
 
 const usualCacheBytes = 20 * 1024 ** 3
+const usualAuthor = { name: 'svc', email: 'svc@localhost' }
 /** A pack that is pushed is held in memory. */
 const mostPushed = 512 * 1024 ** 2
-const usualAuthor = { name: 'svc', email: 'svc@localhost' }
 
 /** What outlives the process. */
 type State = Cloned & { folder: string; head: string }
 
-type Opened = { options: CheckoutsOptions; spec: CheckoutSpec; place: string; state: State }
+type AuthoredSpec = CheckoutSpec & Required<Pick<CheckoutSpec, 'author'>>
+
+type Opened = { options: CheckoutsOptions; spec: AuthoredSpec; place: string; state: State }
 
 const gitDirOf = (place: string) => join(place, 'git')
 
@@ -84,11 +88,16 @@ async function commitTree(opened: Opened, tree: WorkTree, message: string): Prom
   const { gitDir, signal } = tree
   const base = await runGit({ args: ['rev-parse', `${state.commit}^{tree}`], gitDir, signal })
   if (base.stdout.toString().trim() === snapshot.tree) return undefined
-  const { name, email } = spec.author ?? usualAuthor
+  const { name, email } = spec.author
   const env = { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email }
   const args = ['commit-tree', snapshot.tree, '-p', state.commit, '-F', '-']
   const made = await runGit({ args, gitDir, env, input: message, signal })
   return made.stdout.toString().trim()
+}
+
+/** Who commits: the checkout's, else the service's own. */
+function withAuthor(spec: CheckoutSpec, { author }: CheckoutsOptions): AuthoredSpec {
+  return { ...spec, author: spec.author ?? author ?? usualAuthor }
 }
 
 async function openCheckout(opened: Opened): Promise<Checkout> {
@@ -130,13 +139,17 @@ async function openCheckout(opened: Opened): Promise<Checkout> {
 }
 
 /** A folder that is gone has no checkout; its private part may go too. */
-async function removeForgotten(root: string): Promise<void> {
+async function removeForgotten(root: string): Promise<number> {
+  let removed = 0
   for (const name of await readdir(join(root, 'checkouts')).catch(() => [])) {
     const place = join(root, 'checkouts', name)
     const state = await readState(place)
     const isThere = state !== undefined && (await stat(state.folder).catch(() => undefined)) !== undefined
-    if (!isThere && !(await isFresh(place))) await rm(place, { recursive: true, force: true })
+    if (isThere || (await isFresh(place))) continue
+    await rm(place, { recursive: true, force: true })
+    removed += 1
   }
+  return removed
 }
 
 /** One that is being prepared has no state yet. */
@@ -152,7 +165,8 @@ export function createCheckouts(options: CheckoutsOptions): Checkouts {
     join(root, 'checkouts', createHash('sha256').update(resolve(folder)).digest('hex').slice(0, 32))
 
   return {
-    async prepare(spec, folder, signal) {
+    async prepare(asked, folder, signal) {
+      const spec = withAuthor(asked, options)
       const limits = { ...usualLimits, ...spec.limits }
       const place = placeOf(folder)
       return await within(limits, signal, async (until) => {
@@ -171,14 +185,15 @@ export function createCheckouts(options: CheckoutsOptions): Checkouts {
         }
       })
     },
-    async resume(spec, folder) {
+    async resume(asked, folder) {
       const place = placeOf(folder)
       const state = await readState(place)
-      return state === undefined ? undefined : await openCheckout({ options, spec, place, state })
+      return state === undefined
+        ? undefined
+        : await openCheckout({ options, spec: withAuthor(asked, options), place, state })
     },
     async clean() {
-      await removeForgotten(root)
-      await cache.clean()
+      return (await removeForgotten(root)) + (await cache.clean())
     },
   }
 }

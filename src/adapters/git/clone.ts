@@ -1,10 +1,10 @@
 // From an address to a folder with files: which commit, its objects, the two GIT_DIRs, the work tree.
-import { copyFile, lstat, mkdir, readdir } from 'node:fs/promises'
+import { copyFile, lstat, mkdir, readdir, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CheckoutError, type CheckoutLimits, type CheckoutSpec } from '../../ports/checkouts.ts'
 import { bridgeFetch } from './bridge.ts'
 import { remoteAddress, runGit } from './command.ts'
-import { explainGit, quote } from './faults.ts'
+import { diskFull, explainGit, quote, saysFull } from './faults.ts'
 import { copyPack, makeGitFolder, packsOf, placePacks } from './git-folder.ts'
 import type { CommitFacts, ObjectCache } from './object-cache.ts'
 import { checkName, findTarget, listReferences, namesOf, type References } from './references.ts'
@@ -85,12 +85,10 @@ export async function findWorkFolder(folder: string, subPath: string | undefined
 
 const quoteConfig = (text: string) => `"${text.replace(/[\\"]/g, '\\$&').replace(/[\n\0]/g, ' ')}"`
 
+type RepositoryFacts = { shallow: string[]; base: string[]; commit: CommitFacts | undefined }
+
 /** The repository that the agent finds: a plain one of its own, without a way back to anything of ours. */
-async function makeAgentFolder(
-  clone: Clone,
-  cloned: Cloned,
-  facts: { shallow: string[]; base: string[] },
-): Promise<void> {
+async function makeAgentFolder(clone: Clone, cloned: Cloned, facts: RepositoryFacts): Promise<void> {
   const { spec, folder, gitDir } = clone
   const { commit, branch } = cloned
   const own = join(folder, '.git')
@@ -118,11 +116,24 @@ async function makeAgentFolder(
   await placePacks(packsOf(gitDir), packsOf(own), copyPack)
 }
 
+/** Of a file that it cannot write git does not say why. */
+async function explainFiles(folder: string, facts: CommitFacts | undefined, stderr: string): Promise<CheckoutError> {
+  const { bavail, bsize, files, ffree } = await statfs(folder)
+  const isFull = bavail * bsize < (facts?.bytes ?? 0) || (files > 0 && ffree < (facts?.files ?? 0))
+  return isFull ? diskFull() : explainGit('read-tree', stderr)
+}
+
+async function writeFiles({ folder, gitDir, signal }: Clone, commit: string, facts: CommitFacts | undefined) {
+  const args = ['read-tree', '-m', '-u', commit]
+  const { code, stderr } = await runGit({ args, gitDir, workTree: folder, codes: [0, 128], signal })
+  if (code !== 0) throw await explainFiles(folder, facts, stderr)
+}
+
 /** The files, and meanwhile the agent's repository beside them: its copies take as long. */
-async function fillFolder(clone: Clone, cloned: Cloned, facts: { shallow: string[]; base: string[] }): Promise<void> {
-  const { folder, gitDir, signal } = clone
+async function fillFolder(clone: Clone, cloned: Cloned, facts: RepositoryFacts): Promise<void> {
+  const { folder, gitDir } = clone
   const [files, own] = await Promise.allSettled([
-    runGit({ args: ['read-tree', '-m', '-u', cloned.commit], gitDir, workTree: folder, signal }),
+    writeFiles(clone, cloned.commit, facts.commit),
     makeAgentFolder(clone, cloned, facts),
   ])
   for (const end of [files, own]) if (end.status === 'rejected') throw end.reason
@@ -134,6 +145,7 @@ async function applyPatch(clone: Clone, patch: string): Promise<void> {
   const args = ['apply', '--whitespace=nowarn', '--binary', '-']
   const { code, stderr } = await runGit({ args, gitDir, workTree: folder, input: patch, codes: [0, 1, 128], signal })
   if (code === 0) return
+  if (saysFull(stderr)) throw diskFull()
   const why = quote(stderr)
   throw new CheckoutError(
     'PatchRefused',
@@ -164,7 +176,7 @@ export async function cloneInto(clone: Clone): Promise<Cloned> {
   const seen = pushBranch === undefined ? undefined : (references.commits.get(`refs/heads/${pushBranch}`) ?? null)
   const isSeen = spec.forkRepo === undefined && seen !== undefined
   const cloned: Cloned = { ...target, ...(isSeen ? { seen } : {}) }
-  await fillFolder(clone, cloned, { shallow, base })
+  await fillFolder(clone, cloned, { shallow, base, commit: facts[0] })
   await findWorkFolder(folder, spec.subPath)
   if (spec.priorDiff) await applyPatch(clone, spec.priorDiff)
   return cloned

@@ -5,7 +5,7 @@ import { CheckoutError } from '../../ports/checkouts.ts'
 export const diskFull = () =>
   new CheckoutError(
     'DiskFull',
-    'There is no space left on the disk for the repository. Free some, or use another disk.',
+    'There is no space left for the repository. Free some of the disk, or give the task a larger workspace.',
   )
 
 export const tooSlow = (timeoutMs: number) =>
@@ -37,8 +37,11 @@ export function quote(text: string): string {
 
 const fullTexts = /no space left on device|disk quota exceeded|file too large/i
 
+/** Whether git said that the disk is full. */
+export const saysFull = (stderr: string): boolean => fullTexts.test(stderr)
+
 export function explainGit(what: string, stderr: string): CheckoutError {
-  if (fullTexts.test(stderr)) return diskFull()
+  if (saysFull(stderr)) return diskFull()
   return new CheckoutError('GitFailed', `git ${what} failed: ${quote(stderr) || 'it gave no reason'}`)
 }
 

@@ -21,8 +21,8 @@ export type Wish = {
 export type ObjectCache = {
   /** Links what the commits need into the packs of `gitDir`; fetches it before, if it is not here. In order. */
   take(wish: Wish, gitDir: string, signal: AbortSignal): Promise<CommitFacts[]>
-  /** Removes what is left of interrupted downloads, and the repositories used least recently beyond the limit. */
-  clean(): Promise<void>
+  /** Removes what is left of interrupted downloads, and the repositories used least recently beyond the limit; how many. */
+  clean(): Promise<number>
 }
 
 /** With more packs, git is slow and every checkout copies much: the repository is fetched anew. */
@@ -123,7 +123,10 @@ async function openStage(root: string, entry: Entry): Promise<string> {
 
 async function moveAway(root: string, entry: Entry): Promise<void> {
   const aside = join(root, 'staging', randomUUID())
-  await rename(entry.folder, aside).catch(() => undefined)
+  await mkdir(join(root, 'staging'), { recursive: true, mode: 0o700 })
+  await rename(entry.folder, aside).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  })
   await rm(aside, { recursive: true, force: true })
   await mkdir(entry.folder, { recursive: true, mode: 0o700 })
 }
@@ -147,16 +150,19 @@ async function sizeOf({ packs }: Entry): Promise<number> {
   return sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0)
 }
 
-async function clearStaging(root: string): Promise<void> {
+async function clearStaging(root: string): Promise<number> {
+  let removed = 0
   const staging = join(root, 'staging')
   for (const name of await readdir(staging).catch(() => [])) {
     const found = await stat(join(staging, name)).catch(() => undefined)
     if (found === undefined || Date.now() - found.mtimeMs < forgottenMs) continue
     await rm(join(staging, name), { recursive: true, force: true })
+    removed += 1
   }
+  return removed
 }
 
-async function removeOldest(root: string, mostBytes: number): Promise<void> {
+async function removeOldest(root: string, mostBytes: number): Promise<number> {
   const names = await readdir(join(root, 'repositories')).catch(() => [])
   const entries = names.map((name) => entryOf(join(root, 'repositories', name)))
   const measured = await Promise.all(
@@ -167,10 +173,16 @@ async function removeOldest(root: string, mostBytes: number): Promise<void> {
     })),
   )
   let kept = 0
+  let removed = 0
   for (const { entry, size } of measured.sort((a, b) => b.used - a.used)) {
-    kept += size
-    if (kept > mostBytes) await moveAway(root, entry)
+    if (kept + size <= mostBytes) {
+      kept += size
+      continue
+    }
+    await moveAway(root, entry)
+    removed += 1
   }
+  return removed
 }
 
 /** Undefined when something is not here, or no longer. */
@@ -203,8 +215,7 @@ export function createObjectCache(root: string, mostBytes: number): ObjectCache 
       )
     },
     async clean() {
-      await clearStaging(root)
-      await removeOldest(root, mostBytes)
+      return (await clearStaging(root)) + (await removeOldest(root, mostBytes))
     },
   }
 }

@@ -3,6 +3,7 @@
 import { lstat } from 'node:fs/promises'
 import { CheckoutError } from '../../ports/checkouts.ts'
 import { type GitCommand, runGit } from './command.ts'
+import { clearOddFiles } from './odd-files.ts'
 
 export type WorkTree = {
   gitDir: string
@@ -83,6 +84,7 @@ export type Snapshot = { tree: string; nested: string[] }
  * their configuration.
  */
 export async function recordTree(tree: WorkTree): Promise<Snapshot> {
+  await clearOddFiles(tree.folder, tree.signal)
   const { changed, gone } = await listKnown(tree)
   const others = await listPaths(tree, ['ls-files', '--others', '--exclude-standard', '-z'])
   const nested = others.filter((path) => path.endsWith('/'))

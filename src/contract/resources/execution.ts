@@ -84,7 +84,7 @@ function isGitAddress(text: string): boolean {
   if (/^[A-Za-z0-9_][A-Za-z0-9._-]*@[A-Za-z0-9.-]+:[^\s\0:][^\s\0]*$/.test(text)) return true
   const url = URL.parse(text)
   if (url === null || url.password !== '' || /[\s\0]/.test(text)) return false
-  return /^https?:$/.test(url.protocol) ? url.username === '' : /^(ssh|git):$/.test(url.protocol)
+  return /^https?:$/.test(url.protocol) ? url.username === '' : url.protocol === 'ssh:'
 }
 
 /** Address of a git repository, without a password in it. */

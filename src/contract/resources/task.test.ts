@@ -96,6 +96,8 @@ describe('task spec', () => {
     ['workspace.gitRepo', { type: 'ai', workspace: { gitRepo: 'https://token@h/o/r' } }],
     ['workspace.gitRepo', { type: 'ai', workspace: { gitRepo: '--upload-pack=x@h:y' } }],
     ['workspace.gitRepo', { type: 'ai', workspace: { gitRepo: 'ext::sh -c x' } }],
+    ['workspace.gitRepo', { type: 'ai', workspace: { gitRepo: 'git://host/owner/repo' } }],
+    ['workspace.forkRepo', { type: 'ai', workspace: { gitRepo: 'https://h/o/r', forkRepo: 'file:///srv/repo' } }],
     ['workspace.branch', { type: 'ai', workspace: { branch: '--force' } }],
     ['workspace.branch', { type: 'ai', workspace: { branch: 'a..b' } }],
     ['workspace.subPath', { type: 'ai', workspace: { subPath: 'a/../../b' } }],

@@ -33,8 +33,7 @@ type SweepDeps = {
   resources: Pick<Resources, 'list' | 'remove'>
   records: Pick<Records, AgedNoun>
   owners: RecordOwners
-  /** Removes bodies that a crash left without a row; returns how many. */
-  sweepBodies(): Promise<number>
+  leftovers: readonly Sweep[]
   clock: Clock
   log: Log
   settings: RetentionSettings
@@ -83,7 +82,8 @@ const ages: Record<AgedNoun, Age> = {
   idempotency: { name: 'idempotency keys', ms: () => dayMs },
 }
 
-type Sweep = { name: string; run(): Promise<number> }
+/** Removes what of a sort is no longer needed; returns how many. */
+export type Sweep = { name: string; run(): Promise<number> }
 
 function listSweeps(deps: SweepDeps, signal: AbortSignal): Sweep[] {
   const { records, settings } = deps
@@ -97,7 +97,7 @@ function listSweeps(deps: SweepDeps, signal: AbortSignal): Sweep[] {
   return [
     ...(tasksMs === undefined ? [] : [{ name: 'ended tasks', run: () => sweepEndedTasks(deps, tasksMs, signal) }]),
     { name: 'orphans', run: () => sweepOrphans(deps, signal) },
-    { name: 'bodies', run: deps.sweepBodies },
+    ...deps.leftovers,
     ...aged,
   ]
 }
@@ -116,9 +116,9 @@ export function createSweepController(deps: SweepDeps): Controller {
       for (const sweep of listSweeps(deps, signal)) {
         try {
           const removed = await sweep.run()
-          if (removed > 0) log.info({ sweep: sweep.name, removed }, 'old records were removed')
+          if (removed > 0) log.info({ sweep: sweep.name, removed }, 'what is no longer needed was removed')
         } catch (error) {
-          log.warn({ sweep: sweep.name, error: messageOf(error) }, 'a sweep of old records failed')
+          log.warn({ sweep: sweep.name, error: messageOf(error) }, 'a sweep failed')
         }
       }
       return undefined

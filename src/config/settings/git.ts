@@ -1,0 +1,27 @@
+// Git repositories that tasks work in.
+import { z } from 'zod'
+import { define, quantity } from '../fields.ts'
+
+/** Git takes no name without a letter or digit. */
+const person = /^([^<>\p{Cc}]*[\p{L}\p{N}][^<>\p{Cc}]*) <([^<>\s\p{Cc}]+@[^<>\s\p{Cc}]+)>$/u
+
+/** `Ada <ada@example.com>`, as git writes it. */
+const author = z.string('must be text').transform((text, context) => {
+  const [, name, email] = person.exec(text) ?? []
+  if (name !== undefined && email !== undefined) return { name: name.trim(), email }
+  context.addIssue('must be a name and an address, such as Ada <ada@example.com>')
+  return z.NEVER
+})
+
+/** Git repositories that tasks work in. */
+export const gitSettings = {
+  gitAuthor: define(author.optional(), {
+    help: 'author of the commits that tasks push (default: svc <svc@localhost>)',
+    example: 'Build bot <bot@example.com>',
+    placeholder: 'person',
+  }),
+  gitCacheSize: define(quantity.default('20Gi'), {
+    help: 'bytes that objects of repositories may take, so that they are not fetched again; swept every hour',
+    placeholder: 'quantity',
+  }),
+} as const
