@@ -28,8 +28,12 @@ async function startPodWorker(stop: AbortSignal): Promise<number> {
 }
 
 async function loadDeps() {
-  const { createSandbox } = await import('../adapters/embedded/sandbox/sandbox.ts')
-  return { ...(await loadBasics()), sandbox: createSandbox({ ids: systemIds }) }
+  const [{ createSandbox }, { createPrograms }] = await Promise.all([
+    import('../adapters/embedded/sandbox/sandbox.ts'),
+    import('../adapters/embedded/sandbox/programs.ts'),
+  ])
+  const programs = createPrograms({ nodePath: process.execPath })
+  return { ...(await loadBasics()), sandbox: createSandbox({ ids: systemIds }), programs }
 }
 
 async function loadBasics() {

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { plainPrograms as programs } from '../../test/fixtures/agents/plain-programs.ts'
 import type { AgentEvent, AgentJob, AgentReading, AgentRuntime } from '../agents/runtime.ts'
 import { runAgentProgram } from './agent-program.ts'
 import type { AgentEnd } from './agent-verdict.ts'
@@ -63,6 +64,7 @@ async function run(
   const path = '/usr/bin:/bin'
   const end = await runAgentProgram(runtime, job, {
     path,
+    programs,
     emit,
     signal: signal ?? new AbortController().signal,
     graceMs: 200,

@@ -1,11 +1,11 @@
 // Runs an agent program to its end: a home of its own, a clean environment, its events in neutral words. Whatever it does
 // (floods, hangs, half lines, no result), the run ends with one outcome and nothing of its group goes on.
-import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { AgentEvent, AgentJob, AgentRuntime, AgentStart } from '../agents/runtime.ts'
 import { messageOf, SvcError } from '../errors.ts'
+import type { Programs, RunningProgram } from '../ports/programs.ts'
 import { type AgentEnd, type AgentFailure, createJudge, fail } from './agent-verdict.ts'
 import { createLineCutter } from './line-cutter.ts'
 import { createProgramGroup } from './program-group.ts'
@@ -23,6 +23,7 @@ const lingerMs = 5000
 export type AgentSurroundings = {
   /** Where programs are looked up. */
   path: string
+  programs: Pick<Programs, 'start'>
   signal: AbortSignal
   emit(event: AgentEvent): void
   /** For tests. */
@@ -35,7 +36,7 @@ export async function runAgentProgram(
   job: AgentJob,
   surroundings: AgentSurroundings,
 ): Promise<AgentEnd> {
-  const { path, signal } = surroundings
+  const { path, programs, signal } = surroundings
   const program = findProgram(runtime.command, path)
   if (program === undefined) {
     const message = `The program "${runtime.command}" is not installed. Install it with: ${runtime.install}`
@@ -46,14 +47,13 @@ export async function runAgentProgram(
     const start = runtime.prepare(job)
     checkFolder(job.workFolder, start.refusedNames ?? [])
     await layFiles(job.home, start.files)
-    const child = spawn(program, start.args, {
-      cwd: job.workFolder,
+    const running = await programs.start({
+      argv: [program, ...start.args],
+      folder: job.workFolder,
+      home: job.home,
       env: { ...homeEnvironment(job.home), ...start.env, PATH: path },
-      stdio: ['pipe', 'pipe', 'pipe'],
-      // A group of its own, which ends as one.
-      detached: true,
     })
-    return await followProgram(child, { start, job, surroundings })
+    return await followProgram(running, { start, job, surroundings })
   } catch (error) {
     return { ...fail('StartFailed', messageOf(error)), turns: 0 }
   }
@@ -100,11 +100,11 @@ async function layFiles(home: string, files: Record<string, string>): Promise<vo
 
 type Run = { start: AgentStart; job: AgentJob; surroundings: AgentSurroundings }
 
-async function followProgram(child: ChildProcess, { start, job, surroundings }: Run): Promise<AgentEnd> {
+async function followProgram(program: RunningProgram, { start, job, surroundings }: Run): Promise<AgentEnd> {
   const { signal, emit } = surroundings
-  const group = createProgramGroup(child, surroundings.graceMs ?? graceMs)
+  const group = createProgramGroup(program, surroundings.graceMs ?? graceMs)
   const judge = createJudge(job.maxTurns, emit)
-  const errorTail = keepTail(child, errorTailLength)
+  const errorTail = keepTail(program, errorTailLength)
   const end = (failure: AgentFailure, message: string) => {
     judge.decide(fail(failure, message))
     group.stop()
@@ -113,16 +113,16 @@ async function followProgram(child: ChildProcess, { start, job, surroundings }: 
   signal.addEventListener('abort', stop, { once: true })
   if (signal.aborted) stop()
   // A program that ends before it has read everything breaks the pipe; its end says what happened.
-  child.stdin?.on('error', () => undefined)
-  child.stdin?.write(start.input)
-  if (!start.staysOpen) child.stdin?.end()
+  program.stdin?.on('error', () => undefined)
+  program.stdin?.write(start.input)
+  if (!start.staysOpen) program.stdin?.end()
 
-  readOutput(child, {
+  readOutput(program, {
     onLine(line) {
       const { events, reply, isOver = false } = start.reader.read(line)
       for (const event of events) judge.hear(event)
-      if (reply !== undefined) child.stdin?.write(reply)
-      if (isOver) child.stdin?.end()
+      if (reply !== undefined) program.stdin?.write(reply)
+      if (isOver) program.stdin?.end()
       if (isOver) group.stopSoon(lingerMs)
       else if (judge.isDecided()) group.stop()
     },
@@ -136,21 +136,21 @@ async function followProgram(child: ChildProcess, { start, job, surroundings }: 
 type Listener = { onLine(line: string): void; onFlood(): void }
 
 /** Reads on whatever happens: a program that cannot write does not end. */
-function readOutput({ stdout }: ChildProcess, { onLine, onFlood }: Listener): void {
+function readOutput({ stdout }: RunningProgram, { onLine, onFlood }: Listener): void {
   const cutter = createLineCutter(longestLine)
   let size = 0
-  stdout?.on('data', (chunk: Buffer) => {
+  stdout.on('data', (chunk: Buffer) => {
     const isTooMuch = size + chunk.length > mostOutput
     if (isTooMuch && size <= mostOutput) onFlood()
     size += chunk.length
     if (!isTooMuch) cutter.push(chunk).forEach(onLine)
   })
-  stdout?.on('end', () => cutter.end().forEach(onLine))
+  stdout.on('end', () => cutter.end().forEach(onLine))
 }
 
-function keepTail({ stderr }: ChildProcess, length: number): () => string {
+function keepTail({ stderr }: RunningProgram, length: number): () => string {
   let tail = ''
-  stderr?.setEncoding('utf8').on('data', (text: string) => {
+  stderr.setEncoding('utf8').on('data', (text: string) => {
     tail = (tail + text).slice(-length)
   })
   return () => tail

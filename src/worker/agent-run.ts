@@ -9,6 +9,7 @@ import type { RunFailure } from '../contract/failures.ts'
 import { dropUndefined } from '../contract/json.ts'
 import { messageOf } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Programs } from '../ports/programs.ts'
 import { listSkills } from '../tools/skills/skill-list.ts'
 import { runAgentProgram } from './agent-program.ts'
 import type { AgentEnd, AgentFailure } from './agent-verdict.ts'
@@ -24,9 +25,11 @@ export function runAgent(assignment: WorkAssignment, deps: WorkerDeps, signal: A
   return runReported(assignment, { deps, signal }, async (run) => {
     const { agent } = assignment
     if (agent === undefined) return failRun('UnsupportedTask', 'The assignment of an agent task names no program.')
+    const { programs } = deps
+    if (programs === undefined) return failRun('UnsupportedTask', 'This worker cannot start programs of agents.')
     const home = await mkdtemp(join(tmpdir(), 'agent-'))
     try {
-      return await execute(run, { assignment, agent, deps, signal, home })
+      return await execute(run, { assignment, agent, deps, programs, signal, home })
     } finally {
       await rm(home, { recursive: true, force: true })
     }
@@ -37,18 +40,21 @@ type Execution = {
   assignment: WorkAssignment
   agent: AssignedAgent
   deps: WorkerDeps
+  programs: Programs
   signal: AbortSignal
   home: string
 }
 
 async function execute({ api, log, redact }: ReportedRun, execution: Execution): Promise<AttemptOutcome> {
-  const { assignment, agent, deps, signal } = execution
+  const { assignment, agent, deps, programs, signal } = execution
   const { workspaceRoot } = deps
   const given = await placeInputs(api, { paths: assignment.inputs, workspaceRoot, isFresh: true })
   log.write(`[${agent.runtime}, model ${agent.model}]`)
+  const weakness = await programs.findWeakness()
+  if (weakness !== undefined) log.write(`[the program is not kept apart from its worker: ${weakness}]`)
   const runtime = withSurroundings(agentRuntimes[agent.runtime], assignment)
   const emit = createTeller(log, deps.clock)
-  const end = await runAgentProgram(runtime, describeJob(execution), { signal, path: agent.path, emit })
+  const end = await runAgentProgram(runtime, describeJob(execution), { programs, signal, path: agent.path, emit })
   const kept = uploadArtifacts(deps, { api, keep: assignment.keep, given, note: (line) => log.write(line) })
   if (!end.ok) {
     await kept.catch((error: unknown) => log.write(`[artifacts are lost: ${messageOf(error)}]`))

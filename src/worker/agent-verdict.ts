@@ -1,7 +1,6 @@
 // What became of the run of an agent program.
 import type { AgentEvent } from '../agents/runtime.ts'
-import { messageOf } from '../errors.ts'
-import type { ProgramExit } from './program-group.ts'
+import type { ProgramExit } from '../ports/programs.ts'
 
 export type AgentFailure =
   /** It is not installed. */
@@ -67,8 +66,8 @@ export function createJudge(maxTurns: number, emit: (event: AgentEvent) => void)
     emit(event)
   }
 
-  function explainSilence({ code, signal, error }: ProgramExit, errorTail: string): Failure {
-    if (error !== undefined) return fail('StartFailed', `The program could not be started: ${messageOf(error)}`)
+  function explainSilence({ code, signal, startError }: ProgramExit, errorTail: string): Failure {
+    if (startError !== undefined) return fail('StartFailed', `The program could not be started: ${startError}`)
     const how = signal === null ? `with exit code ${code}` : `by ${signal}`
     const words = errorTail.trim().split('\n').slice(-3).join(' ')
     return fail('NoResult', `The program ended ${how} and told no result${words === '' ? '.' : `: ${words}`}`)

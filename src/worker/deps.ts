@@ -2,6 +2,7 @@
 import type { Clock, Ids } from '../ports/clock.ts'
 import type { Egress } from '../ports/egress.ts'
 import type { ReadLeftFiles, ReadWorkspaceFiles } from '../ports/left-files.ts'
+import type { Programs } from '../ports/programs.ts'
 import type { Sandbox } from '../ports/sandbox.ts'
 
 /** What the composition root gives the worker. */
@@ -9,6 +10,8 @@ export type WorkerDeps = {
   egress: Egress
   /** Absent: the service runs the code, in its own sandbox (BUILT-024). */
   sandbox?: Sandbox
+  /** Absent: programs of agents are refused. */
+  programs?: Programs
   clock: Clock
   ids: Ids
   /** The worker's own folder: the workspace of its one task. */

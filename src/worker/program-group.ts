@@ -1,55 +1,44 @@
 // A program and whatever it started, as one group.
-import type { ChildProcess } from 'node:child_process'
-import { constants } from 'node:os'
+import type { Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
-
-export type ProgramExit = { code: number | null; signal: NodeJS.Signals | null; error?: Error }
+import type { ProgramExit, RunningProgram } from '../ports/programs.ts'
 
 export type ProgramGroup = {
-  /** SIGTERM to all of it; SIGKILL after a while. */
+  /** SIGTERM to the program; SIGKILL to all of it after a while. */
   stop(): void
   stopSoon(ms: number): void
   /** Once nothing of it is left that could write. */
   ended: Promise<ProgramExit>
 }
 
-/** For a program that was started `detached`. */
-export function createProgramGroup(child: ChildProcess, grace: number): ProgramGroup {
+function awaitClose(stream: Readable): Promise<void> {
+  return stream.closed ? Promise.resolve() : new Promise((resolve) => void stream.once('close', resolve))
+}
+
+export function createProgramGroup(program: RunningProgram, grace: number): ProgramGroup {
+  const { stdout, stderr } = program
   const timers = new AbortController()
   let isStopping = false
-  const send = (name: NodeJS.Signals) => {
-    if (child.pid === undefined) return
-    try {
-      process.kill(-child.pid, constants.signals[name])
-    } catch {
-      // Nothing of it is left.
-    }
-  }
   const later = (ms: number, act: () => void) =>
     void wait(ms, undefined, { signal: timers.signal }).then(act, () => undefined)
   const stop = () => {
     if (isStopping) return
     isStopping = true
-    send('SIGTERM')
+    void program.terminate()
     later(grace, () => {
-      send('SIGKILL')
+      void program.kill()
       // A process that left the group may hold the pipe.
-      child.stdout?.destroy()
-      child.stderr?.destroy()
+      stdout.destroy()
+      stderr.destroy()
     })
   }
-  let error: Error | undefined
-  child.once('error', (reason) => {
-    error = reason
-  })
-  // What it started and left behind may hold its pipes: `close` would not come.
-  child.once('exit', stop)
-  const ended = new Promise<ProgramExit>((resolve) => {
-    child.once('close', (code, signal) => {
-      send('SIGKILL')
-      timers.abort()
-      resolve({ code, signal, ...(error && { error }) })
-    })
+  // What it started and left behind may hold its pipes: they would not close.
+  void program.exited.then(stop)
+  const closed = Promise.all([awaitClose(stdout), awaitClose(stderr)])
+  const ended = Promise.all([program.exited, closed]).then(([exit]) => {
+    void program.kill()
+    timers.abort()
+    return exit
   })
   return { stop, stopSoon: (ms) => later(ms, stop), ended }
 }

@@ -13,6 +13,7 @@ import type { AgentEvent, AgentJob, AgentRuntime } from '../../src/agents/runtim
 import { runAgentProgram } from '../../src/worker/agent-program.ts'
 import type { AgentEnd } from '../../src/worker/agent-verdict.ts'
 import { canCloseNetwork, closeNetwork } from '../fixtures/agents/closed-network.ts'
+import { plainPrograms } from '../fixtures/agents/plain-programs.ts'
 import { layTraps } from '../fixtures/agents/traps.ts'
 import { removeFolder, type Service, startService } from './service.ts'
 
@@ -125,7 +126,12 @@ function makePlace(name: string, { model }: Program): Place {
 async function run(runtime: AgentRuntime, job: AgentJob): Promise<{ end: AgentEnd; events: AgentEvent[] }> {
   const events: AgentEvent[] = []
   const signal = AbortSignal.timeout(60_000)
-  const end = await runAgentProgram(runtime, job, { path, signal, emit: (event) => events.push(event) })
+  const end = await runAgentProgram(runtime, job, {
+    path,
+    programs: plainPrograms,
+    signal,
+    emit: (event) => events.push(event),
+  })
   return { end, events }
 }
 

@@ -153,6 +153,21 @@ describe.skipIf(isMissing && process.env.SVC_TEST_REPORT === undefined)(title, (
     expect(texts.some((text) => service.output().includes(text))).toBe(false)
   })
 
+  it('neither sees nor ends its worker', async () => {
+    // Two quotes keep the command from finding itself.
+    const attack = `for each in /proc/[0-9]*; do
+        tr '\\0' ' ' < "$each/cmdline" | tee -a seen.txt | grep -q 'work''er\\.' && kill -9 "\${each#/proc/}"; echo >> seen.txt
+      done; echo went on >> seen.txt`
+    script(/end the worker/, [bash(attack)], 'It goes on.')
+    await createTask(service, 'attacks', agentTask('end the worker'))
+    await waitForPhase(service, 'attacks', 'Succeeded')
+    const { diff = '' } = await resultOf('attacks')
+    expect(diff).toContain('went on')
+    expect(diff).toContain('claude')
+    expect(diff).not.toMatch(/worker\.(ts|js)/)
+    expect(((await getTask(service, 'attacks')) as Task).status?.attempts).toBe(1)
+  })
+
   it('has a token that is for its model, and ends with it [AUTH-013]', async () => {
     script(/show the token/, [bash('printenv ANTHROPIC_AUTH_TOKEN > token.txt')], 'It is shown.')
     await createTask(service, 'shows', agentTask('show the token'))

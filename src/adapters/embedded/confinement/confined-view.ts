@@ -28,9 +28,10 @@ export type ConfinedView = {
   workspace: string[]
   /** In addition to PATH, HOME, LANG, TERM and TMPDIR. */
   variables: Record<string, string>
+  /** Where it starts; absent: in the workspace. */
+  startsIn?: string
 }
 
-/** It starts in the workspace. */
 export function viewArguments(view: ConfinedView): string[] {
   const { bubblewrap, network, temporaryBytes, binds } = view
   return [
@@ -42,6 +43,6 @@ export function viewArguments(view: ConfinedView): string[] {
     ...view.workspace,
     ...environmentArguments({ variables: view.variables }),
     ...sealArguments(),
-    ...['--chdir', workspaceInside],
+    ...['--chdir', view.startsIn ?? workspaceInside],
   ]
 }
