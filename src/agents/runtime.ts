@@ -19,6 +19,8 @@ export type AgentJob = {
   trustsFolder: boolean
   /** Absolute path, where the program works. */
   workFolder: string
+  /** Absolute paths of more folders that it may read. */
+  readFolders: string[]
   /** Absolute path of a folder that is the program's alone and that a later run of the same session has again. */
   home: string
   /** The service: `url` without a path, and the token of this task. */

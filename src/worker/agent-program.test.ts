@@ -54,6 +54,7 @@ async function run(
     allowBash: true,
     trustsFolder: false,
     workFolder: join(folder, 'work'),
+    readFolders: [],
     home: join(folder, 'home'),
     proxy: { url: 'http://127.0.0.1:1', token: 'made-up' },
   }

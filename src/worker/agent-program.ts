@@ -1,12 +1,13 @@
 // Runs an agent program to its end: a home of its own, a clean environment, its events in neutral words. Whatever it does
 // (floods, hangs, half lines, no result), the run ends with one outcome and nothing of its group goes on.
 import { existsSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { AgentEvent, AgentJob, AgentRuntime, AgentStart } from '../agents/runtime.ts'
 import { messageOf, SvcError } from '../errors.ts'
 import type { Programs, RunningProgram } from '../ports/programs.ts'
 import { type AgentEnd, type AgentFailure, createJudge, fail } from './agent-verdict.ts'
+import { layFiles } from './lay-files.ts'
 import { createLineCutter } from './line-cutter.ts'
 import { createProgramGroup } from './program-group.ts'
 
@@ -46,7 +47,8 @@ export async function runAgentProgram(
   try {
     const start = runtime.prepare(job)
     checkFolder(job.workFolder, start.refusedNames ?? [])
-    await layFiles(job.home, start.files)
+    await mkdir(join(job.home, 'tmp'), { recursive: true, mode: 0o700 })
+    await layFiles(job.home, start.files, 'own')
     const running = await programs.start({
       argv: [program, ...start.args],
       folder: job.workFolder,
@@ -87,14 +89,6 @@ function checkFolder(workFolder: string, refused: string[]): void {
     if (found !== undefined)
       throw new SvcError('InvalidRequest', `The program would start code that ${found} names; remove it, or trust it.`)
     if (folder === dirname(folder)) return
-  }
-}
-
-async function layFiles(home: string, files: Record<string, string>): Promise<void> {
-  await mkdir(join(home, 'tmp'), { recursive: true, mode: 0o700 })
-  for (const [name, text] of Object.entries(files)) {
-    await mkdir(dirname(join(home, name)), { recursive: true, mode: 0o700 })
-    await writeFile(join(home, name), text, { mode: 0o600 })
   }
 }
 

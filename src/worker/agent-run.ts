@@ -10,8 +10,8 @@ import { dropUndefined } from '../contract/json.ts'
 import { messageOf } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Programs } from '../ports/programs.ts'
-import { listSkills } from '../tools/skills/skill-list.ts'
 import { runAgentProgram } from './agent-program.ts'
+import { type LaidSkills, laySkills } from './agent-skills.ts'
 import type { AgentEnd, AgentFailure } from './agent-verdict.ts'
 import { uploadArtifacts } from './artifacts.ts'
 import type { WorkerDeps } from './deps.ts'
@@ -52,9 +52,10 @@ async function execute({ api, log, redact }: ReportedRun, execution: Execution):
   log.write(`[${agent.runtime}, model ${agent.model}]`)
   const weakness = await programs.findWeakness()
   if (weakness !== undefined) log.write(`[the program is not kept apart from its worker: ${weakness}]`)
-  const runtime = withSurroundings(agentRuntimes[agent.runtime], assignment)
+  const runtime = withVariables(agentRuntimes[agent.runtime], assignment)
   const emit = createTeller(log, deps.clock)
-  const end = await runAgentProgram(runtime, describeJob(execution), { programs, signal, path: agent.path, emit })
+  const job = describeJob(execution, await laySkills(assignment.skills ?? [], execution.home))
+  const end = await runAgentProgram(runtime, job, { programs, signal, path: agent.path, emit })
   const kept = uploadArtifacts(deps, { api, keep: assignment.keep, given, note: (line) => log.write(line) })
   if (!end.ok) {
     await kept.catch((error: unknown) => log.write(`[artifacts are lost: ${messageOf(error)}]`))
@@ -66,31 +67,19 @@ async function execute({ api, log, redact }: ReportedRun, execution: Execution):
   return { ok: true }
 }
 
-function describeJob({ assignment, agent, deps, home }: Execution): AgentJob {
+function describeJob({ assignment, agent, deps, home }: Execution, skills: LaidSkills): AgentJob {
   const { runtime: _runtime, path: _path, token, ...limits } = agent
-  const { loop, skills = [] } = assignment
-  const listed = listSkills(skills, `in ${join(home, skillsFolder, 'NAME', skillFile)}, with NAME as listed here`)
-  const systemPrompt = [loop.systemPrompt, listed].filter((text) => text !== '').join('\n\n')
+  const systemPrompt = [assignment.loop.systemPrompt, skills.listed].filter((text) => text !== '').join('\n\n')
   return dropUndefined({
     ...limits,
     prompt: describePrompt(assignment),
     systemPrompt: systemPrompt === '' ? undefined : systemPrompt,
     trustsFolder: false,
     workFolder: deps.workspaceRoot,
+    readFolders: skills.folders,
     home,
     proxy: { url: assignment.api.url, token },
   })
-}
-
-/** In the program's home, since what lies in the workspace would be part of its diff. */
-const skillsFolder = 'skills'
-const skillFile = 'SKILL.md'
-
-function listSkillFiles({ skills = [] }: WorkAssignment): Record<string, string> {
-  const files = skills.flatMap(({ name, inline, files: beside = {} }) =>
-    Object.entries({ ...beside, [skillFile]: inline }).map(([path, text]) => [`${skillsFolder}/${name}/${path}`, text]),
-  )
-  return Object.fromEntries(files)
 }
 
 /** A program begins without its earlier conversations: what was said before stands above the prompt. */
@@ -101,17 +90,13 @@ function describePrompt({ loop, session }: WorkAssignment): string {
   return `This conversation comes before:\n${said}\n\n${loop.prompt}`
 }
 
-/** The task's own variables and skills; what the program needs goes before them. */
-function withSurroundings(runtime: AgentRuntime, assignment: WorkAssignment): AgentRuntime {
+/** The task's own variables; what the program needs goes before them. */
+function withVariables(runtime: AgentRuntime, { task }: WorkAssignment): AgentRuntime {
   return {
     ...runtime,
     prepare(job) {
       const start = runtime.prepare(job)
-      return {
-        ...start,
-        env: { ...assignment.task.variables, ...start.env },
-        files: { ...listSkillFiles(assignment), ...start.files },
-      }
+      return { ...start, env: { ...task.variables, ...start.env } }
     },
   }
 }

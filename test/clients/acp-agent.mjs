@@ -19,6 +19,7 @@ const tools = {
     parameters: object('path', 'content'),
     run: ({ path, content }) => writeFileSync(path, content),
   },
+  read_file: { kind: 'read', parameters: object('path'), run: ({ path }) => readFileSync(path, 'utf8') },
   run_command: { kind: 'execute', parameters: object('command'), run: ({ command }) => execSync(command) },
 }
 
@@ -54,9 +55,9 @@ async function callTool({ client, sessionId }, { id, function: { name, arguments
     options,
   })
   const isAllowed = outcome.outcome === 'selected' && outcome.optionId === 'yes'
-  if (isAllowed) run(rawInput)
+  const output = isAllowed ? run(rawInput) : undefined
   await tell({ sessionUpdate: 'tool_call_update', status: isAllowed ? 'completed' : 'failed' })
-  return isAllowed ? 'done' : 'not allowed'
+  return isAllowed ? String(output ?? 'done') : 'not allowed'
 }
 
 async function prompt({ params: { sessionId, prompt: parts }, client }) {

@@ -10,7 +10,9 @@ import { llmaCli } from '../../src/agents/llma-cli/command.ts'
 import { llmoCli } from '../../src/agents/llmo-cli/command.ts'
 import { opencode } from '../../src/agents/opencode/command.ts'
 import type { AgentEvent, AgentJob, AgentRuntime } from '../../src/agents/runtime.ts'
+import type { AssignedSkill } from '../../src/contract/api/assignment.ts'
 import { runAgentProgram } from '../../src/worker/agent-program.ts'
+import { laySkills } from '../../src/worker/agent-skills.ts'
 import type { AgentEnd } from '../../src/worker/agent-verdict.ts'
 import { canCloseNetwork, closeNetwork } from '../fixtures/agents/closed-network.ts'
 import { plainPrograms } from '../fixtures/agents/plain-programs.ts'
@@ -59,47 +61,65 @@ type Program = {
   model: string
   /** Writes `Good morning, proxy.` over the file. */
   edit(file: string): Call
+  read(file: string): Call
   run(command: string): Call
-  /** The names of both in events. */
-  names: { edit: string; run: string }
+  /** What they are called in events. */
+  names: { read: string; edit: string }
+  /** A tool that it offers to the model unless it is told not to; absent: it cannot be told. */
+  withheld?: string
 }
 
 const programsOfAll: Record<string, Program> = {
   'llma-cli': {
     runtime: llmaCli,
     model: 'llma-vendor/test-model',
+    read: (file) => call('Read', { file_path: file }),
     edit: (file) => call('Write', { file_path: file, content: 'Good morning, proxy.\n' }),
     run: (command) => call('Bash', { command, description: 'runs it' }),
-    names: { edit: 'Write', run: 'Bash' },
+    names: { read: 'Read', edit: 'Write' },
+    withheld: 'Agent',
   },
   'llmo-cli': {
     runtime: llmoCli,
     model: 'llmo-vendor/test-model',
+    read: (file) => call('exec_command', { cmd: `cat ${file}` }),
     edit: (file) => call('exec_command', { cmd: `echo 'Good morning, proxy.' >${file}` }),
     run: (cmd) => call('exec_command', { cmd }),
-    names: { edit: 'command_execution', run: 'command_execution' },
+    names: { read: 'command_execution', edit: 'command_execution' },
   },
   'codehost-cli': {
     runtime: codehostCli,
     model: 'llmo-vendor/test-model',
+    read: (path) => call('view', { path }),
     edit: (path) => call('create', { path, file_text: 'Good morning, proxy.\n' }),
     run: (command) => call('bash', { command, description: 'runs it' }),
-    names: { edit: 'create', run: 'bash' },
+    names: { read: 'view', edit: 'create' },
+    withheld: 'task',
   },
   opencode: {
     runtime: opencode,
     model: 'llmo-vendor/test-model',
+    read: (filePath) => call('read', { filePath }),
     edit: (filePath) => call('write', { filePath, content: 'Good morning, proxy.\n' }),
     run: (command) => call('bash', { command, description: 'runs it' }),
-    names: { edit: 'write', run: 'bash' },
+    names: { read: 'read', edit: 'write' },
+    withheld: 'task',
   },
   acp: {
     runtime: acpRuntime([process.execPath, join(clients, 'acp-agent.mjs')]),
     model: 'llmo-vendor/test-model',
+    read: (path) => call('read_file', { path }),
     edit: (path) => call('write_file', { path, content: 'Good morning, proxy.\n' }),
     run: (command) => call('run_command', { command }),
-    names: { edit: 'write_file', run: 'run_command' },
+    names: { read: 'read_file', edit: 'write_file' },
   },
+}
+
+const greetings: AssignedSkill = {
+  name: 'greetings',
+  description: 'How we greet.',
+  inline: 'Greet in English.',
+  files: { 'examples/short.md': 'A greeting ends with a stop.' },
 }
 
 type Place = { folder: string; job: AgentJob; file: string }
@@ -117,6 +137,7 @@ function makePlace(name: string, { model }: Program): Place {
     allowBash: true,
     trustsFolder: false,
     workFolder,
+    readFolders: [],
     home,
     proxy,
   }
@@ -148,8 +169,42 @@ function requestsOf(double: LLMock): string {
   return JSON.stringify(double.getRequests())
 }
 
+function listOffered(): string[] {
+  const bodies = vendor.getRequests().map(({ body }) => body as { tools?: { function: { name: string } }[] })
+  return bodies.flatMap(({ tools = [] }) => tools.map(({ function: { name } }) => name))
+}
+
 function findProgram({ command }: AgentRuntime): string {
   return command.includes('/') ? command : join(programs, command)
+}
+
+type World = { runtime: AgentRuntime; close(): Promise<void> }
+
+/**
+ * A home of the user and a work folder that are full of traps, and a network in which only the service answers; checked
+ * when it closes. Where that cannot be made the program runs in the open.
+ */
+async function enterWorld({ runtime }: Program, { folder, job }: Omit<Place, 'file'>): Promise<World> {
+  if (!canCloseNetwork) return { runtime, close: () => Promise.resolve() }
+  const [home, work] = [join(folder, 'user'), job.workFolder]
+  const traps = layTraps({ home, work }, join(folder, 'traces'))
+  const { refusedNames = [] } = runtime.prepare(job)
+  if (refusedNames.length > 0) {
+    const { end } = await run(runtime, job)
+    const message = expect.stringContaining('would start code')
+    expect(end).toMatchObject({ ok: false, reason: 'StartFailed', message })
+  }
+  for (const name of refusedNames) rmSync(join(work, name), { recursive: true, force: true })
+  const net = await closeNetwork(folder, service.url, home)
+  return {
+    runtime: { ...runtime, command: net.wrap(findProgram(runtime)) },
+    async close() {
+      await net.close()
+      expect(traps.sprung()).toEqual([])
+      expect(requestsOf(vendor)).not.toContain(traps.mark)
+      expect(net.attempts()).toEqual([])
+    },
+  }
 }
 
 /** Where the run is a report's, a program that is missing is a failure. */
@@ -164,16 +219,35 @@ function describeProgram(name: string, body: (program: Program) => void): void {
 
 describe.each(Object.keys(programsOfAll))('%s', (name) => {
   describeProgram(name, (program) => {
-    it('edits a file, tells what it does, and goes on with its session later', async () => {
-      const { job, file } = makePlace(name, program)
-      script(/greet the proxy/, { calls: [program.edit(file)], answer: 'The file greets the proxy.' })
-      const greeting = { ...job, prompt: 'greet the proxy', systemPrompt: 'Be brief as a haiku.' }
-      const first = await run(program.runtime, greeting)
-      expect(first.end).toMatchObject({ ok: true, result: 'The file greets the proxy.', turns: 2 })
+    let earlier: { job: AgentJob; session: string }
+
+    it('reads a skill, edits a file and tells what it does, as it was told to', async () => {
+      const { folder, job, file } = makePlace(name, program)
+      const { listed, folders } = await laySkills([greetings], job.home)
+      const skill = join(job.home, 'skills', 'greetings', 'examples', 'short.md')
+      const world = await enterWorld(program, { folder, job })
+      script(/greet the proxy/, {
+        calls: [program.read(skill), program.edit(file)],
+        answer: 'The file greets the proxy.',
+      })
+      const rules = program.withheld === undefined ? {} : { disallowedTools: [program.withheld] }
+      const { end, events } = await run(world.runtime, {
+        ...job,
+        ...rules,
+        prompt: 'greet the proxy',
+        systemPrompt: `Be brief as a haiku.\n\n${listed}`,
+        readFolders: folders,
+        reasoningEffort: 'high',
+      })
+      await world.close()
+      expect(end).toMatchObject({ ok: true, result: 'The file greets the proxy.', turns: 3 })
       expect(readFileSync(file, 'utf8')).toBe('Good morning, proxy.\n')
       // Not every program names its session at the beginning.
-      const told = first.events.filter(({ type }) => type !== 'session')
+      const told = events.filter(({ type }) => type !== 'session')
       expect(told).toMatchObject([
+        { type: 'turn' },
+        { type: 'tool_started', name: program.names.read },
+        { type: 'tool_ended', isError: false },
         { type: 'turn' },
         { type: 'tool_started', name: program.names.edit },
         { type: 'tool_ended', isError: false },
@@ -182,52 +256,24 @@ describe.each(Object.keys(programsOfAll))('%s', (name) => {
         { type: 'result', text: 'The file greets the proxy.' },
       ])
       expect(requestsOf(vendor)).toContain('Be brief as a haiku.')
+      expect(requestsOf(vendor)).toContain('A greeting ends with a stop.')
+      if (program.withheld !== undefined) expect(listOffered()).not.toContain(program.withheld)
       // Tools of the service are not offered beside the program's own, which asks so where it can.
-      if (name !== 'acp') expect(requestsOf(vendor)).not.toContain('code_exec')
-
-      vendor.clearRequests()
-      script(/what did you do/, { calls: [], answer: 'I wrote a greeting.' })
-      const resume = first.end.sessionId ?? ''
-      const second = await run(program.runtime, { ...job, prompt: 'what did you do?', resume })
-      expect(second.end).toMatchObject({ ok: true, result: 'I wrote a greeting.' })
-      expect(requestsOf(vendor)).toContain('greet the proxy')
+      if (name !== 'acp') expect(listOffered()).not.toContain('code_exec')
+      earlier = { job, session: end.sessionId ?? '' }
     })
 
-    it.skipIf(!canCloseNetwork)(
-      'heeds neither the home of the user nor what lies in the folder, and calls nobody but the proxy',
-      async () => {
-        const { folder, job, file } = makePlace(name, program)
-        const [home, work] = [join(folder, 'user'), job.workFolder]
-        const traps = layTraps({ home, work }, join(folder, 'traces'))
-        if (name === 'opencode') {
-          const refusal = await run(program.runtime, { ...job, prompt: 'greet the proxy' })
-          expect(refusal.end).toMatchObject({
-            ok: false,
-            reason: 'StartFailed',
-            message: expect.stringContaining('would start code'),
-          })
-          for (const its of ['.opencode', 'opencode.json']) rmSync(join(work, its), { recursive: true })
-        }
-        const net = await closeNetwork(folder, service.url, home)
-        script(/greet the proxy/, { calls: [program.edit(file)], answer: 'Done.' })
-        const runtime = { ...program.runtime, command: net.wrap(findProgram(program.runtime)) }
-        const { end } = await run(runtime, { ...job, prompt: 'greet the proxy' })
-        await net.close()
-        expect(end).toMatchObject({ ok: true, result: 'Done.' })
-        expect(traps.sprung()).toEqual([])
-        expect(requestsOf(vendor)).not.toContain(traps.mark)
-        expect(net.attempts()).toEqual([])
-      },
-    )
-
-    it('is stopped at its limit of turns, and runs no command where none is allowed', async () => {
-      const { job, file } = makePlace(name, program)
+    it('goes on with its session, is stopped at its limit of turns, and runs no command where none is allowed', async () => {
+      const { job, session } = earlier
+      const file = join(job.workFolder, 'touched')
       const command = program.run(`touch ${file}`)
       script(/be busy/, { calls: Array.from({ length: 9 }, () => command), answer: 'never said' })
       const allowBash = name === 'llmo-cli'
-      const { end, events } = await run(program.runtime, { ...job, prompt: 'be busy', maxTurns: 3, allowBash })
+      const limits = { allowBash, maxTurns: 3 }
+      const { end, events } = await run(program.runtime, { ...job, ...limits, prompt: 'be busy', resume: session })
       expect(end).toMatchObject({ ok: false, reason: 'TurnLimit', turns: 3 })
       expect(events.filter(({ type }) => type === 'turn')).toHaveLength(3)
+      expect(requestsOf(vendor)).toContain('greet the proxy')
       expect(existsSync(file)).toBe(allowBash)
     })
   })

@@ -20,7 +20,7 @@ export const codehostCli: AgentRuntime = {
   command: 'copilot',
   install: 'npm install --global @github/copilot',
   prepare(job) {
-    const { home, model, prompt, proxy, reasoningEffort, resume, systemPrompt, trustsFolder } = job
+    const { home, model, prompt, proxy, readFolders, reasoningEffort, resume, systemPrompt, trustsFolder } = job
     return {
       args: [
         '--output-format=json',
@@ -33,6 +33,7 @@ export const codehostCli: AgentRuntime = {
         '--stream=off',
         `--secret-env-vars=${tokenVariable}`,
         trustsFolder ? '--trust-folder' : '--no-custom-instructions',
+        ...readFolders.map((folder) => `--add-dir=${folder}`),
         ...toolArgs(job),
         ...(reasoningEffort === undefined ? [] : [`--reasoning-effort=${reasoningEffort}`]),
         ...(resume === undefined ? [] : [`--resume=${resume}`]),

@@ -15,13 +15,13 @@ function nameOf(rule: string): string {
 }
 
 /** Each list is one argument, so that none of its words can be read as an option. */
-function toolArgs({ allowedTools, disallowedTools = [], allowBash }: AgentJob): string[] {
+function toolArgs({ allowedTools, disallowedTools = [], allowBash, readFolders }: AgentJob): string[] {
   const refused = [...neverOffered, ...disallowedTools, ...(allowBash ? [] : ['Bash'])]
   const allowed = allowedTools ?? [...onRequest, ...(allowBash ? ['Bash'] : [])]
   const own = allowedTools?.map(nameOf).filter((name) => !name.startsWith('mcp__'))
   return [
     ...(own === undefined ? [] : [`--tools=${[...new Set(own)].join(',')}`]),
-    `--allowedTools=${allowed.join(',')}`,
+    `--allowedTools=${[...allowed, ...readFolders.map((folder) => `Read(/${folder}/**)`)].join(',')}`,
     `--disallowedTools=${refused.join(',')}`,
   ]
 }

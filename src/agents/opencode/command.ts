@@ -6,14 +6,21 @@ const tokenVariable = 'SVC_AGENT_TOKEN'
 const promptFile = 'instructions.md'
 
 /** The last rule that fits a tool counts. */
-function composePermissions({ allowedTools, disallowedTools = [], allowBash }: AgentJob): Record<string, string> {
+function composePermissions(job: AgentJob): Record<string, string | Record<string, string>> {
+  const { allowedTools, disallowedTools = [], allowBash, readFolders } = job
   const named = (names: string[], action: string) => Object.fromEntries(names.map((name) => [name, action]))
   return {
     '*': allowedTools === undefined ? 'allow' : 'deny',
     ...named(allowedTools ?? [], 'allow'),
     // It would ask a person.
     question: 'deny',
-    external_directory: 'deny',
+    external_directory: {
+      '*': 'deny',
+      ...named(
+        readFolders.map((folder) => `${folder}/*`),
+        'allow',
+      ),
+    },
     ...named(disallowedTools, 'deny'),
     ...(allowBash ? {} : { bash: 'deny' }),
   }
