@@ -14,7 +14,7 @@ import { agentRuntimes } from '../agents/runtimes.ts'
 import type { Config } from '../config/load.ts'
 import { parseQuantity } from '../contract/quantity.ts'
 import { runtimeTypes } from '../contract/resources/runtime-types.ts'
-import { saveChanges } from '../controllers/task/changes.ts'
+import { saveChanges, saveDiff } from '../controllers/task/changes.ts'
 import { messageOf } from '../errors.ts'
 import { packageRoot, workerProgram } from '../launch/program-files.ts'
 import type { Logger } from '../observability/log.ts'
@@ -97,7 +97,11 @@ export function openLocalWork(config: Config, { records, checkouts, log }: Local
     bubblewrap,
     groups,
     maxConcurrent: config.maxConcurrentTasks ?? defaultConcurrency(),
-    checkouts: { checkouts, saveChanges: (key, changed) => saveChanges(records.results, key, changed) },
+    checkouts: {
+      checkouts,
+      saveChanges: (key, changed) => saveChanges(records.results, key, changed),
+      saveDiff: (...diff) => saveDiff(records.artifacts, ...diff),
+    },
     onLog: (key, lines) =>
       records.logs
         .append(key, lines)

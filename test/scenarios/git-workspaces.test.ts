@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { StructuredResult } from '../../src/contract/api/structured-result.ts'
 import { addCommit, git } from '../fixtures/git/repository.ts'
 import { type GitServer, startGitServer } from '../fixtures/git/server.ts'
+import { waitFor } from '../fixtures/time.ts'
 import {
   createTask,
   getTask,
@@ -20,6 +21,7 @@ import {
 
 const password = 'made-up-git-password-0001'
 const author = 'Build bot <bot@example.com>'
+const flags = ['--allow-network', '127.0.0.0/8', '--git-author', author]
 const root = mkdtempSync(join(tmpdir(), 'svc-remotes-'))
 const bare = join(root, 'tool.git')
 let service: Service
@@ -33,7 +35,7 @@ beforeAll(async () => {
   server = await startGitServer({ root, login: `bot:${password}` })
   vendor = new LLMock({ port: 0, chunkSize: 8 })
   await vendor.start()
-  service = await startService({ flags: ['--allow-network', '127.0.0.0/8', '--git-author', author] })
+  service = await startService({ flags })
   const post = async (noun: string, body: object) =>
     expect((await service.call('POST', `/api/v1/${noun}`, body)).status).toBe(201)
   await post('secrets', { name: 'forge', stringData: { username: 'bot', token: password } })
@@ -55,6 +57,10 @@ const change = (script: string, more: object = {}) => ({
   command: ['sh', '-c', script],
   ...inRepository(more),
 })
+const logOf = async (name: string) =>
+  (await service.call<{ logs: string }>('GET', `/api/v1/tasks/${name}/logs`)).body.logs
+const waitForWord = (name: string, word: string) =>
+  waitFor(async () => (await logOf(name).catch(() => ''))?.includes(word), `${name} to say ${word}`)
 const resultOf = async (name: string) => JSON.parse(await readResult(service, name)) as StructuredResult
 
 describe('a container task in a repository', () => {
@@ -114,6 +120,40 @@ describe('a container task in a repository', () => {
   })
 })
 
+describe('an attempt that does not succeed', () => {
+  const diffOf = async (name: string) => {
+    const shown = await runSvc(['task', 'download', name, 'changes.diff', '--to', '-'], service.env)
+    return shown.stdout
+  }
+
+  it.each([
+    ['fails', 'exit 3', {}, 'Failed'],
+    ['runs-out-of-time', 'sleep 600', { timeout: '2s' }, 'Failed'],
+  ])('keeps its diff, and pushes nothing: %s', async (name, end, more, phase) => {
+    const task = change(`echo half >> src/main.txt; ${end}`, { pushBranch: `svc/${name}` })
+    await createTask(service, name, { ...task, ...more })
+    await waitForPhase(service, name, phase)
+    expect(await diffOf(name)).toContain('+half')
+    expect(await logOf(name)).toContain(`task download ${name} changes.diff`)
+    expect(git(bare, ['branch', '--list', `svc/${name}`])).toBe('')
+  })
+
+  it('keeps its diff when it is cancelled, once the task has ended', async () => {
+    await createTask(service, 'cancelled', change('echo half >> src/main.txt; echo begun; sleep 600'))
+    await waitForWord('cancelled', 'begun')
+    await service.call('POST', '/api/v1/tasks/cancelled/cancel', {})
+    await waitForPhase(service, 'cancelled', 'Cancelled')
+    expect(await diffOf('cancelled')).toContain('+half')
+  })
+
+  it('leaves no file when it has changed nothing', async () => {
+    await createTask(service, 'idle', change('exit 3'))
+    await waitForPhase(service, 'idle', 'Failed')
+    expect(await diffOf('idle')).toBe('')
+    expect(await logOf('idle')).not.toContain('changes.diff')
+  })
+})
+
 describe('the command line', () => {
   const clone = () => {
     const folder = mkdtempSync(join(root, 'clone-'))
@@ -161,5 +201,43 @@ describe('an ai task in a repository', () => {
     await waitForPhase(service, 'writes', 'Succeeded')
     expect(await resultOf('writes')).toMatchObject({ summary: 'It is made.', files: ['src/new.txt'] })
     expect((await getTask(service, 'writes')).status?.attempts).toBe(1)
+  })
+})
+
+describe('a service that is killed', () => {
+  const killAndStart = async () => {
+    await service.kill()
+    service = await startService({ folder: service.folder, flags })
+  }
+
+  it('before a result is stored does the attempt again', async () => {
+    // So many that reading them lasts longer than a look at the log.
+    const script = 'for each in $(seq 1500); do echo $each > $each.txt; done; echo over'
+    await createTask(service, 'unread', change(script, { pushBranch: 'svc/unread' }))
+    await waitForWord('unread', 'over')
+    await killAndStart()
+    const task = await waitForPhase(service, 'unread', 'Succeeded')
+    expect(task.status).toMatchObject({ attempts: 2, interruptions: 1 })
+    expect((await resultOf('unread')).files).toHaveLength(1500)
+    expect(git(bare, ['show', 'svc/unread:1500.txt'])).toBe('1500')
+  })
+
+  it('in the middle of a push has the result, which says so', async () => {
+    let isPushing = false
+    server.intercept = ({ method, url = '' }) => {
+      const isHeld = method === 'POST' && url.endsWith('/git-receive-pack')
+      isPushing ||= isHeld
+      return isHeld
+    }
+    await createTask(service, 'cut-off', change('echo four >> src/main.txt', { pushBranch: 'svc/cut-off' }))
+    await waitFor(() => isPushing, 'the push')
+    await killAndStart()
+    server.intercept = () => false
+    const task = await waitForPhase(service, 'cut-off', 'Succeeded')
+    expect(task.status?.attempts).toBe(1)
+    const result = await resultOf('cut-off')
+    expect(result.diff).toContain('+four')
+    expect([result.pushBranch, result.pushError]).toEqual([undefined, expect.stringContaining('interrupted')])
+    expect(git(bare, ['branch', '--list', 'svc/cut-off'])).toBe('')
   })
 })

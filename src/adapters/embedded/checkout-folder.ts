@@ -1,6 +1,6 @@
 // The folder of an attempt that works in a git repository: filled before its program starts, read after it has ended.
 import { messageOf } from '../../errors.ts'
-import { type Checkout, CheckoutError, type Checkouts } from '../../ports/checkouts.ts'
+import { type Checkout, type CheckoutDiff, CheckoutError, type Checkouts } from '../../ports/checkouts.ts'
 import type { AttemptKey, CheckoutChanges, CommandOutput, WorkloadSpec } from '../../ports/workloads.ts'
 import type { AttemptEnd } from '../attempts/end.ts'
 import { type AttemptSink, StartRefused } from './attempt.ts'
@@ -11,7 +11,10 @@ export type SaveChanges = (
   changed: { changes: CheckoutChanges; output?: CommandOutput | undefined },
 ) => Promise<void>
 
-export type CheckoutParts = { checkouts: Checkouts; saveChanges: SaveChanges }
+/** Keeps the diff of an attempt that has not succeeded, as a file of its task. */
+export type SaveDiff = (key: AttemptKey, filename: string, diff: string) => Promise<void>
+
+export type CheckoutParts = { checkouts: Checkouts; saveChanges: SaveChanges; saveDiff: SaveDiff }
 
 type Ended = { end: AttemptEnd; output?: CommandOutput }
 
@@ -30,7 +33,9 @@ type Attempt = { spec: WorkloadSpec; sink: AttemptSink; signal: AbortSignal }
 
 const interruptedPush = 'the push was interrupted; the diff is complete and can be applied by hand'
 
-function describeChanges({ files }: CheckoutChanges['diff']): string {
+const leftDiff = 'changes.diff'
+
+function describeChanges({ files }: CheckoutDiff): string {
   const [added, removed] = [sum(files.map((file) => file.added)), sum(files.map((file) => file.removed))]
   return `[changed: ${files.length === 1 ? '1 file' : `${files.length} files`}, +${added} -${removed}]`
 }
@@ -76,6 +81,21 @@ export function openCheckoutFolder(parts: CheckoutParts, attempt: Attempt): Chec
     await save(pushed)
   }
 
+  /** It changes nothing about the end of the attempt. */
+  async function keepDiff(opened: Checkout): Promise<void> {
+    try {
+      const diff = await opened.diff()
+      if (diff.files.length === 0) return
+      await sink([describeChanges(diff)])
+      if (diff.truncated) await sink(['[some of the changes are too large to be kept]'])
+      if (diff.text === '') return
+      await parts.saveDiff(spec.key, leftDiff, diff.text)
+      await sink([`[the changes are kept: \`task download ${spec.taskName} ${leftDiff}\` fetches them]`])
+    } catch (error) {
+      await sink([`[the changes are lost: ${messageOf(error)}]`])
+    }
+  }
+
   return {
     subPath: asked.spec.subPath ?? '',
     async fill(folder) {
@@ -91,6 +111,7 @@ export function openCheckoutFolder(parts: CheckoutParts, attempt: Attempt): Chec
       try {
         // A stopped attempt pushes nothing, whatever its program said last.
         if (checkout !== undefined && end.ok && !signal.aborted) await keepChanges(checkout, output)
+        else if (checkout !== undefined) await keepDiff(checkout)
         return end
       } catch (error) {
         return {

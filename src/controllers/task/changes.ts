@@ -5,7 +5,9 @@ import {
   type StructuredResult,
   structuredResultType,
 } from '../../contract/api/structured-result.ts'
+import { contentTypeOf } from '../../contract/content-type.ts'
 import { dropUndefined } from '../../contract/json.ts'
+import type { Artifacts } from '../../ports/artifacts.ts'
 import type { Results } from '../../ports/results.ts'
 import type { AttemptKey, CheckoutChanges, CommandOutput } from '../../ports/workloads.ts'
 import { readResultText } from './record-text.ts'
@@ -25,6 +27,12 @@ export async function saveChanges(
   const said = output?.text ?? (await readResultText(results, key, longestAnswer)) ?? ''
   const result = combine(readStructuredResult(said), changes)
   await results.put(key, Readable.from([Buffer.from(JSON.stringify(result))]), structuredResultType)
+}
+
+/** Keeps the diff of an attempt that has not succeeded beside the other files of its task. */
+export async function saveDiff(artifacts: Artifacts, key: AttemptKey, filename: string, diff: string): Promise<void> {
+  const contentType = contentTypeOf(filename)
+  await artifacts.put(key, { filename, contentType, body: Readable.from([Buffer.from(diff)]) })
 }
 
 /** What the service alone says: neither a program's claims nor an earlier state of the push are kept. */
