@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -66,4 +66,24 @@ it('follows no link and no path out of the folder', async () => {
   expect(isWhole).toBe(false)
   for (const path of paths) expect(noted).toContain(`${path}: `)
   expect(await digestOf(join(outside, 'f'))).toBeUndefined()
+})
+
+it('writes nothing into the Git repository, however it is spelt', async () => {
+  const paths = [
+    '.git/hooks/post-commit',
+    '.GIT/config',
+    'sub/.git/config',
+    'git~1/config',
+    '.git./config',
+    '.g\u200cit/config',
+  ]
+  const { finish } = await apply(paths.map((path) => ({ path, mark: 'A', content: bytes('x') })))
+  const { isWhole, noted } = await finish()
+  expect(isWhole).toBe(false)
+  expect(noted.match(/part of the Git repository itself/g)).toHaveLength(paths.length)
+  expect(await readdir(folder)).toEqual([])
+  const { finish: finishOthers } = await apply(
+    ['.gitignore', '.github/x', 'git'].map((path) => ({ path, mark: 'A', content: bytes('x') })),
+  )
+  expect(await finishOthers()).toEqual({ isWhole: true, noted: '' })
 })

@@ -8,7 +8,7 @@ import type { Task } from '../contract/resources/task.ts'
 import { messageOf } from '../errors.ts'
 import { listFiles, localPathOf, openFile } from './artifact-files.ts'
 import type { CliContext } from './context.ts'
-import { digestOf } from './folder-files.ts'
+import { digestOf, findIgnored } from './folder-files.ts'
 import { targetOfTask } from './follow.ts'
 import { formatSize } from './output.ts'
 
@@ -20,10 +20,27 @@ export type FolderChange = {
   content?: Buffer
 }
 
-type Given = { folder: string; digests: ReadonlyMap<string, string> }
+export type Given = { folder: string; digests: ReadonlyMap<string, string> }
 
-/** The differences from the files that were given, by path. */
-export async function findChanges(client: Client, task: Task, { digests }: Given): Promise<FolderChange[]> {
+export type FoundChanges = {
+  /** By path. */
+  changes: FolderChange[]
+  /** New files that `.gitignore` excludes here: what tools made, as a rule. */
+  ignored: string[]
+}
+
+/** The differences from the files that were given. */
+export async function findChanges(client: Client, task: Task, given: Given): Promise<FoundChanges> {
+  const found = await readChanges(client, task, given)
+  const added = found.filter(({ mark }) => mark === 'A').map(({ path }) => path)
+  const ignored = added.length === 0 ? new Set() : await findIgnored(given.folder, added)
+  return {
+    changes: found.filter(({ path }) => !ignored.has(path)),
+    ignored: added.filter((path) => ignored.has(path)),
+  }
+}
+
+async function readChanges(client: Client, task: Task, { digests }: Given): Promise<FolderChange[]> {
   const target = targetOfTask(task)
   const markOf = (path: string) => (digests.has(path) ? 'M' : 'A')
   const changes: FolderChange[] = []
@@ -45,6 +62,13 @@ export function describeChanges(changes: FolderChange[]): string {
   return ['changes to this folder:', ...lines].join('\n')
 }
 
+const mostNamed = 5
+
+export function describeIgnored(paths: string[]): string {
+  const more = paths.length > mostNamed ? `, and ${paths.length - mostNamed} more` : ''
+  return `not offered, because .gitignore excludes it: ${paths.slice(0, mostNamed).join(', ')}${more}`
+}
+
 /** Applies them, except to files that changed here in the meantime, and never outside the folder. */
 export async function applyChanges(changes: FolderChange[], given: Given, { terminal }: CliContext): Promise<boolean> {
   let isWhole = true
@@ -64,6 +88,7 @@ export async function applyChanges(changes: FolderChange[], given: Given, { term
 /** Why it is not applied. */
 async function applyChange({ path, content }: FolderChange, { folder, digests }: Given): Promise<string | undefined> {
   const target = localPathOf(folder, path)
+  if (path.split('/').some(meansGit)) return 'it would be part of the Git repository itself'
   if (!(await staysInside(folder, path))) return 'a link on the way to it leads elsewhere'
   if ((await digestOf(target)) !== digests.get(path)) return 'it was changed here while the task ran'
   if (content === undefined) {
@@ -77,6 +102,17 @@ async function applyChange({ path, content }: FolderChange, { folder, digests }:
   if (mode !== undefined) await chmod(draft, mode)
   await rename(draft, target)
   return undefined
+}
+
+/** Under any name that a file system may take for `.git`: programs that Git starts are named in there. */
+function meansGit(part: string): boolean {
+  const name =
+    part
+      .normalize('NFKC')
+      .replace(/\p{Cf}/gu, '')
+      .replace(/[. ]+$/, '')
+      .split(':')[0] ?? ''
+  return /^(\.git|git~\d+)$/i.test(name)
 }
 
 /** Whether no existing part of the path is a link. */

@@ -99,5 +99,25 @@ async function walk(folder: string, above: string, found: Found): Promise<void> 
 /** Identifies the content of a file; undefined when the file does not exist. */
 export async function digestOf(path: string): Promise<string | undefined> {
   const bytes = await readFile(path).catch(() => undefined)
-  return bytes && createHash('sha256').update(bytes).digest('hex')
+  return bytes && digestOfBytes(bytes)
+}
+
+export function digestOfBytes(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+/** No name begins with `:`, which has a meaning to git. */
+const here = './'
+
+/** Those that `.gitignore` excludes, of a checkout; none elsewhere. Files that git knows are not excluded. */
+export async function findIgnored(folder: string, paths: string[]): Promise<ReadonlySet<string>> {
+  const stdout = await new Promise<string>((resolve) => {
+    const options = { cwd: folder, maxBuffer: 64 * 1024 ** 2 }
+    // Its exit code says whether there are any.
+    const child = execFile('git', ['check-ignore', '-z', '--stdin'], options, (_error, output) => resolve(output))
+    child.stdin?.on('error', () => undefined)
+    child.stdin?.end(paths.map((path) => `${here}${path}\0`).join(''))
+  })
+  const found = stdout.split('\0').filter(Boolean)
+  return new Set(found.map((path) => path.slice(here.length)))
 }

@@ -1,6 +1,6 @@
 // Agent tasks from end to end: the built program, the real Claude Code with a double of its vendor, and a git server with a
 // login behind it.
-import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LLMock } from '@copilotkit/aimock'
@@ -10,7 +10,16 @@ import type { Task } from '../../src/contract/resources/task.ts'
 import { git, makeRepository } from '../fixtures/git/repository.ts'
 import { type GitServer, startGitServer } from '../fixtures/git/server.ts'
 import { waitFor } from '../fixtures/time.ts'
-import { createTask, getTask, readResult, removeFolder, type Service, startService, waitForPhase } from './service.ts'
+import {
+  createTask,
+  getTask,
+  readResult,
+  removeFolder,
+  runSvc,
+  type Service,
+  startService,
+  waitForPhase,
+} from './service.ts'
 
 const usage = { prompt_tokens: 21, completion_tokens: 9, input_tokens: 21, output_tokens: 9 }
 const programs = join(import.meta.dirname, '..', 'clients', 'node_modules', '.bin')
@@ -228,5 +237,20 @@ describe.skipIf(isMissing && process.env.SVC_TEST_REPORT === undefined)(title, (
     await waitForPhase(service, 'survives', 'Succeeded')
     expect(await resultOf('survives')).toMatchObject({ summary: 'It is done.', files: ['made'] })
     expect(((await getTask(service, 'survives')) as Task).status?.attempts).toBe(2)
+  })
+
+  it('works on the files of a folder, and its changes are done there on a yes', async () => {
+    const folder = mkdtempSync(join(root, 'here-'))
+    writeFileSync(join(folder, 'greeting.txt'), 'hello\n')
+    script(
+      /greet everybody/,
+      [bash('cat greeting.txt'), write('greeting.txt', 'hello everybody\n')],
+      'All are greeted.',
+    )
+    const args = ['run', '--here', '--yes', '--agent', 'coder', 'greet everybody']
+    const run = await runSvc(args, service.env, { cwd: folder })
+    expect([run.code, run.stdout]).toEqual([0, expect.stringContaining('All are greeted.')])
+    expect(run.stderr).toContain('-hello\n+hello everybody\n')
+    expect(readFileSync(join(folder, 'greeting.txt'), 'utf8')).toBe('hello everybody\n')
   })
 })

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { git } from '../fixtures/git/repository.ts'
 import { waitFor } from '../fixtures/time.ts'
 import {
   environmentOf,
@@ -248,6 +249,38 @@ describe('svc task', () => {
     expect(named.stdout).toContain('"content":"x"')
     // Nothing above ran with more than it was given.
     expect(existsSync(join(folder, '.svc-changes.json'))).toBe(false)
+  })
+
+  it('gives a run what a checkout has, shows what it changed in it, and does that on a yes', async () => {
+    const folder = join(place, 'checkout')
+    mkdirSync(join(folder, 'dist'), { recursive: true })
+    git(place, ['init', '-q', '-b', 'main', folder])
+    const files = {
+      'a.txt': 'one\n',
+      'b.txt': 'two\n',
+      '.gitignore': 'dist/\n*.log\n',
+      'dist/old.js': 'x',
+      'own.log': 'x',
+    }
+    for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, path), text)
+    git(folder, ['add', '.'])
+    git(folder, ['commit', '-q', '-m', 'first'])
+    writeFileSync(join(folder, 'b.txt'), 'not committed\n')
+    const prompt = 'write 1 to a.txt, then write 2 to dist/new.js, then read b.txt, then read own.log'
+    const run = (...args: string[]) => runSvc(['run', '--here', ...args], service.env, { cwd: folder })
+    const asked = await run('--name', 'in-checkout', prompt)
+    expect([asked.code, asked.stderr]).toEqual([0, expect.stringContaining('giving the task 3 files (')])
+    expect(asked.stdout).toContain('not committed')
+    expect(asked.stdout).toMatch(/own\.log/)
+    expect(asked.stderr).toContain('not offered, because .gitignore excludes it: dist/new.js; ')
+    expect(asked.stderr).toContain('a.txt\n@@ -1 +1 @@\n-one\n+1\n')
+    expect(asked.stderr).toContain('changes to this folder:\n  M a.txt (1 B)\nnothing was changed here')
+    expect(git(folder, ['status', '--porcelain'])).toBe('M b.txt')
+    expect((await run('--yes', prompt)).code).toBe(0)
+    expect(git(folder, ['status', '--porcelain'])).toBe('M a.txt\n M b.txt')
+    expect(readFileSync(join(folder, 'a.txt'), 'utf8')).toBe('1')
+    const both = await run('--repo', 'https://example.com/a/b', prompt)
+    expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('--here and --repo exclude each other')])
   })
 
   it('downloads a file under its last name only, never over another', async () => {

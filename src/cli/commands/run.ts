@@ -10,9 +10,17 @@ import { isSvcError, SvcError } from '../../errors.ts'
 import { agrees } from '../agree.ts'
 import { printAnswer } from '../answers.ts'
 import { describeFiles, listFiles } from '../artifact-files.ts'
+import { describeLines } from '../change-text.ts'
 import type { CliCall, CliContext, GlobalOptions } from '../context.ts'
 import { ExitSignal, exitCodes } from '../failure.ts'
-import { applyChanges, describeChanges, findChanges } from '../folder-changes.ts'
+import {
+  applyChanges,
+  describeChanges,
+  describeIgnored,
+  type FoundChanges,
+  findChanges,
+  type Given,
+} from '../folder-changes.ts'
 import { printOutcome, targetOfTask } from '../follow.ts'
 import { describeGiven, type FileOptions, findFiles, type GivenFiles, sendFiles } from '../given-files.ts'
 import { namespaceOf, readGlobalOptions } from '../global-options.ts'
@@ -56,7 +64,8 @@ One that begins with a dash goes after two: ${typed('run -- "- like this"')}.
 Ctrl-C cancels the task.
 
 --here takes what Git would commit, or else everything but what tools make again (.git, node_modules, ...); files named .env
-stay here. What the task changes is listed and done here on a yes, but never to a file that was changed meanwhile.
+stay here. What the task changes is shown and done here on a yes, but never to a file that was changed meanwhile; new files that
+.gitignore excludes stay with the task.
 
 Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 no service reached, 4 cancelled.`,
     )
@@ -70,6 +79,7 @@ function collect(value: string, values: string[]): string[] {
 type Invocation = { command: Command; context: CliContext }
 
 async function run(words: string[], given: RunOptions, { command, context }: Invocation): Promise<void> {
+  refuseTwoFolders(given)
   const options = readGlobalOptions(command)
   const prompt = await readPrompt(words, context)
   const folder = resolve('.')
@@ -85,6 +95,12 @@ async function run(words: string[], given: RunOptions, { command, context }: Inv
   if (options.output === 'table' && !given.quiet)
     await tellMore(client, task, { given, context, hasDiff: given.repo !== undefined && code === 0 })
   if (code !== 0 || !isWhole) throw new ExitSignal(code || exitCodes.failed)
+}
+
+function refuseTwoFolders({ here, repo }: RunOptions): void {
+  if (!here || repo === undefined) return
+  const advice = '--here works on the files of this folder, --repo on a fresh checkout'
+  throw new SvcError('InvalidRequest', `--here and --repo exclude each other: ${advice}`)
 }
 
 /** The digests of what was sent, by path. */
@@ -106,16 +122,26 @@ type Offer = { folder: string; digests: Map<string, string> | undefined; given: 
 async function offerChanges(client: Client, task: Task, { folder, digests, given, context }: Offer): Promise<boolean> {
   if (digests === undefined || !given.here) return true
   const before = { folder, digests }
-  const changes = await findChanges(client, task, before)
+  const found = await findChanges(client, task, before)
+  const { changes } = found
+  const more = `\`${typed(`task download ${task.metadata.name} --all`)}\` fetches the files`
+  if (!given.quiet) await showChanges(found, { before, more, context })
+  if (changes.length === 0) return true
   const { terminal } = context
-  if (changes.length === 0) {
-    if (!given.quiet) terminal.note('it changed no file')
-    return true
-  }
   terminal.note(describeChanges(changes))
   if (given.yes || (await agrees(context, 'change them?'))) return applyChanges(changes, before, context)
-  terminal.note(`nothing was changed here; \`${typed(`task download ${task.metadata.name} --all`)}\` fetches the files`)
+  terminal.note(`nothing was changed here; ${more}`)
   return true
+}
+
+type Shown = { before: Given; more: string; context: CliContext }
+
+async function showChanges({ changes, ignored }: FoundChanges, { before, more, context }: Shown): Promise<void> {
+  const { terminal } = context
+  if (ignored.length > 0) terminal.note(`${describeIgnored(ignored)}; ${more}`)
+  if (changes.length === 0) return terminal.note('it changed no file')
+  const lines = await describeLines(changes, before, terminal.colors)
+  if (lines !== undefined) terminal.note(lines)
 }
 
 type Remains = Pick<Offer, 'given' | 'context'> & { hasDiff: boolean }

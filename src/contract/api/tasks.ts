@@ -305,7 +305,7 @@ export const putTaskInput = defineRoute({
   tag,
   summary: 'Give a file to a task that has not started',
   description:
-    'The task finds the file at this path of its workspace. Only tasks of type `ai` take files, and only before they start: ' +
+    'The task finds the file at this path of its workspace. Tasks of type `ai` and `agent` take files, and only before they start: ' +
     'make the task with `spec.suspend`, send the files and resume it. A file may have 10 MiB, all together 50 MiB and 1000.',
   params: params.extend({ filename: field(ArtifactPath, 'Path of the file in the workspace.', 'src/main.py') }),
   query: NamespaceQuery,

@@ -26,7 +26,8 @@ export type TaskInputs = {
 }
 
 function refuseUnfit({ metadata: { name }, spec, status }: Task): void {
-  if (spec.type !== 'ai') throw new SvcError('InvalidRequest', 'only a task of type ai can be given files')
+  if (spec.type === 'container')
+    throw new SvcError('InvalidRequest', 'only a task of type ai or agent can be given files')
   if (spec.schedule !== undefined) throw new SvcError('InvalidRequest', 'a schedule cannot be given files')
   if ((status?.attempts ?? 0) === 0 && (status?.phase ?? 'Pending') === 'Pending') return
   throw new SvcError(
