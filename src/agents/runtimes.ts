@@ -1,5 +1,6 @@
 // The agent programs by the names that agents give them.
 import type { RuntimeType } from '../contract/resources/runtime-types.ts'
+import { acpRuntime } from './acp/command.ts'
 import { codehostCli } from './codehost-cli/command.ts'
 import { llmaCli } from './llma-cli/command.ts'
 import { llmoCli } from './llmo-cli/command.ts'
@@ -11,4 +12,11 @@ export const agentRuntimes: Record<RuntimeType, AgentRuntime> = {
   'llmo-cli': llmoCli,
   'codehost-cli': codehostCli,
   opencode,
+}
+
+/** `command`: of a program that speaks the Agent Client Protocol. Undefined: there is none of that name. */
+export function findRuntime({ runtime, command }: { runtime: string; command?: string[] | undefined }) {
+  const known: Partial<Record<string, AgentRuntime>> = agentRuntimes
+  if (command !== undefined) return acpRuntime(command)
+  return Object.hasOwn(known, runtime) ? known[runtime] : undefined
 }

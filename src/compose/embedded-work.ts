@@ -10,6 +10,7 @@ import { findAgentPrograms } from '../adapters/embedded/workers/agent-programs.t
 import { createEmbeddedWorkloads, type EmbeddedWorkloads } from '../adapters/embedded/workloads.ts'
 import { type CheckoutsOptions, createCheckouts } from '../adapters/git/checkouts.ts'
 import { systemClock as clock, systemIds as ids } from '../adapters/system/clock.ts'
+import { acpRuntime } from '../agents/acp/command.ts'
 import { agentRuntimes } from '../agents/runtimes.ts'
 import type { Config } from '../config/load.ts'
 import { parseQuantity } from '../contract/quantity.ts'
@@ -47,15 +48,18 @@ export function openEngine(config: Config): ContainerEngine {
   return createContainerEngine({ host, runtimeDir: config.runtimeDir })
 }
 
-function findAgents(path: string) {
-  const known = runtimeTypes.map((type) => ({ type, ...agentRuntimes[type] }))
+function findAgents({ programPath, agentProgram }: Config) {
+  const known = runtimeTypes.map((name) => ({ name, ...agentRuntimes[name], added: undefined }))
+  const more = agentProgram.map(({ name, command }) => ({ name, ...acpRuntime(command), added: command }))
+  // A name that is known already keeps its meaning.
+  const all = [...more, ...known]
   const { found, ...place } = findAgentPrograms(
-    known.map(({ command }) => command),
-    path,
+    all.map(({ command }) => command),
+    programPath,
   )
-  const programs = known.map(({ type, command, install }): [string, AgentProgram] => [
-    type,
-    found.has(command) ? { found: true } : { found: false, command, install },
+  const programs = all.map(({ name, command, install, added }): [string, AgentProgram] => [
+    name,
+    found.has(command) ? { found: true, ...(added && { command: added }) } : { found: false, command, install },
   ])
   return { ...place, programs: Object.fromEntries(programs) as AgentPrograms }
 }
@@ -77,7 +81,7 @@ export function openLocalWork(config: Config, { records, checkouts, log }: Local
   const instance = nameInstance(dataDir)
   const bubblewrap = probeBubblewrap()
   const groups = findControlGroups()
-  const agents = findAgents(config.programPath)
+  const agents = findAgents(config)
   const workloads = createEmbeddedWorkloads({
     agentBinds: agents.binds,
     clock,

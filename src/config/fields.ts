@@ -55,6 +55,16 @@ export const thresholds = list.transform((items, context) => {
       return { name: name ?? '', atLeast: Number(number) }
     })
 })
+/** `qwen=qwen --acp`: a name and a command, whose words have spaces between them. */
+export const commands = list.transform((items, context) => {
+  return items
+    .filter((item) => item !== '')
+    .map((item) => {
+      const [, name = '', command = ''] = /^([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)=\s*(\S.*)$/.exec(item) ?? []
+      if (name === '') context.addIssue({ code: 'custom', message: `${item} must be name=command` })
+      return { name, command: command.trim().split(/\s+/) }
+    })
+})
 export const flag = z.union([z.boolean(), z.stringbool()], { error: 'must be true or false' })
 
 /** A whole number, as text or as a YAML number. */

@@ -17,7 +17,7 @@ const unmarked: Record<string, string> = {
   'Agent.execution.workspace.poolRef': 'refused on agents',
   'Tool.mcp.actor.templateRef': 'refused until there are actors',
   'Tool.mcp.actor.poolRef': 'refused until there are actors',
-  'Agent.runtime.runtimeRef': 'refused until there are runtimes by reference',
+  'Agent.runtime.runtimeRef': 'a setting of the service',
   'Agent.skills[]': 'a skill of the same namespace, whose text its members may have',
   'Task.ai.skills[]': 'a skill of the same namespace, whose text its members may have',
 }

@@ -69,6 +69,10 @@ describe('findTaskProblem', () => {
       /"claude".*run `npm install --global claude`/,
     )
     expect(findTaskProblem(task(agentTask), agent({ runtime: { type: 'llmo-cli' } }), here)).toMatch(/not available/)
+    const added = { runtime: { runtimeRef: { name: 'qwen' } } }
+    expect(findTaskProblem(task(agentTask), agent(added), here)).toMatch(/--agent-program qwen=COMMAND/)
+    const qwen = { found: true as const, command: ['qwen', '--acp'] }
+    expect(findTaskProblem(task(agentTask), agent(added), { ...here, agentPrograms: { qwen } })).toBeUndefined()
   })
 
   it('refuses references into other namespaces only where namespaces are isolated', () => {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AgentEvent, AgentJob, AgentRuntime } from '../agents/runtime.ts'
-import { agentRuntimes } from '../agents/runtimes.ts'
+import { findRuntime } from '../agents/runtimes.ts'
 import type { AssignedAgent, WorkAssignment } from '../contract/api/assignment.ts'
 import type { RunFailure } from '../contract/failures.ts'
 import { dropUndefined } from '../contract/json.ts'
@@ -52,7 +52,9 @@ async function execute({ api, log, redact }: ReportedRun, execution: Execution):
   log.write(`[${agent.runtime}, model ${agent.model}]`)
   const weakness = await programs.findWeakness()
   if (weakness !== undefined) log.write(`[the program is not kept apart from its worker: ${weakness}]`)
-  const runtime = withVariables(agentRuntimes[agent.runtime], assignment)
+  const known = findRuntime(agent)
+  if (known === undefined) return failRun('UnsupportedTask', `This worker has no program called ${agent.runtime}.`)
+  const runtime = withVariables(known, assignment)
   const emit = createTeller(log, deps.clock)
   const job = describeJob(execution, await laySkills(assignment.skills ?? [], execution.home))
   const end = await runAgentProgram(runtime, job, { programs, signal, path: agent.path, emit })
@@ -68,7 +70,7 @@ async function execute({ api, log, redact }: ReportedRun, execution: Execution):
 }
 
 function describeJob({ assignment, agent, deps, home }: Execution, skills: LaidSkills): AgentJob {
-  const { runtime: _runtime, path: _path, token, ...limits } = agent
+  const { runtime: _runtime, command: _command, path: _path, token, ...limits } = agent
   const systemPrompt = [assignment.loop.systemPrompt, skills.listed].filter((text) => text !== '').join('\n\n')
   return dropUndefined({
     ...limits,

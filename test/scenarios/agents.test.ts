@@ -1,9 +1,10 @@
 // Agent tasks from end to end: the built program, the real Claude Code with a double of its vendor, and a git server with a
 // login behind it.
-import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LLMock } from '@copilotkit/aimock'
+import { rolldown } from 'rolldown'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { StructuredResult } from '../../src/contract/api/structured-result.ts'
 import type { Task } from '../../src/contract/resources/task.ts'
@@ -34,6 +35,18 @@ let service: Service
 let server: GitServer
 let vendor: LLMock
 
+/** A program of one file, as people bring their own. */
+async function makeAcpAgent(file: string): Promise<void> {
+  const sources = await rolldown({
+    input: join(programs, '..', '..', 'acp-agent.mjs'),
+    platform: 'node',
+    logLevel: 'warn',
+  })
+  await sources.write({ file, format: 'esm', banner: '#!/usr/bin/env node' })
+  await sources.close()
+  chmodSync(file, 0o755)
+}
+
 async function post(noun: string, body: object): Promise<void> {
   const answer = await service.call('POST', `/api/v1/${noun}`, body)
   expect([answer.status, answer.body]).toEqual([201, expect.anything()])
@@ -44,7 +57,9 @@ beforeAll(async () => {
   vendor = new LLMock({ port: 0, chunkSize: 64 })
   await vendor.start()
   const PATH = [programs, process.env.PATH].join(':')
-  service = await startService({ flags: ['--allow-network', '127.0.0.0/8'], env: { PATH } })
+  await makeAcpAgent(join(root, 'bin', 'acp-agent'))
+  const flags = ['--allow-network', '127.0.0.0/8', '--agent-program', 'own=acp-agent --quiet']
+  service = await startService({ flags, env: { PATH: `${join(root, 'bin')}:${PATH}` } })
   await post('secrets', { name: 'forge', stringData: { username: 'bot', token: password } })
   await post('secrets', {
     name: 'keys',
@@ -57,6 +72,10 @@ beforeAll(async () => {
     spec: { type: 'llma', baseURL: vendor.url, secretRef: { name: 'vendor', key: 'api-key' } },
   })
   await post('agents', { name: 'coder', spec: { runtime, model: { name: 'main/test-model' } } })
+  await post('agents', {
+    name: 'brought',
+    spec: { runtime: { runtimeRef: { name: 'own' } }, model: { name: 'main/test-model' } },
+  })
   await post('agents', {
     name: 'own-key',
     spec: { runtime, model: { name: 'test-model' }, secretRef: { name: 'keys' } },
@@ -199,6 +218,14 @@ describe.skipIf(isMissing && process.env.SVC_TEST_REPORT === undefined)(title, (
       type: 'llma',
       secretRef: { name: 'keys', key: 'VENDOR_FOUNDRY_API_KEY' },
     })
+  })
+
+  it('runs a program that the owner of the service has added', async () => {
+    const call = { name: 'write_file', arguments: JSON.stringify({ path: '/workspace/own.txt', content: 'mine\n' }) }
+    script(/use your own/, [call], 'My own wrote it.')
+    await createTask(service, 'own', agentTask('use your own', { agentRef: { name: 'brought' } }))
+    await waitForPhase(service, 'own', 'Succeeded')
+    expect(await resultOf('own')).toMatchObject({ summary: 'My own wrote it.', files: ['own.txt'] })
   })
 
   it('goes on after the changes of another task, and with its session', async () => {

@@ -21,6 +21,12 @@ export const agentCommands: SpecCommands = {
       path: 'runtime.type',
       choices: runtimeTypes,
     },
+    {
+      flags: '--program <name>',
+      description: 'the same, with a program that the service was given by --agent-program',
+      path: 'runtime.runtimeRef',
+      read: readOne((name) => ({ name })),
+    },
     { flags: '--model <name>', description: 'model of the provider', path: 'model.name' },
     {
       flags: '--secret <name>',

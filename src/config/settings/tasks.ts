@@ -1,5 +1,5 @@
 // How many tasks run, and what each of them gets.
-import { cores, define, duration, flag, quantity, text, whole } from '../fields.ts'
+import { commands, cores, define, duration, flag, quantity, text, whole } from '../fields.ts'
 
 /** How many tasks run, and what each of them gets. */
 export const tasksSettings = {
@@ -54,6 +54,11 @@ export const tasksSettings = {
   referenceWait: define(duration.default('5m'), {
     help: 'how long a task waits for an agent, provider, secret, tool or skill that does not exist',
     placeholder: 'duration',
+  }),
+  agentProgram: define(commands.default([]), {
+    help: 'programs for agents beside those that are known, which speak the Agent Client Protocol; an agent names one in runtime.runtimeRef',
+    example: 'qwen=qwen --acp',
+    placeholder: 'name=command,...',
   }),
   defaultModel: define(text.optional(), {
     help: 'model of the provider that is created from a key in the environment',

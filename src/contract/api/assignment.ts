@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { field } from '../field.ts'
 import { Price, RateLimit } from '../resources/provider.ts'
-import { reasoningEfforts, runtimeTypes } from '../resources/runtime-types.ts'
+import { reasoningEfforts } from '../resources/runtime-types.ts'
 import { vendorTypes } from '../resources/vendor.ts'
 import { AssignedTool } from './assigned-tool.ts'
 import { TranscriptMessage } from './sessions.ts'
@@ -106,7 +106,12 @@ export type AssignedLoop = z.infer<typeof AssignedLoop>
 
 /** The agent program of one attempt. */
 export const AssignedAgent = z.object({
-  runtime: field(z.enum(runtimeTypes), 'Which program runs.'),
+  runtime: field(z.string(), 'Which program runs: a runtime type, or the name of one that was added.', 'llma-cli'),
+  command: field(
+    z.array(z.string()).min(1).optional(),
+    'Program and arguments of one that was added; it speaks the Agent Client Protocol.',
+    ['qwen', '--acp'],
+  ),
   path: field(z.string(), 'Where programs are looked up, as in the variable PATH.', '/usr/local/bin:/usr/bin:/bin'),
   model: field(z.string(), 'Provider and model, as the proxies know them.', 'main/large-model'),
   token: field(z.string(), 'Token of the proxies: for this model alone, while the attempt is live.', 'svc_agent_a1b2'),

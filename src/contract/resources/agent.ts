@@ -78,8 +78,8 @@ export type Coordination = z.infer<typeof Coordination>
 export const AgentRuntime = z.strictObject({
   type: field(z.enum(runtimeTypes).optional(), 'Agent program that runs tasks of type `agent`.'),
   runtimeRef: field(
-    z.strictObject({ name: field(Name, 'Name of the runtime.', 'coder') }).optional(),
-    'Runtime that supplies the agent program.',
+    z.strictObject({ name: field(Name, 'Name of the program.', 'qwen') }).optional(),
+    'Program that the owner of the service has added with the setting `--agent-program`. It speaks the Agent Client Protocol.',
   ),
   defaultMaxTurns: field(
     z.int().min(1).max(1000).default(50),

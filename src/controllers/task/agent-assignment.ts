@@ -3,6 +3,7 @@ import type { AssignedAgent } from '../../contract/api/assignment.ts'
 import { tryParseDuration } from '../../contract/duration.ts'
 import { dropUndefined } from '../../contract/json.ts'
 import { SvcError } from '../../errors.ts'
+import { nameOfProgram } from '../../rules/agent-programs.ts'
 import type { NewAttempt } from './references.ts'
 import type { TaskControllerDeps } from './settings.ts'
 
@@ -16,10 +17,14 @@ export async function assignAgent(deps: TaskControllerDeps, attempt: NewAttempt)
   const { task, references } = attempt
   const runtime = references.agent?.spec.runtime
   const [choice] = references.models
-  if (task.spec.type !== 'agent' || runtime?.type === undefined || choice === undefined) return undefined
+  const name = runtime && nameOfProgram(runtime)
+  if (task.spec.type !== 'agent' || runtime === undefined || name === undefined || choice === undefined)
+    return undefined
+  const program = deps.settings.agentPrograms[name]
   const own = task.spec.agentRuntime
   return dropUndefined({
-    runtime: runtime.type,
+    runtime: name,
+    command: program?.found ? program.command : undefined,
     path: deps.settings.agentPath,
     model: `${choice.provider.name}/${choice.model}`,
     token: await mintToken(deps, attempt, choice),

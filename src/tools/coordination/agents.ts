@@ -69,7 +69,7 @@ export const listAgents = defineTool({
         name: metadata.name,
         model: model === '' ? undefined : model,
         tools: (spec.tools ?? []).filter((tool) => tool.enabled).map((tool) => tool.name),
-        runtime: spec.runtime?.type,
+        runtime: spec.runtime?.type ?? spec.runtime?.runtimeRef?.name,
         description: spec.systemPrompt?.inline?.slice(0, longestDescription),
       })
     })

@@ -4,6 +4,7 @@ import type { Agent } from '../../contract/resources/agent.ts'
 import type { ResourceOf } from '../../contract/resources/index.ts'
 import type { Caller } from '../../ports/identity.ts'
 import type { Resources } from '../../ports/resources.ts'
+import { nameOfProgram } from '../../rules/agent-programs.ts'
 import { keepAllowed, mayAccess } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { escapeText } from './markup.ts'
@@ -118,7 +119,7 @@ function describeAgent({ spec }: Agent): string {
     spec.model?.name === undefined ? undefined : `model: ${spec.model.name}`,
     spec.providerRef === undefined ? undefined : `provider: ${spec.providerRef.name}`,
     `tools: [${(spec.tools ?? []).filter((tool) => tool.enabled).map((tool) => tool.name)}]`,
-    spec.runtime?.type === undefined ? undefined : `runtime: ${spec.runtime.type}`,
+    spec.runtime && `runtime: ${nameOfProgram(spec.runtime)}`,
     spec.coordination?.enabled ? 'coordinates others' : undefined,
   ]
   return parts.filter((part) => part !== undefined).join(', ')
