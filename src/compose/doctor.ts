@@ -2,9 +2,11 @@
 import type { Finding } from '../cli/context.ts'
 import type { Config } from '../config/load.ts'
 import { diagnose } from '../upkeep/doctor.ts'
-import { openEngine } from './embedded-work.ts'
+import { findAgents, openEngine } from './embedded-work.ts'
 import { workspaceSizeOf } from './scratch.ts'
 
 export function diagnoseMachine(config: Config, platform = process.platform): Promise<Finding[]> {
-  return diagnose(config, { platform, engine: openEngine(config), workspaceSize: workspaceSizeOf(config) })
+  const { programs } = findAgents(config)
+  const agents = Object.entries(programs).map(([name, program]) => ({ name, found: program?.found === true }))
+  return diagnose(config, { platform, engine: openEngine(config), workspaceSize: workspaceSizeOf(config), agents })
 }

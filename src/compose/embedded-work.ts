@@ -48,7 +48,8 @@ export function openEngine(config: Config): ContainerEngine {
   return createContainerEngine({ host, runtimeDir: config.runtimeDir })
 }
 
-function findAgents({ programPath, agentProgram }: Config) {
+/** The agent programs of this machine. */
+export function findAgents({ programPath, agentProgram }: Config) {
   const known = runtimeTypes.map((name) => ({ name, ...agentRuntimes[name], added: undefined }))
   const more = agentProgram.map(({ name, command }) => ({ name, ...acpRuntime(command), added: command }))
   // A name that is known already keeps its meaning.

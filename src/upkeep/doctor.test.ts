@@ -33,6 +33,19 @@ describe('the doctor', () => {
     expect(JSON.stringify(findings)).not.toContain('the-value-of-the-key')
   })
 
+  it('names the agent programs that it finds, and those that were added', async () => {
+    const found = async (env: Record<string, string>) =>
+      (await examine('linux', env)).find(({ what }) => what === 'agents')
+    expect(await found({ PATH: '/usr/bin:/bin' })).toMatchObject({
+      state: 'warning',
+      fix: expect.stringMatching(/install/),
+    })
+    expect(await found({ PATH: '/usr/bin:/bin', SVC_AGENT_PROGRAM: 'own=true --acp' })).toMatchObject({
+      state: 'ok',
+      detail: 'programs for own',
+    })
+  })
+
   it('says how large a workspace may be, how that is enforced, and why not by something better', async () => {
     const limits = { SVC_WORKSPACE_SIZE: '256Mi', SVC_WORKSPACE_FILES: '1000' }
     const found = (await examine('linux', limits)).find(({ what }) => what === 'workspaces')

@@ -19,7 +19,13 @@ import { findLocalService } from '../launch/local-service.ts'
 const run = promisify(execFile)
 
 /** What is examined; tests describe another machine. */
-export type Machine = { platform: NodeJS.Platform; engine: ContainerEngine; workspaceSize: WorkspaceSize }
+export type Machine = {
+  platform: NodeJS.Platform
+  engine: ContainerEngine
+  workspaceSize: WorkspaceSize
+  /** Runtimes, and whether their programs were found. */
+  agents: readonly { name: string; found: boolean }[]
+}
 
 export async function diagnose(config: Config, machine: Machine): Promise<Finding[]> {
   const engine = await machine.engine.find()
@@ -28,6 +34,7 @@ export async function diagnose(config: Config, machine: Machine): Promise<Findin
     await checkSandbox(machine, engine.available),
     await checkGit(),
     describeEngine(engine),
+    describeAgents(machine),
     checkKeys(config),
     checkSearch(config),
     await checkService(config),
@@ -66,6 +73,19 @@ function describeEngine(probe: Awaited<ReturnType<ContainerEngine['find']>>): Fi
   const what = 'containers'
   if (probe.available) return { what, state: 'ok', detail: `engine at ${probe.name}` }
   return { what, state: 'warning', detail: `${probe.reason}; tasks with an image cannot run`, fix: probe.suggestion }
+}
+
+function describeAgents({ agents }: Machine): Finding {
+  const what = 'agents'
+  const found = agents.filter((agent) => agent.found).map(({ name }) => name)
+  if (found.length > 0) return { what, state: 'ok', detail: `programs for ${found.join(', ')}` }
+  const detail = 'no agent program in the PATH; tasks of type agent cannot run'
+  return {
+    what,
+    state: 'warning',
+    detail,
+    fix: 'install one, such as Claude Code (docs/agents.md), and restart the service',
+  }
 }
 
 function checkKeys(config: Config): Finding {
