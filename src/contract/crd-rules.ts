@@ -1,5 +1,6 @@
 // The rules across fields that `problems` of each kind checks, written in CEL, so that `kubectl apply` is refused like a
 // REST call. Rules of a single part are beside its schema; these need the whole spec. `self` is the spec.
+import { Workspace } from './resources/execution.ts'
 import type { Kind } from './resources/index.ts'
 import { fixedFields, terminalPhases } from './resources/task.ts'
 
@@ -39,6 +40,21 @@ const taskTransitions: ValidationRule[] = fixedFields.map((field) => ({
   fieldPath: `.spec.${field}`,
 }))
 
+function workspaceRules(path: string): ValidationRule[] {
+  const others = Workspace.keyof().options.filter((field) => field !== 'gitRepo')
+  const hasOther = others.map((field) => `has(self.${path}.${field})`).join(' || ')
+  return [
+    {
+      rule: `!(${has(path)}) || has(self.${path}.gitRepo) || !(${hasOther})`,
+      message: `${path}.gitRepo is required: without a repository the other fields have no effect`,
+    },
+    {
+      rule: `!(${has(`${path}.forkRepo`)}) || has(self.${path}.pushBranch)`,
+      message: `${path}.pushBranch is required: without it nothing is pushed to forkRepo`,
+    },
+  ]
+}
+
 const taskRules: ValidationRule[] = [
   {
     rule: `self.type != 'agent' || (${hasText('prompt')})`,
@@ -75,6 +91,16 @@ const taskRules: ValidationRule[] = [
   {
     rule: `!has(self.workspace) || !(${has('agentRuntime.workspace')})`,
     message: 'workspace and agentRuntime.workspace exclude each other',
+  },
+  ...workspaceRules('workspace'),
+  ...workspaceRules('agentRuntime.workspace'),
+  {
+    rule: `!has(self.priorTaskRef) || (${has('workspace.gitRepo')}) || (${has('agentRuntime.workspace.gitRepo')})`,
+    message: 'priorTaskRef needs the repository that the changes are applied to; set workspace.gitRepo',
+  },
+  {
+    rule: `self.type != 'agent' || !has(self.secretRef)`,
+    message: 'secretRef is only for tasks of type ai and container; use env with valueFrom.secretKeyRef',
   },
   {
     rule: `!(${equals('execution.workspace.reusePolicy', "'session'")}) || has(self.sessionRef)`,

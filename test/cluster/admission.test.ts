@@ -100,6 +100,7 @@ const monitor = ({ agents, ...more }: Spec = {}) => ({
   agents: { reviewer: { name: 'a' }, ...(agents as object) },
   ...more,
 })
+const gitRepo = 'https://github.com/a/b'
 const env = (from: 'secretKeyRef' | 'configMapKeyRef', list: string[]) =>
   list.map((name, at) => ({ name: `E${at}`, valueFrom: { [from]: { name, key: 'k' } } }))
 const at = (path: string, value: unknown): Spec =>
@@ -112,7 +113,7 @@ function guardedPlaces(): Case[] {
     ['Task', 'secretRef', (name) => task({ secretRef: name })],
     ['Task', 'env secretKeyRef', ({ name }) => task({ env: env('secretKeyRef', [name]) })],
     ['Task', 'env configMapKeyRef', ({ name }) => task({ env: env('configMapKeyRef', [name]) }), 'ConfigMap'],
-    ['Task', 'workspace.gitSecretRef', (name) => ai({ workspace: { gitSecretRef: name } })],
+    ['Task', 'workspace.gitSecretRef', (name) => ai({ workspace: { gitRepo, gitSecretRef: name } })],
     [
       'Task',
       'agentRuntime.workspace.gitSecretRef',
@@ -120,7 +121,7 @@ function guardedPlaces(): Case[] {
         type: 'agent',
         prompt: 'x',
         agentRef: { name: 'a' },
-        agentRuntime: { workspace: { gitSecretRef: name } },
+        agentRuntime: { workspace: { gitRepo, gitSecretRef: name } },
       }),
     ],
     ['Task', 'ai.skills', (name) => ai({ ai: { skills: [{ configMapRef: keyed(name) }] } }), 'ConfigMap'],
@@ -152,7 +153,7 @@ function crossingPlaces(): [Kind, string, (to: object) => Spec][] {
   return [
     ['Task', 'Agent', (to) => ai({ agentRef: to })],
     ['Task', 'Provider', (to) => ai({ ai: { providerRef: to } })],
-    ['Task', 'Task', (to) => ai({ priorTaskRef: to })],
+    ['Task', 'Task', (to) => ai({ workspace: { gitRepo }, priorTaskRef: to })],
     ['Agent', 'Provider', (to) => ({ providerRef: to })],
     ['Agent', 'Provider', (to) => at('model.fallbacks', [{ providerRef: { name: 'near' } }, { providerRef: to }])],
     ['Agent', 'Agent', (to) => at('coordination.allowedAgents', [to])],
@@ -387,7 +388,7 @@ const awaited = (): Case[] => [
     as: 'bob',
     what: 'a workspace',
     kind: 'Task',
-    spec: ai({ workspace: { gitRepo: 'https://github.com/a/b' } }),
+    spec: ai({ workspace: { gitRepo } }),
     refused: 'waits for git workspaces',
   },
   {

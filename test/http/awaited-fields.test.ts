@@ -19,13 +19,14 @@ async function problemsOf(noun: string, payload: object, at = service): Promise<
 }
 
 const agentTask = { name: 'a', type: 'agent', prompt: 'p', agentRef: { name: 'coder' } }
+const workspace = { gitRepo: 'https://github.com/a/b' }
 const inWorkspace = (workspace: object) => ({ ...agentTask, execution: { workspace } })
 
 describe('a field that waits for a capability', () => {
   it.each([
     ['tasks', agentTask, 'spec.type', '"agent" waits for agent runtimes'],
-    ['tasks', aiTask('a', { workspace: { gitRepo: 'https://github.com/a/b' } }), 'spec.workspace', 'git workspaces'],
-    ['tasks', aiTask('a', { priorTaskRef: { name: 'b' } }), 'spec.priorTaskRef', 'git workspaces'],
+    ['tasks', aiTask('a', { workspace }), 'spec.workspace', 'git workspaces'],
+    ['tasks', aiTask('a', { workspace, priorTaskRef: { name: 'b' } }), 'spec.priorTaskRef', 'git workspaces'],
     ['tasks', aiTask('a', { ai: { tools: ['recall_memory'] } }), 'spec.ai.tools[0]', 'durable memory'],
     ['agents', { name: 'a', spec: { runtime: { type: 'llma-cli' } } }, 'spec.runtime', 'agent runtimes'],
     [
@@ -52,7 +53,7 @@ describe('a field that waits for a capability', () => {
     ['agents', { name: 'codex', spec: { runtime: { type: 'llmo-cli' } } }],
     ['agents', { name: 'open', spec: { runtime: { type: 'opencode' }, model: { name: 'main/large-model' } } }],
     ['tasks', { ...agentTask, name: 'taken' }],
-    ['tasks', aiTask('b', { workspace: { gitRepo: 'https://github.com/a/b' }, priorTaskRef: { name: 'a' } })],
+    ['tasks', aiTask('b', { workspace, priorTaskRef: { name: 'a' } })],
   ])('is taken on one machine, where the capability is: %s %j [NAME-015]', async (noun, payload) => {
     expect((await service.call(`POST /api/v1/${noun}`, { payload })).statusCode).toBe(201)
   })
@@ -64,6 +65,18 @@ describe('a field that waits for a capability', () => {
     const runtime = { type: 'llma-cli' }
     expect((await put({ runtime, ttlAfterLastTask: '1h' })).statusCode).toBe(200)
     expect((await put({ runtime, tools: [{ name: 'remember' }] })).statusCode).toBe(400)
+  })
+})
+
+describe('a field that would have no effect', () => {
+  it.each([
+    [{ workspace: { branch: 'main', pushBranch: 'svc/x' } }, 'workspace.gitRepo', 'branch, pushBranch has no effect'],
+    [{ workspace: { ...workspace, forkRepo: 'https://github.com/me/b' } }, 'workspace.pushBranch', 'forkRepo'],
+    [{ priorTaskRef: { name: 'b' } }, 'priorTaskRef', 'set workspace.gitRepo'],
+    [{ secretRef: { name: 'keys' } }, 'secretRef', 'env with valueFrom.secretKeyRef'],
+  ])('is refused, with what to do: %j', async (more, path, words) => {
+    const found = await problemsOf('tasks', { ...agentTask, ...more })
+    expect(found).toEqual([{ path, message: expect.stringContaining(words) }])
   })
 })
 

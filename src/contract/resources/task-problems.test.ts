@@ -40,6 +40,11 @@ describe('rules across the fields of a task [TASK-034]', () => {
     [['ai'], { ...agent, ai: { model: 'm' } }],
     [['agentRuntime'], { type: 'ai', prompt: 'x', agentRuntime: {} }],
     [['agentRuntime.workspace'], { ...agent, workspace: {}, agentRuntime: { workspace: {} } }],
+    [['workspace.gitRepo'], { ...agent, workspace: { branch: 'main', pushBranch: 'svc/x' } }],
+    [['agentRuntime.workspace.gitRepo'], { ...agent, agentRuntime: { workspace: { subPath: 'src' } } }],
+    [['workspace.pushBranch'], { ...agent, workspace: { gitRepo: 'https://h/o/r', forkRepo: 'https://h/me/r' } }],
+    [['priorTaskRef'], { ...agent, priorTaskRef: { name: 'first' } }],
+    [['secretRef'], { ...agent, secretRef: { name: 'keys' } }],
     [['timeZone'], { type: 'ai', prompt: 'x', timeZone: 'UTC' }],
   ])('finds %j', (paths, input) => {
     expect(pathsOf(input)).toEqual(paths)

@@ -1,7 +1,7 @@
 // Problems of a task that show without running it (TASK-034): rules across the fields of its spec.
 import type { Problem } from '../../errors.ts'
 import { outputSchemaProblems } from '../output-schema.ts'
-import type { ExecutionWorkspace } from './execution.ts'
+import type { ExecutionWorkspace, Workspace } from './execution.ts'
 import { promptOf, type TaskSpec } from './task.ts'
 import { variableProblems } from './variable-source.ts'
 
@@ -67,6 +67,42 @@ function typeRules(spec: TaskSpec): Rule[] {
   ]
 }
 
+function workspaceRules(path: string, { gitRepo, ...others }: Workspace): Rule[] {
+  const given = Object.keys(others).join(', ')
+  const pushes = others.pushBranch !== undefined
+  return [
+    [
+      gitRepo === undefined && given !== '',
+      `${path}.gitRepo`,
+      `is required: without a repository ${given} has no effect`,
+    ],
+    [
+      others.forkRepo !== undefined && !pushes,
+      `${path}.pushBranch`,
+      'is required: without it nothing is pushed to forkRepo',
+    ],
+  ]
+}
+
+/** Fields that would have no effect. */
+function repositoryRules({ type, workspace, agentRuntime, priorTaskRef, secretRef }: TaskSpec): Rule[] {
+  const hasRepository = (workspace ?? agentRuntime?.workspace)?.gitRepo !== undefined
+  return [
+    ...workspaceRules('workspace', workspace ?? {}),
+    ...workspaceRules('agentRuntime.workspace', agentRuntime?.workspace ?? {}),
+    [
+      priorTaskRef !== undefined && !hasRepository,
+      'priorTaskRef',
+      'needs the repository that the changes are applied to; set workspace.gitRepo',
+    ],
+    [
+      type === 'agent' && secretRef !== undefined,
+      'secretRef',
+      'is only for tasks of type ai and container, not agent; name its entries as variables (env with valueFrom.secretKeyRef)',
+    ],
+  ]
+}
+
 function scheduleRules(spec: TaskSpec): Rule[] {
   return [[spec.timeZone !== undefined && spec.schedule === undefined, 'timeZone', 'has no meaning without a schedule']]
 }
@@ -120,7 +156,7 @@ function availabilityRules(workspace: ExecutionWorkspace, defaults?: WorkspaceDe
   ]
 }
 
-function workspaceRules(spec: TaskSpec, defaults?: WorkspaceDefaults): Rule[] {
+function executionRules(spec: TaskSpec, defaults?: WorkspaceDefaults): Rule[] {
   const workspace = spec.execution?.workspace
   if (workspace === undefined) return []
   return [
@@ -140,6 +176,10 @@ function schemaProblems({ ai }: TaskSpec): Problem[] {
  * execution workspaces; without them, the checks that need them are left to the controller.
  */
 export function taskProblems(spec: TaskSpec, defaults?: WorkspaceDefaults): Problem[] {
-  const rules = [...promptRules(spec), ...typeRules(spec), ...scheduleRules(spec), ...workspaceRules(spec, defaults)]
-  return [...collect(rules), ...schemaProblems(spec), ...variableProblems(spec.env)]
+  const own = [...promptRules(spec), ...typeRules(spec), ...repositoryRules(spec), ...scheduleRules(spec)]
+  return [
+    ...collect([...own, ...executionRules(spec, defaults)]),
+    ...schemaProblems(spec),
+    ...variableProblems(spec.env),
+  ]
 }

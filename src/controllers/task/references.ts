@@ -37,9 +37,6 @@ export type References = Instructions & {
 /** An attempt that is about to start. */
 export type NewAttempt = { task: Task; attempt: number; startedAt: Date; references: References }
 
-const noFiles =
-  'an agent task gets no files of a Secret; name its entries as variables (env with valueFrom.secretKeyRef) instead of spec.secretRef'
-
 type ReferenceDeps = {
   resources: Resources
   secrets: Secrets
@@ -56,7 +53,6 @@ export async function resolveReferences(deps: ReferenceDeps, task: Task): Promis
   const agent = await findAgent(deps.resources, task)
   const problem = findTaskProblem(task, agent, deps.settings)
   if (problem !== undefined) throw new SvcError('InvalidRequest', problem)
-  if (task.spec.type === 'agent' && task.spec.secretRef !== undefined) throw new SvcError('InvalidRequest', noFiles)
   const mounted = task.spec.type === 'agent' ? [] : await readMounted(deps.secrets, task, agent)
   const checkout = await resolveCheckout(deps, task)
   if (task.spec.type === 'container') {
