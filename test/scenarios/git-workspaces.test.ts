@@ -1,5 +1,5 @@
 // Tasks that work in a git repository behind a login: what they change comes back as a diff and a pushed branch.
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LLMock } from '@copilotkit/aimock'
@@ -32,6 +32,7 @@ beforeAll(async () => {
   git(root, ['init', '-q', '--bare', '-b', 'main', 'tool.git'])
   git(bare, ['config', 'http.receivepack', 'true'])
   addCommit(bare, 'main', { 'README.md': 'a tool\n', 'src/main.txt': 'one\n' })
+  git(root, ['init', '-q', '--bare', '-b', 'main', 'empty.git'])
   server = await startGitServer({ root, login: `bot:${password}` })
   vendor = new LLMock({ port: 0, chunkSize: 8 })
   await vendor.start()
@@ -61,6 +62,7 @@ const logOf = async (name: string) =>
   (await service.call<{ logs: string }>('GET', `/api/v1/tasks/${name}/logs`)).body.logs
 const waitForWord = (name: string, word: string) =>
   waitFor(async () => (await logOf(name).catch(() => ''))?.includes(word), `${name} to say ${word}`)
+type Wrong = { gitRepo?: () => string; branch?: string; gitSecretRef?: undefined }
 const resultOf = async (name: string) => JSON.parse(await readResult(service, name)) as StructuredResult
 
 describe('a container task in a repository', () => {
@@ -103,10 +105,39 @@ describe('a container task in a repository', () => {
     expect(await resultOf('second')).toMatchObject({ summary: 'one\ntwo\n', files: ['src/main.txt'] })
   })
 
-  it('says why it cannot begin, and what to do', async () => {
-    await createTask(service, 'nowhere', change('true', { branch: 'no-such-branch' }))
-    const task = await waitForPhase(service, 'nowhere', 'Failed')
-    expect(task.status?.message).toContain('no-such-branch')
+  it.each([
+    ['a branch', { branch: 'no-such-branch' }, /no branch.*"no-such-branch".*Check the name/],
+    ['a repository', { gitRepo: () => `${server.origin}/none.git` }, /no repository .*none\.git.*Check the address/],
+    ['a login', { gitSecretRef: undefined }, /needs a login\. Name a Secret/],
+    ['a commit', { gitRepo: () => `${server.origin}/empty.git` }, /is empty\. .*first commit/],
+  ])('says that there is not %s, and what to do', async (what, { gitRepo, ...more }: Wrong, said) => {
+    const name = `without-${what.replace('a ', '')}`
+    await createTask(service, name, change('true', { ...more, ...(gitRepo && { gitRepo: gitRepo() }) }))
+    expect((await waitForPhase(service, name, 'Failed')).status?.message).toMatch(said)
+  })
+
+  it('leaves a branch to the first of two tasks, and both keep their diff', async () => {
+    const names = ['one', 'other']
+    for (const name of names)
+      await createTask(service, name, change(`echo ${name} > ${name}.txt`, { pushBranch: 'svc/contested' }))
+    for (const name of names) await waitForPhase(service, name, 'Succeeded')
+    const results = await Promise.all(names.map(resultOf))
+    expect(results.map(({ files }) => files)).toEqual([['one.txt'], ['other.txt']])
+    const winners = results.filter(({ pushBranch }) => pushBranch === 'svc/contested')
+    expect(winners.map(({ headSHA }) => headSHA)).toEqual([git(bare, ['rev-parse', 'svc/contested'])])
+    const [loser] = results.filter(({ pushBranch }) => pushBranch === undefined)
+    expect(loser?.pushError).toMatch(/has other commits by now.*push to another branch/)
+  })
+
+  it('keeps its diff when the branch is protected, with the words of the server', async () => {
+    const hook = join(bare, 'hooks', 'update')
+    writeFileSync(hook, '#!/bin/sh\n[ "$1" = refs/heads/main ] || exit 0\necho "ask for a review" >&2\nexit 1\n')
+    chmodSync(hook, 0o755)
+    await createTask(service, 'protected', change('echo four >> src/main.txt', { pushBranch: 'main' }))
+    await waitForPhase(service, 'protected', 'Succeeded')
+    const { diff, pushError } = await resultOf('protected')
+    expect(diff).toContain('+four')
+    expect(pushError).toMatch(/refused the push to "main".*ask for a review.*not protected/)
   })
 
   it('keeps its diff when the branch cannot be pushed', async () => {
