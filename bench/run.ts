@@ -12,6 +12,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   watch: () => import('./watch.ts'),
   records: () => import('./records.ts'),
   workspace: () => import('./workspace.ts'),
+  agent: () => import('./agent.ts'),
 }
 
 const names = process.argv.slice(2)

@@ -44,7 +44,7 @@ type Outcome = { end: AgentEnd; events: AgentEvent[] }
 
 async function run(
   runtime: AgentRuntime,
-  { onEvent, signal }: { onEvent?: () => void; signal?: AbortSignal } = {},
+  { onEvent, signal, mostOutput }: { onEvent?: () => void; signal?: AbortSignal; mostOutput?: number } = {},
 ): Promise<Outcome> {
   const events: AgentEvent[] = []
   const job: AgentJob = {
@@ -69,6 +69,7 @@ async function run(
     emit,
     signal: signal ?? new AbortController().signal,
     graceMs: 200,
+    ...(mostOutput !== undefined && { mostOutput }),
   })
   return { end, events }
 }
@@ -159,6 +160,41 @@ describe('an agent program', () => {
     const { end } = await run(scripted(source))
     expect(end).toMatchObject({ ok: true, result: 'done' })
     await expect.poll(() => isAlive(Number(end.sessionId))).toBe(false)
+  })
+
+  it('ends with its result though a process that left its group holds its output', async () => {
+    const source = `
+      import { spawn } from 'node:child_process'
+      const { pid } = spawn('/bin/sleep', ['3'], { stdio: 'inherit', detached: true })
+      say({ type: 'session', id: String(pid) })
+      say({ type: 'result', text: 'done' })
+      process.exit(0)`
+    const { end } = await run(scripted(source))
+    expect(end).toMatchObject({ ok: true, result: 'done' })
+    // Within a sandbox it would have ended; a plain group cannot reach it.
+    expect(isAlive(Number(end.sessionId))).toBe(true)
+  })
+
+  it('that floods its output is stopped', async () => {
+    const source = `
+      process.on('SIGTERM', () => {})
+      const lines = ('x'.repeat(1000) + '\\n').repeat(1000)
+      const flood = () => { while (process.stdout.write(lines)); process.stdout.once('drain', flood) }
+      flood()`
+    const { end } = await run(scripted(source), { mostOutput: 4 * 1024 ** 2 })
+    const message = 'The program printed more than 4 MiB.'
+    expect(end).toMatchObject({ ok: false, reason: 'TooMuchOutput', message })
+  })
+
+  it('may flood its errors, of which the last words are told', async () => {
+    const source = `
+      import { writeSync } from 'node:fs'
+      for (let i = 0; i < 80; i++) writeSync(2, 'x'.repeat(1024 ** 2) + '\\n')
+      writeSync(2, 'out of ideas\\n')
+      process.exitCode = 3`
+    const { end } = await run(scripted(source))
+    expect(end).toMatchObject({ ok: false, reason: 'NoResult', message: expect.stringContaining('out of ideas') })
+    expect(end.ok ? '' : end.message.length).toBeLessThan(5000)
   })
 
   it('keeps its result when it is stopped afterwards', async () => {

@@ -14,7 +14,7 @@ import { createProgramGroup } from './program-group.ts'
 /** Longer lines are left out: a file that the agent writes stands in one line. */
 const longestLine = 16 * 1024 ** 2
 /** All that a program may print. */
-const mostOutput = 512 * 1024 ** 2
+const mostOutputBytes = 512 * 1024 ** 2
 const errorTailLength = 4096
 /** From SIGTERM to SIGKILL. */
 const graceMs = 3000
@@ -29,6 +29,7 @@ export type AgentSurroundings = {
   emit(event: AgentEvent): void
   /** For tests. */
   graceMs?: number
+  mostOutput?: number
 }
 
 /** Never throws. */
@@ -95,7 +96,7 @@ function checkFolder(workFolder: string, refused: string[]): void {
 type Run = { start: AgentStart; job: AgentJob; surroundings: AgentSurroundings }
 
 async function followProgram(program: RunningProgram, { start, job, surroundings }: Run): Promise<AgentEnd> {
-  const { signal, emit } = surroundings
+  const { signal, emit, mostOutput = mostOutputBytes } = surroundings
   const group = createProgramGroup(program, surroundings.graceMs ?? graceMs)
   const judge = createJudge(job.maxTurns, emit)
   const errorTail = keepTail(program, errorTailLength)
@@ -111,7 +112,7 @@ async function followProgram(program: RunningProgram, { start, job, surroundings
   program.stdin?.write(start.input)
   if (!start.staysOpen) program.stdin?.end()
 
-  readOutput(program, {
+  readOutput(program, mostOutput, {
     onLine(line) {
       const { events, reply, isOver = false } = start.reader.read(line)
       for (const event of events) judge.hear(event)
@@ -130,12 +131,12 @@ async function followProgram(program: RunningProgram, { start, job, surroundings
 type Listener = { onLine(line: string): void; onFlood(): void }
 
 /** Reads on whatever happens: a program that cannot write does not end. */
-function readOutput({ stdout }: RunningProgram, { onLine, onFlood }: Listener): void {
+function readOutput({ stdout }: RunningProgram, most: number, { onLine, onFlood }: Listener): void {
   const cutter = createLineCutter(longestLine)
   let size = 0
   stdout.on('data', (chunk: Buffer) => {
-    const isTooMuch = size + chunk.length > mostOutput
-    if (isTooMuch && size <= mostOutput) onFlood()
+    const isTooMuch = size + chunk.length > most
+    if (isTooMuch && size <= most) onFlood()
     size += chunk.length
     if (!isTooMuch) cutter.push(chunk).forEach(onLine)
   })

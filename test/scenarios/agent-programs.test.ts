@@ -16,6 +16,7 @@ import { laySkills } from '../../src/worker/agent-skills.ts'
 import type { AgentEnd } from '../../src/worker/agent-verdict.ts'
 import { canCloseNetwork, closeNetwork } from '../fixtures/agents/closed-network.ts'
 import { plainPrograms } from '../fixtures/agents/plain-programs.ts'
+import { type AskedModel, effortOf, listOffered, type Recorder, startRecorder } from '../fixtures/agents/recorder.ts'
 import { layTraps } from '../fixtures/agents/traps.ts'
 import { removeFolder, type Service, startService } from './service.ts'
 
@@ -27,28 +28,31 @@ const path = [programs, dirname(process.execPath), '/usr/local/bin', '/usr/bin',
 
 let service: Service
 let vendor: LLMock
+let recorder: Recorder
 beforeAll(async () => {
   service = await startService()
   vendor = new LLMock({ port: 0, chunkSize: 64 })
   await vendor.start()
+  recorder = await startRecorder(vendor.url)
   await service.call('POST', '/api/v1/secrets', { name: 'vendor', stringData: { 'api-key': 'made-up-key-000000' } })
   for (const [name, type, suffix] of [
     ['llma-vendor', 'llma', ''],
     ['llmo-vendor', 'llmo', '/v1'],
   ]) {
-    const spec = { type, baseURL: `${vendor.url}${suffix}`, secretRef: { name: 'vendor', key: 'api-key' } }
+    const spec = { type, baseURL: `${recorder.url}${suffix}`, secretRef: { name: 'vendor', key: 'api-key' } }
     const answer = await service.call('POST', '/api/v1/providers', { name, spec })
     if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
   }
 })
 afterAll(async () => {
+  await recorder?.stop()
   await vendor?.stop()
   await service?.stop()
   removeFolder(service?.folder)
 })
 beforeEach(() => {
   vendor.clearFixtures()
-  vendor.clearRequests()
+  recorder.bodies.length = 0
   vendor.resetMatchCounts()
 })
 
@@ -64,9 +68,11 @@ type Program = {
   read(file: string): Call
   run(command: string): Call
   /** What they are called in events. */
-  names: { read: string; edit: string }
-  /** A tool that it offers to the model unless it is told not to; absent: it cannot be told. */
-  withheld?: string
+  names: { read: string; edit: string; run: string }
+  /** Another tool that it has. */
+  other: string
+  /** What it offers to the model when only `read` and `edit` are allowed; absent: everything. */
+  offered?: string[]
 }
 
 const programsOfAll: Record<string, Program> = {
@@ -76,8 +82,9 @@ const programsOfAll: Record<string, Program> = {
     read: (file) => call('Read', { file_path: file }),
     edit: (file) => call('Write', { file_path: file, content: 'Good morning, proxy.\n' }),
     run: (command) => call('Bash', { command, description: 'runs it' }),
-    names: { read: 'Read', edit: 'Write' },
-    withheld: 'Agent',
+    names: { read: 'Read', edit: 'Write', run: 'Bash' },
+    other: 'Agent',
+    offered: ['Read', 'DeferredToolPlaceholder', 'Write'],
   },
   'llmo-cli': {
     runtime: llmoCli,
@@ -85,7 +92,8 @@ const programsOfAll: Record<string, Program> = {
     read: (file) => call('exec_command', { cmd: `cat ${file}` }),
     edit: (file) => call('exec_command', { cmd: `echo 'Good morning, proxy.' >${file}` }),
     run: (cmd) => call('exec_command', { cmd }),
-    names: { read: 'command_execution', edit: 'command_execution' },
+    names: { read: 'command_execution', edit: 'command_execution', run: 'command_execution' },
+    other: 'view_image',
   },
   'codehost-cli': {
     runtime: codehostCli,
@@ -93,8 +101,9 @@ const programsOfAll: Record<string, Program> = {
     read: (path) => call('view', { path }),
     edit: (path) => call('create', { path, file_text: 'Good morning, proxy.\n' }),
     run: (command) => call('bash', { command, description: 'runs it' }),
-    names: { read: 'view', edit: 'create' },
-    withheld: 'task',
+    names: { read: 'view', edit: 'create', run: 'bash' },
+    other: 'task',
+    offered: ['view', 'create'],
   },
   opencode: {
     runtime: opencode,
@@ -102,8 +111,9 @@ const programsOfAll: Record<string, Program> = {
     read: (filePath) => call('read', { filePath }),
     edit: (filePath) => call('write', { filePath, content: 'Good morning, proxy.\n' }),
     run: (command) => call('bash', { command, description: 'runs it' }),
-    names: { read: 'read', edit: 'write' },
-    withheld: 'task',
+    names: { read: 'read', edit: 'write', run: 'bash' },
+    other: 'task',
+    offered: ['edit', 'read', 'write'],
   },
   acp: {
     runtime: acpRuntime([process.execPath, join(clients, 'acp-agent.mjs')]),
@@ -111,7 +121,8 @@ const programsOfAll: Record<string, Program> = {
     read: (path) => call('read_file', { path }),
     edit: (path) => call('write_file', { path, content: 'Good morning, proxy.\n' }),
     run: (command) => call('run_command', { command }),
-    names: { read: 'read_file', edit: 'write_file' },
+    names: { read: 'read_file', edit: 'write_file', run: 'run_command' },
+    other: 'run_command',
   },
 }
 
@@ -165,13 +176,18 @@ function script(about: RegExp, { calls, answer }: { calls: Call[]; answer: strin
   vendor.on({ userMessage: /.*/ }, { content: 'ok', usage })
 }
 
-function requestsOf(double: LLMock): string {
-  return JSON.stringify(double.getRequests())
+function listAsked(): AskedModel[] {
+  return recorder.bodies.map((body) => JSON.parse(body) as AskedModel)
 }
 
-function listOffered(): string[] {
-  const bodies = vendor.getRequests().map(({ body }) => body as { tools?: { function: { name: string } }[] })
-  return bodies.flatMap(({ tools = [] }) => tools.map(({ function: { name } }) => name))
+/** The effort that was wanted, and tools that are allowed. */
+function checkAsked(name: string, { offered }: Program): void {
+  const asked = listAsked()
+  expect([...new Set(asked.map(effortOf))]).toEqual([name === 'acp' ? undefined : 'low'])
+  const tools = [...new Set(asked.flatMap(listOffered))]
+  if (offered !== undefined) expect(tools).toEqual(offered)
+  // Tools of the service are not offered beside the program's own, which asks so where it can.
+  if (name !== 'acp') expect(tools).not.toContain('code_exec')
 }
 
 function findProgram({ command }: AgentRuntime): string {
@@ -201,7 +217,7 @@ async function enterWorld({ runtime }: Program, { folder, job }: Omit<Place, 'fi
     async close() {
       await net.close()
       expect(traps.sprung()).toEqual([])
-      expect(requestsOf(vendor)).not.toContain(traps.mark)
+      expect(recorder.bodies.join()).not.toContain(traps.mark)
       expect(net.attempts()).toEqual([])
     },
   }
@@ -230,14 +246,15 @@ describe.each(Object.keys(programsOfAll))('%s', (name) => {
         calls: [program.read(skill), program.edit(file)],
         answer: 'The file greets the proxy.',
       })
-      const rules = program.withheld === undefined ? {} : { disallowedTools: [program.withheld] }
+      const { names, other } = program
+      const rules = { allowedTools: [names.read, names.edit, other], disallowedTools: [other] }
       const { end, events } = await run(world.runtime, {
         ...job,
-        ...rules,
+        ...(name !== 'llmo-cli' && rules),
         prompt: 'greet the proxy',
         systemPrompt: `Be brief as a haiku.\n\n${listed}`,
         readFolders: folders,
-        reasoningEffort: 'high',
+        reasoningEffort: 'low',
       })
       await world.close()
       expect(end).toMatchObject({ ok: true, result: 'The file greets the proxy.', turns: 3 })
@@ -255,11 +272,9 @@ describe.each(Object.keys(programsOfAll))('%s', (name) => {
         { type: 'text', text: 'The file greets the proxy.' },
         { type: 'result', text: 'The file greets the proxy.' },
       ])
-      expect(requestsOf(vendor)).toContain('Be brief as a haiku.')
-      expect(requestsOf(vendor)).toContain('A greeting ends with a stop.')
-      if (program.withheld !== undefined) expect(listOffered()).not.toContain(program.withheld)
-      // Tools of the service are not offered beside the program's own, which asks so where it can.
-      if (name !== 'acp') expect(listOffered()).not.toContain('code_exec')
+      expect(recorder.bodies.join()).toContain('Be brief as a haiku.')
+      expect(recorder.bodies.join()).toContain('A greeting ends with a stop.')
+      checkAsked(name, program)
       earlier = { job, session: end.sessionId ?? '' }
     })
 
@@ -268,13 +283,20 @@ describe.each(Object.keys(programsOfAll))('%s', (name) => {
       const file = join(job.workFolder, 'touched')
       const command = program.run(`touch ${file}`)
       script(/be busy/, { calls: Array.from({ length: 9 }, () => command), answer: 'never said' })
-      const allowBash = name === 'llmo-cli'
-      const limits = { allowBash, maxTurns: 3 }
-      const { end, events } = await run(program.runtime, { ...job, ...limits, prompt: 'be busy', resume: session })
+      const isAllowed = name === 'llmo-cli'
+      const rules = isAllowed ? {} : { allowBash: false, allowedTools: [program.names.run] }
+      const { end, events } = await run(program.runtime, {
+        ...job,
+        ...rules,
+        prompt: 'be busy',
+        maxTurns: 3,
+        resume: session,
+      })
       expect(end).toMatchObject({ ok: false, reason: 'TurnLimit', turns: 3 })
       expect(events.filter(({ type }) => type === 'turn')).toHaveLength(3)
-      expect(requestsOf(vendor)).toContain('greet the proxy')
-      expect(existsSync(file)).toBe(allowBash)
+      expect(recorder.bodies.join()).toContain('greet the proxy')
+      expect(existsSync(file)).toBe(isAllowed)
+      if (program.offered !== undefined) expect(listAsked().flatMap(listOffered)).not.toContain(program.names.run)
     })
   })
 })

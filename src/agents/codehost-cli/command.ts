@@ -4,14 +4,23 @@ import { createCodehostCliReader } from './events.ts'
 
 const tokenVariable = 'COPILOT_PROVIDER_BEARER_TOKEN'
 
+/** An empty list would offer everything; no tool has this name. */
+const noTool = 'none'
+
+/** It heeds one of these two options: what is available is not excluded. */
+function offerArgs(allowed: string[] | undefined, excluded: string[]): string[] {
+  const left = allowed?.filter((name) => !excluded.includes(name))
+  if (left !== undefined) return [`--available-tools=${left.join(',') || noTool}`]
+  return excluded.length === 0 ? [] : [`--excluded-tools=${excluded.join(',')}`]
+}
+
 /** Each list is one argument, so that none of its words can be read as an option. */
 function toolArgs({ allowedTools, disallowedTools = [], allowBash }: AgentJob): string[] {
   const excluded = [...disallowedTools, ...(allowBash ? [] : ['bash'])]
   return [
     // Who is not asked must have been allowed: what is offered is the limit.
     '--allow-all-tools',
-    ...(allowedTools === undefined ? [] : [`--available-tools=${allowedTools.join(',')}`]),
-    ...(excluded.length === 0 ? [] : [`--excluded-tools=${excluded.join(',')}`]),
+    ...offerArgs(allowedTools, excluded),
     ...(allowBash ? [] : ['--deny-tool=shell']),
   ]
 }

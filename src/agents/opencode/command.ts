@@ -5,10 +5,17 @@ import { createOpencodeReader } from './events.ts'
 const tokenVariable = 'SVC_AGENT_TOKEN'
 const promptFile = 'instructions.md'
 
+/** To its rules whatever changes files is one thing, `edit`. */
+const editTools = ['write', 'apply_patch']
+
+function nameRight(tool: string): string {
+  return editTools.includes(tool) ? 'edit' : tool
+}
+
 /** The last rule that fits a tool counts. */
 function composePermissions(job: AgentJob): Record<string, string | Record<string, string>> {
   const { allowedTools, disallowedTools = [], allowBash, readFolders } = job
-  const named = (names: string[], action: string) => Object.fromEntries(names.map((name) => [name, action]))
+  const named = (names: string[], action: string) => Object.fromEntries(names.map((name) => [nameRight(name), action]))
   return {
     '*': allowedTools === undefined ? 'allow' : 'deny',
     ...named(allowedTools ?? [], 'allow'),
