@@ -242,7 +242,8 @@ describe.skipIf(isMissing && process.env.SVC_TEST_REPORT === undefined)(title, (
   })
 
   it('ends when it is cancelled, and when its time is up; nothing is pushed', async () => {
-    script(/wait for long/, [bash('sleep 600')], 'never')
+    // A sleep alone is refused by the program itself.
+    script(/wait for long/, [bash('tail -f /dev/null')], 'never')
     await createTask(service, 'cancelled', agentTask('wait for long', workspace({ pushBranch: 'svc/cancelled' })))
     await waitFor(async () => (await logOf('cancelled').catch(() => ''))?.includes('[Bash '), 'the command to run')
     await service.call('POST', '/api/v1/tasks/cancelled/cancel', {})
