@@ -32,6 +32,22 @@ export function localPathOf(folder: string, path: string): string {
   return join(folder, path)
 }
 
+/** Under any name that a file system may take for `.git`: programs that Git starts are named in there. */
+function meansGit(part: string): boolean {
+  const name =
+    part
+      .normalize('NFKC')
+      .replace(/\p{Cf}/gu, '')
+      .replace(/[. ]+$/, '')
+      .split(':')[0] ?? ''
+  return /^(\.git|git~\d+)$/i.test(name)
+}
+
+/** Whether it would be part of a Git repository, which must not come from a task. */
+export function isOfGit(path: string): boolean {
+  return path.split('/').some(meansGit)
+}
+
 /** Creates the folders that contain it. InvalidRequest when the file exists already. */
 export async function writeFile(source: Readable, path: string, signal: AbortSignal): Promise<true> {
   try {

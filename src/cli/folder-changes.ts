@@ -6,7 +6,7 @@ import type { Client } from '../client/client.ts'
 import { WorkspaceChanges, workspaceChangesName } from '../contract/api/internal.ts'
 import type { Task } from '../contract/resources/task.ts'
 import { messageOf } from '../errors.ts'
-import { listFiles, localPathOf, openFile } from './artifact-files.ts'
+import { isOfGit, listFiles, localPathOf, openFile } from './artifact-files.ts'
 import type { CliContext } from './context.ts'
 import { digestOf, findIgnored } from './folder-files.ts'
 import { targetOfTask } from './follow.ts'
@@ -88,7 +88,7 @@ export async function applyChanges(changes: FolderChange[], given: Given, { term
 /** Why it is not applied. */
 async function applyChange({ path, content }: FolderChange, { folder, digests }: Given): Promise<string | undefined> {
   const target = localPathOf(folder, path)
-  if (path.split('/').some(meansGit)) return 'it would be part of the Git repository itself'
+  if (isOfGit(path)) return 'it would be part of the Git repository itself'
   if (!(await staysInside(folder, path))) return 'a link on the way to it leads elsewhere'
   if ((await digestOf(target)) !== digests.get(path)) return 'it was changed here while the task ran'
   if (content === undefined) {
@@ -102,17 +102,6 @@ async function applyChange({ path, content }: FolderChange, { folder, digests }:
   if (mode !== undefined) await chmod(draft, mode)
   await rename(draft, target)
   return undefined
-}
-
-/** Under any name that a file system may take for `.git`: programs that Git starts are named in there. */
-function meansGit(part: string): boolean {
-  const name =
-    part
-      .normalize('NFKC')
-      .replace(/\p{Cf}/gu, '')
-      .replace(/[. ]+$/, '')
-      .split(':')[0] ?? ''
-  return /^(\.git|git~\d+)$/i.test(name)
 }
 
 /** Whether no existing part of the path is a link. */

@@ -1,7 +1,7 @@
 // The command line as a person and a script use it, against the real service.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -221,6 +221,13 @@ describe('svc task', () => {
     expect(readFileSync(join(place, 'wrote/notes/today.txt'), 'utf8')).toBe('hello')
     expect((await svc(['task', 'download', 'wrote', '--all'])).code).toBe(2)
     expect((await svc(['task', 'download', 'wrote'])).code).toBe(2)
+  })
+
+  it('downloads nothing that would be part of a Git repository', async () => {
+    await svc(['run', '-q', '--name', 'tricks', 'write x to .GIT/config, then write y to notes.txt'])
+    const all = await svc(['task', 'download', 'tricks', '--all'])
+    expect(all).toMatchObject({ code: 0, stderr: expect.stringContaining('left out: .GIT/config: ') })
+    expect(readdirSync(join(place, 'tricks'))).toEqual(['notes.txt'])
   })
 
   it('gives a run the files of this folder, and does here what it changed, on a yes', async () => {

@@ -6,7 +6,7 @@ import type { TimelineEvent } from '../../contract/api/task-records.ts'
 import { getTaskEvents, getTaskLogs, getTaskResult, listTaskArtifacts } from '../../contract/api/tasks.ts'
 import { SvcError } from '../../errors.ts'
 import { printAnswer, printList } from '../answers.ts'
-import { listFiles, localPathOf, openFile, type TaskTarget, writeFile } from '../artifact-files.ts'
+import { isOfGit, listFiles, localPathOf, openFile, type TaskTarget, writeFile } from '../artifact-files.ts'
 import { ExitSignal, exitCodes } from '../failure.ts'
 import { readTail } from '../global-options.ts'
 import { readLog } from '../log-lines.ts'
@@ -105,6 +105,10 @@ async function downloadAll(call: TaskCall, target: TaskTarget, folder: string): 
   const files = await listFiles(call.client, target)
   if (files.length === 0) return call.context.terminal.note(`${target.params.id} has left no files`)
   for (const { filename } of files) {
+    if (isOfGit(filename)) {
+      call.context.terminal.note(`left out: ${filename}: it would be part of a Git repository; --to fetches it alone`)
+      continue
+    }
     const path = localPathOf(folder, filename)
     await fetchTo(call, await openFile(call.client, target, filename), path)
   }
