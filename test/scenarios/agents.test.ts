@@ -76,9 +76,13 @@ beforeAll(async () => {
     name: 'brought',
     spec: { runtime: { runtimeRef: { name: 'own' } }, model: { name: 'main/test-model' } },
   })
+  await post('skills', {
+    name: 'greetings',
+    spec: { description: 'How we greet.', content: { inline: 'Greet.', files: { 'short.md': 'End with a stop.' } } },
+  })
   await post('agents', {
     name: 'own-key',
-    spec: { runtime, model: { name: 'test-model' }, secretRef: { name: 'keys' } },
+    spec: { skills: [{ name: 'greetings' }], runtime, model: { name: 'test-model' }, secretRef: { name: 'keys' } },
   })
 })
 afterAll(async () => {
@@ -206,11 +210,14 @@ describe.skipIf(isMissing && process.env.SVC_TEST_REPORT === undefined)(title, (
     expect((await fetch(`${service.url}/llma/v1/messages`, { method: 'POST', headers, body })).status).toBe(403)
   })
 
-  it('takes the keys of the agent’s Secret where its model names no provider, and keeps its files without a repository [NAME-016]', async () => {
-    script(/say where/, [write('note.txt', 'kept\n')], 'By the key of the agent.')
+  it('takes the keys of the agent’s Secret where its model names no provider, reads its skills, and keeps its files without a repository [NAME-016]', async () => {
+    const read = bash('cat "$HOME/skills/greetings/short.md"')
+    script(/say where/, [read, write('note.txt', 'kept\n')], 'By the key of the agent.')
     await createTask(service, 'by-key', { type: 'agent', prompt: 'say where', agentRef: { name: 'own-key' } })
     await waitForPhase(service, 'by-key', 'Succeeded')
     expect(await readResult(service, 'by-key')).toBe('By the key of the agent.')
+    expect(JSON.stringify(vendor.getRequests())).toContain('- greetings: How we greet.')
+    expect(JSON.stringify(vendor.getRequests())).toContain('End with a stop.')
     const { body } = await service.call<{ items: { filename: string }[] }>('GET', '/api/v1/tasks/by-key/artifacts')
     expect(body.items.map(({ filename }) => filename)).toEqual(['note.txt'])
     const provider = await service.call<{ spec: object }>('GET', '/api/v1/providers/agent-own-key')
