@@ -6,5 +6,7 @@
 set -u
 PATH="$(cd "$(dirname "$0")/../node_modules/.bin" && pwd):$PATH"
 cd "$(dirname "$0")/../test/clients" || exit 1
-npm install --no-audit --no-fund --no-package-lock || echo "the command lines are left out" >&2
-python3 -m venv python && python/bin/pip install --quiet -r requirements.txt || echo "the Python SDKs are left out" >&2
+# Side by side: both wait for the network most of the time.
+{ npm install --no-audit --no-fund --no-package-lock || echo "the command lines are left out" >&2; } &
+{ python3 -m venv python && python/bin/pip install --quiet -r requirements.txt || echo "the Python SDKs are left out" >&2; } &
+wait
