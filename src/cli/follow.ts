@@ -1,5 +1,6 @@
 // Follows a task to its end: progress and log lines while it runs, then its result.
 import type { Client } from '../client/client.ts'
+import { readPersistently } from '../client/reconnect.ts'
 import { watchTasks } from '../client/task-watch.ts'
 import { readStructuredResult } from '../contract/api/structured-result.ts'
 import { getTask, getTaskResult } from '../contract/api/tasks.ts'
@@ -95,7 +96,7 @@ export function describeGone({ metadata }: Task): SvcError {
 /** With all that a read tells; one that ended may be deleted by now. */
 async function readAgain(client: Client, task: Task): Promise<Task> {
   try {
-    return await client.call(getTask, targetOfTask(task))
+    return await readPersistently(() => client.call(getTask, targetOfTask(task)))
   } catch (error) {
     if (isSvcError(error, 'NotFound')) return task
     throw error
@@ -157,7 +158,7 @@ function isOnScreen(result: string, { shown }: Followed, showsBoth: boolean): bo
 
 async function readResult(client: Client, task: Task): Promise<string | undefined> {
   try {
-    return (await client.call(getTaskResult, targetOfTask(task))).result
+    return (await readPersistently(() => client.call(getTaskResult, targetOfTask(task)))).result
   } catch (error) {
     if (isSvcError(error, 'NotFound')) return undefined
     throw error

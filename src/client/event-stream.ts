@@ -3,14 +3,11 @@ import { EventSourceParserStream } from 'eventsource-parser/stream'
 import type { Route } from '../contract/api/route.ts'
 import { isSvcError } from '../errors.ts'
 import type { CallInput, Client } from './client.ts'
+import { maxReconnects, reconnectDelayMs } from './reconnect.ts'
 
 export type StreamEvent = { id?: string | undefined; event?: string | undefined; data: string }
 
 type Position = { lastId: string | undefined; wasOpen: boolean; failures: number; onBegin: () => void }
-
-const reconnectDelayMs = 500
-/** Half a minute: as long as a service may take to start again. */
-const maxReconnects = 60
 
 /**
  * Events until one named `end`, across reconnects with `Last-Event-ID`. Throws when the service cannot be reached

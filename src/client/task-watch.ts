@@ -5,6 +5,7 @@ import { isTerminalPhase, type Task, type TaskPhase } from '../contract/resource
 import { isSvcError } from '../errors.ts'
 import type { Client } from './client.ts'
 import { readEvents } from './event-stream.ts'
+import { readPersistently } from './reconnect.ts'
 import { type ObjectEvent, watchObjects } from './watch.ts'
 
 /** `gone`: it was removed, perhaps before it was looked at; the task is its last known state. */
@@ -61,7 +62,7 @@ async function* followTimeline(client: Client, task: Task, signal: AbortSignal):
       if (!isTerminalPhase(phase))
         yield { task: { ...task, status: { ...task.status, phase, message } as Task['status'] }, is: 'there' }
     }
-    yield stateOf(await client.call(getTask, { params, query: { namespace } }))
+    yield stateOf(await readPersistently(() => client.call(getTask, { params, query: { namespace } })))
   } catch (error) {
     if (!isSvcError(error, 'NotFound')) throw error
     yield { task, is: 'gone' }

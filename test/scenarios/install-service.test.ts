@@ -133,6 +133,9 @@ kill -9 "$killed"
 wait_for serves "$killed"
 echo "after a kill: $(systemctl --user is-active svc)"
 svc down >/dev/null 2>&1
+# systemd learns of it a moment later.
+stopped() { [ "$(systemctl --user is-active svc)" = inactive ] && echo yes; }
+wait_for stopped
 echo "after down: $(systemctl --user is-active svc), $(systemctl --user is-enabled svc)"
 svc install-service --uninstall 2>/dev/null
 echo "uninstalled: $(systemctl --user show svc --property=LoadState --value)"

@@ -1,5 +1,7 @@
 // svc task wait: one task or many, whatever happens to them and to the service meanwhile.
 import { spawn } from 'node:child_process'
+import { createServer, request, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type ScriptedVendor, startVendor, type VendorStep } from '../fixtures/llm/scripted-vendor.ts'
 import { waitFor } from '../fixtures/time.ts'
@@ -9,6 +11,7 @@ import {
   makeFolder,
   nodeFlags,
   removeFolder,
+  runSvc,
   type Service,
   startService,
   waitForPhase,
@@ -46,6 +49,25 @@ function start(...args: string[]) {
   }
   const code = new Promise<number | null>((resolve) => child.once('close', resolve))
   return { said, code, until: (text: string) => waitFor(() => (said.stdout + said.stderr).includes(text), text) }
+}
+
+/** The service, behind something that breaks the first request for a result. */
+async function startBehindFault(): Promise<Server> {
+  let broken = 0
+  const server = createServer((asked, answer) => {
+    if (asked.url?.includes('/result') && broken++ === 0) return void asked.destroy()
+    const { hostname, port } = new URL(service.url)
+    const { method, url: path, headers } = asked
+    const passed = request({ hostname, port, method, path, headers }, (got) => {
+      answer.writeHead(got.statusCode ?? 502, got.headers)
+      got.pipe(answer)
+    })
+    passed.on('error', () => answer.destroy())
+    answer.on('close', () => passed.destroy())
+    asked.pipe(passed)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return server
 }
 
 const talk = (name: string) => createTask(service, name, { type: 'ai', prompt: 'talk' })
@@ -94,6 +116,18 @@ describe('svc task wait', () => {
     expect([await one.code, await many.code]).toEqual([0, 0])
     expect(one.said.stdout).toBe('begun\nand done\n')
     expect(many.said.stderr).toContain('long: Succeeded')
+  })
+
+  it('reads a result again when the service goes away just then', async () => {
+    await beginTalk('ended')
+    gate.resolve()
+    await waitForPhase(service, 'ended', 'Succeeded')
+    const faulty = await startBehindFault()
+    const { port } = faulty.address() as AddressInfo
+    const command = ['--server', `http://127.0.0.1:${port}`, '--token', service.token, 'task', 'wait', 'ended']
+    expect(await runSvc(command, service.env)).toMatchObject({ code: 0, stdout: 'begun\nand done\n' })
+    faulty.closeAllConnections()
+    faulty.close()
   })
 
   it('waits for many, tells how each ended, and what could not be waited for', async () => {
