@@ -2,7 +2,10 @@
 
 export const mark = '[REDACTED]'
 
-/** `open` finds where the end of a line may be the start of the pattern, or the pattern may continue. */
+/**
+ * `open` finds where the end of a line may be the start of the pattern, or the pattern may continue. What its group `kept`
+ * matches is no part of the secret.
+ */
 type Shape = { pattern: RegExp; replacement: string; open: RegExp }
 
 /** Where a token starts. Stricter than a word boundary: a run of dashes must not be retried at each of them. */
@@ -68,7 +71,7 @@ const names =
 
 /** A quoted value, whose quotes stay, also inside a JSON string; or a bare word. */
 const value = `(?:(\\\\*["'])(?:(?!\\2)[^\\n]){4,}?(?=\\2)|(?![{[(])[^\\s"',;&]{4,})`
-const openValue = `(?:(\\\\*["'])(?:(?!\\1)[^\\n])*|(?![{[(])[^\\s"',;&]*)`
+const openValue = `(?:(?<quote>\\\\*["'])(?:(?!\\k<quote>)[^\\n])*|(?![{[(])[^\\s"',;&]*)`
 
 /** Recognized by their context, as in `password: x`: right for logs and errors, ruinous for code. */
 const surroundings: Shape[] = [
@@ -80,22 +83,22 @@ const surroundings: Shape[] = [
   {
     pattern: /\b((?:proxy-)?authorization\\*["']?\s*[:=]\s*\\*["']?(?:bearer|basic|token|digest)?\s*)[^\s"',;\\]{6,}/gi,
     replacement: `$1${mark}`,
-    open: /(?<=\b(?:proxy-)?authorization\\*["']?\s*[:=])\s*\\*["']?(?:(?:bearer|basic|token|digest)\s*)?[^\s"',;\\]*$/i,
+    open: /(?<kept>\b(?:proxy-)?authorization\\*["']?\s*[:=])\s*\\*["']?(?:bearer|basic|token|digest)?\s*[^\s"',;\\]*$/i,
   },
   {
     pattern: /\b(bearer\s+)[A-Za-z0-9._~+/-]{16,}=*/gi,
     replacement: `$1${mark}`,
-    open: /(?<=\bbearer\s)\s*[A-Za-z0-9._~+/-]*=*$/i,
+    open: /(?<kept>\bbearer\s)\s*[A-Za-z0-9._~+/-]*=*$/i,
   },
   {
     pattern: /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@:"'<>]*:[^\s/?#@"'<>]+@/gi,
     replacement: `$1${mark}@`,
-    open: /(?<=\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@"'<>]*$/i,
+    open: /(?<kept>\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@"'<>]*$/i,
   },
   {
     pattern: new RegExp(`((?:${names})\\\\*["']?\\s*[:=]\\s*)${value}`, 'gi'),
     replacement: `$1$2${mark}`,
-    open: new RegExp(`(?<=(?:${names})\\\\*["']?\\s*[:=])\\s*${openValue}$`, 'i'),
+    open: new RegExp(`(?<kept>(?:${names})\\\\*["']?\\s*[:=])\\s*${openValue}$`, 'i'),
   },
 ]
 
@@ -104,16 +107,33 @@ export type ShapeLevel = 'tokens' | 'all'
 
 const levels: Record<ShapeLevel, Shape[]> = { tokens, all: [...surroundings, ...tokens] }
 
+/** Of a shape, where it is looked for from a place on. */
+const openFrom = new Map(levels.all.map(({ open }) => [open, new RegExp(open, `${open.flags}g`)]))
+
 /** The text without anything that looks like a credential. */
 export function cutShapes(text: string, level: ShapeLevel): string {
   return levels[level].reduce((rest, { pattern, replacement }) => rest.replace(pattern, replacement), text)
 }
 
+/** Where the text must end, so that nothing of a secret is shown; undefined: it can be shown as a whole. */
+function findOpen(text: string, { pattern, open }: Shape): number | undefined {
+  const search = openFrom.get(open) ?? open
+  search.lastIndex = 0
+  for (let found = search.exec(text); found !== null; found = search.exec(text)) {
+    const { index, groups } = found
+    const wholes = [...text.matchAll(pattern)]
+    const inside = wholes.find((whole) => whole.index < index && index < whole.index + whole[0].length)
+    // What begins inside of a whole secret is a part of it.
+    if (inside === undefined) return index + (groups?.kept?.length ?? 0)
+    search.lastIndex = inside.index + inside[0].length
+  }
+  return undefined
+}
+
 /** A prefix of the result of cutShapes, however the line continues. */
 export function cutOpenShapes(text: string, level: ShapeLevel): string {
-  return levels[level].reduce((rest, { pattern, replacement, open }) => {
-    const end = rest.search(open)
-    return (end === -1 ? rest : rest.slice(0, end)).replace(pattern, replacement)
+  return levels[level].reduce((rest, shape) => {
+    return rest.slice(0, findOpen(rest, shape)).replace(shape.pattern, shape.replacement)
   }, text)
 }
 

@@ -208,6 +208,14 @@ describe('a redactor for a line that is still being written', () => {
     },
   )
 
+  it.each(['password="DB_PASSWORD: "client_secret":', 'password="DB_PASSWORD:"x', "secret='api_key= 'and more"])(
+    'shows nothing of a secret in which another one seems to begin: %s',
+    (text) => {
+      const [redact, redactOpen] = [createRedactor([]), createOpenRedactor([])]
+      for (let end = 0; end <= text.length; end += 1) expect(redact(text)).toContain(redactOpen(text.slice(0, end)))
+    },
+  )
+
   it('holds back nothing that cannot be part of a secret', () => {
     const redactOpen = createOpenRedactor(['plainvalue123'])
     for (const text of [
