@@ -6,7 +6,13 @@ import { LongestFirst } from './test/longest-first.ts'
 const execArgv = ['--min-semi-space-size=32', '--max-semi-space-size=32']
 
 /** Deadlines only guard against waiting for ever, on a machine that has much else to do. */
-const patient = { testTimeout: 120_000, hookTimeout: 120_000, execArgv, expect: { poll: { timeout: 30_000 } } }
+const patient = {
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  execArgv,
+  expect: { poll: { timeout: 30_000 } },
+  setupFiles: ['test/fixtures/property-seed.ts'],
+}
 
 /** A file that a run's report goes to, for `npm run requirements`. */
 const report = process.env.SVC_TEST_REPORT
