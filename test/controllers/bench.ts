@@ -40,6 +40,8 @@ export type BenchOptions = {
   catalog?: Partial<CatalogSettings>
   withCatalog?: boolean
   tokenExchange?: TokenExchange
+  /** In the place of real trials, which end by themselves after some seconds. */
+  tryProvider?: TryProvider
 }
 export type Bench = Awaited<ReturnType<typeof openBench>>
 
@@ -85,7 +87,8 @@ async function openStores(clock: ReturnType<typeof createManualClock>) {
   }
 }
 
-export async function openBench({ settings, catalog, withCatalog = false, tokenExchange }: BenchOptions = {}) {
+export async function openBench(options: BenchOptions = {}) {
+  const { settings, catalog, withCatalog = false, tokenExchange } = options
   const clock = createManualClock(Date.parse('2026-03-01T12:00:00Z'))
   const stores = await openStores(clock)
   const workloads = createScriptedWorkloads(() => clock.now())
@@ -106,7 +109,7 @@ export async function openBench({ settings, catalog, withCatalog = false, tokenE
     const catalogSettings = { ...defaultCatalogSettings, ...catalog }
     const { allowNetworks, deny } = catalogSettings.egress
     const trials = { ports: { secrets, egress, clock }, settings: { allowNetworks, ownAddresses: () => deny } }
-    const tryIt: TryProvider = (provider, signal) => tryProvider(trials, provider, signal)
+    const tryIt: TryProvider = options.tryProvider ?? ((provider, signal) => tryProvider(trials, provider, signal))
     const listTools: ListMcpTools = (server, signal) =>
       listMcpTools(server, { egress, egressPolicy: catalogSettings.egress }, signal)
     const others = withCatalog
