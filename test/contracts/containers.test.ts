@@ -1,10 +1,12 @@
 // Commands and code in containers, on a real engine where one can be run.
 import { execFileSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { containerLabels } from '../../src/adapters/embedded/commands/container-command.ts'
 import { createContainerEngine } from '../../src/adapters/embedded/commands/container-engine.ts'
 import { createSandbox } from '../../src/adapters/embedded/sandbox/sandbox.ts'
+import { type Checkout, CheckoutError, type Checkouts } from '../../src/ports/checkouts.ts'
 import type { AttemptKey } from '../../src/ports/workloads.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { makeFolder, removeFolder, testIds } from './embedded-bench.ts'
@@ -55,7 +57,7 @@ if (typeof podman === 'string') {
       await bench.workloads.ensure({ key, namespace: 'default', taskName: 'contained', limits: {}, run })
       return key
     }
-    const waitForEnd = (bench: ReturnType<typeof openBench>, key: AttemptKey) =>
+    const waitForEnd = (bench: Pick<ReturnType<typeof openBench>, 'workloads'>, key: AttemptKey) =>
       waitFor(async () => {
         const state = await bench.workloads.observe(key)
         return (state.phase === 'Failed' || state.phase === 'Succeeded') && state
@@ -122,6 +124,68 @@ if (typeof podman === 'string') {
       await waitFor(() => listContainers(instance).length === 0, 'it is gone')
       await next.close()
       await bench.close()
+    })
+
+    describe('in a repository', () => {
+      const spec = { url: 'https://code.example/owner/repo' }
+      const closed: string[] = []
+      const prepare = async (folder: string): Promise<Checkout> => ({
+        folder,
+        workFolder: folder,
+        baseSHA: 'b'.repeat(40),
+        headSHA: 'b'.repeat(40),
+        diff: async () => ({ text: '', files: [], truncated: false, nested: [] }),
+        commit: async () => undefined,
+        push: async () => ({ branch: '', commit: '' }),
+        close: async () => void closed.push(folder),
+      })
+      const startIn = async (checkouts: Pick<Checkouts, 'prepare'>, program: string) => {
+        const saves = { saveChanges: async () => undefined, saveDiff: async () => undefined }
+        const parts = { checkouts: checkouts as Checkouts, ...saves }
+        const bench = openEmbeddedBench({ engine, containerNetwork: 'none', graceMs: 1000, checkouts: parts })
+        const key = { taskUid: testIds.next('uid'), attempt: 1 }
+        await bench.workloads.ensure({
+          key,
+          namespace: 'default',
+          taskName: 'contained',
+          limits: {},
+          secrets: [{ namespace: 'default', name: 'keys', folder: '/var/keys', entries: { key: 'made-up' } }],
+          checkout: { spec, message: 'work' },
+          run: {
+            kind: 'command',
+            image,
+            command: [program],
+            args: [],
+            env: {},
+            transactionToken: 'made-up-token',
+            artifactsDir: '/artifacts',
+          },
+        })
+        const end = await waitForEnd(bench, key)
+        const left = readdirSync(join(bench.options.dataDir, 'work'))
+        await bench.close()
+        return { end, left }
+      }
+
+      it('that cannot be had leaves no file behind', async () => {
+        const refuse = async () => {
+          throw new CheckoutError('LoginNeeded', 'The repository needs a login.')
+        }
+        const { end, left } = await startIn({ prepare: refuse }, '/bin/ls')
+        expect(end).toMatchObject({
+          phase: 'Failed',
+          reason: 'CheckoutFailed',
+          message: 'The repository needs a login.',
+        })
+        expect(left).toEqual([])
+      })
+
+      it('whose program cannot be started leaves no file behind, and closes its checkout', async () => {
+        const { end, left } = await startIn({ prepare: async (_spec, folder) => prepare(folder) }, '/bin/missing')
+        expect(end).toMatchObject({ phase: 'Failed', reason: 'StartFailed' })
+        expect(left).toEqual([])
+        expect(closed).toHaveLength(1)
+      })
     })
   })
 }

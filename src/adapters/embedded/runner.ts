@@ -230,8 +230,14 @@ export function createAttemptRunner(options: RunnerOptions): AttemptRunner {
       const prepared = await preparing
       signal.throwIfAborted()
       const given = { spec, sink, signal, workspaces }
-      const start = { ...given, checkout: openCheckout(options, given) }
-      return spec.run.kind === 'worker' ? startWorker(options, prepared, start) : startCommand(options, prepared, start)
+      const checkout = openCheckout(options, given)
+      const start = { ...given, checkout }
+      try {
+        return await (spec.run.kind === 'worker' ? startWorker : startCommand)(options, prepared, start)
+      } catch (error) {
+        await checkout?.close()
+        throw error
+      }
     },
     status: async () => {
       const { probe, groups, workers } = await preparing

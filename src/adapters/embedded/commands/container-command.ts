@@ -131,7 +131,6 @@ export function hardenContainer(limits: { memoryBytes?: number; cpu?: number; pr
 type Kept = {
   /** A git repository. */
   workspace: Workspace | undefined
-  tail: OutputTail
   token: TokenFile | undefined
   secrets: SecretFiles
   artifacts: ArtifactsFolder | undefined
@@ -140,7 +139,7 @@ type Kept = {
 function describeContainer(
   options: ContainerCommandOptions,
   command: ContainerCommand,
-  { token, secrets, artifacts, workspace }: Omit<Kept, 'tail'>,
+  { token, secrets, artifacts, workspace }: Kept,
 ): Docker.ContainerCreateOptions {
   const network = options.network === undefined ? {} : { NetworkMode: options.network }
   const shown = [...(token === undefined ? [] : [{ source: token.path, target: tokenInside }]), ...secrets.binds]
@@ -171,14 +170,6 @@ async function captureFrames(source: NodeJS.ReadableStream, capture: CommandCapt
   for await (const frame of readFrames(source as AsyncIterable<Buffer>)) await capture[frame.stream].write(frame.chunk)
   await capture.stdout.end()
   await capture.stderr.end()
-}
-
-async function removeKept({ tail, token, secrets, artifacts, workspace }: Kept): Promise<void> {
-  await tail.remove()
-  await token?.remove()
-  await secrets.remove()
-  await artifacts?.remove()
-  await workspace?.remove()
 }
 
 type Run = { container: Docker.Container; captured: Promise<void>; capture: CommandCapture; command: ContainerCommand }
@@ -220,9 +211,8 @@ export async function removeContainer(container: Docker.Container): Promise<void
 async function runContainer(
   container: Docker.Container,
   command: ContainerCommand,
-  kept: Kept,
-): Promise<RunningAttempt> {
-  const { tail } = kept
+  tail: OutputTail,
+): Promise<Omit<RunningAttempt, 'release'>> {
   const capture = createCommandCapture(tail, command.sink)
   // Attached and awaited before the start, so that nothing of a quick command is missed.
   const source = await container.attach({ stream: true, stdout: true, stderr: true })
@@ -241,29 +231,13 @@ async function runContainer(
     terminate: () => ignoreAbsence(container.kill({ signal: 'SIGTERM' })),
     kill: () => ignoreAbsence(container.kill({ signal: 'SIGKILL' })),
     readOutput: tail.read,
-    readLeftFiles: kept.artifacts?.read,
-    release: async () => {
-      await removeContainer(container)
-      await removeKept(kept)
-    },
   }
 }
 
-/** Filled with the repository that the command works in; undefined when there is none. */
-async function openCheckout(command: ContainerCommand): Promise<Workspace | undefined> {
-  if (command.checkout === undefined) return undefined
-  const { diskBytes } = command.limits
-  const workspace = await command.workspaces.open(
-    `${command.id}.checkout`,
-    diskBytes === undefined ? {} : { bytes: diskBytes },
-  )
-  try {
-    await command.checkout.fill(workspace.folder)
-    return workspace
-  } catch (error) {
-    await workspace.remove()
-    throw error
-  }
+/** Opens the folder of a command that works in a repository. */
+async function openWorkspace({ id, limits, workspaces }: ContainerCommand): Promise<Workspace> {
+  const { diskBytes } = limits
+  return await workspaces.open(`${id}.checkout`, diskBytes === undefined ? {} : { bytes: diskBytes })
 }
 
 async function createAndRun(
@@ -273,19 +247,27 @@ async function createAndRun(
 ): Promise<RunningAttempt> {
   await ensureImage(docker, command.image, command.signal)
   const { workFolder } = options
-  const tail = createOutputTail(join(workFolder, `${command.id}.stdout`), options.outputBytes)
-  const token = await writeTokenFile({ workFolder, mode: 0o444 }, command.id, command.transactionToken)
-  const secrets = await writeSecretFiles({ workFolder, isShared: true }, command.id, command.secrets ?? [])
-  const artifacts = await makeForContainer(workFolder, command.id, command.artifactsDir)
-  const workspace = await openCheckout(command)
-  const kept = { tail, token, secrets, artifacts, workspace }
-  let container: Docker.Container | undefined
+  // All that it leaves, the last made removed first.
+  const left = new AsyncDisposableStack()
+  const removeLater = <T extends { remove(): Promise<void> } | undefined>(made: T): T => {
+    left.defer(async () => made?.remove())
+    return made
+  }
   try {
-    container = await docker.createContainer(describeContainer(options, command, kept))
-    return await runContainer(container, command, kept)
+    const { id, checkout } = command
+    const tail = removeLater(createOutputTail(join(workFolder, `${id}.stdout`), options.outputBytes))
+    const token = removeLater(await writeTokenFile({ workFolder, mode: 0o444 }, id, command.transactionToken))
+    const secrets = removeLater(await writeSecretFiles({ workFolder, isShared: true }, id, command.secrets ?? []))
+    const artifacts = removeLater(await makeForContainer(workFolder, id, command.artifactsDir))
+    const workspace = removeLater(checkout && (await openWorkspace(command)))
+    if (workspace !== undefined) await checkout?.fill(workspace.folder)
+    const description = describeContainer(options, command, { token, secrets, artifacts, workspace })
+    const container = await docker.createContainer(description)
+    left.defer(() => removeContainer(container))
+    const running = await runContainer(container, command, tail)
+    return { ...running, readLeftFiles: artifacts?.read, release: () => left.disposeAsync() }
   } catch (error) {
-    if (container !== undefined) await removeContainer(container).catch(() => undefined)
-    await removeKept(kept)
+    await left.disposeAsync().catch(() => undefined)
     throw error
   }
 }

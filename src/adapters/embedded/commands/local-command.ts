@@ -158,8 +158,8 @@ async function awaitEnd(run: Run): Promise<AttemptEnd> {
 export async function startLocalCommand(options: LocalCommandOptions, command: LocalCommand): Promise<RunningAttempt> {
   const { diskBytes } = command.limits
   const workspace = await options.workspaces.open(command.id, diskBytes === undefined ? {} : { bytes: diskBytes })
-  const group = await options.groups.create(command.id)
   const tail = createOutputTail(join(options.workFolder, `${command.id}.stdout`), options.outputBytes)
+  let group: ControlGroup | undefined
   let token: TokenFile | undefined
   let secrets: SecretFiles | undefined
   const removeAll = async () => {
@@ -171,6 +171,7 @@ export async function startLocalCommand(options: LocalCommandOptions, command: L
     await workspace.remove()
   }
   try {
+    group = await options.groups.create(command.id)
     await group?.setLimits({ ...command.limits, processes: options.processes })
     const { workFolder } = options
     token = await writeTokenFile({ workFolder, mode: 0o400 }, command.id, command.transactionToken)

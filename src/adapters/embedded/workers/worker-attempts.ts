@@ -94,11 +94,13 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
       const worker = await pool.take({ diskBytes, memoryBytes }).catch((error: unknown) => {
         throw new StartRefused('StartFailed', `The worker could not be started: ${messageOf(error)}`)
       })
-      await checkout?.fill(worker.folder).catch(async (error: unknown) => {
+      try {
+        await checkout?.fill(worker.folder)
+        await worker.limit({ memoryBytes, cpu: limits.cpu })
+      } catch (error) {
         await worker.kill()
         throw error
-      })
-      await worker.limit({ memoryBytes, cpu: limits.cpu })
+      }
       const judge = (end: WorkerEnd) => judgeWorkerEnd(end, memoryBytes)
       let kept: AttemptEnd | undefined
       const keep = async (end: WorkerEnd) => {
