@@ -1,5 +1,6 @@
 // The rules across fields that `problems` of each kind checks, written in CEL, so that `kubectl apply` is refused like a
 // REST call. Rules of a single part are beside its schema; these need the whole spec. `self` is the spec.
+import { type UnusedField, unusedWithRuntime } from './resources/agent-problems.ts'
 import { Workspace } from './resources/execution.ts'
 import type { Kind } from './resources/index.ts'
 import { fixedFields, terminalPhases } from './resources/task.ts'
@@ -108,6 +109,16 @@ const taskRules: ValidationRule[] = [
   },
 ]
 
+function writeUnused({ path, of, value, isList, advice }: UnusedField): ValidationRule {
+  const runtime =
+    of === undefined || of === 'runtimeRef' ? has(`runtime${of ? `.${of}` : ''}`) : equals('runtime.type', `'${of}'`)
+  const isSet = value === undefined ? has(path) : equals(path, String(value))
+  return {
+    rule: `!(${runtime} && ${isSet}${isList ? ` && size(self.${path}) > 0` : ''})`,
+    message: `${path} ${advice}`,
+  }
+}
+
 const agentRules: ValidationRule[] = [
   {
     rule: `!has(self.runtime) || has(self.runtime.type) != has(self.runtime.runtimeRef)`,
@@ -125,6 +136,7 @@ const agentRules: ValidationRule[] = [
     rule: `!(${has('execution.workspace')})`,
     message: 'execution.workspace has no effect on an agent; set it on the task',
   },
+  ...unusedWithRuntime.map(writeUnused),
 ]
 
 const providerRules: ValidationRule[] = [

@@ -1,7 +1,7 @@
 // Whether a task can run at all, now that its agent is known. Each problem is one clear sentence.
 import { findAwaited } from '../contract/awaited.ts'
 import type { Agent } from '../contract/resources/agent.ts'
-import { agentProblems } from '../contract/resources/agent.ts'
+import { agentProblems } from '../contract/resources/agent-problems.ts'
 import type { Task } from '../contract/resources/task.ts'
 import { taskProblems, type WorkspaceDefaults } from '../contract/resources/task-problems.ts'
 import { summarize } from '../contract/validation.ts'

@@ -32,6 +32,7 @@ const tool = { description: 'says the weather', http: { url: 'https://example.co
 const skill = { description: 'does it', content: { inline: 'text' } }
 const scan = { repoURL: 'https://github.com/a/b', analysisAgentRef: { name: 'a' } }
 
+const own = { runtimeRef: { name: 'own' } }
 const azure = { deploymentName: 'd' }
 const mcpTool = { description: 'an actor', mcp: { actor: { templateRef: { name: 't' } } } }
 const monitor = { repoURL: 'https://github.com/a/b', agents: { reviewer: { name: 'r' } } }
@@ -56,6 +57,11 @@ const good: Case[] = [
   ['Provider', 'a deployment', { ...provider, type: 'azure-llmo', baseURL: 'https://a.example', azure }],
   ['Agent', 'nothing', {}],
   ['Agent', 'a runtime', { runtime: { type: 'llma-cli' } }],
+  [
+    'Agent',
+    'a runtime and all that it heeds',
+    { runtime: { type: 'opencode', defaultAllowBash: false }, model: { name: 'm', fallbacks: [] }, tools: [] },
+  ],
   ['Agent', 'a model', { providerRef: { name: 'p' }, model: { name: 'm' } }],
   ['Tool', 'an address', tool],
   ['Tool', 'a key in the body', { ...tool, http: { ...tool.http, authInject: 'body', authBodyKey: 'key' } }],
@@ -101,6 +107,10 @@ const bad: Case[] = [
   ['Agent', 'a runtime of two sorts', { runtime: { type: 'llma-cli', runtimeRef: { name: 'r' } } }],
   ['Agent', 'a runtime and a provider', { runtime: { type: 'llma-cli' }, providerRef: { name: 'p' } }],
   ['Agent', 'a runtime that needs a model', { runtime: { type: 'opencode' } }],
+  ['Agent', 'a runtime and tools', { runtime: { type: 'llma-cli' }, tools: [{ name: 'web_fetch' }] }],
+  ['Agent', 'a runtime and a temperature', { runtime: { type: 'llma-cli' }, model: { temperature: 0 } }],
+  ['Agent', 'a runtime without the shell it needs', { runtime: { type: 'llmo-cli', defaultAllowBash: false } }],
+  ['Agent', 'an effort that its program is not told', { runtime: { ...own, defaultReasoningEffort: 'low' } }],
   ['Agent', 'a workspace', { execution: { workspace: { enabled: true } } }],
   ['Tool', 'no way to call it', { description: 'x' }],
   ['Tool', 'a key in the body without a name', { ...tool, http: { ...tool.http, authInject: 'body' } }],

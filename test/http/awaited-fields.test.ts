@@ -78,6 +78,14 @@ describe('a field that would have no effect', () => {
     const found = await problemsOf('tasks', { ...agentTask, ...more })
     expect(found).toEqual([{ path, message: expect.stringContaining(words) }])
   })
+
+  it('is refused of an agent with a runtime as well', async () => {
+    const spec = { runtime: { type: 'llma-cli' }, model: { temperature: 0.5 }, tools: [{ name: 'web_fetch' }] }
+    expect(await problemsOf('agents', { name: 'a', spec })).toEqual([
+      { path: 'spec.tools', message: expect.stringContaining('runtime.defaultAllowedTools') },
+      { path: 'spec.model.temperature', message: expect.stringContaining('has no effect with runtime') },
+    ])
+  })
 })
 
 describe('an execution workspace', () => {

@@ -1,7 +1,6 @@
 // Agent: a model or a command line with its prompt, tools, skills and limits.
 
 import { z } from 'zod'
-import type { Problem } from '../../errors.ts'
 import { Duration } from '../duration.ts'
 import { field, notBoth, publishedMark } from '../field.ts'
 import { Execution, ResourceRequirements } from './execution.ts'
@@ -163,35 +162,6 @@ export const AgentSpec = z
     ],
   })
 export type AgentSpec = z.infer<typeof AgentSpec>
-
-function runtimeProblems(runtime: AgentRuntime, spec: AgentSpec): Problem[] {
-  const problems: Problem[] = []
-  if (runtime.type !== undefined && runtime.runtimeRef !== undefined) {
-    problems.push({ path: 'runtime', message: 'must have either type or runtimeRef, not both' })
-  }
-  if (runtime.type === undefined && runtime.runtimeRef === undefined) {
-    problems.push({ path: 'runtime.type', message: `is required; one of ${runtimeTypes.join(', ')}` })
-  }
-  if (spec.providerRef !== undefined) {
-    problems.push({ path: 'providerRef', message: 'cannot be combined with runtime; remove one of the two' })
-  }
-  if (spec.model?.provider !== undefined) {
-    problems.push({ path: 'model.provider', message: 'cannot be combined with runtime; remove one of the two' })
-  }
-  if (runtime.type === 'opencode' && spec.model?.name === undefined) {
-    problems.push({ path: 'model.name', message: 'is required for runtime opencode' })
-  }
-  return problems
-}
-
-/** Problems across fields; paths are relative to the spec. */
-export function agentProblems(spec: AgentSpec): Problem[] {
-  const problems = spec.runtime === undefined ? [] : runtimeProblems(spec.runtime, spec)
-  if (spec.execution?.workspace !== undefined) {
-    problems.push({ path: 'execution.workspace', message: 'has no effect on an agent; set it on the task' })
-  }
-  return problems
-}
 
 /** The status of an agent, written by the service. */
 export const AgentStatus = z

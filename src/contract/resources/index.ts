@@ -1,7 +1,8 @@
 // The table of the seven kinds of the service: names, schemas, columns. Code that is generic over kinds uses it.
 import type { z } from 'zod'
 import type { Problem } from '../../errors.ts'
-import { Agent, AgentSpec, AgentStatus, agentProblems } from './agent.ts'
+import { Agent, AgentSpec, AgentStatus } from './agent.ts'
+import { agentProblems } from './agent-problems.ts'
 import type { apiVersion, ObjectMeta } from './metadata.ts'
 import { Provider, ProviderSpec, ProviderStatus, providerProblems } from './provider.ts'
 import {

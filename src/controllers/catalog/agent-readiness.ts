@@ -1,7 +1,8 @@
 // Whether everything that an agent refers to exists.
 import { lookUpDefault } from '../../catalog/models.ts'
 import { findAwaited } from '../../contract/awaited.ts'
-import { type Agent, agentProblems } from '../../contract/resources/agent.ts'
+import type { Agent } from '../../contract/resources/agent.ts'
+import { agentProblems } from '../../contract/resources/agent-problems.ts'
 import type { Provider } from '../../contract/resources/provider.ts'
 import { summarize } from '../../contract/validation.ts'
 import { findProgramProblem } from '../../rules/agent-programs.ts'
