@@ -11,10 +11,9 @@ describe('the repository of a task', () => {
     expect(gitWorkspaceOf({ workspace: { branch: 'main' } })).toBeUndefined()
   })
 
-  it('gets its credentials by https, however it is written', () => {
-    expect(at('http://a.example:8080/b')).toBe('http://a.example:8080/b')
+  it('gets its credentials where it is dialled', () => {
     expect(at('git@a.example:owner/b.git')).toBe('https://a.example/owner/b.git')
-    expect(at('ssh://git@a.example:22/owner/b')).toBe('https://a.example/owner/b')
+    expect(repositoryUrl({})).toBeUndefined()
   })
 })
 

@@ -1,4 +1,5 @@
 // The git repository that a task works in.
+import { readGitAddress } from '../contract/git-address.ts'
 import type { Workspace } from '../contract/resources/execution.ts'
 import type { TaskSpec } from '../contract/resources/task.ts'
 
@@ -11,14 +12,9 @@ export function gitWorkspaceOf(spec: Pick<TaskSpec, 'workspace' | 'agentRuntime'
   return workspace?.gitRepo === undefined ? undefined : { ...workspace, gitRepo: workspace.gitRepo }
 }
 
-/** The address that gets the credentials; `git@host:path` and `ssh://` stand for https. */
+/** What is dialled, and gets the credentials. */
 export function repositoryUrl(spec: Pick<TaskSpec, 'workspace' | 'agentRuntime'>): URL | undefined {
-  const address = gitWorkspaceOf(spec)?.gitRepo
-  if (address === undefined) return undefined
-  const short = /^[^@/]+@([^:/]+):(.+)$/.exec(address)
-  const url = URL.parse(short === null ? address : `https://${short[1]}/${short[2]}`)
-  if (url === null || /^https?:$/.test(url.protocol)) return url ?? undefined
-  return URL.parse(`https://${url.hostname}${url.pathname}`) ?? undefined
+  return readGitAddress(gitWorkspaceOf(spec)?.gitRepo ?? '')
 }
 
 const tokenKeys = ['CODEHOST_TOKEN', 'GITHUB_TOKEN', 'token', 'password'] as const

@@ -3,9 +3,15 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { Checkout, CheckoutLimits, CheckoutSpec, Checkouts } from '../../ports/checkouts.ts'
+import { readGitAddress } from '../../contract/git-address.ts'
+import {
+  type Checkout,
+  CheckoutError,
+  type CheckoutLimits,
+  type CheckoutSpec,
+  type Checkouts,
+} from '../../ports/checkouts.ts'
 import type { Egress, EgressPolicy } from '../../ports/egress.ts'
-import { readAddress } from './address.ts'
 import { type Cloned, cloneInto, findWorkFolder } from './clone.ts'
 import { runGit } from './command.ts'
 import { readDiff } from './diff.ts'
@@ -57,6 +63,13 @@ async function saveState(place: string, state: State): Promise<void> {
 async function readState(place: string): Promise<State | undefined> {
   const text = await readFile(join(place, 'state.json'), 'utf8').catch(() => undefined)
   return text === undefined ? undefined : (JSON.parse(text) as State)
+}
+
+function readAddress(text: string): URL {
+  const url = readGitAddress(text)
+  if (url !== undefined) return url
+  const message = 'The address of the repository is not one that can be used. Write it as https://host/owner/repo.'
+  throw new CheckoutError('AddressUnsupported', message)
 }
 
 function serverFor({ egress, policy }: CheckoutsOptions, spec: CheckoutSpec, url: string): ServerOptions {

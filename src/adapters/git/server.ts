@@ -3,12 +3,12 @@
 
 import { type CheckoutCredentials, CheckoutError } from '../../ports/checkouts.ts'
 import type { Egress, EgressPolicy } from '../../ports/egress.ts'
-import { readAddress } from './address.ts'
 import { endOfFlush, FrameError, readLines } from './pkt-lines.ts'
 
 export type Service = 'git-upload-pack' | 'git-receive-pack'
 
 export type ServerOptions = {
+  /** As it is dialled. */
   url: string
   egress: Egress
   policy: EgressPolicy
@@ -92,7 +92,7 @@ async function follow(first: string, send: (address: string) => Promise<Response
 /** The first exchange with a service of the server: fails when the repository cannot be used. */
 export async function greetServer(options: ServerOptions, service: Service, signal: AbortSignal): Promise<Greeting> {
   const { egress, policy, login } = options
-  const url = readAddress(options.url)
+  const url = new URL(options.url)
   const send = egress.fetchWith(policy)
   const version: Record<string, string> = service === 'git-upload-pack' ? { 'git-protocol': 'version=2' } : {}
   const headersFor = (address: string) => ({ ...agent, ...version, ...loginHeaders(login, new URL(address).origin) })

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { field, notBoth, publishedMark } from '../field.ts'
+import { readGitAddress } from '../git-address.ts'
 import { Quantity } from '../quantity.ts'
 import { ForeignName, Labels, Name } from './metadata.ts'
 import { EntryKey, FreeForm, refersTo, SecretRef } from './references.ts'
@@ -80,19 +81,12 @@ export const ResourceRequirements = z.strictObject({
 })
 export type ResourceRequirements = z.infer<typeof ResourceRequirements>
 
-function isGitAddress(text: string): boolean {
-  if (/^[A-Za-z0-9_][A-Za-z0-9._-]*@[A-Za-z0-9.-]+:[^\s\0:][^\s\0]*$/.test(text)) return true
-  const url = URL.parse(text)
-  if (url === null || url.password !== '' || /[\s\0]/.test(text)) return false
-  return /^https?:$/.test(url.protocol) ? url.username === '' : url.protocol === 'ssh:'
-}
-
 /** Address of a git repository, without a password in it. */
 export const GitAddress = z
   .string()
   .max(2048)
   .refine(
-    isGitAddress,
+    (text) => readGitAddress(text) !== undefined,
     'must be the address of a git repository (https://host/owner/repo or git@host:owner/repo) without a password',
   )
   .meta({ example: 'https://github.com/owner/repo' })
