@@ -29,39 +29,40 @@ const tokens: Shape[] = [
   {
     pattern: new RegExp(`${privateKey}(?:\\\\[rn]|[\\sA-Za-z0-9+/=:,-]){64,}`, 'g'),
     replacement: mark,
-    open: new RegExp(`${openPrivateKey}|${privateKey}(?:\\\\[rn]|[\\sA-Za-z0-9+/=:,-])*\\\\?$`),
+    open: new RegExp(`${openPrivateKey}|${privateKey}(?:\\\\[rn]|[\\sA-Za-z0-9+/=:,-])*\\\\?$`, 'g'),
   },
   {
     pattern: new RegExp(`${start}(?:sk|pk|rk)-${digit}[A-Za-z0-9_-]{16,}`, 'g'),
     replacement: mark,
-    open: new RegExp(`${start}[spr](?:k(?:-[A-Za-z0-9_-]*)?)?$`),
+    open: new RegExp(`${start}[spr](?:k(?:-[A-Za-z0-9_-]*)?)?$`, 'g'),
   },
   {
     pattern: /\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,})/g,
     replacement: mark,
     open: new RegExp(
       `\\b(?:gh[pousr]?(?:(?<=[pousr])_[A-Za-z0-9]*)?|${beginning('github_pat_', '[A-Za-z0-9_]*')}|${beginning('glpat-', '[A-Za-z0-9_-]*')})$`,
+      'g',
     ),
   },
   {
     pattern: new RegExp(`${start}svc_${digit}[A-Za-z0-9_-]{43,}`, 'g'),
     replacement: mark,
-    open: new RegExp(`${start}${beginning('svc_', '[A-Za-z0-9_-]*')}$`),
+    open: new RegExp(`${start}${beginning('svc_', '[A-Za-z0-9_-]*')}$`, 'g'),
   },
   {
     pattern: new RegExp(`${start}xox[a-z]-${digit}[A-Za-z0-9-]{10,}`, 'g'),
     replacement: mark,
-    open: new RegExp(`${start}x(?:o(?:x(?:[a-z](?:-[A-Za-z0-9-]*)?)?)?)?$`),
+    open: new RegExp(`${start}x(?:o(?:x(?:[a-z](?:-[A-Za-z0-9-]*)?)?)?)?$`, 'g'),
   },
   {
     pattern: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
     replacement: mark,
-    open: /\bA(?:[KS](?:I(?:A[A-Z0-9]*)?)?)?$/,
+    open: /\bA(?:[KS](?:I(?:A[A-Z0-9]*)?)?)?$/g,
   },
   {
     pattern: new RegExp(`${start}eyJ[A-Za-z0-9_-]{6,}\\.[A-Za-z0-9_-]{6,}\\.[A-Za-z0-9_-]*`, 'g'),
     replacement: mark,
-    open: new RegExp(`${start}${beginning('eyJ', '[A-Za-z0-9_.-]*')}$`),
+    open: new RegExp(`${start}${beginning('eyJ', '[A-Za-z0-9_.-]*')}$`, 'g'),
   },
 ]
 
@@ -78,27 +79,27 @@ const surroundings: Shape[] = [
   {
     pattern: new RegExp(`${privateKey}[\\s\\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`, 'g'),
     replacement: mark,
-    open: new RegExp(openPrivateKey),
+    open: new RegExp(openPrivateKey, 'g'),
   },
   {
     pattern: /\b((?:proxy-)?authorization\\*["']?\s*[:=]\s*\\*["']?(?:bearer|basic|token|digest)?\s*)[^\s"',;\\]{6,}/gi,
     replacement: `$1${mark}`,
-    open: /(?<kept>\b(?:proxy-)?authorization\\*["']?\s*[:=])\s*\\*["']?(?:bearer|basic|token|digest)?\s*[^\s"',;\\]*$/i,
+    open: /(?<kept>\b(?:proxy-)?authorization\\*["']?\s*[:=])\s*\\*["']?(?:bearer|basic|token|digest)?\s*[^\s"',;\\]*$/gi,
   },
   {
     pattern: /\b(bearer\s+)[A-Za-z0-9._~+/-]{16,}=*/gi,
     replacement: `$1${mark}`,
-    open: /(?<kept>\bbearer\s)\s*[A-Za-z0-9._~+/-]*=*$/i,
+    open: /(?<kept>\bbearer\s)\s*[A-Za-z0-9._~+/-]*=*$/gi,
   },
   {
     pattern: /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@:"'<>]*:[^\s/?#@"'<>]+@/gi,
     replacement: `$1${mark}@`,
-    open: /(?<kept>\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@"'<>]*$/i,
+    open: /(?<kept>\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@"'<>]*$/gi,
   },
   {
     pattern: new RegExp(`((?:${names})\\\\*["']?\\s*[:=]\\s*)${value}`, 'gi'),
     replacement: `$1$2${mark}`,
-    open: new RegExp(`(?<kept>(?:${names})\\\\*["']?\\s*[:=])\\s*${openValue}$`, 'i'),
+    open: new RegExp(`(?<kept>(?:${names})\\\\*["']?\\s*[:=])\\s*${openValue}$`, 'gi'),
   },
 ]
 
@@ -107,9 +108,6 @@ export type ShapeLevel = 'tokens' | 'all'
 
 const levels: Record<ShapeLevel, Shape[]> = { tokens, all: [...surroundings, ...tokens] }
 
-/** Of a shape, where it is looked for from a place on. */
-const openFrom = new Map(levels.all.map(({ open }) => [open, new RegExp(open, `${open.flags}g`)]))
-
 /** The text without anything that looks like a credential. */
 export function cutShapes(text: string, level: ShapeLevel): string {
   return levels[level].reduce((rest, { pattern, replacement }) => rest.replace(pattern, replacement), text)
@@ -117,15 +115,16 @@ export function cutShapes(text: string, level: ShapeLevel): string {
 
 /** Where the text must end, so that nothing of a secret is shown; undefined: it can be shown as a whole. */
 function findOpen(text: string, { pattern, open }: Shape): number | undefined {
-  const search = openFrom.get(open) ?? open
-  search.lastIndex = 0
-  for (let found = search.exec(text); found !== null; found = search.exec(text)) {
+  open.lastIndex = 0
+  let found = open.exec(text)
+  if (found === null) return undefined
+  const wholes = [...text.matchAll(pattern)]
+  for (; found !== null; found = open.exec(text)) {
     const { index, groups } = found
-    const wholes = [...text.matchAll(pattern)]
     const inside = wholes.find((whole) => whole.index < index && index < whole.index + whole[0].length)
     // What begins inside of a whole secret is a part of it.
     if (inside === undefined) return index + (groups?.kept?.length ?? 0)
-    search.lastIndex = inside.index + inside[0].length
+    open.lastIndex = inside.index + inside[0].length
   }
   return undefined
 }
