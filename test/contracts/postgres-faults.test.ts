@@ -1,5 +1,4 @@
 // What happens to the records when their PostgreSQL fails: restarted, gone, slow, full.
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -12,6 +11,7 @@ import { sql } from '../../src/adapters/sql/statement.ts'
 import { systemClock as clock, systemIds as ids } from '../../src/adapters/system/clock.ts'
 import { isSvcError } from '../../src/errors.ts'
 import { type PostgresServer, postgresMissing, startPostgres } from '../fixtures/postgres.ts'
+import { openSmallDisk, type SmallDisk, smallDiskRefusal } from '../fixtures/small-disk.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { makeDatabase, openBody, openReplica, prepareTemplate } from './postgres-bench.ts'
 import { collect, MEBIBYTE, makeBody, readText, textBody } from './record-bench.ts'
@@ -221,54 +221,39 @@ describe.skipIf(postgresMissing !== undefined)('records while PostgreSQL fails',
   })
 })
 
-/** A file system of 24 MiB, or undefined where this user may not mount one. */
-function mountSmallDisk(): string | undefined {
-  if (postgresMissing !== undefined) return undefined
-  const folder = mkdtempSync(join(tmpdir(), 'svc-small-disk-'))
-  try {
-    execFileSync('/bin/mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', folder], { stdio: 'ignore' })
-    return folder
-  } catch {
-    rmSync(folder, { recursive: true, force: true })
-    return undefined
-  }
-}
+const noDisk = postgresMissing ?? smallDiskRefusal
 
-const smallDisk = mountSmallDisk()
+describe.skipIf(noDisk !== undefined)(`a database disk that is really full ${noDisk ?? ''}`, () => {
+  let disk: SmallDisk
+  let server: PostgresServer
+  beforeAll(async () => {
+    disk = openSmallDisk(24)
+    server = await startPostgres()
+    server.give(disk.folder)
+    server.execute('postgres', `create tablespace small location '${disk.folder}'`)
+    server.execute('postgres', 'create database small tablespace small')
+  }, 60_000)
+  afterAll(async () => {
+    await server.remove()
+    disk.remove()
+  })
 
-describe.skipIf(smallDisk === undefined)(
-  'a database disk that is really full (skipped where tmpfs cannot be mounted)',
-  () => {
-    let server: PostgresServer
-    beforeAll(async () => {
-      server = await startPostgres()
-      server.give(smallDisk ?? '')
-      server.execute('postgres', `create tablespace small location '${smallDisk}'`)
-      server.execute('postgres', 'create database small tablespace small')
-    }, 60_000)
-    afterAll(async () => {
-      await server.remove()
-      execFileSync('/bin/umount', [smallDisk ?? ''])
-      rmSync(smallDisk ?? '', { recursive: true, force: true })
-    })
-
-    it('refuses what does not fit, keeps what was there, and recovers', async () => {
-      const { records, close } = await openPostgresRecords({ url: server.urlOf('small'), clock, ids })
-      await records.results.put(key, textBody('small'), 'text/plain')
-      await records.logs.append(key, ['before'])
-      const fill = async () => {
-        for (let attempt = 2; attempt < 9; attempt += 1) {
-          await records.results.put({ ...key, attempt }, makeBody(4 * MEBIBYTE).body, 'text/plain')
-        }
+  it('refuses what does not fit, keeps what was there, and recovers', async () => {
+    const { records, close } = await openPostgresRecords({ url: server.urlOf('small'), clock, ids })
+    await records.results.put(key, textBody('small'), 'text/plain')
+    await records.logs.append(key, ['before'])
+    const fill = async () => {
+      for (let attempt = 2; attempt < 9; attempt += 1) {
+        await records.results.put({ ...key, attempt }, makeBody(4 * MEBIBYTE).body, 'text/plain')
       }
-      await expect(fill()).rejects.toMatchObject({ reason: 'StorageFull', status: 507 })
-      expect(await readText(await records.results.get('task-1', 1))).toBe('small')
-      await records.results.removeTask('task-1')
-      execFileSync('/bin/mount', ['-o', 'remount,size=64m', smallDisk ?? ''])
-      await records.results.put(key, makeBody(MEBIBYTE).body, 'text/plain')
-      await records.logs.append(key, ['after'])
-      expect((await collect(records.logs.read('task-1', {}))).map(({ text }) => text)).toEqual(['before', 'after'])
-      await close()
-    })
-  },
-)
+    }
+    await expect(fill()).rejects.toMatchObject({ reason: 'StorageFull', status: 507 })
+    expect(await readText(await records.results.get('task-1', 1))).toBe('small')
+    await records.results.removeTask('task-1')
+    disk.resize(64)
+    await records.results.put(key, makeBody(MEBIBYTE).body, 'text/plain')
+    await records.logs.append(key, ['after'])
+    expect((await collect(records.logs.read('task-1', {}))).map(({ text }) => text)).toEqual(['before', 'after'])
+    await close()
+  })
+})

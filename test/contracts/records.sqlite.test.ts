@@ -1,38 +1,23 @@
 // The suites of all record stores over SQLite and a folder, and what only they can show: a real full disk.
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openSmallDisk, type SmallDisk, smallDiskRefusal } from '../fixtures/small-disk.ts'
 import { collect, MEBIBYTE, makeBody, readText, textBody } from './record-bench.ts'
 import { recordSuites } from './record-suites.ts'
 import { openSqliteBench } from './sqlite-bench.ts'
 
 for (const describeRecords of recordSuites) describeRecords('SQLite', () => openSqliteBench())
 
-/** A file system of 4 MiB, or undefined where this user may not mount one. */
-function mountSmallDisk(): string | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-small-disk-'))
-  try {
-    execFileSync('/bin/mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', folder], { stdio: 'ignore' })
-    return folder
-  } catch {
-    rmSync(folder, { recursive: true, force: true })
-    return undefined
-  }
-}
-
-const smallDisk = mountSmallDisk()
-
-describe.skipIf(smallDisk === undefined)('a disk that is really full (skipped where tmpfs cannot be mounted)', () => {
+describe.skipIf(smallDiskRefusal !== undefined)(`a disk that is really full ${smallDiskRefusal ?? ''}`, () => {
+  let disk: SmallDisk
   let bench: Awaited<ReturnType<typeof openSqliteBench>>
   beforeAll(async () => {
-    bench = await openSqliteBench({ blobDir: join(smallDisk ?? '', 'data') })
+    disk = openSmallDisk(4)
+    bench = await openSqliteBench({ blobDir: join(disk.folder, 'data') })
   })
   afterAll(async () => {
     await bench.close()
-    execFileSync('/bin/umount', [smallDisk ?? ''])
-    rmSync(smallDisk ?? '', { recursive: true, force: true })
+    disk.remove()
   })
 
   it('refuses what does not fit, keeps what was there, and recovers', async () => {

@@ -1,12 +1,13 @@
 // How much a task may write: more than its workspace holds ends it with a reason, early, and leaves nothing behind.
 import { execFile, execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { probeBubblewrap } from '../../src/adapters/embedded/confinement/bubblewrap.ts'
 import { createSandbox } from '../../src/adapters/embedded/sandbox/sandbox.ts'
 import type { AttemptKey, WorkloadLimits, WorkloadState } from '../../src/ports/workloads.ts'
+import { openSmallDisk, type SmallDisk, smallDiskRefusal } from '../fixtures/small-disk.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { makeFolder, removeFolder, testIds } from './embedded-bench.ts'
 import { type EmbeddedBench, openEmbeddedBench, workerFixture } from './embedded-workloads-bench.ts'
@@ -116,44 +117,21 @@ describe.skipIf(!probe.available)('code that shares a folder', () => {
   })
 })
 
-/** A small disk of its own; a word on why there is none. */
-function mountDisk(folder: string): string | undefined {
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', folder], { stdio: 'pipe' })
-    return undefined
-  } catch (error) {
-    return `a small file system cannot be mounted here: ${String(error).split('\n')[0]}`
-  }
-}
+const noDisk = probe.available ? smallDiskRefusal : probe.reason
 
-const noDisk = (() => {
-  const folder = makeFolder('disk-probe')
-  const problem = mountDisk(folder)
-  if (problem === undefined) execFileSync('umount', [folder])
-  removeFolder(folder)
-  return problem
-})()
-
-describe.skipIf(!probe.available || noDisk !== undefined)(`a disk that is nearly full ${noDisk ?? ''}`, () => {
-  let disk: string
+describe.skipIf(noDisk !== undefined)(`a disk that is nearly full ${noDisk ?? ''}`, () => {
+  let disk: SmallDisk
   let small: EmbeddedBench
   beforeEach(() => {
-    disk = makeFolder('small-disk')
-    mountDisk(disk)
+    // At least 3.2 MiB are to be free, and in danger are the last 1.6.
+    disk = openSmallDisk(64)
     const workspaces = { size: { bytes: 1024 * mebibyte, files: 400 }, layer: watched }
-    small = openEmbeddedBench({ dataDir: join(disk, 'data'), workspaces })
+    small = openEmbeddedBench({ dataDir: join(disk.folder, 'data'), workspaces })
   })
   afterEach(async () => {
     await small.close()
-    execFileSync('umount', ['--lazy', disk])
-    removeFolder(disk)
+    disk.remove()
   })
-
-  /** Of 64 MiB at least 3.2 are to be free, and in danger are the last 1.6. */
-  function leaveFree(bytes: number): void {
-    const { bavail, bsize } = statfsSync(disk)
-    writeFileSync(join(disk, 'ballast'), Buffer.alloc(bavail * bsize - bytes))
-  }
 
   const submit = async (taskUid: string, script: string) => {
     const run = { kind: 'command' as const, command: ['/bin/bash', '-c', script], args: [], env: {} }
@@ -169,13 +147,13 @@ describe.skipIf(!probe.available || noDisk !== undefined)(`a disk that is nearly
     }, `${key.taskUid} is ${phase}`)
 
   it('starts nothing below its reserve, and starts again when there is room', async () => {
-    leaveFree(2.4 * mebibyte)
+    disk.leaveFree(2.4 * mebibyte)
     expect(small.workloads.capacity()).toBe(0)
     await expect(submit('a', 'true')).rejects.toMatchObject({
       reason: 'Unavailable',
       message: expect.stringMatching(/too little free space/),
     })
-    rmSync(join(disk, 'ballast'))
+    disk.makeRoom()
     expect(small.workloads.capacity()).toBeGreaterThan(0)
     await waitForPhase(await submit('a', 'true'), 'Succeeded')
   })
@@ -185,14 +163,15 @@ describe.skipIf(!probe.available || noDisk !== undefined)(`a disk that is nearly
     const few = await submit('few', `head -c 4000000 /dev/zero > f; ${wait}`)
     await waitForPhase(few, 'Running')
     const most = await submit('most', `head -c 30000000 /dev/zero > f; ${wait}`)
-    const isWritten = () => execFileSync('find', [disk, '-name', 'written'], { encoding: 'utf8' }).trim().split('\n')
+    const isWritten = () =>
+      execFileSync('find', [disk.folder, '-name', 'written'], { encoding: 'utf8' }).trim().split('\n')
     await waitFor(async () => isWritten().length === 2, 'both have written')
-    leaveFree(mebibyte)
+    disk.leaveFree(mebibyte)
     const state = await waitForPhase(most, 'Failed')
     expect(state).toMatchObject({ reason: 'DiskFull', message: expect.stringContaining('had written the most') })
     expect(await small.workloads.observe(few)).toMatchObject({ phase: 'Running' })
     await small.workloads.remove(most)
-    expect(readdirSync(join(disk, 'data', 'work'))).toHaveLength(1)
+    expect(readdirSync(join(disk.folder, 'data', 'work'))).toHaveLength(1)
   })
 })
 

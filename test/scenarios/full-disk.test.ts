@@ -1,54 +1,30 @@
 // A full disk under the running service: a clear error, nothing acknowledged is lost, and it recovers by itself.
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openSmallDisk, type SmallDisk, smallDiskRefusal } from '../fixtures/small-disk.ts'
 import { pause, waitFor } from '../fixtures/time.ts'
 import { createTask, getTask, makeFolder, removeFolder, type Service, startService, waitForPhase } from './service.ts'
 
-const folder = makeFolder()
-const disk = join(folder, 'disk')
-const ballast = join(disk, 'ballast')
+let disk: SmallDisk
+let folder: string
 
-function tryMount(): string | undefined {
-  mkdirSync(disk)
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', disk], { stdio: 'pipe' })
-    return undefined
-  } catch (error) {
-    return `a small file system cannot be mounted here: ${String(error).split('\n')[0]}`
-  }
-}
-
-const refusal = tryMount()
-
-/** Takes what is left, to the last block. */
-function fillDisk(): void {
-  for (const size of [1 << 20, 1 << 16, 1 << 12]) {
-    const chunk = Buffer.alloc(size)
-    try {
-      for (;;) writeFileSync(ballast, chunk, { flag: 'a' })
-    } catch {
-      // Full for blocks of this size.
-    }
-  }
-}
-
-describe.skipIf(refusal !== undefined)(`a full disk ${refusal ?? ''}`, () => {
+describe.skipIf(smallDiskRefusal !== undefined)(`a full disk ${smallDiskRefusal ?? ''}`, () => {
   let service: Service
   beforeAll(async () => {
-    service = await startService({ folder, flags: ['--data-dir', join(disk, 'data')] })
+    disk = openSmallDisk(24)
+    folder = makeFolder()
+    service = await startService({ folder, flags: ['--data-dir', join(disk.folder, 'data')] })
   })
   afterAll(async () => {
     await service.stop()
-    execFileSync('umount', [disk])
+    disk.remove()
     removeFolder(folder)
   })
 
   it('is answered 507 with what to do, keeps what was acknowledged, and recovers when there is room', async () => {
     await createTask(service, 'before', { type: 'container', command: ['echo', 'kept'] })
     await waitForPhase(service, 'before', 'Succeeded')
-    fillDisk()
+    disk.fill()
     const big = 'x'.repeat(200_000)
     const refused = await waitFor(async () => {
       const body = {
@@ -62,22 +38,21 @@ describe.skipIf(refusal !== undefined)(`a full disk ${refusal ?? ''}`, () => {
     expect(refused.body.error?.reason).toBe('StorageFull')
     expect(refused.body.error?.message).toMatch(/disk|space/i)
     expect((await getTask(service, 'before')).status?.phase).toBe('Succeeded')
-    rmSync(ballast)
+    disk.makeRoom()
     await createTask(service, 'after', { type: 'container', command: ['echo', 'again'] })
     await waitForPhase(service, 'after', 'Succeeded')
   })
 
   it('starts nothing below the reserve, while the store still writes', async () => {
     // A twentieth of this disk is to be free: 1.2 MiB.
-    const { bavail, bsize } = statfsSync(disk)
-    writeFileSync(ballast, Buffer.alloc(bavail * bsize - 900_000))
+    disk.leaveFree(900_000)
     await createTask(service, 'held', { type: 'container', command: ['echo', 'late'] })
     await createTask(service, 'held-too', { type: 'container', command: ['echo', 'late'] })
     // Whole seconds: what started before has an earlier one.
     await pause(2000)
     expect((await getTask(service, 'held')).status?.startTime).toBeUndefined()
     const freedAt = Math.floor(Date.now() / 1000) * 1000
-    rmSync(ballast)
+    disk.makeRoom()
     for (const name of ['held', 'held-too']) {
       const { status } = await waitForPhase(service, name, 'Succeeded')
       expect(Date.parse(status?.startTime ?? '')).toBeGreaterThanOrEqual(freedAt)
