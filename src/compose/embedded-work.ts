@@ -67,11 +67,12 @@ export function findAgents({ programPath, agentProgram }: Config) {
 
 /** Git repositories of tasks; their private parts lie in the data folder. */
 export function openCheckouts(
-  { paths, gitAuthor, gitCacheSize }: Config,
+  { paths, gitAuthor, gitSigningKey, gitCacheSize }: Config,
   reach: Pick<CheckoutsOptions, 'egress' | 'policy'>,
 ): Checkouts {
   const root = join(paths.dataDir, 'git')
-  return createCheckouts({ ...reach, root, author: gitAuthor, cacheBytes: parseQuantity(gitCacheSize) })
+  const cacheBytes = parseQuantity(gitCacheSize)
+  return createCheckouts({ ...reach, root, author: gitAuthor, signingKey: gitSigningKey, cacheBytes })
 }
 
 type LocalParts = { records: Records; checkouts: Checkouts; log: Logger }

@@ -123,6 +123,7 @@ export const checkoutFaults = [
   'PushProtected',
   'PushBehind',
   'PushBranchGone',
+  'SigningFailed',
   'GitMissing',
   'GitFailed',
 ] as const

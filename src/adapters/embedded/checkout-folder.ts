@@ -96,6 +96,15 @@ export function openCheckoutFolder(parts: CheckoutParts, attempt: Attempt): Chec
     }
   }
 
+  async function keepChangesOrDiff(opened: Checkout, output: CommandOutput | undefined): Promise<void> {
+    try {
+      await keepChanges(opened, output)
+    } catch (error) {
+      await keepDiff(opened)
+      throw error
+    }
+  }
+
   return {
     subPath: asked.spec.subPath ?? '',
     async fill(folder) {
@@ -108,19 +117,16 @@ export function openCheckoutFolder(parts: CheckoutParts, attempt: Attempt): Chec
       }
     },
     async finish({ end, output }) {
+      if (checkout === undefined) return end
       try {
         // A stopped attempt pushes nothing, whatever its program said last.
-        if (checkout !== undefined && end.ok && !signal.aborted) await keepChanges(checkout, output)
-        else if (checkout !== undefined) await keepDiff(checkout)
+        await (end.ok && !signal.aborted ? keepChangesOrDiff(checkout, output) : keepDiff(checkout))
         return end
       } catch (error) {
-        return {
-          ok: false,
-          reason: 'CheckoutFailed',
-          message: `What was changed could not be kept: ${messageOf(error)}`,
-        }
+        const message = `What was changed could not be kept: ${messageOf(error)}`
+        return { ok: false, reason: 'CheckoutFailed', message }
       } finally {
-        await checkout?.close().catch(() => undefined)
+        await checkout.close().catch(() => undefined)
       }
     },
     close: async () => checkout?.close(),

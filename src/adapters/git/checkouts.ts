@@ -19,6 +19,7 @@ import { tooSlow, underFaults } from './faults.ts'
 import { createObjectCache } from './object-cache.ts'
 import { pushCommit } from './push.ts'
 import type { ServerOptions } from './server.ts'
+import { createSigning, type Signing } from './signing.ts'
 import { recordTree, type WorkTree } from './work-tree.ts'
 
 export type CheckoutsOptions = {
@@ -28,6 +29,8 @@ export type CheckoutsOptions = {
   policy: EgressPolicy
   /** Of commits whose checkout names none. Default: svc. */
   author?: CheckoutSpec['author'] | undefined
+  /** File of the private key that commits are signed with. Absent: they are not. */
+  signingKey?: string | undefined
   /** What the objects of all repositories may take. Default: 20 GiB. */
   cacheBytes?: number
 }
@@ -50,7 +53,7 @@ type State = Cloned & { folder: string; head: string }
 
 type AuthoredSpec = CheckoutSpec & Required<Pick<CheckoutSpec, 'author'>>
 
-type Opened = { options: CheckoutsOptions; spec: AuthoredSpec; place: string; state: State }
+type Opened = { options: CheckoutsOptions; signing: Signing; spec: AuthoredSpec; place: string; state: State }
 
 const gitDirOf = (place: string) => join(place, 'git')
 
@@ -96,15 +99,20 @@ async function within<T>(limits: CheckoutLimits, signal: AbortSignal, work: (sig
 const never = new AbortController().signal
 
 async function commitTree(opened: Opened, tree: WorkTree, message: string): Promise<string | undefined> {
-  const { spec, state } = opened
+  const { signing, spec, state } = opened
   const snapshot = await recordTree(tree)
   const { gitDir, signal } = tree
   const base = await runGit({ args: ['rev-parse', `${state.commit}^{tree}`], gitDir, signal })
   if (base.stdout.toString().trim() === snapshot.tree) return undefined
   const { name, email } = spec.author
-  const env = { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email }
-  const args = ['commit-tree', snapshot.tree, '-p', state.commit, '-F', '-']
-  const made = await runGit({ args, gitDir, env, input: message, signal })
+  const person = {
+    GIT_AUTHOR_NAME: name,
+    GIT_AUTHOR_EMAIL: email,
+    GIT_COMMITTER_NAME: name,
+    GIT_COMMITTER_EMAIL: email,
+  }
+  const args = ['commit-tree', ...signing.args, snapshot.tree, '-p', state.commit, '-F', '-']
+  const made = await runGit({ args, gitDir, env: { ...person, ...signing.env }, input: message, signal })
   return made.stdout.toString().trim()
 }
 
@@ -174,6 +182,7 @@ async function isFresh(place: string): Promise<boolean> {
 export function createCheckouts(options: CheckoutsOptions): Checkouts {
   const root = resolve(options.root)
   const cache = createObjectCache(join(root, 'objects'), options.cacheBytes ?? usualCacheBytes)
+  const signing = createSigning(options.signingKey)
   const placeOf = (folder: string) =>
     join(root, 'checkouts', createHash('sha256').update(resolve(folder)).digest('hex').slice(0, 32))
 
@@ -186,12 +195,13 @@ export function createCheckouts(options: CheckoutsOptions): Checkouts {
         await rm(place, { recursive: true, force: true })
         await mkdir(place, { recursive: true, mode: 0o700 })
         try {
+          await signing.check()
           const server = serverFor(options, spec, spec.url)
           const whole = { spec, limits, folder: resolve(folder), gitDir: gitDirOf(place), server, cache, signal: until }
           const cloned = await cloneInto(whole)
           const state = { ...cloned, folder: resolve(folder), head: cloned.commit }
           await saveState(place, state)
-          return await openCheckout({ options, spec, place, state })
+          return await openCheckout({ options, signing, spec, place, state })
         } catch (error) {
           await rm(place, { recursive: true, force: true })
           throw error
@@ -203,7 +213,7 @@ export function createCheckouts(options: CheckoutsOptions): Checkouts {
       const state = await readState(place)
       return state === undefined
         ? undefined
-        : await openCheckout({ options, spec: withAuthor(asked, options), place, state })
+        : await openCheckout({ options, signing, spec: withAuthor(asked, options), place, state })
     },
     async clean() {
       return (await removeForgotten(root)) + (await cache.clean())

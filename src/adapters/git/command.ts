@@ -58,9 +58,12 @@ const settings = {
 }
 const settingArgs = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 
+/** Where git and what it starts are looked up. */
+export const gitPath = '/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin'
+
 function environment(gitDir: string, extra: Record<string, string>): Record<string, string> {
   return {
-    PATH: '/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin',
+    PATH: gitPath,
     LC_ALL: 'C',
     HOME: gitDir,
     GIT_DIR: gitDir,

@@ -1,6 +1,6 @@
 // Git repositories that tasks work in.
 import { z } from 'zod'
-import { define, quantity } from '../fields.ts'
+import { define, quantity, text } from '../fields.ts'
 
 /** Git takes no name without a letter or digit. */
 const person = /^([^<>\p{Cc}]*[\p{L}\p{N}][^<>\p{Cc}]*) <([^<>\s\p{Cc}]+@[^<>\s\p{Cc}]+)>$/u
@@ -19,6 +19,11 @@ export const gitSettings = {
     help: 'author of the commits that tasks push (default: svc <svc@localhost>)',
     example: 'Build bot <bot@example.com>',
     placeholder: 'person',
+  }),
+  gitSigningKey: define(text.optional(), {
+    help: 'private key of SSH, without a passphrase, that these commits are signed with (default: they are not signed)',
+    example: '/etc/svc/signing-key',
+    placeholder: 'file',
   }),
   gitCacheSize: define(quantity.default('20Gi'), {
     help: 'bytes that objects of repositories may take, so that they are not fetched again; swept every hour',
