@@ -87,5 +87,9 @@ export type AgentRuntime = {
 
 export const nothing: AgentReading = { events: [] }
 
+/** Of an answer that comes in pieces, in characters; a longer one could not be kept as a result. */
+export const longestAnswer = 10 * 1024 ** 2
+export const tooLong: AgentEvent = { type: 'failed', message: 'The answer is longer than 10 MiB.', reason: 'other' }
+
 /** The request header that keeps the proxies from offering tools of the service beside the program's own. */
 export const withoutServerTools = { name: 'X-Svc-Tools', value: 'disabled' }

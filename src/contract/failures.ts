@@ -103,6 +103,8 @@ const runs = {
   ProgramMissing: { class: 'final' },
   /** The program of the agent failed, or left no result. */
   AgentFailed: { class: 'retried' },
+  /** The program of the agent was killed by the system, or said that it had no memory left. */
+  AgentKilled: { class: 'retried' },
   /** The agent used all its turns. */
   TurnLimit: { class: 'final' },
   /** The answer does not match the task's schema, after the corrections too. */

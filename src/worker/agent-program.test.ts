@@ -44,7 +44,11 @@ type Outcome = { end: AgentEnd; events: AgentEvent[] }
 
 async function run(
   runtime: AgentRuntime,
-  { onEvent, signal, mostOutput }: { onEvent?: () => void; signal?: AbortSignal; mostOutput?: number } = {},
+  {
+    onEvent,
+    signal,
+    mostOutput,
+  }: { onEvent?: () => void; signal?: AbortSignal; mostOutput?: { bytes: number; lines: number } } = {},
 ): Promise<Outcome> {
   const events: AgentEvent[] = []
   const job: AgentJob = {
@@ -175,15 +179,33 @@ describe('an agent program', () => {
     expect(isAlive(Number(end.sessionId))).toBe(true)
   })
 
-  it('that floods its output is stopped', async () => {
-    const source = `
+  it.each([
+    ['output', `const [stream, line] = [process.stdout, 'x'.repeat(1000)]`, '4 MiB'],
+    ['errors', `const [stream, line] = [process.stderr, 'x'.repeat(1000)]`, '4 MiB'],
+    ['output with short lines', `const [stream, line] = [process.stdout, '{}']`, '10000 lines'],
+  ])('that floods its %s is stopped', async (_what, source, words) => {
+    const flood = `
       process.on('SIGTERM', () => {})
-      const lines = ('x'.repeat(1000) + '\\n').repeat(1000)
-      const flood = () => { while (process.stdout.write(lines)); process.stdout.once('drain', flood) }
+      const lines = (line + '\\n').repeat(1000)
+      const flood = () => { while (stream.write(lines)); stream.once('drain', flood) }
       flood()`
-    const { end } = await run(scripted(source), { mostOutput: 4 * 1024 ** 2 })
-    const message = 'The program printed more than 4 MiB.'
+    const { end } = await run(scripted(source + flood), { mostOutput: { bytes: 4 * 1024 ** 2, lines: 10_000 } })
+    const message = `The program printed more than ${words}.`
     expect(end).toMatchObject({ ok: false, reason: 'TooMuchOutput', message })
+  })
+
+  it.each([
+    ['is killed', `process.kill(process.pid, 'SIGKILL')`],
+    [
+      'fills its own heap',
+      `import { spawnSync } from 'node:child_process'
+      const hoard = 'const all = []; for (;;) all.push(new Array(1000).fill({}))'
+      spawnSync(process.execPath, ['--max-old-space-size=16', '--eval', hoard], { stdio: 'inherit' })
+      process.exit(134)`,
+    ],
+  ])('that %s ends with a reason that says memory', async (_what, source) => {
+    const { end } = await run(scripted(source))
+    expect(end).toMatchObject({ ok: false, reason: 'Killed', message: expect.stringContaining('memory') })
   })
 
   it('may flood its errors, of which the last words are told', async () => {

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { AgentEvent, AgentJob, AgentRuntime, AgentStart } from '../agents/runtime.ts'
+import type { AgentEvent, AgentJob, AgentReading, AgentRuntime, AgentStart } from '../agents/runtime.ts'
 import { messageOf, SvcError } from '../errors.ts'
 import type { Programs, RunningProgram } from '../ports/programs.ts'
 import { type AgentEnd, type AgentFailure, createJudge, fail } from './agent-verdict.ts'
@@ -13,8 +13,8 @@ import { createProgramGroup } from './program-group.ts'
 
 /** Longer lines are left out: a file that the agent writes stands in one line. */
 const longestLine = 16 * 1024 ** 2
-/** All that a program may print. */
-const mostOutputBytes = 512 * 1024 ** 2
+/** All that a program may print, its errors included: each line costs time, however short. */
+const mostOutput = { bytes: 512 * 1024 ** 2, lines: 2_000_000 }
 const errorTailLength = 4096
 /** From SIGTERM to SIGKILL. */
 const graceMs = 3000
@@ -29,7 +29,7 @@ export type AgentSurroundings = {
   emit(event: AgentEvent): void
   /** For tests. */
   graceMs?: number
-  mostOutput?: number
+  mostOutput?: typeof mostOutput
 }
 
 /** Never throws. */
@@ -96,7 +96,7 @@ function checkFolder(workFolder: string, refused: string[]): void {
 type Run = { start: AgentStart; job: AgentJob; surroundings: AgentSurroundings }
 
 async function followProgram(program: RunningProgram, { start, job, surroundings }: Run): Promise<AgentEnd> {
-  const { signal, emit, mostOutput = mostOutputBytes } = surroundings
+  const { signal, emit } = surroundings
   const group = createProgramGroup(program, surroundings.graceMs ?? graceMs)
   const judge = createJudge(job.maxTurns, emit)
   const errorTail = keepTail(program, errorTailLength)
@@ -112,35 +112,45 @@ async function followProgram(program: RunningProgram, { start, job, surroundings
   program.stdin?.write(start.input)
   if (!start.staysOpen) program.stdin?.end()
 
-  readOutput(program, mostOutput, {
-    onLine(line) {
-      const { events, reply, isOver = false } = start.reader.read(line)
-      for (const event of events) judge.hear(event)
-      if (reply !== undefined) program.stdin?.write(reply)
-      if (isOver) program.stdin?.end()
-      if (isOver) group.stopSoon(lingerMs)
-      else if (judge.isDecided()) group.stop()
-    },
-    onFlood: () => end('TooMuchOutput', `The program printed more than ${mostOutput / 1024 ** 2} MiB.`),
+  const obey = ({ events, reply, isOver = false }: AgentReading) => {
+    for (const event of events) judge.hear(event)
+    if (reply !== undefined) program.stdin?.write(reply)
+    if (isOver) program.stdin?.end()
+    if (isOver) group.stopSoon(lingerMs)
+    else if (judge.isDecided()) group.stop()
+  }
+  readOutput(program, surroundings.mostOutput ?? mostOutput, {
+    onLine: (line) => judge.isDecided() || obey(start.reader.read(line)),
+    onFlood: (what) => end('TooMuchOutput', `The program printed more than ${what}.`),
   })
   const exit = await group.ended
   signal.removeEventListener('abort', stop)
   return judge.conclude(exit, errorTail())
 }
 
-type Listener = { onLine(line: string): void; onFlood(): void }
+type Listener = { onLine(line: string): unknown; onFlood(what: string): void }
 
 /** Reads on whatever happens: a program that cannot write does not end. */
-function readOutput({ stdout }: RunningProgram, most: number, { onLine, onFlood }: Listener): void {
+function readOutput({ stdout, stderr }: RunningProgram, most: typeof mostOutput, { onLine, onFlood }: Listener): void {
   const cutter = createLineCutter(longestLine)
-  let size = 0
+  const printed = { bytes: 0, lines: 0 }
+  let isFlood = false
+  const count = (what: 'bytes' | 'lines', more: number) => {
+    printed[what] += more
+    if (isFlood || printed[what] <= most[what]) return
+    isFlood = true
+    onFlood(what === 'bytes' ? `${most.bytes / 1024 ** 2} MiB` : `${most.lines} lines`)
+  }
+  const take = (line: string) => {
+    count('lines', 1)
+    if (!isFlood) onLine(line)
+  }
   stdout.on('data', (chunk: Buffer) => {
-    const isTooMuch = size + chunk.length > most
-    if (isTooMuch && size <= most) onFlood()
-    size += chunk.length
-    if (!isTooMuch) cutter.push(chunk).forEach(onLine)
+    count('bytes', chunk.length)
+    if (!isFlood) cutter.push(chunk).forEach(take)
   })
-  stdout.on('end', () => cutter.end().forEach(onLine))
+  stderr.on('data', (chunk: Buffer | string) => count('bytes', chunk.length))
+  stdout.on('end', () => cutter.end().forEach(take))
 }
 
 function keepTail({ stderr }: RunningProgram, length: number): () => string {

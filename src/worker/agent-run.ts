@@ -2,14 +2,14 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { AgentEvent, AgentJob, AgentRuntime } from '../agents/runtime.ts'
+import type { AgentJob, AgentRuntime } from '../agents/runtime.ts'
 import { findRuntime } from '../agents/runtimes.ts'
 import type { AssignedAgent, WorkAssignment } from '../contract/api/assignment.ts'
 import type { RunFailure } from '../contract/failures.ts'
 import { dropUndefined } from '../contract/json.ts'
 import { messageOf } from '../errors.ts'
-import type { Clock } from '../ports/clock.ts'
 import type { Programs } from '../ports/programs.ts'
+import { createTeller } from './agent-narrator.ts'
 import { runAgentProgram } from './agent-program.ts'
 import { type LaidSkills, laySkills } from './agent-skills.ts'
 import type { AgentEnd, AgentFailure } from './agent-verdict.ts'
@@ -18,7 +18,6 @@ import type { WorkerDeps } from './deps.ts'
 import { placeInputs } from './inputs.ts'
 import { type AttemptOutcome, failRun } from './outcome.ts'
 import { type ReportedRun, runReported } from './reported-run.ts'
-import type { TaskLog } from './task-log.ts'
 
 /** Never throws. */
 export function runAgent(assignment: WorkAssignment, deps: WorkerDeps, signal: AbortSignal): Promise<AttemptOutcome> {
@@ -110,41 +109,8 @@ const reasons: Record<AgentFailure, RunFailure> = {
   NoResult: 'AgentFailed',
   AgentFailed: 'AgentFailed',
   TooMuchOutput: 'AgentFailed',
+  Killed: 'AgentKilled',
   Stopped: 'Stopped',
-}
-
-const longestInput = 300
-
-function shorten(text: string): string {
-  return text.length <= longestInput ? text : `${text.slice(0, longestInput)}... (${text.length} characters)`
-}
-
-/** What a model says cannot start a line that looks like one of the service's. */
-function toLine(text: string): string {
-  return `[${text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')}]`
-}
-
-function createTeller(log: TaskLog, clock: Clock): (event: AgentEvent) => void {
-  const started = new Map<string, { name: string; at: number }>()
-
-  function tellStart({ id, name, input }: Extract<AgentEvent, { type: 'tool_started' }>): void {
-    started.set(id, { name, at: clock.now().getTime() })
-    log.write(toLine(`${name} ${shorten(JSON.stringify(input))}`))
-  }
-
-  function tellEnd({ id, isError }: Extract<AgentEvent, { type: 'tool_ended' }>): void {
-    const call = started.get(id)
-    if (call === undefined) return
-    started.delete(id)
-    log.write(toLine(`${call.name}: ${isError ? 'failed' : 'ok'}, ${clock.now().getTime() - call.at} ms`))
-  }
-
-  return (event) => {
-    if (event.type === 'text') log.write(event.text)
-    if (event.type === 'refused') log.write(toLine(`${event.tool} is refused: ${event.message}`))
-    if (event.type === 'tool_started') tellStart(event)
-    if (event.type === 'tool_ended') tellEnd(event)
-  }
 }
 
 function describeEnd({ turns }: AgentEnd): string {

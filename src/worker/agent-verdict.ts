@@ -12,6 +12,8 @@ export type AgentFailure =
   /** It said that it failed. */
   | 'AgentFailed'
   | 'TooMuchOutput'
+  /** By the system, or for want of memory. */
+  | 'Killed'
   /** From outside, by the signal. */
   | 'Stopped'
 
@@ -30,6 +32,24 @@ export type Judge = {
   decide(failure: Failure): void
   isDecided(): boolean
   conclude(exit: ProgramExit, errorTail: string): AgentEnd
+}
+
+const heapWords = /JavaScript heap out of memory|Cannot allocate memory|memory allocation of \d+ bytes failed/i
+
+/** A sandbox reports 128 and the number of the signal. */
+function wasKilled({ code, signal }: ProgramExit): boolean {
+  return signal === 'SIGKILL' || code === 137
+}
+
+/** The end of a program that told no result. */
+function explainSilence(exit: ProgramExit, errorTail: string): Failure {
+  const { code, signal, startError } = exit
+  if (startError !== undefined) return fail('StartFailed', `The program could not be started: ${startError}`)
+  if (wasKilled(exit)) return fail('Killed', 'The program was killed by the system, as happens when memory runs out.')
+  if (heapWords.test(errorTail)) return fail('Killed', 'The program ran out of memory.')
+  const how = signal === null ? `with exit code ${code}` : `by ${signal}`
+  const words = errorTail.trim().split('\n').slice(-3).join(' ')
+  return fail('NoResult', `The program ended ${how} and told no result${words === '' ? '.' : `: ${words}`}`)
 }
 
 /** The first failure counts. Whatever comes after a result does not undo it. */
@@ -64,13 +84,6 @@ export function createJudge(maxTurns: number, emit: (event: AgentEvent) => void)
     if (failure !== undefined) return
     note(event)
     emit(event)
-  }
-
-  function explainSilence({ code, signal, startError }: ProgramExit, errorTail: string): Failure {
-    if (startError !== undefined) return fail('StartFailed', `The program could not be started: ${startError}`)
-    const how = signal === null ? `with exit code ${code}` : `by ${signal}`
-    const words = errorTail.trim().split('\n').slice(-3).join(' ')
-    return fail('NoResult', `The program ended ${how} and told no result${words === '' ? '.' : `: ${words}`}`)
   }
 
   return {

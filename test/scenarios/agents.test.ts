@@ -1,11 +1,21 @@
 // Agent tasks from end to end: the built program, the real Claude Code with a double of its vendor, and a git server with a
 // login behind it.
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LLMock } from '@copilotkit/aimock'
 import { rolldown } from 'rolldown'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { findControlGroups } from '../../src/adapters/embedded/confinement/control-groups.ts'
 import type { StructuredResult } from '../../src/contract/api/structured-result.ts'
 import type { Task } from '../../src/contract/resources/task.ts'
 import { git, makeRepository } from '../fixtures/git/repository.ts'
@@ -58,7 +68,9 @@ beforeAll(async () => {
   await vendor.start()
   const PATH = [programs, process.env.PATH].join(':')
   await makeAcpAgent(join(root, 'bin', 'acp-agent'))
-  const flags = ['--allow-network', '127.0.0.0/8', '--agent-program', 'own=acp-agent --quiet']
+  copyFileSync(join(import.meta.dirname, '..', 'fixtures', 'agents', 'rogue.mjs'), join(root, 'bin', 'rogue-agent'))
+  const added = ['own=acp-agent --quiet', 'rogue=rogue-agent'].flatMap((program) => ['--agent-program', program])
+  const flags = ['--allow-network', '127.0.0.0/8', ...added]
   service = await startService({ flags, env: { PATH: `${join(root, 'bin')}:${PATH}` } })
   await post('secrets', { name: 'forge', stringData: { username: 'bot', token: password } })
   await post('secrets', {
@@ -75,6 +87,10 @@ beforeAll(async () => {
   await post('agents', {
     name: 'brought',
     spec: { runtime: { runtimeRef: { name: 'own' } }, model: { name: 'main/test-model' } },
+  })
+  await post('agents', {
+    name: 'rogue',
+    spec: { runtime: { runtimeRef: { name: 'rogue' } }, model: { name: 'main/test-model' } },
   })
   await post('skills', {
     name: 'greetings',
@@ -233,6 +249,31 @@ describe.skipIf(isMissing && process.env.SVC_TEST_REPORT === undefined)(title, (
     await createTask(service, 'own', agentTask('use your own', { agentRef: { name: 'brought' } }))
     await waitForPhase(service, 'own', 'Succeeded')
     expect(await resultOf('own')).toMatchObject({ summary: 'My own wrote it.', files: ['own.txt'] })
+  })
+
+  const rogueTask = (prompt: string, more: object = {}) => ({
+    type: 'agent',
+    prompt,
+    agentRef: { name: 'rogue' },
+    ...more,
+  })
+
+  it('is not harmed by a flood of events, a line without an end, half a line and a flood of errors', async () => {
+    await createTask(service, 'flooded', rogueTask('flood'))
+    await waitForPhase(service, 'flooded', 'Succeeded')
+    expect(await readResult(service, 'flooded')).toBe('The flood is over.')
+    const log = await logOf('flooded')
+    expect(log).toContain('[done: ')
+    expect(log.length).toBeLessThan(11 * 1024 ** 2)
+  })
+
+  it('whose program uses too much memory fails with a reason that says so', async (context) => {
+    const { controllers } = await findControlGroups()
+    context.skip(!controllers.includes('memory'), 'no memory control group can be made here')
+    const limits = { memory: '400Mi' }
+    await createTask(service, 'hungry', rogueTask('hoard', { resources: { limits } }))
+    const { status } = await waitForPhase(service, 'hungry', 'Failed')
+    expect(status?.message).toMatch(/program of the agent used more than .* 400 MiB/)
   })
 
   it('goes on after the changes of another task, and with its session', async () => {

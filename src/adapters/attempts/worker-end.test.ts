@@ -72,6 +72,18 @@ describe('the end of a worker', () => {
     expect(memory).toMatchObject({ reason: 'OutOfMemory', message: expect.stringContaining('512 MiB') })
   })
 
+  it('is OutOfMemory when the kernel killed the program that the worker ran, and only then', () => {
+    const outcome = { ok: false, reason: 'AgentKilled', message: 'killed' }
+    const ended = { ...exit(null, 'SIGKILL'), endedHere: true, outcome }
+    expect(judge({ ...ended, wasOutOfMemory: true })).toMatchObject({
+      reason: 'OutOfMemory',
+      message: expect.stringContaining('512 MiB'),
+    })
+    expect(judge(ended)).toMatchObject({ cause: 'AgentKilled', message: 'killed' })
+    const other = { ...outcome, reason: 'AgentFailed' }
+    expect(judge({ ...ended, outcome: other, wasOutOfMemory: true })).toMatchObject({ cause: 'AgentFailed' })
+  })
+
   it('is a failed start, with the line that says why, when the worker was never ready', () => {
     const errorTail = 'node:internal/x\n  throw err\n\nError: Cannot find module "x"\n    at y\n\nNode.js v24'
     expect(judge({ ...exit(1), wasReady: false, errorTail })).toEqual({

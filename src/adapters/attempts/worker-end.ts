@@ -43,8 +43,17 @@ function readStartFailure({ exit, errorTail, wasReady }: WorkerEnd): string | un
   return exit.startError ?? (errorTail === '' ? `exit code ${exit.code}` : pickErrorLine(errorTail))
 }
 
+/** The memory of a worker is that of the program that it runs, which the kernel kills first. */
+function readProgramMemory({ exit, outcome, wasOutOfMemory }: WorkerEnd, memoryBytes: number): AttemptEnd | undefined {
+  if (!wasOutOfMemory || outcome?.reason !== 'AgentKilled') return undefined
+  const outOfMemory = describeMemory(memoryBytes)
+  return describeEnd({ exit, what: 'The program of the agent', errorTail: '', outOfMemory })
+}
+
 /** What a worker's end means for its attempt. */
 export function judgeWorkerEnd(end: WorkerEnd, memoryBytes: number): AttemptEnd {
+  const hungry = readProgramMemory(end, memoryBytes)
+  if (hungry !== undefined) return hungry
   const announced = readAnnouncedEnd(end)
   if (announced !== undefined) return announced
   const failure = readStartFailure(end)

@@ -1,6 +1,14 @@
 // The client's side of one run by the Agent Client Protocol: says hello, opens a session, prompts once.
 import { parseLine } from '../json-line.ts'
-import { type AgentEvent, type AgentJob, type AgentReader, type AgentReading, nothing } from '../runtime.ts'
+import {
+  type AgentEvent,
+  type AgentJob,
+  type AgentReader,
+  type AgentReading,
+  longestAnswer,
+  nothing,
+  tooLong,
+} from '../runtime.ts'
 import { createTurns } from '../turns.ts'
 import { chooseOption, findObstacle } from './permission.ts'
 import {
@@ -17,6 +25,8 @@ import {
 
 const ids = { initialize: 0, open: 1, prompt: 2 }
 const methodMissing = -32601
+/** Calls that are remembered: one that comes again is told as a new one. */
+const mostCalls = 1000
 
 /** Files and commands are the agent's own affair. */
 const capabilities = { fs: { readTextFile: false, writeTextFile: false }, terminal: false }
@@ -70,12 +80,18 @@ export function createAcpReader(job: AgentJob): AgentReader {
     return text === '' ? [] : [{ type: 'text', text }]
   }
 
+  function remember({ rawInput: _, ...call }: ToolCall): void {
+    told.set(call.toolCallId, call)
+    const [oldest] = told.keys()
+    if (told.size > mostCalls && oldest !== undefined) told.delete(oldest)
+  }
+
   function followTool(part: ToolCall): AgentEvent[] {
     const id = part.toolCallId
     const call = { ...told.get(id), ...Object.fromEntries(Object.entries(part).filter(([, value]) => value != null)) }
     const { title, kind, rawInput: input, status } = call as ToolCall
     const isNew = !told.has(id)
-    told.set(id, call as ToolCall)
+    remember(call as ToolCall)
     const name = title ?? kind ?? 'tool'
     const started: AgentEvent[] = isNew ? [...turns.startTool(id), { type: 'tool_started', id, name, input }] : []
     const isEnd = (status === 'completed' || status === 'failed') && turns.isRunning(id)
@@ -91,6 +107,7 @@ export function createAcpReader(job: AgentJob): AgentReader {
       return [...endText(), ...followTool(call)]
     }
     pieces += update.content.text
+    if (pieces.length > longestAnswer) return [tooLong]
     return turns.speak()
   }
 

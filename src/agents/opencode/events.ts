@@ -1,7 +1,7 @@
 // opencode: what `run --format json` says.
 import { z } from 'zod'
 import { parseLine } from '../json-line.ts'
-import { type AgentEvent, type AgentReader, nothing } from '../runtime.ts'
+import { type AgentEvent, type AgentReader, longestAnswer, nothing, tooLong } from '../runtime.ts'
 
 const Tool = z.object({
   tool: z.string(),
@@ -49,6 +49,7 @@ export function createOpencodeReader(): AgentReader {
         return [{ type: 'turn' }]
       case 'text':
         answer += event.part.text
+        if (answer.length > longestAnswer) return [tooLong]
         return [{ type: 'text', text: event.part.text }]
       case 'tool_use':
         return readTool(event.part)
