@@ -1,9 +1,10 @@
 // Plans for requests that cannot be passed through: the loop or a translation, with usage per call.
+
+import { deepestJson, hasMoreValues, isTooDeep } from '../contract/foreign-json.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { Price } from '../contract/resources/provider.ts'
 import { mostJsonValues } from '../contract/validation.ts'
 import { SvcError } from '../errors.ts'
-import { deepestJson, hasMoreValues, isTooDeep } from '../llm/foreign-json.ts'
 import type { Spending } from '../llm/loop.ts'
 import { addUsage, noUsage, type TokenUsage } from '../llm/messages.ts'
 import type { ServedCall } from '../llm/model.ts'

@@ -1,9 +1,9 @@
 // Tries a provider without spending a token: asks the vendor, with the provider's own key, which models it offers.
 import { assignProvider, explainUnassigned } from '../catalog/models.ts'
 import type { CallFailure } from '../contract/failures.ts'
+import { parseForeignObject } from '../contract/foreign-json.ts'
 import type { Provider } from '../contract/resources/provider.ts'
 import { isSvcError, messageOf } from '../errors.ts'
-import { parseForeignObject } from '../llm/foreign-json.ts'
 import { readRefusal } from '../llm/vendor-error.ts'
 import { createRedactor, type Redactor, redactText } from '../observability/redaction.ts'
 import type { ProviderTrial, TrialFault } from '../ports/provider-trial.ts'

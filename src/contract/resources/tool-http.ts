@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import type { Problem } from '../../errors.ts'
+import { canBeFilled, listPlaceholders } from '../address-placeholders.ts'
 import { PositiveDuration } from '../duration.ts'
 import { field } from '../field.ts'
 import { SecretKeyRef, WebAddress } from './references.ts'
@@ -16,8 +17,8 @@ export const httpMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export const ToolHttp = z.strictObject({
   url: field(
     WebAddress.optional(),
-    'Address that each call is sent to. Required unless `mcp` is set.',
-    'https://api.example.com/weather',
+    'Address that each call is sent to. Names in braces in its path and query, such as `{city}`, stand for arguments of the call, which are then not sent again. Required unless `mcp` is set.',
+    'https://api.example.com/weather/{city}',
   ),
   method: field(z.enum(httpMethods).default('POST'), 'HTTP method of the call.'),
   headers: field(z.record(headerName, headerValue).optional(), 'Headers that each call carries.', {
@@ -37,10 +38,24 @@ export const ToolHttp = z.strictObject({
 })
 export type ToolHttp = z.infer<typeof ToolHttp>
 
-/** Paths are relative to the spec of the tool. */
-export function httpProblems(http: ToolHttp | undefined): Problem[] {
-  const problems: Problem[] = []
-  if (http?.url === undefined) problems.push({ path: 'http.url', message: 'is required for a tool without mcp' })
+type Properties = Record<string, unknown>
+
+function addressProblems(url: string, properties: Properties): Problem[] {
+  const path = 'http.url'
+  const placed = listPlaceholders(url)
+  if (placed.length > 0 && !canBeFilled(url)) {
+    return [{ path, message: 'may have names in braces in its path and query only' }]
+  }
+  const unknown = placed.filter((name) => !Object.hasOwn(properties, name))
+  return unknown.map((name) => ({ path, message: `has {${name}}, which is not among parameters.properties` }))
+}
+
+/** `properties`: the tool's parameters. Paths are relative to the spec of the tool. */
+export function httpProblems(http: ToolHttp | undefined, properties: Properties): Problem[] {
+  const problems =
+    http?.url === undefined
+      ? [{ path: 'http.url', message: 'is required for a tool without mcp' }]
+      : addressProblems(http.url, properties)
   if (http?.authInject !== 'body') return problems
   if (http.authBodyKey === undefined || http.authBodyKey === '') {
     problems.push({ path: 'http.authBodyKey', message: 'is required when authInject is body' })

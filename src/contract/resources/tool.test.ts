@@ -41,6 +41,12 @@ describe('tool spec', () => {
   })
 
   it.each([
+    [['http.url'], { http: { url: `${url}/{city}` } }],
+    [
+      ['http.url'],
+      { http: { url: 'https://{city}.example.com' }, parameters: { type: 'object', properties: { city: {} } } },
+    ],
+    [[], { http: { url: `${url}/{city}?of={city}` }, parameters: { type: 'object', properties: { city: {} } } }],
     [['http.authBodyKey'], { http: { url, authInject: 'body' } }],
     [['http.authInject'], { http: { url, authInject: 'body', authBodyKey: 'k', method: 'GET' } }],
     [[], { http: { url, authInject: 'body', authBodyKey: 'k' } }],

@@ -51,7 +51,11 @@ function parameterProblems(parameters: Record<string, unknown>): Problem[] {
 
 /** Problems across fields; paths are relative to the spec. */
 export function toolProblems(spec: ToolSpec): Problem[] {
-  const transport = spec.mcp === undefined ? httpProblems(spec.http) : mcpProblems(spec.mcp, spec.http)
+  const { properties } = spec.parameters
+  const transport =
+    spec.mcp === undefined
+      ? httpProblems(spec.http, isJsonObject(properties) ? properties : {})
+      : mcpProblems(spec.mcp, spec.http)
   return [...parameterProblems(spec.parameters), ...transport]
 }
 

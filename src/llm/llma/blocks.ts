@@ -1,7 +1,8 @@
 // The content blocks of an llma answer, from their first frame to their last.
+
+import { parseForeignJson } from '../../contract/foreign-json.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import { createCallIds } from '../call-ids.ts'
-import { parseForeignJson } from '../foreign-json.ts'
 import type { ModelEvent, Raw } from '../messages.ts'
 import type { LlmaFrame } from './schema.ts'
 

@@ -1,7 +1,7 @@
 // How a provider's refusal reaches the caller: in its own words when they are meant for the caller, otherwise in ours.
 import { ruleOfCall } from '../../contract/failures.ts'
+import { parseForeignJson } from '../../contract/foreign-json.ts'
 import { errorStatus, type SvcError } from '../../errors.ts'
-import { parseForeignJson } from '../../llm/foreign-json.ts'
 import type { ModelError } from '../../llm/messages.ts'
 import { explainBreak } from '../../llm/vendor-call.ts'
 import { type CallTarget, readRefusal, readVendorError } from '../../llm/vendor-error.ts'

@@ -1,8 +1,9 @@
 // A Tool resource with a plain HTTP endpoint, as a tool of the loop (TOOL-004, TOOL-010..017).
 
+import { listPlaceholders } from '../../contract/address-placeholders.ts'
 import { type AssignedHttpTool, listToolSecrets } from '../../contract/api/assigned-tool.ts'
+import { parseForeignJson } from '../../contract/foreign-json.ts'
 import type { JsonObject } from '../../contract/json.ts'
-import { tryParseJson } from '../../contract/json.ts'
 import type { Redactor } from '../../observability/redaction.ts'
 import type { EgressRequest, EgressResponse } from '../../ports/egress.ts'
 import { propagationHeader } from '../../rules/token-propagation.ts'
@@ -10,12 +11,13 @@ import type { Tool, ToolOutcome } from '../tool.ts'
 import { failTool } from '../tool-error.ts'
 import { requestWithin } from '../web/bounded-request.ts'
 import { headOfText } from '../workspace/text-window.ts'
+import { fillAddress } from './call-address.ts'
 import { type CustomCall, createInvoke, largestAnswer, largestShown } from './custom-call.ts'
 
 /** A GET may be repeated when it is unknown whether it ran; nothing else may. */
 export function createHttpTool(definition: AssignedHttpTool): Tool {
   const { name, description, http } = definition
-  const parameters = { type: 'object', properties: {}, ...definition.parameters }
+  const parameters = { type: 'object', properties: {}, ...requirePlaced(definition) }
   const called = { name, owner: name, parameters, headers: http.headers, secrets: listToolSecrets(definition) }
   return {
     name,
@@ -28,6 +30,13 @@ export function createHttpTool(definition: AssignedHttpTool): Tool {
     check: async () => ({ available: true }),
     invoke: createInvoke(called, (call) => callEndpoint(definition, call)),
   }
+}
+
+/** No call can do without an argument that stands in the address. */
+function requirePlaced({ parameters, http }: AssignedHttpTool): JsonObject {
+  const placed = listPlaceholders(http.url)
+  const required = Array.isArray(parameters.required) ? parameters.required : []
+  return placed.length === 0 ? parameters : { ...parameters, required: [...new Set([...required, ...placed])] }
 }
 
 async function callEndpoint(definition: AssignedHttpTool, call: CustomCall): Promise<ToolOutcome> {
@@ -51,11 +60,12 @@ function buildRequest({ http }: AssignedHttpTool, { args, context, token: transa
   const { allowNetworks, deny } = context.egressPolicy
   const policy = { allowNetworks, deny, allowedHosts: http.allowedHosts }
   const bounds = { maxBytes: largestAnswer, timeoutMs: http.timeoutMs, maxRedirects: 5, policy }
-  if (http.method === 'GET') return { url: addQuery(http.url, args), method: 'GET', headers, ...bounds }
+  const { url, rest } = fillAddress(http.url, args)
+  if (http.method === 'GET') return { url: addQuery(url, rest), method: 'GET', headers, ...bounds }
   const token = http.auth?.inject === 'body' ? { [http.auth.bodyKey ?? 'token']: http.auth.token } : {}
-  headers['content-type'] = 'application/json'
+  headers['content-type'] ??= 'application/json'
   // The token comes last, so that no argument of the model can replace it.
-  return { url: http.url, method: http.method, headers, body: JSON.stringify({ ...args, ...token }), ...bounds }
+  return { url, method: http.method, headers, body: JSON.stringify({ ...rest, ...token }), ...bounds }
 }
 
 /** Lists repeat their name; objects are sent as JSON. */
@@ -76,11 +86,12 @@ function describeAnswer(
 ): ToolOutcome {
   const total = Buffer.byteLength(body.text) + body.dropped
   const isCut = body.dropped > 0 || answer.truncated
+  // A model reads JSON inside JSON more easily than JSON in a text.
   return {
     success: true,
     status: answer.status,
     content_type: redact(answer.headers['content-type'] ?? ''),
-    body: isCut ? body.text : readJson(body.text),
+    body: isCut ? body.text : (parseForeignJson(body.text) ?? body.text),
     ...(isCut
       ? { truncated: true, note: `cut: ${total - body.dropped} of ${describeTotal(total, answer)} are shown` }
       : {}),
@@ -89,10 +100,4 @@ function describeAnswer(
 
 function describeTotal(total: number, answer: EgressResponse): string {
   return `${answer.truncated ? 'more than ' : ''}${total} bytes`
-}
-
-/** A model reads JSON inside JSON more easily than JSON in a string. */
-function readJson(text: string): unknown {
-  const value = tryParseJson(text)
-  return value === undefined ? text : value
 }

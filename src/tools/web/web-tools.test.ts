@@ -219,6 +219,40 @@ describe('a custom HTTP tool', () => {
     expect(seen[0]).toMatchObject({ method: 'GET', url: '/tool?v=1&q=a+b&n=2&list=x&list=y', body: '' })
   })
 
+  it('puts arguments where its address names them, and sends the others as before', async () => {
+    pages['/of/no%2Foslo'] = () => ({ body: 'fine' })
+    const parameters = { type: 'object', properties: { city: {}, unit: {}, days: {} } }
+    const url = `${base}/of/{city}?in={unit}`
+    const args = { city: 'no/oslo', unit: 'C', days: 2 }
+    const tool = httpTool({ url }, parameters)
+    expect(tool.parameters.required).toEqual(['city', 'unit'])
+    expect(await run(tool, args)).toMatchObject({ success: true })
+    expect(seen).toMatchObject([{ method: 'POST', url: '/of/no%2Foslo?in=C', body: '{"days":2}' }])
+    expect(await run(httpTool({ url, method: 'GET' }, parameters), args)).toMatchObject({ success: true })
+    expect(seen).toMatchObject([{ method: 'GET', url: '/of/no%2Foslo?in=C&days=2', body: '' }])
+    for (const wrong of [{ city: '..', unit: 'C' }, { city: 'oslo' }]) {
+      expect(await run(tool, wrong)).toMatchObject({ errorType: 'invalid_arguments' })
+      expect(seen).toEqual([])
+    }
+  })
+
+  it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const)('sends a %s [TOOL-008]', async (method) => {
+    pages['/tool'] = () => ({ body: 'fine' })
+    expect(await run(httpTool({ method }), { a: 1 })).toMatchObject({ success: true })
+    expect(seen).toMatchObject([
+      method === 'GET' ? { method, url: '/tool?a=1', body: '' } : { method, url: '/tool', body: '{"a":1}' },
+    ])
+  })
+
+  it('sends its own kind of JSON where its headers name one [TOOL-010]', async () => {
+    pages['/tool'] = () => ({ body: 'fine' })
+    await run(httpTool({}), {})
+    expect(seen[0]?.headers['content-type']).toBe('application/json')
+    const type = 'application/merge-patch+json'
+    await run(httpTool({ headers: { 'Content-Type': type } }), {})
+    expect(seen[0]?.headers['content-type']).toBe(type)
+  })
+
   it('refuses arguments that do not fit its schema before it calls', async () => {
     const parameters = {
       type: 'object',

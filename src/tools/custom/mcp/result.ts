@@ -1,6 +1,6 @@
 // What a model is shown of the result of an MCP tool: text and data; pictures and sounds are named only.
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
-import { tryParseJson } from '../../../contract/json.ts'
+import { parseForeignJson } from '../../../contract/foreign-json.ts'
 import type { Redactor } from '../../../observability/redaction.ts'
 import type { ToolOutcome } from '../../tool.ts'
 import { failTool } from '../../tool-error.ts'
@@ -38,6 +38,6 @@ export function describeResult(result: CallToolResult, redact: Redactor): ToolOu
 
 /** A model reads JSON inside JSON more easily than JSON in a string. */
 function readJson(text: string): unknown {
-  const value = tryParseJson(text)
+  const value = parseForeignJson(text)
   return typeof value === 'object' && value !== null ? value : text
 }
