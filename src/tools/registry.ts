@@ -66,13 +66,18 @@ type BuiltToolHost = {
 /** A built-in tool takes precedence over a custom one of the same name. */
 export function createToolHost(options: ToolHostOptions): BuiltToolHost {
   const enabled = builtinTools.filter((tool) => options.builtin?.includes(tool.name) ?? true)
-  const tools = new Map([...(options.custom ?? []), ...enabled].map((tool) => [tool.name, tool]))
+  return hostTools([...(options.custom ?? []), ...enabled], options.context)
+}
+
+/** Of tools with one name the last counts. */
+export function hostTools<C>(hosted: readonly Tool<C>[], context: C): BuiltToolHost {
+  const tools = new Map(hosted.map((tool) => [tool.name, tool]))
   const list = [...tools.values()].map(showTool)
   return {
     list: () => list,
     async call({ name, args }, signal) {
       const tool = tools.get(name)
-      const outcome = tool ? await tool.invoke(args, options.context, signal) : failUnknown(name, [...tools.keys()])
+      const outcome = tool ? await tool.invoke(args, context, signal) : failUnknown(name, [...tools.keys()])
       return { content: JSON.stringify(outcome), isError: !outcome.success }
     },
   }

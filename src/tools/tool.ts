@@ -22,8 +22,21 @@ export interface TokenPropagation {
   takeToken(tool: string, signal: AbortSignal): Promise<string | undefined>
 }
 
+/** What tools that only call other services work with. */
+export type OutwardContext = {
+  egress: Egress
+  /** Egress policy for calls to an address that a model or a user chose. */
+  egressPolicy: EgressPolicy
+  /** Absent: nothing of the caller's transaction is sent. */
+  propagation?: TokenPropagation | undefined
+  /** What tools keep open until the run ends. Absent: nothing, for each call connects anew. */
+  links?: Links | undefined
+  /** Is told how far a call is, in one line. */
+  tell?: ((line: string) => void) | undefined
+}
+
 /** What the tools of one run work with. */
-export type ToolContext = {
+export type ToolContext = OutwardContext & {
   /** The folder that file_read and file_write may touch; models know it as /workspace. */
   workspaceRoot: string
   /**
@@ -34,17 +47,8 @@ export type ToolContext = {
   sandbox: Sandbox
   /** The caller that its code runs for, as the sandbox counts callers. */
   caller?: string | undefined
-  egress: Egress
-  /** Egress policy for calls to an address that a model chose. */
-  egressPolicy: EgressPolicy
   /** Absent: web_search is not configured. */
   search?: SearchSettings | undefined
-  /** Absent: nothing of the caller's transaction is sent. */
-  propagation?: TokenPropagation | undefined
-  /** What tools keep open until the run ends. Absent: nothing, for each call connects anew. */
-  links?: Links | undefined
-  /** Is told how far a call is, in one line. */
-  tell?: ((line: string) => void) | undefined
   /** Environment of code, in addition to the sandbox's own. */
   variables?: Readonly<Record<string, string>> | undefined
   /** Files that code can read, by absolute path. */

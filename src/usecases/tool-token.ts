@@ -2,8 +2,9 @@
 // rights.
 import { dropUndefined } from '../contract/json.ts'
 import { SvcError } from '../errors.ts'
-import type { CallerTransaction } from '../ports/identity.ts'
+import type { Caller, CallerTransaction } from '../ports/identity.ts'
 import { chooseOutboundScope } from '../rules/token-propagation.ts'
+import type { TokenPropagation } from '../tools/tool.ts'
 import type { UsecaseDeps } from './deps.ts'
 
 export type ToolTokenRequest = {
@@ -36,4 +37,19 @@ export async function issueToolToken(
   const { requesterContext = {} } = request.subject.incoming ?? {}
   const about = Object.keys(requesterContext).length === 0 ? {} : { requesterContext }
   return ports.tokenExchange.exchange({ ...exchange, ...about }, signal)
+}
+
+/** A request's own transaction is sent along with its tool calls; without an exchange there is no token to send. */
+export function propagateOf(
+  deps: Pick<UsecaseDeps, 'ports' | 'settings'>,
+  { caller: { transaction }, namespace }: { caller: Caller; namespace: string },
+): TokenPropagation | undefined {
+  if (deps.settings.propagation === undefined) return undefined
+  return {
+    async takeToken(tool, signal) {
+      if (transaction === undefined || deps.ports.tokenExchange === undefined) return undefined
+      const request = { transaction, subject: { incoming: transaction }, tool, namespace }
+      return (await issueToolToken(deps, request, signal)).token
+    },
+  }
 }

@@ -35,7 +35,6 @@ beforeEach(() => {
 })
 afterEach(async () => {
   vi.restoreAllMocks()
-  vi.doUnmock('../../src/tools/coordination/tools.ts')
   await service.stop()
   await vendor?.close()
 })
@@ -229,23 +228,6 @@ describe('tool calls of one model turn', () => {
     script = callOnce({ name: 'list_tasks', args: {} })
     const { body } = await chat({ message: 'what runs?' })
     expect(body.toolCalls[0].result).toMatchObject({ success: false, errorType: 'timeout' })
-    expect(body.message).toBe('done')
-  })
-
-  it('end at that timeout even when a tool allows itself longer [LIM-009]', async () => {
-    await start({ usecases: { chat: { toolTimeoutMs: 50 } } })
-    const tools = await import('../../src/tools/coordination/tools.ts')
-    const patient = { timeoutMs: 600_000, invoke: () => new Promise<never>(() => {}) }
-    vi.doMock('../../src/tools/coordination/tools.ts', () => ({
-      ...tools,
-      createCoordinationHost: (...args: Parameters<typeof tools.createCoordinationHost>) => {
-        const host = tools.createCoordinationHost(...args)
-        return { list: () => host.list().map((tool) => ({ ...tool, ...patient })), call: patient.invoke }
-      },
-    }))
-    script = callOnce({ name: 'list_tasks', args: {} })
-    const { body } = await chat({ message: 'what runs?' })
-    expect(body.toolCalls[0].result).toMatchObject({ errorType: 'timeout', error: expect.stringContaining('0.05 s') })
     expect(body.message).toBe('done')
   })
 })

@@ -58,13 +58,15 @@ describe('the tools of a context token', () => {
 
   it('are all that chat offers and tells of', async () => {
     expect((await chat(two)).status).toBe(200)
-    expect(offered()).toEqual(['list_tasks'])
+    expect(offered()).toEqual(['list_tasks', 'lookup'])
     const prompt = JSON.stringify(received()[0]?.system)
     expect(prompt).toContain('- lookup - lookup things')
     expect(prompt).not.toMatch(/- other - |web_search \(built-in|code_exec \(built-in/)
     proxied.upstream.reset()
     expect((await chat({})).status).toBe(200)
-    expect(offered()).toEqual(expect.arrayContaining(['cancel_task', 'create_ai_task', 'delete_agent', 'list_tasks']))
+    expect(offered()).toEqual(
+      expect.arrayContaining(['cancel_task', 'create_ai_task', 'delete_agent', 'list_tasks', 'lookup', 'other']),
+    )
     expect(JSON.stringify(received()[0]?.system)).toMatch(/web_search \(built-in.*- lookup - .*- other - /)
   })
 
@@ -73,7 +75,9 @@ describe('the tools of a context token', () => {
       callOnce(name)
       return ((await (await chat(two)).json()) as { toolCalls: { result: object }[] }).toolCalls
     }
-    expect(await run('create_ai_task')).toMatchObject([{ result: { success: false, errorType: 'not_found' } }])
+    for (const name of ['create_ai_task', 'other']) {
+      expect(await run(name)).toMatchObject([{ result: { success: false, errorType: 'not_found' } }])
+    }
     expect((await proxied.service.call('GET /api/v1/tasks')).json().items).toEqual([])
     expect(await run('list_tasks')).toMatchObject([{ result: { success: true } }])
   })
@@ -81,7 +85,7 @@ describe('the tools of a context token', () => {
   it('leave chat without any when none is allowed; the rights that a call asks for hold beside them', async () => {
     expect((await chat({ allowedTools: [] })).status).toBe(200)
     expect(offered()).toEqual([])
-    // Without the scope for tools the rest of chat works: its tools ask for their own scopes.
+    // Without the scope for tools the rest of chat works: its own tools ask for their own scopes.
     proxied.upstream.reset()
     expect((await chat(two, scope.replace('svc:tools:use', ''))).status).toBe(200)
     expect(offered()).toEqual(['list_tasks'])

@@ -1,4 +1,4 @@
-// A Tool that stands for the reference server of the protocol, at the doors of the program: both proxies, and tasks.
+// A Tool that stands for the reference server of the protocol, at the doors of the program: both proxies, chat, and tasks.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Tool } from '../../src/contract/resources/tool.ts'
 import { type ReferenceServer, startReferenceServer } from '../fixtures/mcp/reference-server.ts'
@@ -54,6 +54,11 @@ describe('its tools are called', () => {
     })
     expect(status).toBe(200)
     expect(JSON.stringify(body)).toContain('The sum of 2 and 40 is 42.')
+  })
+
+  it('by chat', async () => {
+    const { body } = await service.call<string>('POST', '/api/v1/chat', { message: sum, provider: 'demo' })
+    expect(body).toContain('"result":{"success":true,"result":"The sum of 2 and 40 is 42."}')
   })
 
   it('by an ai task', async () => {

@@ -1,17 +1,18 @@
 // The tools of one request: the caller's own, which end the loop, and the service's, which run here.
+import { createCatalogMemory } from '../../catalog/memory.ts'
 import type { ToolSchema } from '../../llm/messages.ts'
 import type { HostTool, ToolHost } from '../../llm/tool-host.ts'
 import { createRedactor, type Redactor } from '../../observability/redaction.ts'
 import type { ScratchHold } from '../../ports/scratch.ts'
 import { createLinks, type Links } from '../../tools/links.ts'
 import { builtinTools, createToolHost } from '../../tools/registry.ts'
-import { showTool, type TokenPropagation, type Tool, type ToolContext } from '../../tools/tool.ts'
+import { showTool, type Tool, type ToolContext } from '../../tools/tool.ts'
 import { explainToolError } from '../../tools/tool-error.ts'
-import { issueToolToken } from '../../usecases/tool-token.ts'
+import { type CustomTools, createCustomToolCache } from '../../usecases/custom-tools.ts'
+import { propagateOf } from '../../usecases/tool-token.ts'
 import { keepUsable, requireUsable } from '../../usecases/usable-tools.ts'
 import { accountOf } from '../request.ts'
 import type { ProxyCall } from '../types.ts'
-import { type CustomTools, createCustomToolCache } from './custom-tools.ts'
 import type { ProxyLoopDeps } from './deps.ts'
 
 export type LoopTools = {
@@ -71,19 +72,6 @@ async function requireCalled({ ports }: ProxyLoopDeps, { caller, namespace }: Pr
   await requireUsable(ports, { caller, namespace, tool: tool.owner ?? tool.name, ...serviceTool })
 }
 
-/** A request's own transaction is sent along with its tool calls; without an exchange there is no token to send. */
-function openPropagation(deps: ProxyLoopDeps, { caller, namespace }: ProxyCall): TokenPropagation | undefined {
-  if (deps.settings.propagation === undefined) return undefined
-  const { transaction } = caller
-  return {
-    async takeToken(tool, signal) {
-      if (transaction === undefined || deps.ports.tokenExchange === undefined) return undefined
-      const request = { transaction, subject: { incoming: transaction }, tool, namespace }
-      return (await issueToolToken(deps, request, signal)).token
-    },
-  }
-}
-
 function makeContext(
   deps: ProxyLoopDeps,
   call: ProxyCall,
@@ -98,7 +86,7 @@ function makeContext(
     egress: ports.egress,
     egressPolicy: { allowNetworks: [...settings.allowNetworks], deny: [...settings.ownAddresses()] },
     search: loop.search,
-    propagation: openPropagation(deps, call),
+    propagation: propagateOf(deps, call),
     links,
   }
 }
@@ -143,7 +131,8 @@ function createToolCaller(
 
 export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
   const { ports, builtinTools: shownTools } = deps
-  const cache = createCustomToolCache(ports)
+  const memory = createCatalogMemory(ports, { kinds: ['Tool'] })
+  const cache = createCustomToolCache(ports, memory)
   let builtin: { at: number; tools: Tool[] } | undefined
 
   /**
@@ -186,7 +175,7 @@ export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
   return {
     open,
     hasTools: async (namespace) => (await listBuiltin()).length > 0 || (await cache.get(namespace)).tools.length > 0,
-    close: cache.close,
+    close: memory.close,
   }
 }
 

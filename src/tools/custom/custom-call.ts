@@ -3,7 +3,7 @@ import type { JsonObject } from '../../contract/json.ts'
 import { isSvcError } from '../../errors.ts'
 import { createRedactor, type Redactor } from '../../observability/redaction.ts'
 import { propagateToken } from '../../rules/token-propagation.ts'
-import { guardRun, type Tool, type ToolContext, type ToolOutcome } from '../tool.ts'
+import { guardRun, type OutwardContext, type Tool, type ToolOutcome } from '../tool.ts'
 import { explainToolError, failTool, type ToolFailure } from '../tool-error.ts'
 import { findArgumentProblems } from './json-schema.ts'
 
@@ -15,7 +15,7 @@ const secretHeader = /auth|token|key|secret|cookie|password/i
 
 export type CustomCall = {
   args: JsonObject
-  context: ToolContext
+  context: OutwardContext
   signal: AbortSignal
   redact: Redactor
   /** Sent as Txn-Token. */
@@ -34,7 +34,10 @@ export type Called = {
 }
 
 /** A `Tool.invoke` around what the call itself does, which may throw. */
-export function createInvoke(called: Called, run: (call: CustomCall) => Promise<ToolOutcome>): Tool['invoke'] {
+export function createInvoke(
+  called: Called,
+  run: (call: CustomCall) => Promise<ToolOutcome>,
+): Tool<OutwardContext>['invoke'] {
   const { name, parameters } = called
   const own = [...called.secrets, ...secretsOf(called.headers)]
   const redactOwn = createRedactor(own, 'tokens')
@@ -58,7 +61,7 @@ type TakenToken = { text: string | undefined; failure?: undefined } | { failure:
 /** The transaction's token for this one call, or why there is none: then nothing is sent (reference 3.7). */
 async function takeToken(
   { name, owner, headers }: Called,
-  { propagation }: ToolContext,
+  { propagation }: OutwardContext,
   signal: AbortSignal,
 ): Promise<TakenToken | undefined> {
   if (propagation === undefined) return undefined

@@ -1,13 +1,13 @@
 // Tool resources as tools of the loop, whatever they are behind.
 import type { AssignedTool } from '../../contract/api/assigned-tool.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Tool } from '../tool.ts'
+import type { OutwardContext, Tool } from '../tool.ts'
 import { failTool } from '../tool-error.ts'
 import { createHttpTool } from './http-tool.ts'
 import { createMcpTools } from './mcp/mcp-tools.ts'
 
 /** One or several of each; those that are known to be unavailable fail at once. */
-export function createCustomTools(assigned: AssignedTool, clock: Pick<Clock, 'now'>): Tool[] {
+export function createCustomTools(assigned: AssignedTool, clock: Pick<Clock, 'now'>): Tool<OutwardContext>[] {
   const tools = 'http' in assigned ? [createHttpTool(assigned)] : createMcpTools(assigned)
   const { outage } = assigned
   if (outage === undefined) return tools

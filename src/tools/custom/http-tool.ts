@@ -7,7 +7,7 @@ import type { JsonObject } from '../../contract/json.ts'
 import type { Redactor } from '../../observability/redaction.ts'
 import type { EgressRequest, EgressResponse } from '../../ports/egress.ts'
 import { propagationHeader } from '../../rules/token-propagation.ts'
-import type { Tool, ToolOutcome } from '../tool.ts'
+import type { OutwardContext, Tool, ToolOutcome } from '../tool.ts'
 import { failTool } from '../tool-error.ts'
 import { requestWithin } from '../web/bounded-request.ts'
 import { headOfText } from '../workspace/text-window.ts'
@@ -15,7 +15,7 @@ import { fillAddress } from './call-address.ts'
 import { type CustomCall, createInvoke, largestAnswer, largestShown } from './custom-call.ts'
 
 /** A GET may be repeated when it is unknown whether it ran; nothing else may. */
-export function createHttpTool(definition: AssignedHttpTool): Tool {
+export function createHttpTool(definition: AssignedHttpTool): Tool<OutwardContext> {
   const { name, description, http } = definition
   const parameters = { type: 'object', properties: {}, ...requirePlaced(definition) }
   const called = { name, owner: name, parameters, headers: http.headers, secrets: listToolSecrets(definition) }

@@ -4,13 +4,12 @@
 import { createHash } from 'node:crypto'
 import { createCatalogMemory } from '../../catalog/memory.ts'
 import type { ChatRequest } from '../../contract/api/chat.ts'
-import type { ToolCall, ToolHost } from '../../llm/tool-host.ts'
 import type { ActionOrigin, Caller } from '../../ports/identity.ts'
 import type { SessionKey } from '../../ports/sessions.ts'
 import { identifyCaller } from '../../rules/caller-identity.ts'
 import { requireAccess } from '../access.ts'
 import { type BoundOrchestration, bindOrchestration } from '../orchestration/orchestration.ts'
-import { keepUsable, requireUsable } from '../usable-tools.ts'
+import { keepUsable } from '../usable-tools.ts'
 import type { ChatDeps } from './deps.ts'
 import { asksToManage } from './intent.ts'
 import { createModelChooser } from './models.ts'
@@ -20,6 +19,7 @@ import { holdSession } from './session-hold.ts'
 import type { ChatSettings } from './settings.ts'
 import { catalogKinds, createSurroundings } from './surroundings.ts'
 import type { TurnParts } from './turn-parts.ts'
+import type { TurnToolOpener } from './turn-tools.ts'
 
 const turnDigits = 16
 const sessionDigits = 12
@@ -39,7 +39,7 @@ export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMak
   const words = createSecretWords(deps.ports, memory)
   const surroundings = createSurroundings(deps, memory, words)
   const buildPrompt = createPromptBuilder()
-  let loading: ReturnType<typeof loadTools> | undefined
+  let loading: Promise<TurnToolOpener> | undefined
 
   /** A new session has no history to read. */
   async function recallModel({ namespace, request: { sessionId: name, provider } }: Asked) {
@@ -49,7 +49,7 @@ export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMak
 
   async function lookAround(asked: Asked) {
     const { caller, namespace, request } = asked
-    loading ??= loadTools()
+    loading ??= loadTools().then(({ createTurnToolOpener }) => createTurnToolOpener(deps, memory, words))
     return Promise.all([
       recallModel(asked).then((remembered) => models.choose({ caller, namespace, request, settings, remembered })),
       surroundings.read(caller, namespace),
@@ -70,19 +70,18 @@ export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMak
     const id = random.slice(0, turnDigits)
     const key = { namespace, name: request.sessionId ?? `chat-session-${random.slice(turnDigits)}` }
     await requireAccess(deps.ports, caller, { verb: 'create', kind: 'Session', ...key })
-    const [{ choices, agent }, around, builtinTools, coordination] = await lookAround(asked)
+    const [{ choices, agent }, around, builtinTools, opener] = await lookAround(asked)
     const spender = { namespace, agent: agent?.metadata.name, caller: identifyCaller(caller) }
     await deps.ledger.require(spender)
     const redact = await words.redactorFor(namespace, choices)
     const manages = asksToManage(request.message)
-    const listed = coordination.listCoordination({ manages })
-    const offered = await keepUsable(deps.ports, { caller, namespace, tools: listed, serviceTool: 'coordination' })
     const instructions = request.systemPrompt
     const { maxTasksPerTurn: maxTasks, toolTimeoutMs } = settings
     const orchestration = bindVerbs(deps, settings, {
       caller: { ...caller, origin: { ...origin, session: key.name } },
       key,
     })
+    const tools = await opener.open({ caller, namespace, manages, toolTimeoutMs }, orchestration)
     const holding = { sessions: records.sessions, clock }
     return {
       id,
@@ -93,10 +92,8 @@ export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMak
       agent,
       redact,
       system: buildPrompt({ namespace, surroundings: around, builtinTools, manages, maxTasks, agent, instructions }),
-      tools: askFirst(
-        coordination.createCoordinationHost({ orchestration, toolTimeoutMs, clock }, offered),
-        ({ name }) => requireUsable(deps.ports, { caller, namespace, tool: name, serviceTool: 'coordination' }),
-      ),
+      tools: tools.host,
+      close: tools.close,
       orchestration,
       hold: await holdSession(holding, key, id),
       spender,
@@ -106,20 +103,9 @@ export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMak
   return { prepare, close: memory.close }
 }
 
-/** A host that runs tool calls without asking for approval. */
-function askFirst(host: ToolHost, ask: (call: ToolCall) => Promise<void>): ToolHost {
-  return {
-    list: host.list,
-    async call(call, signal) {
-      await ask(call)
-      return host.call(call, signal)
-    },
-  }
-}
-
 /** Created with the first turn, so that a service that nobody chats with starts faster. */
 function loadTools() {
-  return import('../../tools/coordination/tools.ts')
+  return import('./turn-tools.ts')
 }
 
 function bindVerbs(

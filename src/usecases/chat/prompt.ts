@@ -127,7 +127,12 @@ function describeTools({ builtinTools, surroundings }: PromptInput): string[] {
     const first = /^[^.]*/.exec(description)?.[0] ?? ''
     return `${name} (built-in${available ? '' : ', not available here'}) - ${escapeText(first)}`
   })
-  return ['Tools that tasks have, not you:', ...bullet([...builtin, ...surroundings.tools])]
+  const own = ['Tools of this namespace, which tasks can have; you have those that you are offered:']
+  return [
+    'Tools that tasks have, not you:',
+    ...bullet(builtin),
+    ...(surroundings.tools.length === 0 ? [] : [...own, ...bullet(surroundings.tools)]),
+  ]
 }
 
 function describeRuntime({ namespace, surroundings }: PromptInput): string {

@@ -20,6 +20,8 @@ export type TurnParts = {
   agent: Agent | undefined
   system: string
   tools: ToolHost
+  /** Ends what its tools have kept open. Never rejects. */
+  close(): Promise<void>
   /** Removed from tool results. */
   redact: (text: string) => string
   orchestration: BoundOrchestration

@@ -42,6 +42,7 @@ export async function runTurn(
   const usage: CountedCall[] = []
   const unfollow = followClient(listener.signal, hold)
   const ending = await runGuarded(deps, parts, { sink: listener.sink, recorder, usage })
+  void parts.close()
   const closing = [ending.closing, await describeRunning(deps.ports.resources, orchestration.created)].filter(
     (part) => part !== '',
   )

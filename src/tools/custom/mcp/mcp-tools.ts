@@ -2,7 +2,7 @@
 import { type AssignedMcpTool, listToolSecrets, type McpServer } from '../../../contract/api/assigned-tool.ts'
 import type { ListedTool } from '../../../contract/resources/tool-mcp.ts'
 import { createRedactor } from '../../../observability/redaction.ts'
-import type { Tool, ToolContext, ToolOutcome } from '../../tool.ts'
+import type { OutwardContext, Tool, ToolOutcome } from '../../tool.ts'
 import { failTool } from '../../tool-error.ts'
 import { type CustomCall, createInvoke } from '../custom-call.ts'
 import { explainMcpFailure } from './failures.ts'
@@ -11,12 +11,12 @@ import { createMcpLink, type McpLink } from './link.ts'
 import { describeResult } from './result.ts'
 
 /** One for each of the server's tools; for a server whose tools are not known one that says so. */
-export function createMcpTools(assigned: AssignedMcpTool): Tool[] {
+export function createMcpTools(assigned: AssignedMcpTool): Tool<OutwardContext>[] {
   if (assigned.tools.length === 0) return [createPlaceholder(assigned)]
   return assigned.tools.map((listed) => createMcpTool(assigned, listed))
 }
 
-function createPlaceholder({ name, description, parameters, outage }: AssignedMcpTool): Tool {
+function createPlaceholder({ name, description, parameters, outage }: AssignedMcpTool): Tool<OutwardContext> {
   const reason = outage?.message ?? 'its server offers no tools'
   return {
     name,
@@ -29,7 +29,7 @@ function createPlaceholder({ name, description, parameters, outage }: AssignedMc
   }
 }
 
-function createMcpTool(assigned: AssignedMcpTool, listed: ListedTool): Tool {
+function createMcpTool(assigned: AssignedMcpTool, listed: ListedTool): Tool<OutwardContext> {
   const { name, description, readOnly = false } = listed
   const { mcp: server } = assigned
   const parameters = { ...listed.parameters, type: 'object', properties: listed.parameters.properties ?? {} }
@@ -55,7 +55,7 @@ function createMcpTool(assigned: AssignedMcpTool, listed: ListedTool): Tool {
 }
 
 /** With the run's link to the server, or one of its own. */
-async function withLink<T>(server: McpServer, context: ToolContext, use: (link: McpLink) => Promise<T>): Promise<T> {
+async function withLink<T>(server: McpServer, context: OutwardContext, use: (link: McpLink) => Promise<T>): Promise<T> {
   const make = () => createMcpLink(server, context)
   if (context.links !== undefined) return use(context.links.get(server, make))
   const link = make()

@@ -1,33 +1,30 @@
 // The Tool resources of a namespace, ready to run; read again when one of them or a Secret changes.
-import { createCatalogMemory } from '../../catalog/memory.ts'
-import { assignTool } from '../../catalog/tools.ts'
-import { listToolSecrets } from '../../contract/api/assigned-tool.ts'
-import type { Tool as ToolResource } from '../../contract/resources/tool.ts'
-import { isSvcError } from '../../errors.ts'
-import type { Ports } from '../../ports/index.ts'
-import { createCustomTools } from '../../tools/custom/custom-tools.ts'
-import type { Tool } from '../../tools/tool.ts'
-import { failTool } from '../../tools/tool-error.ts'
+import type { CatalogMemory } from '../catalog/memory.ts'
+import { assignTool } from '../catalog/tools.ts'
+import { listToolSecrets } from '../contract/api/assigned-tool.ts'
+import type { Tool as ToolResource } from '../contract/resources/tool.ts'
+import { isSvcError } from '../errors.ts'
+import type { Ports } from '../ports/index.ts'
+import { createCustomTools } from '../tools/custom/custom-tools.ts'
+import type { OutwardContext, Tool } from '../tools/tool.ts'
+import { failTool } from '../tools/tool-error.ts'
 
 /** `secrets`: values that must not appear in any result. */
-export type CustomTools = { tools: Tool[]; secrets: string[] }
+export type CustomTools = { tools: Tool<OutwardContext>[]; secrets: string[] }
 
 export type CustomToolCache = {
   /** Returned without a promise when they are known. */
   get(namespace: string): CustomTools | Promise<CustomTools>
-  /** After this nothing is cached. */
-  close(): void
 }
 
 type ToolPorts = Pick<Ports, 'resources' | 'secrets' | 'clock'>
 
-export function createCustomToolCache(ports: ToolPorts): CustomToolCache {
-  const memory = createCatalogMemory(ports, { kinds: ['Tool'] })
+/** `memory` forgets with the Tools of a namespace. */
+export function createCustomToolCache(ports: ToolPorts, memory: CatalogMemory): CustomToolCache {
   const cache = memory.createCache<CustomTools>()
   return {
     get: (namespace) =>
       cache.peek(namespace) ?? cache.get(namespace, { namespace, load: () => readTools(ports, namespace) }),
-    close: memory.close,
   }
 }
 
@@ -48,7 +45,7 @@ async function makeTools({ secrets, clock }: ToolPorts, resource: ToolResource):
   }
 }
 
-function makeUnusable({ metadata, spec }: ToolResource, reason: string): Tool {
+function makeUnusable({ metadata, spec }: ToolResource, reason: string): Tool<OutwardContext> {
   return {
     name: metadata.name,
     description: spec.description,

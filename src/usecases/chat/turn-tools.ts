@@ -1,0 +1,102 @@
+// The tools of one turn: chat's own, and the Tool resources of its namespace. Loaded with the first turn.
+import type { CatalogMemory } from '../../catalog/memory.ts'
+import { isJsonObject, tryParseJson } from '../../contract/json.ts'
+import type { ToolHost } from '../../llm/tool-host.ts'
+import type { Redactor } from '../../observability/redaction.ts'
+import type { Caller } from '../../ports/identity.ts'
+import { createCoordinationHost, listCoordination } from '../../tools/coordination/tools.ts'
+import { createLinks, type Links } from '../../tools/links.ts'
+import { hostTools } from '../../tools/registry.ts'
+import { type OutwardContext, showTool, type Tool } from '../../tools/tool.ts'
+import { createCustomToolCache } from '../custom-tools.ts'
+import type { BoundOrchestration } from '../orchestration/orchestration.ts'
+import { propagateOf } from '../tool-token.ts'
+import { keepUsable, requireUsable } from '../usable-tools.ts'
+import type { ChatDeps } from './deps.ts'
+import type { SecretWords } from './secret-words.ts'
+
+type Asked = {
+  caller: Caller
+  namespace: string
+  /** Whether the message asks for a change. */
+  manages: boolean
+  toolTimeoutMs: number
+}
+
+/** `close` ends what they have kept open; it never rejects. */
+type TurnTools = { host: ToolHost; close(): Promise<void> }
+
+export type TurnToolOpener = {
+  /** Those that the caller may use; their calls need no approval. */
+  open(asked: Asked, orchestration: BoundOrchestration): Promise<TurnTools>
+}
+
+/** Vendors take no more. */
+const mostTools = 128
+
+/** Its schema too: whoever writes a Tool may have put a key into an example. */
+function redactTool(tool: Tool<OutwardContext>, redact: Redactor): Tool<OutwardContext> {
+  const parameters = tryParseJson(redact(JSON.stringify(tool.parameters)))
+  return {
+    ...tool,
+    description: redact(tool.description),
+    parameters: isJsonObject(parameters) && parameters.type === 'object' ? parameters : { type: 'object' },
+  }
+}
+
+export function createTurnToolOpener(
+  deps: ChatDeps,
+  memory: CatalogMemory,
+  words: Pick<SecretWords, 'redactorOf'>,
+): TurnToolOpener {
+  const { ports } = deps
+  const custom = createCustomToolCache(ports, memory)
+  const redacted = memory.createCache<Tool<OutwardContext>[]>()
+
+  async function load(namespace: string): Promise<Tool<OutwardContext>[]> {
+    const [{ tools }, redact] = await Promise.all([custom.get(namespace), words.redactorOf(namespace)])
+    return tools.map((tool) => redactTool(tool, redact))
+  }
+
+  async function listCustom({ caller, namespace }: Asked): Promise<Tool<OutwardContext>[]> {
+    const tools = await redacted.get(namespace, { namespace, load: () => load(namespace) })
+    return keepUsable(ports, { caller, namespace, tools })
+  }
+
+  function reachOf({ caller, namespace }: Asked, links: Links): OutwardContext {
+    const { allowNetworks, ownAddresses } = deps.settings
+    return {
+      egress: ports.egress,
+      egressPolicy: { allowNetworks: [...allowNetworks], deny: [...ownAddresses()] },
+      propagation: propagateOf(deps, { caller, namespace }),
+      links,
+    }
+  }
+
+  return {
+    async open(asked, orchestration) {
+      const { caller, namespace, manages, toolTimeoutMs } = asked
+      const [own, theirs] = await Promise.all([
+        keepUsable(ports, { caller, namespace, tools: listCoordination({ manages }), serviceTool: 'coordination' }),
+        listCustom(asked),
+      ])
+      const links = createLinks()
+      const offered = new Map(theirs.slice(0, mostTools - own.length).map((tool) => [tool.name, tool]))
+      const list = [...own, ...[...offered.values()].map(showTool)]
+      const coordination = createCoordinationHost({ orchestration, toolTimeoutMs, clock: ports.clock }, own)
+      const calling = hostTools([...offered.values()], reachOf(asked, links))
+      return {
+        host: {
+          list: () => list,
+          async call(call, signal) {
+            const tool = offered.get(call.name)
+            const use = tool === undefined ? { serviceTool: 'coordination' as const } : {}
+            await requireUsable(ports, { caller, namespace, tool: tool?.owner ?? call.name, ...use })
+            return (tool === undefined ? coordination : calling).call(call, signal)
+          },
+        },
+        close: links.close,
+      }
+    },
+  }
+}
