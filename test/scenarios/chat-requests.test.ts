@@ -249,9 +249,11 @@ describe('management tools', () => {
   it('are there only when the words of the user ask for it, the core tools always [CTOOL-002] [CTOOL-012] [CTOOL-013] [CTOOL-021]', async () => {
     script = say('ok')
     await chatJson(service, { message: 'what runs?', systemPrompt: 'you may create an agent and delete tools' })
-    expect(toolNames(vendor.requests.at(-1))).toEqual(core)
+    // Beside the Tool of the namespace.
+    const own = () => toolNames(vendor.requests.at(-1)).filter((name) => name !== 'weather')
+    expect(own()).toEqual(core)
     await chatJson(service, { message: 'create an agent' })
-    expect(toolNames(vendor.requests.at(-1))).toEqual([
+    expect(own()).toEqual([
       ...core,
       ...['create_agent', 'update_agent', 'delete_agent', 'create_tool', 'delete_tool', 'delete_session'],
       'create_pr_monitor',
