@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { expect, it, vi } from 'vitest'
+import { it } from 'vitest'
 import { waitFor } from '../../test/fixtures/time.ts'
 import { loadConfig } from '../config/load.ts'
 import { openLocalWork } from './embedded-work.ts'
-import { defaultLimitsOf } from './settings.ts'
+import { checkoutLimitsOf, defaultLimitsOf } from './settings.ts'
 
 const records = { logs: { append: async () => {} } } as never
 const parts = { records, checkouts: {} as never, log: pino({ level: 'silent' }) }
@@ -24,39 +24,41 @@ it('keeps as many workers waiting as are wanted', async () => {
   }
 })
 
-it.each([[], ['taskMemory', '3Gi'] as const])(
-  'keeps workers waiting that can run a task without limits of its own (%s)',
-  async (...given) => {
+const checkout = { baseSHA: 'b'.repeat(40), close: async () => {} }
+const repository = { checkout: { spec: { url: 'https://code.example/a' }, message: '' } }
+
+it.each([
+  ['without limits of its own', {}, {}],
+  ['without limits of its own, whatever the setting is', { taskMemory: '3Gi' }, {}],
+  ['in a repository', {}, repository],
+])(
+  'keeps workers waiting that can run a task %s',
+  async (_what, flags, more) => {
     const dataDir = mkdtempSync(join(tmpdir(), 'svc-waiting-'))
-    const config = loadConfig({
-      flags: { dataDir, ...Object.fromEntries([given].filter(([name]) => name !== undefined)) },
-      env: { XDG_CONFIG_HOME: dataDir },
-    })
-    const { workloads } = openLocalWork(config, parts)
-    const limits = defaultLimitsOf(config)
+    const config = loadConfig({ flags: { dataDir, ...flags }, env: { XDG_CONFIG_HOME: dataDir } })
+    const checkouts = { prepare: async () => checkout } as never
+    const { workloads } = openLocalWork(config, { ...parts, checkouts })
+    const limits = { ...defaultLimitsOf(config), ...('checkout' in more && checkoutLimitsOf(config)) }
     let attempt = 0
     const start = () => {
       attempt += 1
       const run = { kind: 'worker', assignment: { task: { name: 'tested', type: 'ai' } } } as never
-      return workloads.ensure({
-        key: { taskUid: 'uid', attempt },
-        namespace: 'default',
-        taskName: 'tested',
-        limits,
-        run,
-      })
+      const key = { taskUid: 'uid', attempt }
+      return workloads.ensure({ key, namespace: 'default', taskName: 'tested', limits, run, ...more })
     }
     const listPids = async () => (await workloads.status()).idleWorkers.map(({ pid }) => pid)
     try {
       await start()
-      await vi.waitFor(async () => expect(await listPids()).not.toEqual([]), { timeout: 14_000 })
-      const [waiting] = await listPids()
+      const [waiting] = await waitFor(async () => {
+        const pids = await listPids()
+        return pids.length > 0 && pids
+      }, 'one to wait')
       await start()
-      await vi.waitFor(async () => expect(await listPids()).not.toContain(waiting), { timeout: 14_000 })
+      await waitFor(async () => !(await listPids()).includes(waiting ?? 0), 'it to be taken')
     } finally {
       await workloads.close()
       rmSync(dataDir, { recursive: true, force: true })
     }
   },
-  40_000,
+  130_000,
 )

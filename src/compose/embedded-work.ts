@@ -24,7 +24,7 @@ import type { Records } from '../ports/index.ts'
 import type { Sandbox } from '../ports/sandbox.ts'
 import type { AgentProgram, AgentPrograms } from '../rules/agent-programs.ts'
 import { workspaceSizeOf } from './scratch.ts'
-import { defaultLimitsOf } from './settings.ts'
+import { checkoutLimitsOf, defaultLimitsOf } from './settings.ts'
 
 export type LocalWork = {
   workloads: EmbeddedWorkloads
@@ -79,6 +79,7 @@ type LocalParts = { records: Records; checkouts: Checkouts; log: Logger }
 
 export function openLocalWork(config: Config, { records, checkouts, log }: LocalParts): LocalWork {
   const { dataDir, configDir } = config.paths
+  const { diskBytes: bytes, diskFiles: files } = checkoutLimitsOf(config)
   const engine = openEngine(config)
   const instance = nameInstance(dataDir)
   const bubblewrap = probeBubblewrap()
@@ -98,7 +99,11 @@ export function openLocalWork(config: Config, { records, checkouts, log }: Local
     idle: { usual: config.waitingWorkers, burst: 2 * config.waitingWorkers },
     cacheFolder: join(dataDir, 'cache'),
     allowUnsandboxed: config.allowUnsandboxed,
-    workspaces: { size: workspaceSizeOf(config), reserveBytes: parseQuantity(config.diskReserve) },
+    workspaces: {
+      size: workspaceSizeOf(config),
+      checkoutSize: { bytes, files },
+      reserveBytes: parseQuantity(config.diskReserve),
+    },
     engine,
     bubblewrap,
     groups,

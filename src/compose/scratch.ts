@@ -7,7 +7,7 @@ import type { Config } from '../config/load.ts'
 import { parseQuantity } from '../contract/quantity.ts'
 import type { Scratch } from '../ports/scratch.ts'
 
-/** Limits of each task workspace and each scratch folder. */
+/** Limits of each task workspace without a git repository, and of each scratch folder. */
 export function workspaceSizeOf({ workspaceSize, workspaceFiles }: Config): WorkspaceSize {
   return { bytes: parseQuantity(workspaceSize), files: workspaceFiles }
 }

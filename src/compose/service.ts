@@ -35,7 +35,7 @@ import { countUsage, listPriced } from './counted-usage.ts'
 import { propagationOf, withIdentity } from './identity.ts'
 import type { OpenedMode } from './mode.ts'
 import { readProxySettings } from './proxy-settings.ts'
-import { defaultLimitsOf, readChatSettings } from './settings.ts'
+import { checkoutLimitsOf, defaultLimitsOf, readChatSettings } from './settings.ts'
 import { openTraces } from './traces.ts'
 
 export type RunningService = {
@@ -214,6 +214,7 @@ function composeControllers(
       settings: {
         ...defaultTaskSettings,
         defaultLimits: defaultLimitsOf(config),
+        checkoutLimits: checkoutLimitsOf(config),
         maxTasksPerNamespace: config.maxTasksPerNamespace,
         ...mode.taskSettings,
         agentPrograms: mode.agentPrograms ?? {},

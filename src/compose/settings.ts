@@ -20,6 +20,11 @@ export function defaultLimitsOf(config: Config) {
   } satisfies WorkloadLimits
 }
 
+/** The workspace of tasks in a git repository that name no size. */
+export function checkoutLimitsOf({ gitWorkspaceSize, gitWorkspaceFiles }: Config) {
+  return { diskBytes: parseQuantity(gitWorkspaceSize), diskFiles: gitWorkspaceFiles } satisfies WorkloadLimits
+}
+
 /** `ownNamespace`: where the service itself runs, if on a cluster (CHAT-038). */
 export function readChatSettings(config: Config, ownNamespace: string | undefined): ChatSettings {
   return {

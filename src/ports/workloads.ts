@@ -15,6 +15,8 @@ export type WorkloadLimits = {
   memoryBytes?: number
   /** Size of its workspace; absent: the service's setting. */
   diskBytes?: number
+  /** Files, folders and links in it; absent: the service's setting. A cluster limits bytes only. */
+  diskFiles?: number
   /** What a scheduler reserves for it, where there is one; absent: the usual minimum. */
   requests?: { cpu?: number; memoryBytes?: number; diskBytes?: number }
   /** Other resources of a cluster (`nvidia.com/gpu`), as quantities by name. */

@@ -103,4 +103,21 @@ describe('the resources of a task', () => {
     expect(bench.workloads.specOf('plain').limits).toEqual(defaultLimits)
     expect(bench.workloads.specOf('sized').limits).toMatchObject({ requests: { ...requests, cpu: 0.25 } })
   })
+
+  it('are larger in a git repository, which may take the whole workspace', async () => {
+    const workspace = { gitRepo: 'https://code.example/owner/repo' }
+    const resources = { limits: { 'ephemeral-storage': '20Gi' } }
+    await bench.submitTask('usual', { workspace })
+    await bench.submitTask('sized', { workspace, resources })
+    for (const [name, gibibytes] of [
+      ['usual', 10],
+      ['sized', 20],
+    ] as const) {
+      await bench.running(name)
+      const [bytes, files] = [gibibytes * 1024 ** 3, 1024 ** 2]
+      const { limits, checkout } = bench.workloads.specOf(name)
+      expect(limits).toMatchObject({ diskBytes: bytes, diskFiles: files })
+      expect(checkout?.spec.limits).toEqual({ bytes, files })
+    }
+  })
 })

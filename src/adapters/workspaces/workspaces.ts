@@ -3,6 +3,7 @@ import { mkdirSync, realpathSync, statfsSync } from 'node:fs'
 import { mkdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../errors.ts'
+import type { WorkloadLimits } from '../../ports/workloads.ts'
 import { findMountProblem, isImageFull, listMountsIn, mountImage, unmount } from './image.ts'
 import { clearFolder, removeTree } from './removal.ts'
 import { boundless, describeSize, measureFolder, type WorkspaceSize } from './size.ts'
@@ -23,9 +24,14 @@ export type Workspace = {
 /** How sizes are limited: by separate file systems, or by watching. */
 export type SizeLayer = { kind: 'image' } | { kind: 'watch'; why: string }
 
+/** What an attempt asks for; absent: the usual size. */
+export type AskedSize = Pick<WorkloadLimits, 'diskBytes' | 'diskFiles'>
+
 export type Workspaces = {
-  open(id: string, size?: Partial<WorkspaceSize>): Promise<Workspace>
+  open(id: string, asked?: AskedSize): Promise<Workspace>
   size: WorkspaceSize
+  /** The usual size of one that holds a git repository. */
+  checkoutSize: WorkspaceSize
   /** Whether the disk has enough free space to start something new. */
   hasRoom(): boolean
   layer(): Promise<SizeLayer>
@@ -37,6 +43,8 @@ export type WorkspacesOptions = {
   /** The parent folder; created when missing. */
   root: string
   size: WorkspaceSize
+  /** Of one that holds a git repository. Default: 10 GiB and 1 Mi files. */
+  checkoutSize?: WorkspaceSize
   /** Free bytes on the disk that workspaces may not use. */
   reserveBytes?: number
   /** Known answers; tried when absent. */
@@ -44,6 +52,7 @@ export type WorkspacesOptions = {
 }
 
 export const usualSize: WorkspaceSize = { bytes: 2 * 1024 ** 3, files: 65_536 }
+const usualCheckoutSize: WorkspaceSize = { bytes: 10 * 1024 ** 3, files: 1024 ** 2 }
 export const usualReserve = 1024 ** 3
 
 /** On a small disk less is kept free than configured. */
@@ -210,7 +219,7 @@ function openWorkspace(parts: Parts, place: { folder: string; size: WorkspaceSiz
 }
 
 export function createWorkspaces(options: WorkspacesOptions): Workspaces {
-  const { root, size, reserveBytes = usualReserve } = options
+  const { root, size, checkoutSize = usualCheckoutSize, reserveBytes = usualReserve } = options
   mkdirSync(root, { recursive: true, mode: 0o700 })
   const parts: Parts = { ...options, reserveBytes, guards: createDiskGuard(root, reserveBytes) }
   let found: Promise<SizeLayer> | undefined
@@ -220,10 +229,11 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
   }
   return {
     size,
+    checkoutSize,
     layer,
     hasRoom: () => !isDiskLow(root, reserveBytes),
-    async open(id, changed) {
-      const own = { ...size, ...changed }
+    async open(id, { diskBytes = size.bytes, diskFiles = size.files } = {}) {
+      const own = { bytes: diskBytes, files: diskFiles }
       const folder = join(root, id)
       await mkdir(folder, { mode: 0o700 })
       const real = realpathSync(folder)

@@ -1,6 +1,6 @@
 // Git repositories that tasks work in.
 import { z } from 'zod'
-import { define, quantity, text } from '../fields.ts'
+import { define, quantity, text, whole } from '../fields.ts'
 
 /** Git takes no name without a letter or digit. */
 const person = /^([^<>\p{Cc}]*[\p{L}\p{N}][^<>\p{Cc}]*) <([^<>\s\p{Cc}]+@[^<>\s\p{Cc}]+)>$/u
@@ -24,6 +24,13 @@ export const gitSettings = {
     help: 'private key of SSH, without a passphrase, that these commits are signed with (default: they are not signed)',
     example: '/etc/svc/signing-key',
     placeholder: 'file',
+  }),
+  gitWorkspaceSize: define(quantity.default('10Gi'), {
+    help: 'bytes that the workspace of a task in a repository may hold, unless the task sets it (resources.limits.ephemeral-storage)',
+    placeholder: 'quantity',
+  }),
+  gitWorkspaceFiles: define(whole(64).default(1_048_576), {
+    help: 'files that such a workspace may hold; on a cluster only bytes are limited',
   }),
   gitCacheSize: define(quantity.default('20Gi'), {
     help: 'bytes that objects of repositories may take, so that they are not fetched again; swept every hour',

@@ -7,7 +7,7 @@ import { tryParseQuantity } from '../../contract/quantity.ts'
 import type { Agent } from '../../contract/resources/agent.ts'
 import type { ResourceRequirements } from '../../contract/resources/execution.ts'
 import { promptOf, type Task } from '../../contract/resources/task.ts'
-import type { WorkloadLimits, WorkloadSpec } from '../../ports/workloads.ts'
+import type { AttemptCheckout, WorkloadLimits, WorkloadSpec } from '../../ports/workloads.ts'
 import { parentOf } from '../../rules/family.ts'
 import { limitedAgentOf, limitIterations } from '../../rules/model-choice.ts'
 import { choosePlacement, isComputed } from '../../rules/placement.ts'
@@ -24,7 +24,7 @@ export async function buildWorkload(deps: TaskControllerDeps, attempt: NewAttemp
   const { task, references } = attempt
   const { namespace, name, uid } = task.metadata
   const token = await takeTaskToken(deps, task)
-  const limits = makeLimits(deps, task, references.agent?.spec.resources)
+  const limits = makeLimits(deps, task, references)
   const environment = await resolveEnvironment(deps, { task, limits })
   const secrets = listMountedValues(references)
   const run =
@@ -40,16 +40,22 @@ export async function buildWorkload(deps: TaskControllerDeps, attempt: NewAttemp
     limits,
     priority: task.spec.priority,
     placement: choosePlacement(task, references.agent),
-    ...(references.checkout !== undefined && { checkout: references.checkout }),
+    ...(references.checkout !== undefined && { checkout: limitCheckout(references.checkout, limits) }),
     ...(references.mounted.length > 0 && { secrets: references.mounted }),
     ...(task.spec.transaction !== undefined && { labels, annotations }),
   }
 }
 
-function makeLimits(deps: TaskControllerDeps, task: Task, ofAgent?: ResourceRequirements): WorkloadLimits {
-  const resources = task.spec.resources ?? ofAgent
+/** It may take the whole workspace. */
+function limitCheckout({ spec, ...rest }: AttemptCheckout, { diskBytes, diskFiles }: WorkloadLimits): AttemptCheckout {
+  return { ...rest, spec: { ...spec, limits: dropUndefined({ bytes: diskBytes, files: diskFiles }) } }
+}
+
+function makeLimits(deps: TaskControllerDeps, task: Task, { agent, checkout }: References): WorkloadLimits {
+  const { defaultLimits, checkoutLimits } = deps.settings
+  const resources = task.spec.resources ?? agent?.spec.resources
   const asked = readAmounts(resources?.requests)
-  const { requests: usual, ...usually } = deps.settings.defaultLimits
+  const { requests: usual, ...usually } = { ...defaultLimits, ...(checkout && checkoutLimits) }
   const most = { ...usually, ...asked, ...readAmounts(resources?.limits) }
   const timeout = timeoutOf(task)
   return {

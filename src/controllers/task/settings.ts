@@ -36,6 +36,8 @@ export type TaskSettings = {
   keep: { files: number; bytes: number }
   /** For tasks and agents that set no resources. */
   defaultLimits: WorkloadLimits
+  /** Of the workspace of a task in a git repository that sets none. */
+  checkoutLimits: Required<Pick<WorkloadLimits, 'diskBytes' | 'diskFiles'>>
   /** Agent programs that agent tasks can run here. */
   agentPrograms: AgentPrograms
   /** Where a worker looks the programs up, as in the variable PATH. */
@@ -66,6 +68,7 @@ export const defaultTaskSettings: Omit<TaskSettings, 'workerApiUrl'> = {
   toolTimeoutMs: 60_000,
   keep: { files: 200, bytes: artifactLimits.bytes },
   defaultLimits: { cpu: 1, memoryBytes: 2 * 1024 ** 3, diskBytes: 2 * 1024 ** 3 },
+  checkoutLimits: { diskBytes: 10 * 1024 ** 3, diskFiles: 1024 ** 2 },
   agentPrograms: {},
   agentPath: '/usr/local/bin:/usr/bin:/bin',
   agentTokens: 50_000_000,

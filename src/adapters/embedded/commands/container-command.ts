@@ -234,12 +234,6 @@ async function runContainer(
   }
 }
 
-/** Opens the folder of a command that works in a repository. */
-async function openWorkspace({ id, limits, workspaces }: ContainerCommand): Promise<Workspace> {
-  const { diskBytes } = limits
-  return await workspaces.open(`${id}.checkout`, diskBytes === undefined ? {} : { bytes: diskBytes })
-}
-
 async function createAndRun(
   options: ContainerCommandOptions,
   command: ContainerCommand,
@@ -259,7 +253,7 @@ async function createAndRun(
     const token = removeLater(await writeTokenFile({ workFolder, mode: 0o444 }, id, command.transactionToken))
     const secrets = removeLater(await writeSecretFiles({ workFolder, isShared: true }, id, command.secrets ?? []))
     const artifacts = removeLater(await makeForContainer(workFolder, id, command.artifactsDir))
-    const workspace = removeLater(checkout && (await openWorkspace(command)))
+    const workspace = removeLater(checkout && (await command.workspaces.open(`${id}.checkout`, command.limits)))
     if (workspace !== undefined) await checkout?.fill(workspace.folder)
     const description = describeContainer(options, command, { token, secrets, artifacts, workspace })
     const container = await docker.createContainer(description)

@@ -156,8 +156,7 @@ async function awaitEnd(run: Run): Promise<AttemptEnd> {
  * rlimit on address space or data ends every Node program at its start, since V8 reserves before it uses.
  */
 export async function startLocalCommand(options: LocalCommandOptions, command: LocalCommand): Promise<RunningAttempt> {
-  const { diskBytes } = command.limits
-  const workspace = await options.workspaces.open(command.id, diskBytes === undefined ? {} : { bytes: diskBytes })
+  const workspace = await options.workspaces.open(command.id, command.limits)
   const tail = createOutputTail(join(options.workFolder, `${command.id}.stdout`), options.outputBytes)
   let group: ControlGroup | undefined
   let token: TokenFile | undefined

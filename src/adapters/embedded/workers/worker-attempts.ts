@@ -1,11 +1,14 @@
 // Runs attempts in worker processes: takes one from the pool, hands over the work, describes its end.
 
 import type { WorkAssignment } from '../../../contract/api/assignment.ts'
+import { dropUndefined } from '../../../contract/json.ts'
 import { messageOf } from '../../../errors.ts'
 import type { Clock, Ids } from '../../../ports/clock.ts'
 import type { WorkloadLimits } from '../../../ports/workloads.ts'
 import type { AttemptEnd } from '../../attempts/end.ts'
 import { judgeWorkerEnd, type WorkerEnd } from '../../attempts/worker-end.ts'
+import type { WorkspaceSize } from '../../workspaces/size.ts'
+import type { AskedSize } from '../../workspaces/workspaces.ts'
 import { type AttemptSink, type RunningAttempt, StartRefused } from '../attempt.ts'
 import type { CheckoutFolder } from '../checkout-folder.ts'
 import { findCompileCache, warmCompileCache } from './compile-cache.ts'
@@ -44,6 +47,10 @@ export type WorkerAttempts = {
   close(): Promise<void>
 }
 
+function isOfSize({ diskBytes, diskFiles }: AskedSize, { bytes, files }: WorkspaceSize): boolean {
+  return (diskBytes ?? bytes) === bytes && (diskFiles ?? files) === files
+}
+
 export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAttempts {
   const { clock, ids, prefix } = options
   let compileCache: string | undefined
@@ -67,31 +74,36 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
     compileCache = await warmCompileCache(parts).catch(() => undefined)
   }
   let found: Promise<void> | undefined
-  const pool = createWorkerPool({
-    launch: async (id, limits) => {
-      found ??= findCache().catch(() => undefined)
-      await found
-      const worker = await launchWorker(launcher(), id, limits)
-      warming ??= warmAfter(worker)
-      return worker
-    },
-    // The heap and the workspace of an idle worker are fixed; only a control group can limit its memory further.
-    canServe: ({ memoryBytes: bytes = options.launcher.memoryBytes, diskBytes }) =>
-      (diskBytes === undefined || diskBytes === options.launcher.workspaces.size.bytes) &&
-      (bytes === options.launcher.memoryBytes ||
-        (bytes < options.launcher.memoryBytes && options.launcher.groups.controllers.includes('memory'))),
-    clock,
-    ids,
-    prefix,
-    idle: options.idle,
-    idleMs: options.idleMs,
-  })
+  const openPool = (size: WorkspaceSize) =>
+    createWorkerPool({
+      launch: async (id, limits) => {
+        found ??= findCache().catch(() => undefined)
+        await found
+        const worker = await launchWorker(launcher(), id, { diskBytes: size.bytes, diskFiles: size.files, ...limits })
+        warming ??= warmAfter(worker)
+        return worker
+      },
+      // The heap and the workspace of an idle worker are fixed; only a control group can limit its memory further.
+      canServe: ({ memoryBytes: bytes = options.launcher.memoryBytes, ...asked }) =>
+        isOfSize(asked, size) &&
+        (bytes === options.launcher.memoryBytes ||
+          (bytes < options.launcher.memoryBytes && options.launcher.groups.controllers.includes('memory'))),
+      clock,
+      ids,
+      prefix,
+      idle: options.idle,
+      idleMs: options.idleMs,
+    })
+  const { workspaces } = options.launcher
+  const pools = { usual: openPool(workspaces.size), checkout: openPool(workspaces.checkoutSize) }
 
   return {
-    prepare: pool.prepare,
+    prepare: pools.usual.prepare,
     start: async ({ assignment, limits, sink, checkout }) => {
-      const { diskBytes, memoryBytes = options.launcher.memoryBytes } = limits
-      const worker = await pool.take({ diskBytes, memoryBytes }).catch((error: unknown) => {
+      const { diskBytes, diskFiles, memoryBytes = options.launcher.memoryBytes } = limits
+      const pool = checkout === undefined ? pools.usual : pools.checkout
+      const asked = dropUndefined({ diskBytes, diskFiles, memoryBytes })
+      const worker = await pool.take(asked).catch((error: unknown) => {
         throw new StartRefused('StartFailed', `The worker could not be started: ${messageOf(error)}`)
       })
       try {
@@ -116,10 +128,10 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
         release: () => worker.released,
       }
     },
-    listIdle: pool.listIdle,
+    listIdle: async () => (await Promise.all([pools.usual.listIdle(), pools.checkout.listIdle()])).flat(),
     close: async () => {
       closing.abort()
-      await pool.close()
+      await Promise.all([pools.usual.close(), pools.checkout.close()])
       await warming
     },
   }

@@ -2,6 +2,7 @@
 // environment.
 
 import { realpathSync } from 'node:fs'
+import type { WorkloadLimits } from '../../../ports/workloads.ts'
 import { baseEnvironment, nodeInside, workspaceInside } from '../../attempts/inside.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import type { Bubblewrap } from '../confinement/bubblewrap.ts'
@@ -39,7 +40,7 @@ export type WorkerLauncherOptions = {
   processes: number
 }
 
-export type LaunchedLimits = { memoryBytes?: number; diskBytes?: number }
+export type LaunchedLimits = Pick<WorkloadLimits, 'memoryBytes' | 'diskBytes' | 'diskFiles'>
 
 const cacheInside = '/opt/svc/compile-cache'
 
@@ -116,8 +117,7 @@ export async function launchWorker(
   limits: LaunchedLimits = {},
 ): Promise<WorkerProcess> {
   const memoryBytes = limits.memoryBytes ?? options.memoryBytes
-  const { diskBytes } = limits
-  const workspace = await options.workspaces.open(id, diskBytes === undefined ? {} : { bytes: diskBytes })
+  const workspace = await options.workspaces.open(id, limits)
   const { folder } = workspace
   const group = await options.groups.create(id)
   const release = async () => {
