@@ -8,14 +8,12 @@ import { findControlGroups } from '../adapters/embedded/confinement/control-grou
 import { createSandbox } from '../adapters/embedded/sandbox/sandbox.ts'
 import { findAgentPrograms } from '../adapters/embedded/workers/agent-programs.ts'
 import { createEmbeddedWorkloads, type EmbeddedWorkloads } from '../adapters/embedded/workloads.ts'
-import { type CheckoutsOptions, createCheckouts } from '../adapters/git/checkouts.ts'
 import { systemClock as clock, systemIds as ids } from '../adapters/system/clock.ts'
 import { acpRuntime } from '../agents/acp/command.ts'
 import { agentRuntimes } from '../agents/runtimes.ts'
 import type { Config } from '../config/load.ts'
 import { parseQuantity } from '../contract/quantity.ts'
 import { runtimeTypes } from '../contract/resources/runtime-types.ts'
-import { saveChanges, saveDiff } from '../controllers/task/changes.ts'
 import { messageOf } from '../errors.ts'
 import { packageRoot, workerProgram } from '../launch/program-files.ts'
 import type { Logger } from '../observability/log.ts'
@@ -23,6 +21,7 @@ import type { Checkouts } from '../ports/checkouts.ts'
 import type { Records } from '../ports/index.ts'
 import type { Sandbox } from '../ports/sandbox.ts'
 import type { AgentProgram, AgentPrograms } from '../rules/agent-programs.ts'
+import { checkoutPartsOf } from './checkouts.ts'
 import { workspaceSizeOf } from './scratch.ts'
 import { checkoutLimitsOf, defaultLimitsOf } from './settings.ts'
 
@@ -65,16 +64,6 @@ export function findAgents({ programPath, agentProgram }: Config) {
   return { ...place, programs: Object.fromEntries(programs) as AgentPrograms }
 }
 
-/** Git repositories of tasks; their private parts lie in the data folder. */
-export function openCheckouts(
-  { paths, gitAuthor, gitSigningKey, gitCacheSize }: Config,
-  reach: Pick<CheckoutsOptions, 'egress' | 'policy'>,
-): Checkouts {
-  const root = join(paths.dataDir, 'git')
-  const cacheBytes = parseQuantity(gitCacheSize)
-  return createCheckouts({ ...reach, root, author: gitAuthor, signingKey: gitSigningKey, cacheBytes })
-}
-
 type LocalParts = { records: Records; checkouts: Checkouts; log: Logger }
 
 export function openLocalWork(config: Config, { records, checkouts, log }: LocalParts): LocalWork {
@@ -108,11 +97,7 @@ export function openLocalWork(config: Config, { records, checkouts, log }: Local
     bubblewrap,
     groups,
     maxConcurrent: config.maxConcurrentTasks ?? defaultConcurrency(),
-    checkouts: {
-      checkouts,
-      saveChanges: (key, changed) => saveChanges(records.results, key, changed),
-      saveDiff: (...diff) => saveDiff(records.artifacts, ...diff),
-    },
+    checkouts: checkoutPartsOf(checkouts, records),
     onLog: (key, lines) =>
       records.logs
         .append(key, lines)

@@ -21,8 +21,9 @@ import type { Logger } from '../observability/log.ts'
 import type { Ports } from '../ports/index.ts'
 import { isLoopback } from '../service/addresses.ts'
 import { type Closing, createClosing } from '../service/closing.ts'
+import { openCheckouts, openReach } from './checkouts.ts'
 import { ensureDefaultProvider } from './default-provider.ts'
-import { defaultConcurrency, openCheckouts, openLocalWork } from './embedded-work.ts'
+import { defaultConcurrency, openLocalWork } from './embedded-work.ts'
 import type { OpenedMode } from './mode.ts'
 import { type OwnerToken, takeOwnerToken } from './owner-token.ts'
 import { choosePlans } from './plan-store.ts'
@@ -52,14 +53,8 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
   const stored = createEmbeddedSecrets({ storage: createSecretStorage({ database }), keys, clock })
   const egress = createEgress()
   closing.add(() => egress.close())
-  let ownAddresses: () => string[] = () => []
-  const policy = {
-    allowNetworks: config.allowNetwork,
-    get deny() {
-      return ownAddresses()
-    },
-  }
-  const checkouts = openCheckouts(config, { egress, policy })
+  const reach = openReach(config)
+  const checkouts = openCheckouts(config, { egress, policy: reach.policy })
   const { workloads, sandbox, agents } = openLocalWork(config, { records, checkouts, log: options.log })
   closing.add(() => workloads.close())
   const tokens = createTokens({ database, clock, ids })
@@ -103,9 +98,7 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
     taskSettings: { agentPath: agents.path },
     agentPrograms: agents.programs,
     hasCluster: false,
-    knowOwnAddresses: (read) => {
-      ownAddresses = read
-    },
+    knowOwnAddresses: reach.knowOwnAddresses,
     prepare: async () => {
       await ensureDefaultProvider(resources, config)
       // The first attempt reports what is wrong with this machine.

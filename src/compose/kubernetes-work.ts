@@ -5,15 +5,22 @@ import type { ApiConnection } from '../adapters/kubernetes/api/connection.ts'
 import type { KubernetesApi } from '../adapters/kubernetes/api.ts'
 import { createKubernetesSandbox, type KubernetesSandbox } from '../adapters/kubernetes/sandbox/sandbox.ts'
 import { createKubernetesWorkerTokens } from '../adapters/kubernetes/worker-tokens.ts'
+import type { PodCheckoutParts } from '../adapters/kubernetes/workloads/checkouts/work.ts'
 import { createKubernetesWorkloads, type KubernetesWorkloads } from '../adapters/kubernetes/workloads.ts'
 import { systemClock as clock, systemIds as ids } from '../adapters/system/clock.ts'
 import type { Config } from '../config/load.ts'
+import { structuredResultType } from '../contract/api/structured-result.ts'
 import { apiVersion } from '../contract/resources/index.ts'
+import { resolveCheckout } from '../controllers/task/checkout.ts'
 import { SvcError } from '../errors.ts'
 import type { Logger } from '../observability/log.ts'
+import type { Checkouts } from '../ports/checkouts.ts'
 import type { WorkerTokens } from '../ports/identity.ts'
-import type { Logs } from '../ports/logs.ts'
+import type { Records } from '../ports/index.ts'
+import type { ResourceReader } from '../ports/resources.ts'
+import type { Secrets } from '../ports/secrets.ts'
 import type { WorkloadSpec } from '../ports/workloads.ts'
+import { checkoutPartsOf } from './checkouts.ts'
 
 /** The worker program in the service's image (deploy/Containerfile). */
 const workerCommand = ['node', '/app/dist/worker.js']
@@ -47,16 +54,36 @@ function trustOf({ workerAuthorities: file }: Config): { authorities?: string } 
   }
 }
 
+/** Secrets and earlier tasks are read again for an attempt that another replica began. */
+function openPodCheckouts(config: Config, { resources, secrets, records, checkouts }: ClusterWorkParts) {
+  const folder = join(config.paths.dataDir, 'checkouts')
+  const parts: PodCheckoutParts = {
+    ...checkoutPartsOf(checkouts, records),
+    async find({ namespace, taskName, key }) {
+      const task = await resources.get('Task', { namespace, name: taskName })
+      return task?.metadata.uid === key.taskUid
+        ? await resolveCheckout({ resources, secrets, records }, task)
+        : undefined
+    },
+    isKept: async ({ taskUid, attempt }) =>
+      (await records.results.get(taskUid, attempt))?.info.contentType === structuredResultType,
+  }
+  return { parts, folder }
+}
+
 export type ClusterWorkParts = {
   api: KubernetesApi
   connection: ApiConnection
-  logs: Logs
+  records: Records
+  resources: ResourceReader
+  secrets: Secrets
+  checkouts: Checkouts
   log: Logger
   operatorNamespace: string
 }
 
 export function openClusterWork(config: Config, parts: ClusterWorkParts): ClusterWork {
-  const { api, connection, logs, log, operatorNamespace } = parts
+  const { api, connection, records, log, operatorNamespace } = parts
   if (config.workerImage === undefined) {
     throw new SvcError('NotConfigured', "no image for workers: name the service's own with --worker-image")
   }
@@ -65,12 +92,13 @@ export function openClusterWork(config: Config, parts: ClusterWorkParts): Cluste
     connection,
     clock,
     ids,
-    logs,
+    logs: records.logs,
     log: log.child({ name: 'workloads' }),
     instance: operatorNamespace,
     namespaces: config.watchNamespace,
     worker: { image: config.workerImage, command: workerCommand, serviceAccount: workerAccount, ...trustOf(config) },
     outputFolder: join(config.paths.dataDir, 'output'),
+    checkouts: openPodCheckouts(config, parts),
     ownerOf,
     imagePullSecrets: config.imagePullSecrets,
     priorityClasses: config.priorityClasses,

@@ -28,6 +28,7 @@ import { type Closing, createClosing } from '../service/closing.ts'
 import { createClusterHealth } from '../service/cluster-health.ts'
 import { bindTerm } from '../service/term.ts'
 import { carryWorkspace } from '../tools/workspace/carried-workspace.ts'
+import { openCheckouts, openReach } from './checkouts.ts'
 import { openClusterWork, sandboxesOf } from './kubernetes-work.ts'
 import type { OpenedMode } from './mode.ts'
 import { choosePlans } from './plan-store.ts'
@@ -65,7 +66,10 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
   const clusterEvents = createClusterEvents({ api, clock, ids, apiVersion, log })
   closing.add(() => clusterEvents.close())
   const events = tellCluster(records.events, clusterEvents, clock)
-  const work = openClusterWork(config, { api, connection, logs: records.logs, log, operatorNamespace })
+  const reach = openReach(config)
+  const checkouts = openCheckouts(config, { egress, policy: reach.policy })
+  const stored = { records, resources, secrets: named.secrets, checkouts }
+  const work = openClusterWork(config, { api, connection, ...stored, log, operatorNamespace })
   closing.add(() => Promise.all([work.workloads.close(), work.sandbox.close()]))
   const term = bindTerm({ leadership, workloads: work.workloads })
   const strays = createStrayJobs({ api, resources, clock, instance: operatorNamespace, namespaces })
@@ -91,7 +95,10 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
   return {
     ports,
     owners: records.owners,
-    leftovers: [{ name: 'bodies', run: records.sweepOrphans }],
+    leftovers: [
+      { name: 'bodies', run: records.sweepOrphans },
+      { name: 'git repositories', run: checkouts.clean },
+    ],
     sweepWorkloads: strays.sweep,
     idempotencyKey: await ensureReplicaKey({ api, namespace: operatorNamespace, name: replicaKeyName }),
     metrics: { clusterRequests: api.countRequests, staleKinds: () => resources.listStale().length },
@@ -105,6 +112,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
     metricsListener: { host: config.metricsHost ?? config.host, port: config.metricsPort },
     taskSettings: { maxRunningTasks: config.maxConcurrentTasks ?? 0 },
     hasCluster: true,
+    knowOwnAddresses: reach.knowOwnAddresses,
   }
 }
 

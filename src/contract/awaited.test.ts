@@ -19,8 +19,7 @@ describe('what the service cannot do yet', () => {
   })
 
   it.each<[Kind, object, string[]]>([
-    ['Task', { type: 'agent', workspace: {} }, ['type', 'workspace']],
-    ['Task', { type: 'agent', agentRuntime: { workspace: {} } }, ['type', 'agentRuntime.workspace']],
+    ['Task', { type: 'agent', workspace: {} }, ['type']],
     ['Task', { type: 'ai', ai: { tools: ['weather', 'remember', 'get_issue'] } }, ['ai.tools[1]', 'ai.tools[2]']],
     ['Task', { execution: { workspace: { enabled: true } } }, ['execution.workspace.enabled']],
     ['Agent', { runtime: {} }, ['runtime']],
@@ -47,9 +46,7 @@ describe('what the service cannot do yet', () => {
 
   it('is said in CEL, which asks for every part on the way', () => {
     expect(ruleOf('Task', 'type')).toBe("has(object.spec.type) && object.spec.type in ['agent']")
-    expect(ruleOf('Task', 'agentRuntime.workspace')).toBe(
-      'has(object.spec.agentRuntime) && has(object.spec.agentRuntime.workspace)',
-    )
+    expect(ruleOf('Tool', 'mcp.actor')).toBe('has(object.spec.mcp) && has(object.spec.mcp.actor)')
     expect(ruleOf('Agent', 'coordination.enabled')).toBe(
       'has(object.spec.coordination) && has(object.spec.coordination.enabled) && object.spec.coordination.enabled in [true]',
     )

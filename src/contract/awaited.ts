@@ -5,7 +5,6 @@ import type { Kind } from './resources/index.ts'
 /** Capabilities that are still to come, as refusals name them. */
 export const awaitedCapabilities = {
   agentRuntimes: 'agent runtimes on a cluster',
-  gitWorkspaces: 'git workspaces on a cluster',
   executionWorkspaces: 'execution workspaces',
   mcpActors: 'MCP tools on actors',
   coordination: 'agent coordination',
@@ -19,7 +18,7 @@ export const awaitedCapabilities = {
 export type AwaitedCapability = keyof typeof awaitedCapabilities
 
 /** What a service on one machine has, and one on a cluster does not. */
-export const awaitedOnClusters: readonly AwaitedCapability[] = ['agentRuntimes', 'gitWorkspaces']
+export const awaitedOnClusters: readonly AwaitedCapability[] = ['agentRuntimes']
 
 /** Tools that will come with a capability; their names are reserved already. */
 export const awaitedTools = {
@@ -50,7 +49,6 @@ export type AwaitedField = {
 }
 
 const scheduledTask = 'a scheduled task of type ai can look at a public repository in the meantime'
-const ownFetch = 'let the task fetch what it needs, for example with git in an image of its own'
 const oneMachine = 'or use a service on one machine'
 
 function listTools(kind: Kind, path: string): AwaitedField[] {
@@ -68,14 +66,6 @@ export const awaitedFields: readonly AwaitedField[] = [
     governs: 'agentRuntime',
     capability: 'agentRuntimes',
     instead: `use type ai, type container with the command line in an image, ${oneMachine}`,
-  },
-  { kind: 'Task', path: 'workspace', capability: 'gitWorkspaces', instead: ownFetch },
-  { kind: 'Task', path: 'agentRuntime.workspace', capability: 'gitWorkspaces', instead: ownFetch },
-  {
-    kind: 'Task',
-    path: 'priorTaskRef',
-    capability: 'gitWorkspaces',
-    instead: `put what the task needs of the earlier one into its prompt, ${oneMachine}`,
   },
   {
     kind: 'Task',

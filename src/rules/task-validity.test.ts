@@ -50,7 +50,6 @@ describe('findTaskProblem', () => {
   })
 
   it.each<[string, object, object | undefined, RegExp]>([
-    ['a git workspace', { workspace: { gitRepo: 'https://example.com/a/b' } }, undefined, /waits for git workspaces/],
     ['an agent task, whose runtime is here', agentTask, runtime, /"agent" waits for agent runtimes/],
   ])(
     'refuses %s on a cluster, in one sentence, and takes it on one machine [TASK-046]',

@@ -364,9 +364,7 @@ const isolated = (): Case[] => [
         refused: 'must not refer to another namespace',
       },
       { as: 'ann', what: `${target} of the own, in full`, kind, spec: make({ name: 'near', namespace: apart }) },
-    ])
-    // Refused in any case: it waits for workspaces.
-    .filter(({ spec }) => !('priorTaskRef' in spec)),
+    ]),
   {
     as: 'ann',
     what: 'a Secret of another namespace',
@@ -389,7 +387,6 @@ const awaited = (): Case[] => [
     what: 'a workspace',
     kind: 'Task',
     spec: ai({ workspace: { gitRepo } }),
-    refused: 'waits for git workspaces',
   },
   {
     as: 'bob',

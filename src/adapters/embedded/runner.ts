@@ -5,6 +5,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { WorkloadSpec } from '../../ports/workloads.ts'
+import type { CheckoutParts } from '../attempts/checkout-changes.ts'
 import {
   createWorkspaces,
   type SizeLayer,
@@ -13,7 +14,7 @@ import {
   type WorkspacesOptions,
 } from '../workspaces/workspaces.ts'
 import { type AttemptSink, type RunningAttempt, StartRefused } from './attempt.ts'
-import { type CheckoutFolder, type CheckoutParts, openCheckoutFolder } from './checkout-folder.ts'
+import { type CheckoutFolder, openCheckoutFolder } from './checkout-folder.ts'
 import { reapContainers, startContainerCommand } from './commands/container-command.ts'
 import type { ContainerEngine } from './commands/container-engine.ts'
 import { type LocalCommandOptions, startLocalCommand } from './commands/local-command.ts'

@@ -9,7 +9,10 @@ import type { ApiConnection } from './api/connection.ts'
 import { collections } from './api/paths.ts'
 import type { KubernetesApi } from './api.ts'
 import { type Attempt, createAttemptTable, nameAttempt, podOf } from './workloads/attempts.ts'
-import { readPodFiles } from './workloads/left-files.ts'
+import { openFolder } from './workloads/checkouts/attempt-folder.ts'
+import { createPodCheckouts } from './workloads/checkouts/checkouts.ts'
+import { nameFolder, type PodCheckoutParts } from './workloads/checkouts/work.ts'
+import { keptFolder, readPodFiles } from './workloads/left-files.ts'
 import {
   type ManifestOptions,
   makeJob,
@@ -42,6 +45,8 @@ export type KubernetesWorkloadsOptions = {
   worker: WorkerImage
   /** Holds the last output of commands until it is read. */
   outputFolder: string
+  /** What attempts in git repositories need, and the folder for them; absent: they are refused. */
+  checkouts?: { parts: PodCheckoutParts; folder: string }
   /** From TERM to KILL; 10 s. */
   graceSeconds?: number
   /** Size of each writable folder of a pod; 1 GiB. */
@@ -198,15 +203,21 @@ async function describeEnd(supervision: Supervision, attempt: Attempt, state: Wo
   return { ...shown, message: redact(shown.message) }
 }
 
-/** Nothing for a pod without a keeper. */
+/** Nothing for a pod whose keeper has no artifacts. */
 async function* readAttemptFiles(
   { connection, clock }: KubernetesWorkloadsOptions,
   sought: Promise<Attempt | undefined>,
 ) {
   const attempt = await sought
   const pod = attempt && podOf(attempt)
-  const keeps = pod?.spec?.containers?.some(({ name }) => name === keeperName)
+  const keeps = pod?.spec?.containers?.some(({ name, volumeMounts = [] }) => {
+    return name === keeperName && volumeMounts.some(({ mountPath }) => mountPath === keptFolder)
+  })
   if (pod !== undefined && keeps) yield* readPodFiles(connection, clock, pod)
+}
+
+function openCheckouts({ api, connection, clock, logs, checkouts }: KubernetesWorkloadsOptions) {
+  return checkouts && createPodCheckouts({ api, connection, clock, logs, ...checkouts })
 }
 
 export function createKubernetesWorkloads(options: KubernetesWorkloadsOptions): KubernetesWorkloads {
@@ -215,7 +226,9 @@ export function createKubernetesWorkloads(options: KubernetesWorkloadsOptions): 
   const onFault = noteFaults(options)
   const closing = new AbortController()
   const table = createAttemptTable()
-  const supervision = createSupervision({ api, logs, clock, outputFolder, startGraceMs, nodeGraceMs, onFault })
+  const checkouts = openCheckouts(options)
+  const supervised = { api, logs, clock, outputFolder, checkouts, startGraceMs, nodeGraceMs, onFault }
+  const supervision = createSupervision(supervised)
   const intake = createIntake(table, supervision.settle)
   const { jobCache, podCache } = createCaches(options, intake, onFault)
   const start = createStarter(options, onFault)
@@ -226,18 +239,24 @@ export function createKubernetesWorkloads(options: KubernetesWorkloadsOptions): 
   /** Once in each term: removes what a crash left between two writes. */
   function sweep(): void {
     const hasJob = (namespace: string, name: string) => jobCache.get(namespace, name) !== undefined
-    swept ??= sweepSecrets(options, hasJob).catch((error) => onFault(error, 'the sweep of Secrets'))
+    const folders = new Set(table.all().map(({ key }) => nameFolder(key)))
+    swept ??= Promise.all([sweepSecrets(options, hasJob), checkouts?.sweep((name) => folders.has(name))])
+      .then(() => undefined)
+      .catch((error) => onFault(error, 'the sweep of what a crash left'))
   }
 
   async function ensure(spec: WorkloadSpec): Promise<void> {
     await ready()
     const known = table.find(spec.key)
     if (known?.job !== undefined) return
+    if (spec.checkout !== undefined && checkouts === undefined)
+      throw new SvcError('InvalidRequest', 'this service cannot check out git repositories')
     const { job, hasSecret } = await start(spec)
     const attempt = table.enter(spec)
     attempt.isFollowed = true
     attempt.hasSecret = hasSecret
     attempt.secrets = Promise.resolve(secretsOf(spec))
+    if (spec.checkout !== undefined) openFolder(attempt).checkout = spec.checkout
     jobCache.put(job)
     supervision.settle(attempt)
   }
@@ -254,7 +273,7 @@ export function createKubernetesWorkloads(options: KubernetesWorkloadsOptions): 
 
   async function remove(key: AttemptKey): Promise<void> {
     const attempt = await find(key)
-    const ending = { api, clock, supervision, graceSeconds, nodeGraceMs, closing: closing.signal }
+    const ending = { api, clock, supervision, checkouts, graceSeconds, nodeGraceMs, closing: closing.signal }
     if (attempt !== undefined) table.remove(await removeAttempt(ending, attempt))
   }
 

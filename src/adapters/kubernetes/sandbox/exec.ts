@@ -1,5 +1,6 @@
 // Runs a program in a container over the exec subresource: a web socket with channels for its streams
 // (v5.channel.k8s.io).
+import { setTimeout as pause } from 'node:timers/promises'
 import type { WebSocket } from 'undici'
 import { messageOf, SvcError } from '../../../errors.ts'
 import type { ApiConnection } from '../api/connection.ts'
@@ -9,16 +10,20 @@ export type ExecCommand = {
   pod: string
   container: string
   argv: string[]
-  /** Written to its standard input, which then stays open: the program knows how much to read. */
-  input: Buffer
+  /** Written to its standard input, which then stays open, unless it `endsInput`: the program knows how much to read. */
+  input: Buffer | AsyncIterable<Buffer>
+  endsInput?: boolean
   onStdout(chunk: Buffer): void
   onStderr(chunk: Buffer): void
 }
 
-const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3 } as const
+const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3, close: 255 } as const
 const protocol = 'v5.channel.k8s.io'
 /** A frame size that every proxy accepts. */
 const frameBytes = 32 * 1024
+/** More waits until the server has taken some of it. */
+const mostBuffered = 1024 * 1024
+const bufferPauseMs = 5
 
 /** The `Status` on the error channel: success, or the exit code among the causes of a failure. */
 type ExecStatus = {
@@ -56,10 +61,21 @@ async function openSocket(
   return { socket, release: () => void dispatcher.destroy().catch(() => undefined) }
 }
 
-function sendInput(socket: WebSocket, input: Buffer): void {
+function sendFrames(socket: WebSocket, input: Buffer): void {
   for (let at = 0; at < input.length; at += frameBytes) {
     socket.send(Buffer.concat([Buffer.from([channels.stdin]), input.subarray(at, at + frameBytes)]))
   }
+}
+
+async function sendInput(socket: WebSocket, { input, endsInput = false }: ExecCommand): Promise<void> {
+  if (Buffer.isBuffer(input)) sendFrames(socket, input)
+  else for await (const chunk of input) await sendChunk(socket, chunk)
+  if (endsInput) socket.send(Buffer.from([channels.close, channels.stdin]))
+}
+
+async function sendChunk(socket: WebSocket, chunk: Buffer): Promise<void> {
+  sendFrames(socket, chunk)
+  while (socket.readyState === socket.OPEN && socket.bufferedAmount > mostBuffered) await pause(bufferPauseMs)
 }
 
 function takeFrame(command: ExecCommand, data: unknown): ExecStatus | undefined {
@@ -78,7 +94,7 @@ export async function execInPod(connection: ApiConnection, command: ExecCommand,
   const ended = Promise.withResolvers<number>()
   const abort = () => ended.reject(signal.reason)
   signal.addEventListener('abort', abort, { once: true })
-  socket.addEventListener('open', () => sendInput(socket, command.input))
+  socket.addEventListener('open', () => sendInput(socket, command).catch(ended.reject))
   socket.addEventListener('message', ({ data }) => {
     try {
       const status = takeFrame(command, data)
@@ -88,7 +104,7 @@ export async function execInPod(connection: ApiConnection, command: ExecCommand,
     }
   })
   const fail = (cause: string) =>
-    ended.reject(new SvcError('Unavailable', `the connection to a sandbox was lost: ${cause}`))
+    ended.reject(new SvcError('Unavailable', `the connection to its pod was lost: ${cause}`))
   socket.addEventListener('error', (event) => fail(messageOf((event as { error?: unknown }).error)))
   socket.addEventListener('close', ({ code, reason }) => fail(`${code} ${reason}`.trim()))
   try {

@@ -1,7 +1,9 @@
 // What is known about each attempt: its Job, its pod, who follows its log, the last reported state.
 import type { AttemptKey, WorkloadSpec, WorkloadState } from '../../../ports/workloads.ts'
 import type { OutputTail } from '../../attempts/output/output-tail.ts'
+import type { AttemptFolder } from './checkouts/attempt-folder.ts'
 import type { LogFollower } from './log-follower.ts'
+import type { LogPosition } from './log-position.ts'
 import { type AttemptNames, readAttempt } from './names.ts'
 import type { Job, Pod, StoredObject } from './objects.ts'
 
@@ -25,6 +27,10 @@ export type Attempt = AttemptNames & {
   /** Its secrets are being read; then its log is followed. */
   isSeekingLog: boolean
   output: AttemptOutput | undefined
+  /** Where its log begins in the store, when lines of the service stand before it. */
+  logStart: LogPosition | undefined
+  /** Of an attempt in a git repository. */
+  folder: AttemptFolder | undefined
   /** When to look at it again even without a report. */
   alarm: AbortController | undefined
   /** Called whenever something about it has changed. */
@@ -63,6 +69,8 @@ export function createAttemptTable(): AttemptTable {
       secrets: undefined,
       isSeekingLog: false,
       output: undefined,
+      logStart: undefined,
+      folder: undefined,
       alarm: undefined,
       watchers: new Set(),
       told: '',

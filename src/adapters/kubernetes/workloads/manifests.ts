@@ -1,10 +1,12 @@
 // The Job and the Secret of one attempt.
-import { basename } from 'node:path/posix'
+import { basename, join } from 'node:path/posix'
 import { gzipSync } from 'node:zlib'
 import { mountedFiles } from '../../../contract/api/worker-pod.ts'
 import { SvcError } from '../../../errors.ts'
 import type { MountedSecret, WorkloadRun, WorkloadSpec } from '../../../ports/workloads.ts'
 import { tokenFileVariables } from '../../../rules/token-propagation.ts'
+import { workspaceInside } from '../../attempts/inside.ts'
+import { checkoutSeconds, keptWorkspace, waitForCheckout } from './checkouts/containers.ts'
 import { hardenContainer, hardenPod, makeResources } from './hardening.ts'
 import { keptFolder } from './left-files.ts'
 import { annotations, type Component, containerName, keeperName, labelAttempt, nameJob } from './names.ts'
@@ -199,7 +201,8 @@ function chooseStreams(run: Command, { worker }: ManifestOptions) {
 
 function makeCommandPod(run: Command, spec: WorkloadSpec, options: ManifestOptions) {
   const { worker, scratchBytes } = options
-  const hasImage = run.image !== undefined
+  // In an image of the user's there is a workspace only for a repository.
+  const hasWorkspace = run.image === undefined || spec.checkout !== undefined
   const lines = (texts: string[]) => texts.map(escapeExpansion)
   const secretName = nameJob(spec.taskName, spec.key)
   const token = mountToken(run, secretName)
@@ -209,13 +212,13 @@ function makeCommandPod(run: Command, spec: WorkloadSpec, options: ManifestOptio
     image: run.image ?? worker.image,
     ...(run.command.length > 0 && { command: [...streams.launcher, ...lines(run.command)] }),
     ...(run.args.length > 0 && { args: lines(run.args) }),
-    ...(!hasImage && { workingDir: '/workspace' }),
+    ...(hasWorkspace && { workingDir: placeOf(spec) }),
     env: [...makeEnv(run, secretName), ...token.env],
     // The last output of a failed program is part of the pod's status.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     volumeMounts: [
       { name: 'tmp', mountPath: '/tmp' },
-      ...(hasImage ? [] : [{ name: 'workspace', mountPath: '/workspace' }]),
+      ...(hasWorkspace ? [{ name: 'workspace', mountPath: workspaceInside }] : []),
       ...(run.artifactsDir === undefined ? [] : [{ name: artifactsVolume, mountPath: run.artifactsDir }]),
       ...token.mounts,
       ...secrets.mounts,
@@ -223,7 +226,7 @@ function makeCommandPod(run: Command, spec: WorkloadSpec, options: ManifestOptio
     ],
   }
   const workspace = makeScratch('workspace', diskBytesOf(spec))
-  const scratch = [makeScratch('tmp', scratchBytes), ...(hasImage ? [] : [workspace])]
+  const scratch = [makeScratch('tmp', scratchBytes), ...(hasWorkspace ? [workspace] : [])]
   const left = run.artifactsDir === undefined ? [] : [makeScratch(artifactsVolume, diskBytesOf(spec))]
   return {
     container,
@@ -240,14 +243,23 @@ const keeperSeconds = 120
 /** A sidecar starts before the command, which still has its full time. */
 const sidecarSeconds = 2
 
-/** Outlives the command, so that its files can be read; ends with the pod. */
-function makeKeeper({ worker }: ManifestOptions) {
+/** Where a program begins. */
+function placeOf({ checkout }: WorkloadSpec): string {
+  return join(workspaceInside, checkout?.spec.subPath ?? '')
+}
+
+/** Outlives the program, so that its files can be read; ends with the pod. */
+function makeKeeper(spec: WorkloadSpec, { worker }: ManifestOptions) {
   return {
     name: keeperName,
     image: worker.image,
     imagePullPolicy: 'IfNotPresent',
     command: ['/bin/sh', '-c', 'exec sleep 2147483647'],
-    volumeMounts: [{ name: artifactsVolume, mountPath: keptFolder, readOnly: true }],
+    volumeMounts: [
+      ...(keepsArtifacts(spec) ? [{ name: artifactsVolume, mountPath: keptFolder, readOnly: true }] : []),
+      // What the program let nobody read is made readable.
+      ...(spec.checkout === undefined ? [] : [{ name: 'workspace', mountPath: keptWorkspace }]),
+    ],
     resources: { requests: { cpu: '5m', memory: '8Mi' }, limits: { memory: '128Mi' } },
     securityContext: hardenContainer,
   }
@@ -255,6 +267,10 @@ function makeKeeper({ worker }: ManifestOptions) {
 
 function keepsArtifacts({ run }: WorkloadSpec): boolean {
   return run.kind === 'command' && run.artifactsDir !== undefined
+}
+
+function hasKeeper(spec: WorkloadSpec): boolean {
+  return keepsArtifacts(spec) || spec.checkout !== undefined
 }
 
 function makeWorkerPod(spec: WorkloadSpec, { worker, scratchBytes }: ManifestOptions) {
@@ -307,19 +323,27 @@ export function listPullSecrets(names: readonly string[]) {
   return names.length === 0 ? {} : { imagePullSecrets: names.map((name) => ({ name })) }
 }
 
+/** On the pod, not the Job: the time that a pod waits for a node does not count (TASK-041). */
+function limitTime(spec: WorkloadSpec, hasSidecar: boolean) {
+  const { deadlineSeconds } = spec.limits
+  if (deadlineSeconds === undefined) return {}
+  const more = [
+    keepsArtifacts(spec) ? keeperSeconds : 0,
+    spec.checkout === undefined ? 0 : checkoutSeconds,
+    hasSidecar ? sidecarSeconds : 0,
+  ]
+  return { activeDeadlineSeconds: more.reduce((sum, next) => sum + next, Math.max(1, Math.ceil(deadlineSeconds))) }
+}
+
 function makePodSpec(spec: WorkloadSpec, options: ManifestOptions) {
   const { run, limits } = spec
   const { container, volumes, account, sidecars } =
     run.kind === 'worker' ? makeWorkerPod(spec, options) : makeCommandPod(run, spec, options)
+  const waiting = spec.checkout && waitForCheckout(options.worker.image)
+  const first = [...(waiting === undefined ? [] : [waiting.container]), ...sidecars]
   return {
     restartPolicy: 'Never',
-    // On the pod, not the Job: the time that a pod waits for a node does not count (TASK-041).
-    ...(limits.deadlineSeconds !== undefined && {
-      activeDeadlineSeconds:
-        Math.max(1, Math.ceil(limits.deadlineSeconds)) +
-        (keepsArtifacts(spec) ? keeperSeconds : 0) +
-        (sidecars.length > 0 ? sidecarSeconds : 0),
-    }),
+    ...limitTime(spec, sidecars.length > 0),
     terminationGracePeriodSeconds: options.graceSeconds,
     enableServiceLinks: false,
     ...spec.placement,
@@ -327,7 +351,7 @@ function makePodSpec(spec: WorkloadSpec, options: ManifestOptions) {
     ...listPullSecrets(options.imagePullSecrets),
     ...account,
     securityContext: hardenPod(1000),
-    ...(sidecars.length > 0 && { initContainers: sidecars }),
+    ...(first.length > 0 && { initContainers: first }),
     containers: [
       {
         name: containerName,
@@ -339,9 +363,9 @@ function makePodSpec(spec: WorkloadSpec, options: ManifestOptions) {
         }),
         securityContext: hardenContainer,
       },
-      ...(keepsArtifacts(spec) ? [makeKeeper(options)] : []),
+      ...(hasKeeper(spec) ? [makeKeeper(spec, options)] : []),
     ],
-    volumes,
+    volumes: [...volumes, ...(waiting === undefined ? [] : [waiting.volume])],
   }
 }
 

@@ -15,6 +15,8 @@ export const annotations = {
   taskName: 'svc.ai/task-name',
   /** Up to where the log is stored: timestamp and number of the last line (`readPosition`). */
   logPosition: 'svc.ai/log-position',
+  /** The commit of a git repository that it began with. */
+  checkoutBase: 'svc.ai/checkout-base',
   /** It has a Secret of the same name. */
   hasSecret: 'svc.ai/has-secret',
 } as const
@@ -27,7 +29,9 @@ export const componentSelector = `${labels.component} in (worker,command)`
 
 /** The container that runs the attempt: the first of its pod, and the only one besides a keeper and a sidecar. */
 export const containerName = 'worker'
-/** Keeps a command's artifact folder until it has been read. */
+/** Waits for the files of a git repository before the attempt's container begins. */
+export const checkoutName = 'checkout'
+/** Keeps what an attempt left until it has been read. */
 export const keeperName = 'keeper'
 /** Writes the log of a command whose two streams are kept apart. */
 export const streamsName = 'streams'

@@ -55,7 +55,11 @@ export type Job = StoredObject & {
 export type Pod = StoredObject & {
   spec?: {
     nodeName?: string
-    containers?: { name?: string; resources?: { limits?: Record<string, string> } }[]
+    containers?: {
+      name?: string
+      resources?: { limits?: Record<string, string> }
+      volumeMounts?: { mountPath?: string }[]
+    }[]
     initContainers?: { name?: string }[]
   }
   status?: {

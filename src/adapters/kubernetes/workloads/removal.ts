@@ -4,6 +4,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import { collections } from '../api/paths.ts'
 import type { ApiRequest, KubernetesApi } from '../api.ts'
 import type { Attempt } from './attempts.ts'
+import type { PodCheckouts } from './checkouts/checkouts.ts'
 import { nameJob } from './names.ts'
 import { jobs, type Pod, pods } from './objects.ts'
 import type { Supervision } from './supervision.ts'
@@ -13,6 +14,7 @@ export type RemovalOptions = {
   api: KubernetesApi
   clock: Clock
   supervision: Supervision
+  checkouts?: PodCheckouts | undefined
   graceSeconds: number
   nodeGraceMs: number
   closing: AbortSignal
@@ -76,6 +78,7 @@ async function deleteObjects(options: RemovalOptions, attempt: Attempt): Promise
 /** Resolves when nothing of it is left; rejects when the service stops before. */
 export async function removeAttempt(options: RemovalOptions, attempt: Attempt): Promise<Attempt> {
   const { closing, graceSeconds, nodeGraceMs, supervision, clock } = options
+  await options.checkouts?.release(attempt)
   await deleteObjects(options, attempt)
   const patience = graceSeconds * 1000 + nodeGraceMs
   await waitUntilGone(attempt, options, patience)

@@ -9,6 +9,7 @@ import { createOutputTail } from '../../attempts/output/output-tail.ts'
 import { collections } from '../api/paths.ts'
 import type { KubernetesApi } from '../api.ts'
 import { type Attempt, type AttemptOutput, podOf, summarize } from './attempts.ts'
+import type { PodCheckouts } from './checkouts/checkouts.ts'
 import { followLog } from './log-follower.ts'
 import { type LogPosition, readPosition, writePosition } from './log-position.ts'
 import { redactKey } from './manifests.ts'
@@ -23,6 +24,8 @@ export type SupervisionOptions = {
   clock: Clock
   /** Holds the last of each command's output while it is needed. */
   outputFolder: string
+  /** Absent: no attempt works in a git repository. */
+  checkouts?: PodCheckouts | undefined
   startGraceMs: number
   nodeGraceMs: number
   onFault: (error: unknown, what: string) => void
@@ -100,7 +103,7 @@ function openOutput(options: SupervisionOptions, attempt: Attempt, pod: Pod, sec
     hasSeparateStreams: hasSeparateStreams(pod),
     redact: createRedactor(secrets, 'tokens'),
     tail,
-    position: readPosition(attempt.job?.metadata.annotations?.[annotations.logPosition]),
+    position: readPosition(attempt.job?.metadata.annotations?.[annotations.logPosition]) ?? attempt.logStart,
     isOver: () => {
       const present = attempt.pods.get(name)
       return present === undefined || hasLogEnded(present)
@@ -197,6 +200,11 @@ export function createSupervision(options: SupervisionOptions): Supervision {
       })
   }
 
+  const afterEnd = (attempt: Attempt) => ({
+    readOutput: () => readRedacted(attempt, readSecrets),
+    look: () => void settle(attempt),
+  })
+
   function settle(attempt: Attempt): WorkloadState {
     const now = clock.now()
     const pod = podOf(attempt)
@@ -206,7 +214,8 @@ export function createSupervision(options: SupervisionOptions): Supervision {
     const lookAgainAt = verdict.lookAgainAt ?? (isEnded(verdict.state) ? giveUpQuietLog(attempt, now) : undefined)
     setAlarm(attempt, lookAgainAt === undefined ? undefined : lookAgainAt - now.getTime())
     if (hasLog(pod)) seekLog(attempt, pod)
-    const state = holdBack(attempt, pod, verdict.state, now)
+    const seen = holdBack(attempt, pod, verdict.state, now)
+    const state = options.checkouts?.settle(attempt, seen, afterEnd(attempt)) ?? seen
     tell(attempt, state)
     for (const watcher of attempt.watchers) watcher()
     return state
@@ -221,6 +230,7 @@ export function createSupervision(options: SupervisionOptions): Supervision {
       setAlarm(attempt, undefined)
       const { output } = attempt
       attempt.output = undefined
+      await options.checkouts?.letGo(attempt)
       await output?.follower.stop()
       await output?.tail.remove()
     },

@@ -1,6 +1,7 @@
 // What a Job and its pod say of the attempt, put into a state with a sentence that a user can act on. Pure.
 import type { PlaceFailure } from '../../../contract/failures.ts'
 import type { PendingReason, WorkloadState } from '../../../ports/workloads.ts'
+import { awaitsCheckout } from './checkouts/containers.ts'
 import { containerName, streamsName } from './names.ts'
 import { type Condition, type ContainerState, findCondition, type Job, type Pod } from './objects.ts'
 import { type EndedPod, judgePodEnd } from './pod-end.ts'
@@ -36,6 +37,12 @@ function holdUp(reason: PendingReason, message: string): Verdict {
 
 export function containerStateOf(pod: Pod): ContainerState {
   return pod.status?.containerStatuses?.find(({ name }) => name === containerName)?.state ?? {}
+}
+
+/** Of what must run before the attempt's container: what does not get that far. */
+function findBlocked(pod: Pod): ContainerState['waiting'] {
+  const waiting = pod.status?.initContainerStatuses?.map(({ state }) => state?.waiting)
+  return waiting?.find((one) => one !== undefined && one.reason !== 'PodInitializing')
 }
 
 function sidecarStateOf(pod: Pod): ContainerState | undefined {
@@ -133,8 +140,8 @@ function judgeLive(pod: Pod, settings: VerdictSettings): Verdict {
   if (running !== undefined) return { state: { phase: 'Running', startedAt: new Date(running.startedAt) } }
   const unscheduled = findUnscheduled(pod)
   if (unscheduled !== undefined) return judgeUnscheduled(unscheduled)
-  // Until the sidecar runs, the command waits for that.
-  const waiting = sidecarStateOf(pod)?.waiting ?? own
+  if (awaitsCheckout(pod)) return wait('its git repository is being checked out')
+  const waiting = findBlocked(pod) ?? own
   if (waiting !== undefined) return judgeWaiting(pod, waiting, settings)
   return wait('its pod is being started')
 }

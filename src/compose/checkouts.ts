@@ -1,0 +1,45 @@
+// Git repositories of tasks: their private parts lie in the data folder, of which no program of a task sees anything.
+import { join } from 'node:path'
+import type { CheckoutParts } from '../adapters/attempts/checkout-changes.ts'
+import { type CheckoutsOptions, createCheckouts } from '../adapters/git/checkouts.ts'
+import type { Config } from '../config/load.ts'
+import { parseQuantity } from '../contract/quantity.ts'
+import { saveChanges, saveDiff } from '../controllers/task/changes.ts'
+import type { Checkouts } from '../ports/checkouts.ts'
+import type { EgressPolicy } from '../ports/egress.ts'
+import type { Records } from '../ports/index.ts'
+
+/** Where git servers may be; the service's own addresses are known once it listens. */
+export function openReach({ allowNetwork }: Config) {
+  let ownAddresses: () => string[] = () => []
+  const policy: EgressPolicy = {
+    allowNetworks: allowNetwork,
+    get deny() {
+      return ownAddresses()
+    },
+  }
+  return {
+    policy,
+    knowOwnAddresses(read: () => string[]): void {
+      ownAddresses = read
+    },
+  }
+}
+
+export function openCheckouts(
+  { paths, gitAuthor, gitSigningKey, gitCacheSize }: Config,
+  reach: Pick<CheckoutsOptions, 'egress' | 'policy'>,
+): Checkouts {
+  const root = join(paths.dataDir, 'git')
+  const cacheBytes = parseQuantity(gitCacheSize)
+  return createCheckouts({ ...reach, root, author: gitAuthor, signingKey: gitSigningKey, cacheBytes })
+}
+
+/** What workloads do with them. */
+export function checkoutPartsOf(checkouts: Checkouts, { results, artifacts }: Records): CheckoutParts {
+  return {
+    checkouts,
+    saveChanges: (key, changed) => saveChanges(results, key, changed),
+    saveDiff: (...diff) => saveDiff(artifacts, ...diff),
+  }
+}
