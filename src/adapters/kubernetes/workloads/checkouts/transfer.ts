@@ -17,6 +17,7 @@ const complaintLength = 500
 const blockBytes = 65_536
 const blocks = 64
 const windowBytes = blockBytes * blocks
+const tarEnvironment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' }
 
 /** One that was cut off begins again. */
 const fillScript = `[ -e ${filledMark} ] && exit 0; cd ${workspaceInside} && find . -mindepth 1 -delete && tar -x --no-same-owner -f - && : >${filledMark}`
@@ -47,7 +48,7 @@ function createComplaint() {
 }
 
 function launchTar(args: string[]) {
-  const child = spawn('tar', args, { stdio: ['pipe', 'pipe', 'pipe'], env: { PATH: process.env.PATH, LC_ALL: 'C' } })
+  const child = spawn('tar', args, { stdio: ['pipe', 'pipe', 'pipe'], env: tarEnvironment })
   const complaint = createComplaint()
   child.stderr.on('data', complaint.add)
   const ended = new Promise<void>((resolve, reject) => {
