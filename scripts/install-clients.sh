@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs the clients that test/scenarios/proxy-clients.test.ts tries beside the SDKs of the project itself, the Claude Code
-# command line and the vendors' Python SDKs; the agent programs that test/scenarios/agent-programs.test.ts runs; and
-# Schemathesis, for `npm run fuzz`. What cannot be had is left out. Its tests are skipped, except those of agent programs in
-# a run that makes a report.
+# command line and the vendors' Python SDKs; the agent programs that test/scenarios/agent-programs.test.ts runs; the peers of
+# test/scenarios/mcp-peers.test.ts; and Schemathesis, for `npm run fuzz`. What cannot be had is left out. Its tests are skipped,
+# except those of agent programs and of MCP in a run that makes a report.
 set -u
 PATH="$(cd "$(dirname "$0")/../node_modules/.bin" && pwd):$PATH"
 cd "$(dirname "$0")/../test/clients" || exit 1

@@ -9,13 +9,23 @@ export function statusOf(error: unknown): number | undefined {
   return name === 'Error' && typeof code === 'number' && code >= 100 && code <= 599 ? code : undefined
 }
 
+const mostIssues = 3
+
+/** What its schemas refuse, the SDK tells as JSON. */
+function describeError(error: unknown): string {
+  const { issues } = (error ?? {}) as { issues?: unknown }
+  if (!Array.isArray(issues)) return messageOf(error)
+  const told = issues.slice(0, mostIssues).map(({ path, message }) => `${[path].flat().join('.')}: ${message}`)
+  return `its answer is not what the protocol says: ${told.join('; ')}`
+}
+
 /** JSON-RPC 2.0, section 5.1. */
 const invalidParams = -32_602
 
 /** Errors of the protocol and of OAuth have no common class, but a code. */
 export function explainMcpFailure(error: unknown, host: string): SvcError {
   if (isSvcError(error)) return error
-  const message = messageOf(error).slice(0, longestMessage)
+  const message = describeError(error).slice(0, longestMessage)
   const status = statusOf(error)
   if (status === 401 || status === 403) {
     return new SvcError('NotConfigured', `${host} refused the credential of the tool (status ${status})`, {

@@ -232,6 +232,18 @@ describe('a server that misbehaves', () => {
     expect(await call(tools)).toMatchObject({ success: false, errorType: 'upstream_error' })
   })
 
+  it('and answers in a shape of its own is told so, by the place in the answer', async () => {
+    scripted.replies['tools/list'] = result({ tools: [{ name: 5, inputSchema: { type: 'object' } }] })
+    await expect(listMcpTools(serverAt(scripted.url), reach, open)).rejects.toMatchObject({
+      reason: 'UpstreamFailed',
+      message: expect.stringMatching(/not what the protocol says: tools\.0\.name: /),
+    })
+    scripted.replies['tools/list'] = listOf('search')
+    const tools = await offer(serverAt(scripted.url))
+    scripted.replies['tools/call'] = result({ content: 'none' })
+    expect(await call(tools)).toMatchObject({ success: false, error: expect.stringContaining(': content: ') })
+  })
+
   it('and pages its tools for ever is not followed', async () => {
     let page = 0
     scripted.replies['tools/list'] = (response, received) => {
