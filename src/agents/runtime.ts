@@ -67,10 +67,13 @@ export type AgentEvent =
   | { type: 'turn' }
   /** Text of the model: whole, not in pieces. */
   | { type: 'text'; text: string }
-  | { type: 'tool_started'; id: string; name: string; input: unknown }
+  /** `edits`: paths of files that it changes if it succeeds, as far as the program tells them. */
+  | { type: 'tool_started'; id: string; name: string; input: unknown; edits?: string[] }
   | { type: 'tool_ended'; id: string; isError: boolean }
   /** A tool call that the rules of the task do not allow. */
   | { type: 'refused'; tool: string; message: string }
+  /** The program asks its model again; why, in a few words. */
+  | { type: 'retried'; message: string }
   /** The final answer. */
   | { type: 'result'; text: string }
   /** The program says that it failed; `turns`: it reached its own limit of turns. */

@@ -52,6 +52,7 @@ async function* watchAll(client: Client, waiting: Waiting, signal: AbortSignal):
 async function* followTimeline(client: Client, task: Task, signal: AbortSignal): AsyncGenerator<TaskState> {
   const { name, namespace } = task.metadata
   const params = { id: name }
+  let status = task.status
   try {
     for await (const { data } of readEvents(client, getTaskEvents, {
       params,
@@ -59,8 +60,10 @@ async function* followTimeline(client: Client, task: Task, signal: AbortSignal):
       signal,
     })) {
       const { phase, message } = JSON.parse(data) as { phase?: TaskPhase; message?: string }
-      if (!isTerminalPhase(phase))
-        yield { task: { ...task, status: { ...task.status, phase, message } as Task['status'] }, is: 'there' }
+      if (isTerminalPhase(phase)) continue
+      // Not every event changes the phase.
+      status = { ...status, ...(phase !== undefined && { phase }), message } as Task['status']
+      yield { task: { ...task, status }, is: 'there' }
     }
     yield stateOf(await readPersistently(() => client.call(getTask, { params, query: { namespace } })))
   } catch (error) {

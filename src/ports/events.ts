@@ -10,7 +10,7 @@ export type TimelineEvent = {
   attempt: number
   namespace: string
   taskName: string
-  /** `PhaseChanged`, `Queued`, `RetryScheduled`, `Interrupted`, `CallbackDelivered` ... */
+  /** `PhaseChanged`, `Queued`, `RetryScheduled`, `Interrupted`, `CallbackDelivered`, `ToolCalled` ... */
   type: string
   phase?: string
   reason?: string
@@ -25,6 +25,11 @@ export interface Events {
    * returned.
    */
   append(event: Omit<TimelineEvent, 'seq' | 'createdAt'>): Promise<TimelineEvent>
+  /**
+   * Adds events of one task in one step, as long as it has had fewer than `most`; the rest is left out. Resolves to those
+   * that were added.
+   */
+  appendAll(events: Omit<TimelineEvent, 'seq' | 'createdAt'>[], most: number): Promise<TimelineEvent[]>
   /** Oldest first, after `afterSeq`. */
   list(query: { taskUid: string; afterSeq?: number; limit?: number }): Promise<TimelineEvent[]>
   /** Calls back when an event is added to the task; returns the unsubscribe function. */

@@ -5,7 +5,8 @@ describe('what an agent program does', () => {
   const told: string[] = []
   const log = { write: (text: string) => void told.push(text), begin: () => undefined, flush: async () => undefined }
   const clock = { now: () => new Date(0), sleep: async () => undefined }
-  const tell = createTeller(log, clock)
+  const redact = (text: string) => text.replaceAll('made-up', '***')
+  const tell = createTeller({ log, clock, redact })
   const listTold = (act: () => void) => {
     told.length = 0
     act()
@@ -20,6 +21,12 @@ describe('what an agent program does', () => {
     })
     expect(lines.slice(0, 3)).toEqual(['[Do it {"path":"a\\nb"}]', '[Do it]', '[Do it ...]'])
     expect(lines[3]?.length).toBeLessThan(400)
+  })
+
+  it('is told without a secret at the place where it is cut', () => {
+    const input = `${'x'.repeat(295)}made-up${'x'.repeat(50)}`
+    const [line] = listTold(() => tell({ type: 'tool_started', id: 'cut', name: 'Do', input }))
+    expect(line).not.toContain('made')
   })
 
   it('is not remembered without end', () => {

@@ -12,9 +12,9 @@ function shorten(text: string): string {
 }
 
 /** Not every program tells it, and one that nests too deep cannot be written. */
-function describeInput(input: unknown): string {
+function writeInput(input: unknown): string {
   try {
-    return shorten(JSON.stringify(input) ?? '')
+    return JSON.stringify(input) ?? ''
   } catch {
     return '...'
   }
@@ -25,14 +25,17 @@ function toLine(text: string): string {
   return `[${text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trimEnd()}]`
 }
 
-export function createTeller(log: TaskLog, clock: Clock): (event: AgentEvent) => void {
+type TellerOptions = { log: TaskLog; clock: Clock; redact: (text: string) => string }
+
+export function createTeller({ log, clock, redact }: TellerOptions): (event: AgentEvent) => void {
   const started = new Map<string, { name: string; at: number }>()
 
   function tellStart({ id, name, input }: Extract<AgentEvent, { type: 'tool_started' }>): void {
     started.set(id, { name: shorten(name), at: clock.now().getTime() })
     const [oldest] = started.keys()
     if (started.size > mostCalls && oldest !== undefined) started.delete(oldest)
-    log.write(toLine(`${shorten(name)} ${describeInput(input)}`))
+    // A secret that is cut in two would not be found.
+    log.write(toLine(`${shorten(name)} ${shorten(redact(writeInput(input)))}`))
   }
 
   function tellEnd({ id, isError }: Extract<AgentEvent, { type: 'tool_ended' }>): void {

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { AgentJob, AgentRuntime } from '../agents/runtime.ts'
+import type { AgentEvent, AgentJob, AgentRuntime } from '../agents/runtime.ts'
 import { findRuntime } from '../agents/runtimes.ts'
 import type { AssignedAgent, WorkAssignment } from '../contract/api/assignment.ts'
 import type { RunFailure } from '../contract/failures.ts'
@@ -17,6 +17,7 @@ import { uploadArtifacts } from './artifacts.ts'
 import type { WorkerDeps } from './deps.ts'
 import { placeInputs } from './inputs.ts'
 import { type AttemptOutcome, failRun } from './outcome.ts'
+import { createProgress } from './progress.ts'
 import { type ReportedRun, runReported } from './reported-run.ts'
 
 /** Never throws. */
@@ -44,7 +45,7 @@ type Execution = {
   home: string
 }
 
-async function execute({ api, log, redact }: ReportedRun, execution: Execution): Promise<AttemptOutcome> {
+async function execute({ api, log, redact, redactAll }: ReportedRun, execution: Execution): Promise<AttemptOutcome> {
   const { assignment, agent, deps, programs, signal } = execution
   const { workspaceRoot } = deps
   const given = await placeInputs(api, { paths: assignment.inputs, workspaceRoot, isFresh: true })
@@ -54,17 +55,26 @@ async function execute({ api, log, redact }: ReportedRun, execution: Execution):
   const known = findRuntime(agent)
   if (known === undefined) return failRun('UnsupportedTask', `This worker has no program called ${agent.runtime}.`)
   const runtime = withVariables(known, assignment)
-  const emit = createTeller(log, deps.clock)
+  const { clock } = deps
+  const tell = createTeller({ log, clock, redact: redactAll })
   const job = describeJob(execution, await laySkills(assignment.skills ?? [], execution.home))
+  const { maxTurns, workFolder } = job
+  const progress = createProgress({ send: api.reportProgress, redact: redactAll, clock, maxTurns, workFolder })
+  const emit = (event: AgentEvent) => {
+    tell(event)
+    progress.note(event)
+  }
   const end = await runAgentProgram(runtime, job, { programs, signal, path: agent.path, emit })
+  const told = progress.end()
   const kept = uploadArtifacts(deps, { api, keep: assignment.keep, given, note: (line) => log.write(line) })
   if (!end.ok) {
     await kept.catch((error: unknown) => log.write(`[artifacts are lost: ${messageOf(error)}]`))
+    await told
     return failRun(reasons[end.reason], end.message)
   }
   await kept
   log.write(describeEnd(end))
-  await Promise.all([api.submitResult(redact(end.result)), log.flush()])
+  await Promise.all([api.submitResult(redact(end.result)), log.flush(), told])
   return { ok: true }
 }
 

@@ -39,6 +39,8 @@ export interface WorkerApi {
   /** A file that the task was given. */
   readInput(path: string): Promise<Uint8Array>
   submitResult(text: string): Promise<void>
+  /** Steps for the timeline. Sent once, with a short limit: the run does not depend on them. */
+  reportProgress(report: routes.ProgressReport): Promise<void>
 }
 
 const pausesMs = [2000, 4000, 8000, 16_000]
@@ -155,6 +157,10 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
       }, uploadTimeoutMs),
     submitResult: (text) =>
       call((signal) => client.call(routes.submitResult, { params, raw: { body: text, contentType: plain }, signal })),
+    reportProgress: (body) => {
+      const signal = AbortSignal.any([options.signal, AbortSignal.timeout(questionTimeoutMs)])
+      return client.call(routes.reportProgress, { params, body, signal })
+    },
   }
 }
 

@@ -54,6 +54,22 @@ export function describeEvents(name: string, open: OpenBench): void {
       expect((await events().list({ taskUid: 'task-1' })).map((event) => event.seq)).toEqual(upTo(200))
     })
 
+    it('adds several at once, and none beyond the number that a task may have', async () => {
+      await events().append(draft('a'))
+      const more = ['b', 'c', 'd'].map((message) => draft(message))
+      const added = await events().appendAll(more, 3)
+      expect(added.map(({ seq, message }) => [seq, message])).toEqual([
+        [2, 'b'],
+        [3, 'c'],
+      ])
+      expect(await events().appendAll(more, 3)).toEqual([])
+      expect(await events().appendAll([], 3)).toEqual([])
+      expect((await events().append(draft('e'))).seq).toBe(4)
+      const stored = await events().list({ taskUid: 'task-1' })
+      expect(stored.map(({ message }) => message)).toEqual(['a', 'b', 'c', 'e'])
+      expect(stored.slice(1, 3)).toEqual(added)
+    })
+
     it('never lets a cursor skip an event that becomes visible late', async () => {
       const seen: number[] = []
       const tasks = upTo(5).map((number) => `noise-${number}`)

@@ -148,6 +148,7 @@ const bodies: Record<string, object> = {
   appendTranscript: { messages: [{ role: 'user', content: 'hi' }] },
   coolDown: { seconds: 0, reason: 'busy' },
   reportCalls: { failures: 1, reason: 'HTTP 500' },
+  reportProgress: { events: [{ type: 'ToolCalled', message: 'Read a' }] },
   appendCheckpoint: { step: 2 },
   saveCheckpoint: { step: 1 },
   savePlan: { summary: 's', plan_document: 'd' },

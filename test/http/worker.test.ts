@@ -28,6 +28,7 @@ beforeEach(async () => {
 })
 
 const mebibyte = 1_048_576
+const step = { type: 'ToolCalled', message: 'Read notes.txt' }
 type Call = { payload?: string | Buffer | object; headers?: Record<string, string>; token?: string }
 const call = (line: string, more: Call = {}) => service.call(line, { token, ...more })
 const bytes = { 'content-type': 'application/octet-stream' }
@@ -71,6 +72,7 @@ describe('the token of an attempt', () => {
     [`PUT /internal/v1/checkpoints/${namespace}/${task}`, { payload: { a: 1 } }],
     [`POST /internal/v1/checkpoints/${namespace}/${task}?number=1`, { payload: { a: 1 } }],
     [`GET /internal/v1/checkpoints/${namespace}/${task}`, {}],
+    [`POST /internal/v1/progress/${namespace}/${task}`, { payload: { events: [step] } }],
     [`POST /internal/v1/transcripts/${namespace}/${task}`, { payload: { messages: [{ role: 'user', content: 'x' }] } }],
     [`GET /internal/v1/messages/${namespace}/${task}?parentTask=${task}`, {}],
     [
@@ -226,6 +228,45 @@ describe('results and artifacts', () => {
     await service.setStatus('Task', name, { phase: 'Succeeded', attempts: 1, resultRef: { available: true } })
     const answer = await service.call(`GET /api/v1/tasks/${name}/result`)
     expect(answer.json()).toEqual({ result: 'first' })
+  })
+})
+
+describe('progress', () => {
+  const report = (events: object[]) => call(`POST /internal/v1/progress/default/${name}`, { payload: { events } })
+  const readEvents = async () =>
+    (await service.call(`GET /api/v1/tasks/${name}/events?limit=500`)).json<{ items: (typeof step)[] }>().items
+
+  it('stands in the timeline of the task, without secrets', async () => {
+    const secret = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`
+    const edit = { type: 'FilesEdited', message: `notes.txt ${secret}` }
+    expect((await report([step, edit])).statusCode).toBe(204)
+    const [second, first] = await readEvents()
+    expect(first).toMatchObject({ ...step, attempt: 1, taskUid: identity.taskUid })
+    expect(second?.type).toBe('FilesEdited')
+    expect(second?.message).not.toContain(secret)
+  })
+
+  it('is refused where it says more, or something else, than steps', async () => {
+    for (const events of [
+      [],
+      Array.from({ length: 51 }, () => step),
+      [{ ...step, message: 'x'.repeat(301) }],
+      [{ ...step, type: 'PhaseChanged' }],
+      [{ ...step, phase: 'Succeeded' }],
+    ]) {
+      expect((await report(events)).statusCode).toBe(400)
+    }
+  })
+
+  it('is left out once the task has had a great many events', async () => {
+    const drafts = Array.from({ length: 4990 }, () => {
+      return { ...step, taskUid: identity.taskUid, attempt: 1, namespace: 'default', taskName: name }
+    })
+    await service.ports.records.events.appendAll(drafts, 10_000)
+    for (let round = 0; round < 3; round += 1) {
+      expect((await report(Array.from({ length: 50 }, () => step))).statusCode).toBe(204)
+    }
+    expect((await readEvents())[0]).toMatchObject({ id: 5000 })
   })
 })
 

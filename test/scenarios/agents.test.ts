@@ -69,8 +69,7 @@ beforeAll(async () => {
   const PATH = [programs, process.env.PATH].join(':')
   await makeAcpAgent(join(root, 'bin', 'acp-agent'))
   copyFileSync(join(import.meta.dirname, '..', 'fixtures', 'agents', 'rogue.mjs'), join(root, 'bin', 'rogue-agent'))
-  const added = ['own=acp-agent --quiet', 'rogue=rogue-agent'].flatMap((program) => ['--agent-program', program])
-  const flags = ['--allow-network', '127.0.0.0/8', ...added]
+  const flags = ['--allow-network', '127.0.0.0/8', '--agent-program', 'own=acp-agent --quiet,rogue=rogue-agent']
   service = await startService({ flags, env: { PATH: `${join(root, 'bin')}:${PATH}` } })
   await post('secrets', { name: 'forge', stringData: { username: 'bot', token: password } })
   await post('secrets', {
@@ -140,6 +139,14 @@ const resultOf = async (name: string) => JSON.parse(await readResult(service, na
 const logOf = async (name: string) =>
   (await service.call<{ logs: string }>('GET', `/api/v1/tasks/${name}/logs`)).body.logs
 
+type Step = { type: string; message: string }
+
+/** Newest first. */
+async function listSteps(name: string): Promise<string[]> {
+  const { body } = await service.call<{ items: Step[] }>('GET', `/api/v1/tasks/${name}/events?limit=500`)
+  return body.items.map(({ type, message }) => `${type}: ${message}`)
+}
+
 /** What it prints goes into the task's log and the transcript, what it writes into the diff. */
 const lookAround = bash(`cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n' | tee seen.txt; touch started; sleep 1`)
 
@@ -186,6 +193,15 @@ describe.skipIf(isMissing && process.env.SVC_TEST_REPORT === undefined)(title, (
     expect(git(bare, ['rev-parse', 'svc/greets'])).toBe(result.headSHA)
     expect(task.status?.usage).toMatchObject({ llmCalls: 3, inputTokens: 63, outputTokens: 27 })
     expect(await logOf('greets')).toContain('It greets the world.')
+    const steps = (await listSteps('greets')).toReversed().filter((step) => /^(Turn|Tool|Files)/.test(step))
+    expect(steps).toEqual([
+      'TurnStarted: turn 1 of 50 at most',
+      expect.stringMatching(/^ToolCalled: Bash cat /),
+      'TurnStarted: turn 2 of 50 at most',
+      'ToolCalled: Write greeting.txt',
+      'FilesEdited: greeting.txt',
+      'TurnStarted: turn 3 of 50 at most',
+    ])
     // The agent saw its own token, and no other credential.
     expect(result.diff).toContain('ANTHROPIC_AUTH_TOKEN=')
     for (const secret of [password, vendorKey, service.token]) {
@@ -265,6 +281,12 @@ describe.skipIf(isMissing && process.env.SVC_TEST_REPORT === undefined)(title, (
     const log = await logOf('flooded')
     expect(log).toContain('[done: ')
     expect(log.length).toBeLessThan(11 * 1024 ** 2)
+    const steps = await listSteps('flooded')
+    expect(steps.slice(0, 2)).toEqual([
+      expect.stringMatching(/^PhaseChanged: /),
+      expect.stringMatching(/^StepsLeftOut: \d+ more steps are in the log alone$/),
+    ])
+    expect(steps.length).toBeLessThan(1100)
   })
 
   it('whose program uses too much memory fails with a reason that says so', async (context) => {

@@ -171,6 +171,7 @@ describe('svc task', () => {
   it('shows a task, its events, its log and its result', async () => {
     expect((await svc(['task', 'get', 'made'])).stdout).toMatch(/phase: +Succeeded/)
     expect((await svc(['task', 'events', 'made'])).stdout).toMatch(/Pending.*Running.*Succeeded/s)
+    expect((await svc(['task', 'events', 'made', '-f'])).stdout).toMatch(/Pending.*\n.*Running.*\n.*Succeeded/s)
     expect((await svc(['task', 'logs', 'made', '--tail', '2'])).stdout).toBe('two\nthree\n')
     expect((await svc(['task', 'logs', '-f', 'made'])).stdout).toBe('one\ntwo\nthree\n')
     expect((await svc(['task', 'result', 'made'])).stdout).toBe('one\ntwo\nthree\n')

@@ -39,12 +39,17 @@ function toEvent(row: EventRow): TimelineEvent {
   }
 }
 
-async function takeSeq(tx: Tx, taskUid: string): Promise<number> {
+/** The last of `count` numbers. */
+async function takeSeqs(tx: Tx, taskUid: string, count: number): Promise<number> {
   const row = await tx.first(sql<{ last_seq: number }>`insert into event_counters (task_uid, last_seq)
-    values (${taskUid}, 1)
-    on conflict (task_uid) do update set last_seq = event_counters.last_seq + 1 returning last_seq`)
+    values (${taskUid}, ${count})
+    on conflict (task_uid) do update set last_seq = event_counters.last_seq + ${count} returning last_seq`)
   if (row === undefined) throw new SvcError('Internal', 'the event got no number')
   return Number(row.last_seq)
+}
+
+async function resetSeq(tx: Tx, taskUid: string, last: number): Promise<void> {
+  await tx.run(sql`update event_counters set last_seq = ${last} where task_uid = ${taskUid}`)
 }
 
 async function insertEvent(tx: Tx, event: TimelineEvent): Promise<void> {
@@ -68,7 +73,7 @@ async function findRepeated(
     (field) => newest?.[field] === draft[field],
   )
   if (newest === undefined || !isRepeated) return undefined
-  await tx.run(sql`update event_counters set last_seq = ${seq - 1} where task_uid = ${draft.taskUid}`)
+  await resetSeq(tx, draft.taskUid, seq - 1)
   return newest
 }
 
@@ -87,13 +92,29 @@ export function createEvents(deps: { database: Database; clock: Clock }): Events
   return {
     append(draft) {
       return database.write(async (tx) => {
-        const seq = await takeSeq(tx, draft.taskUid)
+        const seq = await takeSeqs(tx, draft.taskUid, 1)
         const repeated = await findRepeated(tx, draft, seq)
         if (repeated !== undefined) return repeated
         const event = { ...draft, seq, createdAt: clock.now().toISOString() }
         await insertEvent(tx, event)
         listeners.announce(tx, event.taskUid)
         return event
+      })
+    },
+
+    appendAll(drafts, most) {
+      const [first] = drafts
+      if (first === undefined) return Promise.resolve([])
+      const { taskUid } = first
+      return database.write(async (tx) => {
+        const before = (await takeSeqs(tx, taskUid, drafts.length)) - drafts.length
+        const kept = drafts.slice(0, Math.max(0, most - before))
+        if (kept.length < drafts.length) await resetSeq(tx, taskUid, before + kept.length)
+        const createdAt = clock.now().toISOString()
+        const events = kept.map((draft, at) => ({ ...draft, seq: before + at + 1, createdAt }))
+        for (const event of events) await insertEvent(tx, event)
+        if (events.length > 0) listeners.announce(tx, taskUid)
+        return events
       })
     },
 

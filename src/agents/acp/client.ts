@@ -86,14 +86,18 @@ export function createAcpReader(job: AgentJob): AgentReader {
     if (told.size > mostCalls && oldest !== undefined) told.delete(oldest)
   }
 
+  function startTool({ toolCallId: id, title, kind, rawInput: input, locations }: ToolCall): AgentEvent[] {
+    const edits = kind === 'edit' && locations != null ? { edits: locations.map(({ path }) => path) } : {}
+    return [...turns.startTool(id), { type: 'tool_started', id, name: title ?? kind ?? 'tool', input, ...edits }]
+  }
+
   function followTool(part: ToolCall): AgentEvent[] {
     const id = part.toolCallId
     const call = { ...told.get(id), ...Object.fromEntries(Object.entries(part).filter(([, value]) => value != null)) }
-    const { title, kind, rawInput: input, status } = call as ToolCall
+    const { status } = call as ToolCall
     const isNew = !told.has(id)
     remember(call as ToolCall)
-    const name = title ?? kind ?? 'tool'
-    const started: AgentEvent[] = isNew ? [...turns.startTool(id), { type: 'tool_started', id, name, input }] : []
+    const started = isNew ? startTool(call as ToolCall) : []
     const isEnd = (status === 'completed' || status === 'failed') && turns.isRunning(id)
     if (isEnd) turns.endTool(id)
     return [...started, ...(isEnd ? [{ type: 'tool_ended' as const, id, isError: status === 'failed' }] : [])]

@@ -1,7 +1,10 @@
 // GitHub Copilot CLI: what `--output-format json` says.
 import { z } from 'zod'
+import { findEdits } from '../edits.ts'
 import { parseLine } from '../json-line.ts'
 import { type AgentEvent, type AgentReader, nothing } from '../runtime.ts'
+
+const editing = { create: 'path', edit: 'path', str_replace_editor: 'path' }
 
 const Line = z.discriminatedUnion('type', [
   z.object({ type: z.literal('assistant.turn_start') }),
@@ -44,7 +47,7 @@ export function createCodehostCliReader(): AgentReader {
           return { events: [{ type: 'text', text: answer }] }
         case 'tool.execution_start': {
           const { toolCallId: id, toolName: name, arguments: input } = event.data
-          return { events: [{ type: 'tool_started', id, name, input }] }
+          return { events: [{ type: 'tool_started', id, name, input, ...findEdits(editing, name, input) }] }
         }
         case 'tool.execution_complete':
           return { events: [{ type: 'tool_ended', id: event.data.toolCallId, isError: !event.data.success }] }

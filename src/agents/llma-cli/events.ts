@@ -1,7 +1,10 @@
 // Claude Code: what `--output-format stream-json` says.
 import { z } from 'zod'
+import { findEdits } from '../edits.ts'
 import { parseLine } from '../json-line.ts'
 import { type AgentEvent, type AgentReader, nothing } from '../runtime.ts'
+
+const editing = { Edit: 'file_path', MultiEdit: 'file_path', NotebookEdit: 'notebook_path', Write: 'file_path' }
 
 const Block = z.union([
   z.object({ type: z.literal('text'), text: z.string() }),
@@ -35,16 +38,32 @@ const Line = z.union([
     tool_name: z.string(),
     message: z.string().default('not allowed'),
   }),
+  z.object({
+    type: z.literal('system'),
+    subtype: z.literal('api_retry'),
+    attempt: z.number(),
+    max_retries: z.number(),
+    error: z.string().default('no answer'),
+  }),
   Message,
   Result,
 ])
+type Line = z.infer<typeof Line>
 
 function readBlock(block: Block): AgentEvent[] {
   switch (block.type) {
     case 'text':
       return [block]
     case 'tool_use':
-      return [{ type: 'tool_started', id: block.id, name: block.name, input: block.input }]
+      return [
+        {
+          type: 'tool_started',
+          id: block.id,
+          name: block.name,
+          input: block.input,
+          ...findEdits(editing, block.name, block.input),
+        },
+      ]
     case 'tool_result':
       return [{ type: 'tool_ended', id: block.tool_use_id, isError: block.is_error ?? false }]
     case 'other':
@@ -57,6 +76,17 @@ function readResult({ is_error, subtype, result, errors }: z.infer<typeof Result
   if (!is_error) return { type: 'result', text: result ?? '' }
   const message = result ?? errors?.join('; ') ?? subtype
   return { type: 'failed', message, reason: subtype === 'error_max_turns' ? 'turns' : 'other' }
+}
+
+function readNotice(notice: Extract<Line, { type: 'system' }>): AgentEvent {
+  switch (notice.subtype) {
+    case 'init':
+      return { type: 'session', id: notice.session_id }
+    case 'permission_denied':
+      return { type: 'refused', tool: notice.tool_name, message: notice.message }
+    case 'api_retry':
+      return { type: 'retried', message: `${notice.error}; try ${notice.attempt} of ${notice.max_retries}` }
+  }
 }
 
 export function createLlmaCliReader(): AgentReader {
@@ -75,9 +105,7 @@ export function createLlmaCliReader(): AgentReader {
       const event = parseLine(Line, line)
       if (event === undefined) return nothing
       if (event.type === 'result') return { events: [readResult(event)], isOver: true }
-      if (event.type !== 'system') return { events: readMessage(event) }
-      if (event.subtype === 'init') return { events: [{ type: 'session', id: event.session_id }] }
-      return { events: [{ type: 'refused', tool: event.tool_name, message: event.message }] }
+      return { events: event.type === 'system' ? [readNotice(event)] : readMessage(event) }
     },
   }
 }

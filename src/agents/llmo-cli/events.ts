@@ -9,6 +9,7 @@ const Tool = z.looseObject({
   id: z.string(),
   type: z.enum(['command_execution', 'file_change', 'mcp_tool_call', 'web_search']),
   status: z.string().optional(),
+  changes: z.array(z.object({ path: z.string() })).optional(),
 })
 type Tool = z.infer<typeof Tool>
 
@@ -18,6 +19,7 @@ type Item = z.infer<typeof Item>
 const Line = z.union([
   z.object({ type: z.literal('thread.started'), thread_id: z.string() }),
   z.object({ type: z.enum(['item.started', 'item.completed']), item: Item }),
+  z.object({ type: z.literal('error'), message: z.string() }),
   z.object({ type: z.literal('turn.completed') }),
   z.object({ type: z.literal('turn.failed'), error: z.object({ message: z.string() }) }),
 ])
@@ -28,7 +30,8 @@ export function createLlmoCliReader(): AgentReader {
   let answer: string | undefined
 
   function startTool({ id, type, status: _, ...input }: Tool): AgentEvent[] {
-    return [...turns.startTool(id), { type: 'tool_started', id, name: type, input }]
+    const edits = input.changes === undefined ? {} : { edits: input.changes.map(({ path }) => path) }
+    return [...turns.startTool(id), { type: 'tool_started', id, name: type, input, ...edits }]
   }
 
   /** Some are told only when they are done. */
@@ -58,6 +61,8 @@ export function createLlmoCliReader(): AgentReader {
           return { events: [{ type: 'session', id: event.thread_id }] }
         case 'turn.completed':
           return endRun()
+        case 'error':
+          return { events: /reconnect|retry/i.test(event.message) ? [{ type: 'retried', message: event.message }] : [] }
         case 'turn.failed':
           return { events: [{ type: 'failed', message: event.error.message, reason: 'other' }], isOver: true }
         case 'item.started':

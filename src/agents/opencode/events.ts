@@ -1,7 +1,10 @@
 // opencode: what `run --format json` says.
 import { z } from 'zod'
+import { findEdits } from '../edits.ts'
 import { parseLine } from '../json-line.ts'
 import { type AgentEvent, type AgentReader, longestAnswer, nothing, tooLong } from '../runtime.ts'
+
+const editing = { edit: 'filePath', write: 'filePath' }
 
 const Tool = z.object({
   tool: z.string(),
@@ -32,7 +35,7 @@ function readTool({ tool, callID, state }: Tool): AgentEvent[] {
   const isError = state.status !== 'completed'
   const isRefused = isError && /rule which prevents|permission/i.test(state.error ?? '')
   return [
-    { type: 'tool_started', id: callID, name: tool, input: state.input },
+    { type: 'tool_started', id: callID, name: tool, input: state.input, ...findEdits(editing, tool, state.input) },
     { type: 'tool_ended', id: callID, isError },
     ...(isRefused ? [{ type: 'refused' as const, tool, message: state.error ?? '' }] : []),
   ]

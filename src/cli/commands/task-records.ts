@@ -2,6 +2,7 @@
 import { basename } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { readEvents } from '../../client/event-stream.ts'
 import type { TimelineEvent } from '../../contract/api/task-records.ts'
 import { getTaskEvents, getTaskLogs, getTaskResult, listTaskArtifacts } from '../../contract/api/tasks.ts'
 import { SvcError } from '../../errors.ts'
@@ -20,7 +21,10 @@ export function addTaskRecordCommands(add: AddTaskCommand): void {
     .option('-f, --follow', 'keep printing until the task ends')
     .option('--tail <lines>', 'only the last lines; with --follow and 0: what it writes from now on', 'all')
   add('result <name>', 'what it produced', showResult)
-  add('events <name>', 'what happened to it, in order', showEvents)
+  add('events <name>', 'what happened to it, in order', showEvents).option(
+    '-f, --follow',
+    'keep printing until the task ends',
+  )
   add('artifacts <name>', 'files that it left', listArtifacts)
   add('download <name> [file]', 'download one of its files into this folder, or all of them', download)
     .option('--all', 'every file, into a folder named after the task')
@@ -40,18 +44,30 @@ async function showLogs(call: TaskCall, name: string): Promise<void> {
 
 type LogTarget = TaskTarget & { query: { tailLines?: number | undefined } }
 
-async function followLogs({ client, context }: TaskCall, target: LogTarget) {
+type Lines = ReturnType<TaskCall['context']['terminal']['printLines']>
+
+/** Prints until there is no more, or somebody interrupts. */
+async function printOn(
+  { context }: TaskCall,
+  print: (lines: Lines, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
   const lines = context.terminal.printLines()
   const done = await context
     .interruptible(async (signal) => {
-      for await (const item of readLog(client, { ...target, signal })) {
-        if (typeof item === 'string') lines.line(item)
-        else lines.part(item)
-      }
+      await print(lines, signal)
       return true
     })
     .finally(lines.end)
   if (!done) throw new ExitSignal(exitCodes.interrupted)
+}
+
+function followLogs(call: TaskCall, target: LogTarget): Promise<void> {
+  return printOn(call, async (lines, signal) => {
+    for await (const item of readLog(call.client, { ...target, signal })) {
+      if (typeof item === 'string') lines.line(item)
+      else lines.part(item)
+    }
+  })
 }
 
 async function showResult({ client, options, context }: TaskCall, name: string): Promise<void> {
@@ -59,8 +75,25 @@ async function showResult({ client, options, context }: TaskCall, name: string):
   await printAnswer(context, options, answer, () => answer.result.replace(/\n$/, ''))
 }
 
-async function showEvents({ client, options, context }: TaskCall, name: string): Promise<void> {
+function describeEvent({ createdAt, type, phase, message }: TimelineEvent): string {
+  return [createdAt, type, phase, message].filter((part) => part !== undefined).join('  ')
+}
+
+/** As a table, lines for people; else one JSON object a line. */
+function followEvents(call: TaskCall, { params, query }: TaskTarget): Promise<void> {
+  const isTable = call.options.output === 'table'
+  return printOn(call, async (lines, signal) => {
+    const input = { params, query: { ...query, follow: true }, signal }
+    for await (const { data } of readEvents(call.client, getTaskEvents, input)) {
+      lines.line(isTable ? describeEvent(JSON.parse(data) as TimelineEvent) : data)
+    }
+  })
+}
+
+async function showEvents(call: TaskCall, name: string): Promise<void> {
+  const { client, options, context, given } = call
   const { params, query } = targetOf(name, options)
+  if (given.follow) return followEvents(call, { params, query })
   const { items } = await listPages<TimelineEvent>(client, getTaskEvents, { query, params })
   await printList(context, options, {
     items: items.toReversed(),

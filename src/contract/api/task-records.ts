@@ -90,7 +90,7 @@ export const TimelineEvent = z
     attempt: field(z.int().min(0), 'Attempt that the event belongs to; 0 before the first one.', 1),
     type: field(
       z.string(),
-      'What happened: `PhaseChanged`, `Queued`, `RetryScheduled`, `Interrupted`, `CallbackDelivered` and others.',
+      'What happened: `PhaseChanged`, `Queued`, `RetryScheduled`, `Interrupted`, `CallbackDelivered` and others; of agents `ToolCalled`, `FilesEdited`, `TurnStarted` and others.',
       'PhaseChanged',
     ),
     phase: field(z.string().optional(), 'Phase of the task afterwards.', 'Running'),

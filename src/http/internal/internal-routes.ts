@@ -67,6 +67,10 @@ function bindRun(bind: Bind, { usecases: { worker } }: HttpDeps): void {
     await worker.submitUsage(caller, params, body)
     return { empty: true }
   })
+  bind(routes.reportProgress, async ({ caller, params, body }) => {
+    await worker.reportProgress(caller, params, body)
+    return { empty: true }
+  })
   bind(routes.takeToolToken, async ({ caller, params }) => {
     const json = await worker.takeToolToken(caller, params)
     return { json, headers: { 'cache-control': 'no-store' } }

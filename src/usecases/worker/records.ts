@@ -1,7 +1,8 @@
 // What a running attempt stores and reads back: result, artifacts, logs, plan, checkpoint.
 import type { Readable } from 'node:stream'
-import type { PlanSave } from '../../contract/api/internal.ts'
+import { type PlanSave, type ProgressReport, progressLimits } from '../../contract/api/internal.ts'
 import { SvcError } from '../../errors.ts'
+import { redactText } from '../../observability/redaction.ts'
 import type { ArtifactInfo } from '../../ports/artifacts.ts'
 import type { WorkerIdentity } from '../../ports/identity.ts'
 import type { Plan, Plans } from '../../ports/plans.ts'
@@ -29,6 +30,8 @@ export type WorkerRecords = {
     path: TaskPath,
     { body, unfinished }: { body: AsyncIterable<Uint8Array>; unfinished: boolean },
   ): Promise<void>
+  /** Adds to the timeline, as long as the task has had fewer events than it may have. */
+  reportProgress(identity: WorkerIdentity, path: TaskPath, report: ProgressReport): Promise<void>
   /** NotConfigured without a plan store. */
   savePlan(identity: WorkerIdentity, path: TaskPath, plan: PlanSave): Promise<Plan>
   readPlan(identity: WorkerIdentity, path: TaskPath): Promise<Plan>
@@ -79,6 +82,14 @@ export function createWorkerRecords({ ports }: UsecaseDeps): WorkerRecords {
         last = unfinished ? '' : rest
       }
       if (last !== '') await records.logs.append(keyOf(identity), splitLong(last))
+    },
+    async reportProgress(identity, path, { events }) {
+      const { uid: taskUid, namespace, name: taskName } = (await requireRunningTask(resources, identity, path)).metadata
+      const { attempt } = identity
+      const drafts = events.map(({ type, message }) => {
+        return { taskUid, attempt, namespace, taskName, type, message: redactText(message) }
+      })
+      await records.events.appendAll(drafts, progressLimits.perTask)
     },
     async savePlan(identity, path, plan) {
       const task = await requireRunningTask(resources, identity, path)
