@@ -3,6 +3,7 @@ import { createClient } from '../client/client.ts'
 import type { WorkAssignment } from '../contract/api/assignment.ts'
 import { type CodeAvailability, type CodeOutcome, type CodeRun, checkCode, runCode } from '../contract/api/code-runs.ts'
 import * as routes from '../contract/api/internal.ts'
+import { type ProgressReport, reportProgress } from '../contract/api/progress.ts'
 import { type ErrorReason, isSvcError } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ResourceKey } from '../ports/resources.ts'
@@ -40,7 +41,7 @@ export interface WorkerApi {
   readInput(path: string): Promise<Uint8Array>
   submitResult(text: string): Promise<void>
   /** Steps for the timeline. Sent once, with a short limit: the run does not depend on them. */
-  reportProgress(report: routes.ProgressReport): Promise<void>
+  reportProgress(report: ProgressReport): Promise<void>
 }
 
 const pausesMs = [2000, 4000, 8000, 16_000]
@@ -159,7 +160,7 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
       call((signal) => client.call(routes.submitResult, { params, raw: { body: text, contentType: plain }, signal })),
     reportProgress: (body) => {
       const signal = AbortSignal.any([options.signal, AbortSignal.timeout(questionTimeoutMs)])
-      return client.call(routes.reportProgress, { params, body, signal })
+      return client.call(reportProgress, { params, body, signal })
     },
   }
 }

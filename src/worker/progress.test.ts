@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AgentEvent } from '../agents/runtime.ts'
-import { ProgressReport, progressLimits } from '../contract/api/internal.ts'
+import { ProgressReport, progressLimits } from '../contract/api/progress.ts'
 import { parse } from '../contract/validation.ts'
 import { createProgress } from './progress.ts'
 

@@ -1,6 +1,6 @@
 // Tells the timeline of the task what an agent program does: in few words, a second's steps at once, and so many at most.
 import type { AgentEvent } from '../agents/runtime.ts'
-import { type ProgressReport, progressLimits } from '../contract/api/internal.ts'
+import { type ProgressReport, progressLimits } from '../contract/api/progress.ts'
 import type { Clock } from '../ports/clock.ts'
 
 type Step = ProgressReport['events'][number]

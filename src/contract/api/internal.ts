@@ -232,56 +232,6 @@ export const appendLogs = defineRoute({
   auth: 'worker',
 })
 
-/** What an agent program does, step by step. */
-export const progressTypes = [
-  'TurnStarted',
-  'ToolCalled',
-  'ToolFailed',
-  'ToolRefused',
-  'FilesEdited',
-  'ModelRetried',
-  'StepsLeftOut',
-] as const
-
-/** Limits of the steps that are told: of one request, of one attempt, and of all events of a task. */
-export const progressLimits = { atOnce: 50, perAttempt: 1000, perTask: 5000, messageLength: 300 } as const
-
-/** Steps of an attempt. */
-export const ProgressReport = z
-  .strictObject({
-    events: field(
-      z
-        .array(
-          z.strictObject({
-            type: field(z.enum(progressTypes), 'What happened.', 'ToolCalled'),
-            message: field(
-              z.string().max(progressLimits.messageLength),
-              'What happened, in a few words.',
-              'Write docs/notes.txt',
-            ),
-          }),
-        )
-        .min(1)
-        .max(progressLimits.atOnce),
-      'Steps, oldest first.',
-    ),
-  })
-  .meta({ id: 'ProgressReport' })
-export type ProgressReport = z.infer<typeof ProgressReport>
-
-export const reportProgress = defineRoute({
-  method: 'POST',
-  path: '/internal/v1/progress/:namespace/:taskName',
-  tag,
-  summary: 'Add steps of the run to the timeline of the task',
-  description:
-    'Adds what the run does to the timeline of the task. Once a task has had a great many events, further ones are left out.',
-  params: task,
-  body: ProgressReport,
-  responses: { ...errorResponses(404, 409), 204: { description: 'Added, or left out' } },
-  auth: 'worker',
-})
-
 /** The saved state of a run; only the worker understands it. */
 export const Checkpoint = z.unknown().meta({ id: 'Checkpoint', description: 'Any JSON' })
 

@@ -2,6 +2,7 @@
 
 import { checkCode, runCode } from '../../contract/api/code-runs.ts'
 import * as routes from '../../contract/api/internal.ts'
+import { reportProgress } from '../../contract/api/progress.ts'
 import type { Bind } from '../bind.ts'
 import { watchClient } from '../client-presence.ts'
 import type { HttpDeps } from '../deps.ts'
@@ -67,7 +68,7 @@ function bindRun(bind: Bind, { usecases: { worker } }: HttpDeps): void {
     await worker.submitUsage(caller, params, body)
     return { empty: true }
   })
-  bind(routes.reportProgress, async ({ caller, params, body }) => {
+  bind(reportProgress, async ({ caller, params, body }) => {
     await worker.reportProgress(caller, params, body)
     return { empty: true }
   })

@@ -1,6 +1,7 @@
 // What a running attempt stores and reads back: result, artifacts, logs, plan, checkpoint.
 import type { Readable } from 'node:stream'
-import { type PlanSave, type ProgressReport, progressLimits } from '../../contract/api/internal.ts'
+import type { PlanSave } from '../../contract/api/internal.ts'
+import { type ProgressReport, progressLimits } from '../../contract/api/progress.ts'
 import { SvcError } from '../../errors.ts'
 import { redactText } from '../../observability/redaction.ts'
 import type { ArtifactInfo } from '../../ports/artifacts.ts'
