@@ -37,6 +37,8 @@ export type SettingHelp = {
   /** As it would be typed; empty when there is none. */
   default: string
   values: readonly string[]
+  /** Whether it has several values. */
+  isList: boolean
   example?: string
 }
 export type SettingValue = { name: string; value: string; source: string }

@@ -68,6 +68,8 @@ export type SettingDoc = {
   default: string
   /** The allowed values; empty when there are others. */
   values: readonly string[]
+  /** Whether it has several values, with commas between them or each with a flag of its own. */
+  isList: boolean
   example?: string
 }
 
@@ -82,6 +84,7 @@ function describeSetting(name: string, setting: Setting, group: string): Setting
   const { schema, help, example } = setting
   const standsAlone = schema.safeParse(true).success && !schema.safeParse('7').success
   const values = listValues(schema)
+  const usual = schema.safeParse(undefined).data
   const isNumber = typeof schema.safeParse('100').data === 'number'
   const sort = values.length > 0 ? 'word' : isNumber ? 'number' : 'value'
   return {
@@ -91,8 +94,9 @@ function describeSetting(name: string, setting: Setting, group: string): Setting
     environment: environmentNameOf(name),
     help,
     placeholder: standsAlone ? '[true|false]' : `<${setting.placeholder ?? sort}>`,
-    default: String(schema.safeParse(undefined).data ?? ''),
+    default: String(usual ?? ''),
     values,
+    isList: Array.isArray(usual),
     example,
   }
 }

@@ -121,6 +121,12 @@ describe('an agent program', () => {
   it.each([
     ['exits 0 without a result', `say({ type: 'turn' })`, 'NoResult', 'exit code 0'],
     ['fails without a word of it', `console.error('no such flag'); process.exit(2)`, 'NoResult', 'no such flag'],
+    [
+      'crashes',
+      `await import('no-such-package')`,
+      'NoResult',
+      'result: Error [ERR_MODULE_NOT_FOUND]: Cannot find package',
+    ],
     ['ends in half a line', `process.stdout.write('{"type":"result","te')`, 'NoResult', 'exit code 0'],
     [
       'says that it failed',

@@ -41,6 +41,14 @@ function wasKilled({ code, signal }: ProgramExit): boolean {
   return signal === 'SIGKILL' || code === 137
 }
 
+/** What programs of Node, Python and others that crash print before or after the places in their code. */
+const errorLine = /^\s*(?:Uncaught )?[\w.]*(?:Error|Exception)\b[^:]*: |^(?:fatal|panic|error)\b/i
+
+function quoteError(errorTail: string): string {
+  const lines = errorTail.trim().split('\n')
+  return (lines.findLast((line) => errorLine.test(line)) ?? lines.slice(-3).join(' ')).trim()
+}
+
 /** The end of a program that told no result. */
 function explainSilence(exit: ProgramExit, errorTail: string): Failure {
   const { code, signal, startError } = exit
@@ -48,7 +56,7 @@ function explainSilence(exit: ProgramExit, errorTail: string): Failure {
   if (wasKilled(exit)) return fail('Killed', 'The program was killed by the system, as happens when memory runs out.')
   if (heapWords.test(errorTail)) return fail('Killed', 'The program ran out of memory.')
   const how = signal === null ? `with exit code ${code}` : `by ${signal}`
-  const words = errorTail.trim().split('\n').slice(-3).join(' ')
+  const words = quoteError(errorTail)
   return fail('NoResult', `The program ended ${how} and told no result${words === '' ? '.' : `: ${words}`}`)
 }
 

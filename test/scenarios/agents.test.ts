@@ -34,7 +34,8 @@ import {
 
 const usage = { prompt_tokens: 21, completion_tokens: 9, input_tokens: 21, output_tokens: 9 }
 const programs = join(import.meta.dirname, '..', 'clients', 'node_modules', '.bin')
-const isMissing = !existsSync(join(programs, 'claude'))
+const needed = [join(programs, 'claude'), join(programs, '..', '@agentclientprotocol', 'sdk')]
+const isMissing = !needed.every((path) => existsSync(path))
 const title = `an agent task${isMissing ? ' (sh scripts/install-clients.sh installs the program)' : ''}`
 
 const password = 'made-up-git-password-0002'

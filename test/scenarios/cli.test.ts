@@ -613,9 +613,11 @@ describe('svc up', () => {
   it('takes settings from flags, then the environment, then the file [CLI-005, CLI-007]', async () => {
     const file = write('settings.yaml', 'port: 1\nlogLevel: debug\nmaxIterations: 7\n')
     const env = { SVC_PORT: '2', SVC_LOG_LEVEL: 'warn', SVC_PROT: '9' }
-    const outcome = await svc(['config', 'print', '--config', file, '--port', '3', '-o', 'json'], { env })
+    const networks = ['--allow-network', '10.0.0.0/8', '--allow-network', '127.0.0.1,::1']
+    const outcome = await svc(['config', 'print', '--config', file, '--port', '3', ...networks, '-o', 'json'], { env })
     const values = JSON.parse(outcome.stdout) as object[]
     expect(values).toContainEqual({ name: 'port', value: '3', source: 'flag' })
+    expect(values).toContainEqual({ name: 'allowNetwork', value: '10.0.0.0/8,127.0.0.1,::1', source: 'flag' })
     expect(values).toContainEqual({ name: 'logLevel', value: 'warn', source: 'environment' })
     expect(values).toContainEqual({ name: 'maxIterations', value: '7', source: 'file' })
     expect(outcome.stderr).toContain('SVC_PROT')

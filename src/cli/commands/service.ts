@@ -66,17 +66,24 @@ export function addSettingOptions(command: Command, context: CliContext): Comman
   for (const setting of context.settingHelp()) {
     if (globalFlags.includes(setting.flag)) continue
     const flags = `${setting.flag} ${setting.placeholder}`.trim()
-    command.addOption(new Option(flags, describeSetting(setting)).helpGroup(`${setting.group}:`))
+    const option = new Option(flags, describeSetting(setting)).helpGroup(`${setting.group}:`)
+    command.addOption(setting.isList ? option.argParser(addToList) : option)
   }
   return command.configureHelp({ formatItem: formatOption })
 }
 
+/** As one flag with commas says it. */
+function addToList(value: string, before: string | undefined): string {
+  return before === undefined ? value : `${before},${value}`
+}
+
 /** The description, and on its own line the allowed values. */
-function describeSetting({ help, values, default: fallback, example, environment }: SettingHelp): string {
+function describeSetting({ help, values, default: fallback, example, isList, environment }: SettingHelp): string {
   const hints = [
     ...(values.length === 0 ? [] : [`one of ${values.join(', ')}`]),
     ...(fallback === '' ? [] : [`default ${fallback}`]),
     ...(example === undefined ? [] : [`example ${example}`]),
+    ...(isList ? ['may be repeated'] : []),
     environment,
   ]
   return `${help}\n(${hints.join('; ')})`
