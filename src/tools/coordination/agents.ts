@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { AgentRuntime } from '../../contract/resources/agent.ts'
 import { Name } from '../../contract/resources/metadata.ts'
 import { runtimeTypes } from '../../contract/resources/runtime-types.ts'
+import { nameOfProgram } from '../../rules/agent-programs.ts'
 import { defineTool } from '../tool.ts'
 import { explainToolError, failTool } from '../tool-error.ts'
 import { type CoordinationContext, makeTask, namespace, omitAbsent } from './coordination-tool.ts'
@@ -69,7 +70,7 @@ export const listAgents = defineTool({
         name: metadata.name,
         model: model === '' ? undefined : model,
         tools: (spec.tools ?? []).filter((tool) => tool.enabled).map((tool) => tool.name),
-        runtime: spec.runtime?.type ?? spec.runtime?.runtimeRef?.name,
+        runtime: spec.runtime && nameOfProgram(spec.runtime),
         description: spec.systemPrompt?.inline?.slice(0, longestDescription),
       })
     })
