@@ -63,9 +63,7 @@ describeOnCluster('leadership by a Lease', () => {
     const lease = await readLease()
     expect(lease.spec.holderIdentity).toMatch(/^pod-a_[0-9a-f]{8}$/)
     expect(lease.spec).toMatchObject({ leaseDurationSeconds: 6, leaseTransitions: 0 })
-    await expect
-      .poll(async () => (await readLease()).spec.renewTime, { timeout: 10_000 })
-      .not.toBe(lease.spec.renewTime)
+    await expect.poll(async () => (await readLease()).spec.renewTime).not.toBe(lease.spec.renewTime)
     expect(term.aborted).toBe(false)
     expect(await first.acquire(never)).toBe(term)
   })
@@ -80,7 +78,8 @@ describeOnCluster('leadership by a Lease', () => {
     await first.release()
     expect(term.aborted).toBe(true)
     expect((await waiting).aborted).toBe(false)
-    expect(performance.now() - releasedAt).toBeLessThan(2000)
+    // Sooner than a Lease that nobody has released.
+    expect(performance.now() - releasedAt).toBeLessThan(6000)
     expect((await readLease()).spec).toMatchObject({
       leaseTransitions: 1,
       holderIdentity: expect.stringMatching('pod-b'),
@@ -169,7 +168,7 @@ describeOnCluster('leadership by a Lease', () => {
     const body = { metadata: { labels: { seen: 'yes' } } }
     await api.request({ verb: 'patch', patch: 'merge', collection: collections.leases, namespace, name, body })
     const { renewTime } = (await readLease()).spec
-    await expect.poll(async () => (await readLease()).spec.renewTime, { timeout: 10_000 }).not.toBe(renewTime)
+    await expect.poll(async () => (await readLease()).spec.renewTime).not.toBe(renewTime)
     expect(term.aborted).toBe(false)
     expect((await readLease()).metadata.labels).toEqual({ seen: 'yes' })
   })

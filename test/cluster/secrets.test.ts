@@ -134,7 +134,7 @@ describeOnCluster('on a cluster', () => {
       secrets.onChange((one) => changed.push(one))
       await api.request({ verb: 'delete', collection: collections.secrets, ...key() })
       await proxy.start()
-      await expect.poll(() => changed, { timeout: 20_000 }).toEqual([key()])
+      await expect.poll(() => changed).toEqual([key()])
       expect(await secrets.read(key())).toBeUndefined()
       await secrets.close()
       await own.close()

@@ -180,7 +180,7 @@ describe('logs', () => {
     await stream.readUntil((text) => text.includes(': open'))
     expect(await open()).toBe(before + 1)
     stream.close()
-    await expect.poll(open, { timeout: 5000 }).toBe(before)
+    await expect.poll(open).toBe(before)
   })
 })
 

@@ -351,7 +351,7 @@ describe('streams', () => {
     const other = await tokenFor('viewer')
     expect((await watch(path, { token: other.token })).response.status).toBe(200)
     last.close()
-    await expect.poll(async () => (await watch(path, { token })).response.status, { timeout: 10_000 }).toBe(200)
+    await expect.poll(async () => (await watch(path, { token })).response.status).toBe(200)
   })
 
   it('buffer nothing for a reader that does not read: they end, and the next try says why', async () => {
@@ -381,6 +381,6 @@ describe('streams', () => {
     expect(told).toBeLessThan(total)
     const after = events.findLast(({ id }) => id !== undefined)?.id ?? 0
     expect((await watch(`kinds=Task&namespaces=${place}`, { after })).response.status).toBe(410)
-    await expect.poll(openNow, { timeout: 10_000 }).toBeLessThanOrEqual(started)
+    await expect.poll(openNow).toBeLessThanOrEqual(started)
   })
 })

@@ -243,22 +243,17 @@ describe('an upstream that fails', () => {
 })
 
 describe('a client that goes away', () => {
-  it('ends the turn, the upstream call and the slot within a second [CHAT-033] [CHAT-044] [SESS-013]', async () => {
+  it('ends the turn, the upstream call and the slot at once [CHAT-033] [CHAT-044] [SESS-013]', async () => {
     const { vendor, provider } = await play(() => [{ text: 'One, ' }, { wait: new Promise(() => {}) }])
     const stream = await openChat(service, { message: 'count', provider })
     await stream.next('message')
     stream.leave()
-    // One second is what the requirement gives, for all of it.
-    await waitFor(() => vendor.aborted === 1, 'the upstream call to be cancelled', 1000)
+    await waitFor(() => vendor.aborted === 1, 'the upstream call to be cancelled')
     const sessionId = stream.frames[0]?.data.sessionId ?? ''
-    const { entries } = await waitFor(
-      async () => {
-        const session = await readSession(service, sessionId)
-        return session.detail.activeTask === undefined ? session : undefined
-      },
-      'the session to be let go',
-      1000,
-    )
+    const { entries } = await waitFor(async () => {
+      const session = await readSession(service, sessionId)
+      return session.detail.activeTask === undefined ? session : undefined
+    }, 'the session to be let go')
     expect(entries.map(({ content }) => content)).toEqual(['count', 'One, '])
   })
 
@@ -278,7 +273,7 @@ describe('a client that goes away', () => {
     await waitFor(() => vendor.requests.length === 1, 'the upstream call')
     leaving.abort()
     await expect(asked).rejects.toThrow()
-    await waitFor(() => vendor.aborted === 1, 'the upstream call to be cancelled', 1000)
+    await waitFor(() => vendor.aborted === 1, 'the upstream call to be cancelled')
   })
 })
 

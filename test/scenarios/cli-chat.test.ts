@@ -120,11 +120,7 @@ function openTerminal(args: string, after = ''): Terminal {
     text: () => shown,
     type: (text) => void child.stdin.write(text),
     async until(pattern) {
-      await waitFor(
-        () => pattern.test(shown),
-        `${pattern} on the terminal, which shows ${JSON.stringify(shown)}`,
-        20_000,
-      )
+      await waitFor(() => pattern.test(shown), `${pattern} on the terminal, which shows ${JSON.stringify(shown)}`)
       shown = shown.replace(new RegExp(`[\\s\\S]*?${pattern.source}`), '')
     },
   }

@@ -119,14 +119,10 @@ describe('a vendor that stands on this machine', () => {
     await createTask(service, 'falls-back', { type: 'ai', agentRef: { name: 'patient' }, prompt: 'say hello' })
     await waitForPhase(service, 'falls-back', 'Succeeded')
     expect(asked).not.toEqual([])
-    const status = await waitFor(
-      async () => {
-        const { body } = await service.call<{ status?: ProviderStatus }>('GET', '/api/v1/providers/busy')
-        return body.status?.coolingDownUntil === undefined ? undefined : body.status
-      },
-      'the cool-down to be shown',
-      10_000,
-    )
+    const status = await waitFor(async () => {
+      const { body } = await service.call<{ status?: ProviderStatus }>('GET', '/api/v1/providers/busy')
+      return body.status?.coolingDownUntil === undefined ? undefined : body.status
+    }, 'the cool-down to be shown')
     expect(status.lastError).toContain('slow down')
   })
 })
