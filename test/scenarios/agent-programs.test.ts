@@ -300,3 +300,11 @@ describe.each(Object.keys(programsOfAll))('%s', (name) => {
     })
   })
 })
+
+describeProgram('opencode', () => {
+  it('installs nothing when it starts', () => {
+    const log = readFileSync(join(service.folder, 'home-opencode', '.local/share/opencode/log/opencode.log'), 'utf8')
+    expect(log).toContain('creating instance')
+    expect(log).not.toContain('install')
+  })
+})

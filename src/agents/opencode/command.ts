@@ -62,6 +62,20 @@ function composeConfig(job: AgentJob): unknown {
 
 const isOn = '1'
 
+const modelsFile = 'models.json'
+
+/**
+ * What it would otherwise do at each start, for seconds: install its library for plugins, which it takes for done with these,
+ * and read a list of all models of all vendors.
+ */
+const savings: Record<string, string> = {
+  '.config/opencode/node_modules/README': '',
+  '.config/opencode/package-lock.json': JSON.stringify({
+    packages: { '': { dependencies: { '@opencode-ai/plugin': '*' } } },
+  }),
+  [modelsFile]: '{}',
+}
+
 /** Its newer half runs plugins that they name even with `--pure` and OPENCODE_DISABLE_PROJECT_CONFIG. */
 const configNames = ['.opencode', 'opencode.json', 'opencode.jsonc']
 
@@ -69,7 +83,7 @@ export const opencode: AgentRuntime = {
   command: 'opencode',
   install: 'npm install --global opencode-ai',
   prepare(job) {
-    const files: Record<string, string> = job.systemPrompt === undefined ? {} : { [promptFile]: job.systemPrompt }
+    const files = job.systemPrompt === undefined ? savings : { ...savings, [promptFile]: job.systemPrompt }
     return {
       args: [
         'run',
@@ -83,8 +97,11 @@ export const opencode: AgentRuntime = {
         // Of all places this one counts most: a repository's own settings cannot change it.
         OPENCODE_CONFIG_CONTENT: JSON.stringify(composeConfig(job)),
         [tokenVariable]: job.proxy.token,
-        // It would install the library for plugins into its home.
+        // Should it install something after all.
         npm_config_offline: 'true',
+        OPENCODE_MODELS_PATH: `${job.home}/${modelsFile}`,
+        // Logins at vendors that are not asked.
+        OPENCODE_DISABLE_DEFAULT_PLUGINS: isOn,
         OPENCODE_DISABLE_AUTOUPDATE: isOn,
         OPENCODE_DISABLE_LSP_DOWNLOAD: isOn,
         OPENCODE_DISABLE_MODELS_FETCH: isOn,
