@@ -1,5 +1,6 @@
 // Which agent programs tasks can run here.
 import type { AgentRuntime } from '../contract/resources/agent.ts'
+import type { AgentRuntimeSettings } from '../contract/resources/task.ts'
 /**
  * Whether the program of a runtime was found; if not, how to install it. `command`: program and arguments of one that the
  * owner of the service has added.
@@ -12,6 +13,27 @@ export type AgentPrograms = Readonly<Record<string, AgentProgram | undefined>>
 /** What an agent calls its program; undefined: nothing. */
 export function nameOfProgram({ type, runtimeRef }: Pick<AgentRuntime, 'type' | 'runtimeRef'>): string | undefined {
   return type ?? runtimeRef?.name
+}
+
+/** What a program may do: the task's own limits before those of its agent. */
+export function limitsOf(runtime: AgentRuntime, own: AgentRuntimeSettings | undefined) {
+  return {
+    maxTurns: own?.maxTurns ?? runtime.defaultMaxTurns,
+    allowedTools: own?.allowedTools ?? runtime.defaultAllowedTools,
+    disallowedTools: own?.disallowedTools,
+    allowBash: own?.allowBash ?? runtime.defaultAllowBash,
+  }
+}
+
+/** A limit that a program cannot keep must not look as if it were kept. */
+export function findUnkeptLimit(runtime: AgentRuntime, own: AgentRuntimeSettings | undefined): string | undefined {
+  if (runtime.type !== 'llmo-cli') return undefined
+  const { allowBash, allowedTools, disallowedTools = [] } = limitsOf(runtime, own)
+  if (!allowBash) {
+    return 'agent runtime llmo-cli can do nothing without its shell; set agentRuntime.allowBash or use another runtime'
+  }
+  if (allowedTools === undefined && disallowedTools.length === 0) return undefined
+  return 'the tools of agent runtime llmo-cli cannot be limited; remove allowedTools and disallowedTools, or use another runtime'
 }
 
 /** Why a runtime cannot be used here, in one sentence; undefined when it can. */

@@ -60,6 +60,24 @@ describe('findTaskProblem', () => {
     },
   )
 
+  it.each([
+    [{ allowBash: false }, /llmo-cli can do nothing without its shell; set agentRuntime.allowBash/],
+    [{ allowedTools: ['view_image'] }, /cannot be limited; remove allowedTools/],
+    [{ allowedTools: [] }, /cannot be limited/],
+    [{ disallowedTools: ['view_image'] }, /cannot be limited/],
+    [{ disallowedTools: [], allowBash: true, maxTurns: 5 }, undefined],
+  ])('refuses limits that Codex cannot keep: %j', (agentRuntime, words) => {
+    const agentPrograms = { 'llmo-cli': { found: true as const }, 'llma-cli': { found: true as const } }
+    const find = (type: string) =>
+      findTaskProblem(task({ ...agentTask, agentRuntime }), agent({ runtime: { type } }), {
+        ...abilities,
+        agentPrograms,
+      })
+    if (words === undefined) expect(find('llmo-cli')).toBeUndefined()
+    else expect(find('llmo-cli')).toMatch(words)
+    expect(find('llma-cli')).toBeUndefined()
+  })
+
   it('says how to install the program of a runtime that is missing', () => {
     const missing = { found: false as const, command: 'claude', install: 'npm install --global claude' }
     const here = { ...abilities, agentPrograms: { 'llma-cli': missing } }

@@ -5,7 +5,7 @@ import { agentProblems } from '../contract/resources/agent-problems.ts'
 import type { Task } from '../contract/resources/task.ts'
 import { taskProblems, type WorkspaceDefaults } from '../contract/resources/task-problems.ts'
 import { summarize } from '../contract/validation.ts'
-import { type AgentPrograms, findProgramProblem } from './agent-programs.ts'
+import { type AgentPrograms, findProgramProblem, findUnkeptLimit } from './agent-programs.ts'
 import { findForeignReference } from './isolation.ts'
 
 /** What this service supports. */
@@ -48,7 +48,7 @@ const checkRuntime: Check = (task, agent, { agentPrograms }) => {
   if (runtime === undefined) {
     return `agent "${name}" has no runtime; set its spec.runtime.type or make this a task of type ai`
   }
-  return findProgramProblem(runtime, agentPrograms)
+  return findProgramProblem(runtime, agentPrograms) ?? findUnkeptLimit(runtime, task.spec.agentRuntime)
 }
 
 const checkApproval: Check = (task, agent) => {

@@ -1,5 +1,4 @@
-// Codex: how it is started (NAME-015).
-import { SvcError } from '../../errors.ts'
+// Codex: how it is started (NAME-015). It keeps no limits of tools: src/rules/agent-programs.ts refuses tasks that set them.
 import { type AgentJob, type AgentRuntime, withoutServerTools } from '../runtime.ts'
 import { createLlmoCliReader } from './events.ts'
 
@@ -48,21 +47,10 @@ function composeConfig(job: AgentJob): string {
   ].join('\n')
 }
 
-/** A rule that it cannot keep must not look as if it were kept. */
-function checkRules({ allowBash, allowedTools, disallowedTools = [] }: AgentJob): void {
-  const why = !allowBash
-    ? 'without its shell it can do nothing; set allowBash, or choose another runtime'
-    : allowedTools !== undefined || disallowedTools.length > 0
-      ? 'its tools cannot be limited; remove allowedTools and disallowedTools, or choose another runtime'
-      : undefined
-  if (why !== undefined) throw new SvcError('InvalidRequest', `The runtime llmo-cli cannot run this task: ${why}.`)
-}
-
 export const llmoCli: AgentRuntime = {
   command: 'codex',
   install: 'npm install --global @openai/codex',
   prepare(job) {
-    checkRules(job)
     const session = job.resume === undefined ? [] : ['resume', job.resume]
     return {
       args: ['exec', '--json', '--skip-git-repo-check', '--ignore-rules', ...session, '-'],

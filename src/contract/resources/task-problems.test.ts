@@ -50,6 +50,51 @@ describe('rules across the fields of a task [TASK-034]', () => {
     expect(pathsOf(input)).toEqual(paths)
   })
 
+  /** What each field is to a task of type agent: the part of the service that heeds it, or a value with which it is refused. */
+  const fieldsOfAgentTasks: Record<keyof TaskSpec, { heeded: string } | { refused: unknown }> = {
+    type: { heeded: 'what runs' },
+    image: { refused: 'busybox' },
+    command: { refused: ['true'] },
+    args: { refused: ['x'] },
+    env: { heeded: 'variables of the program' },
+    artifactsDir: { refused: '/workspace/out' },
+    timeout: { heeded: 'time of an attempt, and of its token' },
+    priority: { heeded: 'order among waiting tasks' },
+    retryPolicy: { heeded: 'whether there is another attempt' },
+    webhookURL: { heeded: 'who is told of the end' },
+    secretRef: { refused: { name: 'keys' } },
+    sessionRef: { heeded: 'what stands above the prompt' },
+    resources: { heeded: 'limits of the attempt' },
+    execution: { heeded: 'where its pods run' },
+    schedule: { heeded: 'when it runs' },
+    timeZone: { refused: 'UTC' },
+    concurrencyPolicy: { heeded: 'runs of the schedule' },
+    startingDeadlineSeconds: { heeded: 'runs of the schedule' },
+    successfulRunsHistoryLimit: { heeded: 'runs of the schedule' },
+    failedRunsHistoryLimit: { heeded: 'runs of the schedule' },
+    suspend: { heeded: 'whether it starts' },
+    ttlSecondsAfterFinished: { heeded: 'when it is deleted' },
+    ai: { refused: { temperature: 0.5 } },
+    agentRef: { heeded: 'the program, its model and its prompt' },
+    prompt: { heeded: 'what the program is asked' },
+    agentRuntime: { heeded: 'limits of the program' },
+    workspace: { heeded: 'the repository' },
+    priorTaskRef: { refused: { name: 'first' } },
+    requestedBy: { heeded: 'set by the service' },
+    transaction: { heeded: 'set by the service' },
+  }
+
+  it('has no field of which it is not known whether an agent task heeds it', () => {
+    expect(Object.keys(fieldsOfAgentTasks).toSorted()).toEqual(TaskSpec.keyof().options.toSorted())
+  })
+
+  const refusals = Object.entries(fieldsOfAgentTasks).flatMap(([path, what]) =>
+    'refused' in what ? [[path, what.refused] as const] : [],
+  )
+  it.each(refusals)('refuses %s of an agent task, which would have no effect', (path, value) => {
+    expect(pathsOf({ ...agent, [path]: value } as Input)).toEqual([path])
+  })
+
   it('refuses an execution workspace on other types [WS-001]', () => {
     expect(pathsOf({ type: 'ai', prompt: 'x', execution: { workspace: {} } })).toEqual(['execution.workspace'])
     expect(pathsOf({ type: 'container', image: 'x', execution: { workspace: {} } })).toEqual(['execution.workspace'])

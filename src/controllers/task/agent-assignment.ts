@@ -3,7 +3,7 @@ import type { AssignedAgent } from '../../contract/api/assignment.ts'
 import { tryParseDuration } from '../../contract/duration.ts'
 import { dropUndefined } from '../../contract/json.ts'
 import { SvcError } from '../../errors.ts'
-import { nameOfProgram } from '../../rules/agent-programs.ts'
+import { limitsOf, nameOfProgram } from '../../rules/agent-programs.ts'
 import type { NewAttempt } from './references.ts'
 import type { TaskControllerDeps } from './settings.ts'
 
@@ -21,17 +21,13 @@ export async function assignAgent(deps: TaskControllerDeps, attempt: NewAttempt)
   if (task.spec.type !== 'agent' || runtime === undefined || name === undefined || choice === undefined)
     return undefined
   const program = deps.settings.agentPrograms[name]
-  const own = task.spec.agentRuntime
   return dropUndefined({
     runtime: name,
     command: program?.found ? program.command : undefined,
     path: deps.settings.agentPath,
     model: `${choice.provider.name}/${choice.model}`,
     token: await mintToken(deps, attempt, choice),
-    maxTurns: own?.maxTurns ?? runtime.defaultMaxTurns,
-    allowedTools: own?.allowedTools ?? runtime.defaultAllowedTools,
-    disallowedTools: own?.disallowedTools,
-    allowBash: own?.allowBash ?? runtime.defaultAllowBash,
+    ...limitsOf(runtime, task.spec.agentRuntime),
     reasoningEffort: runtime.defaultReasoningEffort,
   })
 }
