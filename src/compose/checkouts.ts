@@ -2,12 +2,14 @@
 import { join } from 'node:path'
 import type { CheckoutParts } from '../adapters/attempts/checkout-changes.ts'
 import { type CheckoutsOptions, createCheckouts } from '../adapters/git/checkouts.ts'
+import { createRepositoryFolders } from '../adapters/git/repository-folders.ts'
 import type { Config } from '../config/load.ts'
 import { parseQuantity } from '../contract/quantity.ts'
 import { saveChanges, saveDiff } from '../controllers/task/changes.ts'
 import type { Checkouts } from '../ports/checkouts.ts'
 import type { EgressPolicy } from '../ports/egress.ts'
 import type { Records } from '../ports/index.ts'
+import type { RepositoryFolders } from '../ports/repository-folders.ts'
 
 /** Where git servers may be; the service's own addresses are known once it listens. */
 export function openReach({ allowNetwork }: Config) {
@@ -33,6 +35,11 @@ export function openCheckouts(
   const root = join(paths.dataDir, 'git')
   const cacheBytes = parseQuantity(gitCacheSize)
   return createCheckouts({ ...reach, root, author: gitAuthor, signingKey: gitSigningKey, cacheBytes })
+}
+
+/** Their checkouts lie beside those of tasks, for as long as they are read. */
+export function openRepositoryFolders({ paths }: Config, checkouts: Checkouts): RepositoryFolders {
+  return createRepositoryFolders(checkouts, join(paths.dataDir, 'git', 'folders'))
 }
 
 /** What workloads do with them. */

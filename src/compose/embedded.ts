@@ -21,7 +21,7 @@ import type { Logger } from '../observability/log.ts'
 import type { Ports } from '../ports/index.ts'
 import { isLoopback } from '../service/addresses.ts'
 import { type Closing, createClosing } from '../service/closing.ts'
-import { openCheckouts, openReach } from './checkouts.ts'
+import { openCheckouts, openReach, openRepositoryFolders } from './checkouts.ts'
 import { ensureDefaultProvider } from './default-provider.ts'
 import { defaultConcurrency, openLocalWork } from './embedded-work.ts'
 import type { OpenedMode } from './mode.ts'
@@ -71,6 +71,7 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
     workerTokens: createWorkerTokens({ keys, clock }),
     leadership,
     egress,
+    repositoryFolders: openRepositoryFolders(config, checkouts),
     clock,
     ids,
     health: [{ name: 'store', check: database.check }],

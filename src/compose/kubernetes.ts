@@ -28,7 +28,7 @@ import { type Closing, createClosing } from '../service/closing.ts'
 import { createClusterHealth } from '../service/cluster-health.ts'
 import { bindTerm } from '../service/term.ts'
 import { carryWorkspace } from '../tools/workspace/carried-workspace.ts'
-import { openCheckouts, openReach } from './checkouts.ts'
+import { openCheckouts, openReach, openRepositoryFolders } from './checkouts.ts'
 import { openClusterWork, sandboxesOf } from './kubernetes-work.ts'
 import type { OpenedMode } from './mode.ts'
 import { choosePlans } from './plan-store.ts'
@@ -86,6 +86,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
     workerTokens: work.workerTokens,
     leadership: term.leadership,
     egress,
+    repositoryFolders: openRepositoryFolders(config, checkouts),
     clock,
     ids,
     health: [health, createClusterHealth({ listStale: resources.listStale, clock })],

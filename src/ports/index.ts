@@ -15,6 +15,7 @@ import type { Messages } from './messages.ts'
 import type { Plans } from './plans.ts'
 import type { ProviderHealth } from './provider-health.ts'
 import type { RateLimits } from './rate-limits.ts'
+import type { RepositoryFolders } from './repository-folders.ts'
 import type { Resources } from './resources.ts'
 import type { Results } from './results.ts'
 import type { Sandbox } from './sandbox.ts'
@@ -66,6 +67,8 @@ export type Ports = {
   agentTokens?: AgentTokens
   leadership: Leadership
   egress: Egress
+  /** Absent: skills cannot be read from repositories. */
+  repositoryFolders?: RepositoryFolders
   clock: Clock
   ids: Ids
   health: HealthCheck[]

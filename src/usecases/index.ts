@@ -14,6 +14,7 @@ import { createProviderHealthLog, type ProviderHealthLog } from './providers/hea
 import { createResourceUsecases, type PlacedQuery, type ResourceUsecases } from './resources.ts'
 import { createSecretUsecases, type SecretUsecases } from './secrets.ts'
 import { createSessionUsecases, type SessionUsecases } from './sessions.ts'
+import { createSkillUsecases, type SkillUsecases } from './skills.ts'
 import { cancelTask } from './tasks/cancel.ts'
 import { listChildren } from './tasks/children.ts'
 import { createTaskInputs, type TaskInputs } from './tasks/inputs.ts'
@@ -60,6 +61,7 @@ export type Usecases = {
   sessions: SessionUsecases
   chat: ChatUsecases
   secrets: SecretUsecases
+  skills: SkillUsecases
   configMaps: ConfigMapUsecases
   tools: ToolUsecases & { requireFreeName(name: unknown): void }
   tokens: TokenUsecases
@@ -96,6 +98,7 @@ export function createUsecases(given: UsecaseDeps): Usecases {
     sessions,
     chat: createChatUsecases({ ...deps, ...auditForChat(audit, { resources, tasks, sessions }) }),
     secrets: createSecretUsecases(deps),
+    skills: createSkillUsecases(deps, resources),
     configMaps: createConfigMapUsecases(deps),
     tools: { ...createToolUsecases(deps, resources), requireFreeName: (name) => requireFreeToolName(name, deps) },
     tokens: createTokenUsecases(deps),

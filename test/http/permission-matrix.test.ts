@@ -78,7 +78,7 @@ const isElsewhere = (caller: CallerName) => caller.endsWith(' elsewhere')
 const runnersRoutes = new Set([
   ...['createTask', 'updateTask', 'putTaskInput', 'runTask', 'cancelTask', 'retryTask', 'deleteTask'],
   ...['sendChat', 'cancelChat', 'deleteSession'],
-  ...['createAgent', 'updateAgent', 'deleteAgent', 'createSkill', 'updateSkill', 'deleteSkill'],
+  ...['createAgent', 'updateAgent', 'deleteAgent', 'createSkill', 'updateSkill', 'refreshSkill', 'deleteSkill'],
   ...['countLlmaTokens', 'createLlmaMessage', 'createLlmoCompletion', 'createLlmoEmbeddings', 'createLlmoResponse'],
   'testProvider',
 ])
@@ -124,6 +124,7 @@ function judge(name: string, route: Route, caller: CallerName): Verdict | undefi
 const bodies: Record<string, object> = {
   cancelTask: {},
   createTask: aiTask('made', { namespace: place }),
+  refreshSkill: {},
   retryTask: {},
   updateSecret: { stringData: { key: 'value' } },
   updateTask: { spec: { type: 'container', command: ['true'] } },

@@ -3,7 +3,10 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Skill } from '../../src/contract/resources/skill.ts'
+import { addCommit, makeRepository } from '../fixtures/git/repository.ts'
+import { startGitServer } from '../fixtures/git/server.ts'
 import { type StrictVendor, startStrictVendor } from '../fixtures/proxy/strict-vendor.ts'
+import { waitFor } from '../fixtures/time.ts'
 import { createTask, removeFolder, runSvc, type Service, startService, waitForPhase } from './service.ts'
 
 let service: Service
@@ -20,7 +23,7 @@ beforeAll(async () => {
   vendor = await startStrictVendor(({ messages }) =>
     JSON.stringify(messages).includes('tool_call_id') ? { text: 'done' } : { calls: reads },
   )
-  service = await startService()
+  service = await startService({ flags: ['--allow-network', '127.0.0.0/8'] })
   folder = join(service.folder, 'style')
   mkdirSync(join(folder, 'examples'), { recursive: true })
   writeFileSync(
@@ -38,6 +41,43 @@ afterAll(async () => {
 
 const svc = (...args: string[]) => runSvc(['skill', ...args], service.env)
 const spec = async () => (await service.call<Skill>('GET', '/api/v1/skills/style')).body.spec
+
+it('svc skill add takes the address of a repository, and svc skill refresh reads it again', async () => {
+  const root = join(service.folder, 'repositories')
+  mkdirSync(root)
+  const head = '---\nname: notes\ndescription: How we take notes\n---\n'
+  const repository = makeRepository(root, 'shelf', {
+    'kept/notes/SKILL.md': `${head}# Short\n`,
+    'kept/notes/one.md': 'One.',
+  })
+  const server = await startGitServer({ root })
+  try {
+    const made = await svc('add', `${server.origin}/shelf.git`, '--path', 'kept/notes')
+    expect([made.code, made.stderr]).toEqual([
+      0,
+      expect.stringMatching(/skill notes is that of commit \w{12}, with 2 files/),
+    ])
+    expect((await svc('show', 'notes')).stdout).toBe('# Short\n')
+    const commit = addCommit(repository, 'main', { 'kept/notes/SKILL.md': `${head}# Shorter\n` })
+    expect((await svc('refresh', 'notes')).stderr).toContain(`commit ${commit.slice(0, 12)}, with 1 file`)
+    expect((await svc('show', 'notes')).stdout).toBe('# Shorter\n')
+    const read = async () => (await service.call<Skill>('GET', '/api/v1/skills/notes')).body
+    const { status } = await waitFor(async () => {
+      const skill = await read()
+      return skill.status?.commit === commit ? skill : undefined
+    }, 'the status to name the commit')
+    expect(status).toMatchObject({ contentHash: (await read()).spec.source?.contentHash, readAt: expect.any(String) })
+    const refused = await svc('add', `${server.origin}/shelf.git`, '--path', 'kept')
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('kept has no SKILL.md')])
+    // What is changed by hand is not that of the commit any more.
+    const { spec: given } = await read()
+    const spec = { ...given, content: { inline: 'by hand' } }
+    await service.call('PUT', '/api/v1/skills/notes', { spec })
+    await waitFor(async () => ((await read()).status?.commit === undefined ? true : undefined), 'the commit to go')
+  } finally {
+    await server.stop()
+  }
+})
 
 describe('svc skill add', () => {
   it('makes a skill from a folder without following links, shows it, and brings it up to date', async () => {
@@ -72,7 +112,7 @@ describe('svc skill add', () => {
     writeFileSync(join(other, 'picture.png'), Buffer.from([0x89, 0x50, 0, 1]))
     expect(await refused()).toContain('picture.png is not text')
     rmSync(other, { recursive: true })
-    expect((await svc('add', 'https://example.com/skill')).stderr).toContain('is an address')
+    expect((await svc('add', other, '--ref', 'main')).stderr).toContain('--ref is for the address of a repository')
   })
 })
 

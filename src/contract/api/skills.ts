@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { field } from '../field.ts'
 import { Name, Timestamp } from '../resources/metadata.ts'
-import { Skill } from '../resources/skill.ts'
+import { Skill, SkillSource } from '../resources/skill.ts'
 import { NamespaceQuery } from './list.ts'
 import { defineCreate, defineDelete, defineGet, defineList, defineUpdate } from './resource-routes.ts'
 import { defineRoute, errorResponses, ReadHeaders } from './route.ts'
@@ -31,6 +31,27 @@ export const listSkills = defineList('Skill', place, SkillSummary)
 export const getSkill = defineGet('Skill', place, Skill)
 export const updateSkill = defineUpdate('Skill', place)
 export const deleteSkill = defineDelete('Skill', place)
+
+export const refreshSkill = defineRoute({
+  method: 'POST',
+  path: `${place.base}/:name/refresh`,
+  tag: place.tag,
+  summary: 'Refresh a skill',
+  description:
+    'Reads `SKILL.md` and the files beside it from the repository that `spec.source` names, and writes content, commit ' +
+    'and hash into the skill. With `source` it is read from there from now on, and is created if there is none.',
+  params: z.object({ name: field(Name, 'Name of the Skill.', 'release-notes') }),
+  query: NamespaceQuery,
+  body: z
+    .strictObject({ source: field(SkillSource.optional(), 'Where to read it from. Without it: as before.') })
+    .meta({ id: 'SkillRefresh' }),
+  responses: {
+    ...errorResponses(404, 409, 502),
+    200: { description: 'The skill as it is now', schema: Skill },
+  },
+  auth: 'user',
+  verb: { verb: 'update', kind: 'Skill' },
+})
 
 export const getSkillContent = defineRoute({
   method: 'GET',

@@ -3,7 +3,9 @@
 import { z } from 'zod'
 import type { Problem } from '../../errors.ts'
 import { field } from '../field.ts'
-import { Condition, defineResource } from './metadata.ts'
+import { GitRevision, RelativePath } from './execution.ts'
+import { Condition, defineResource, Timestamp } from './metadata.ts'
+import { SecretRef } from './references.ts'
 
 /** Where a skill came from. */
 export const SkillSource = z.strictObject({
@@ -12,6 +14,27 @@ export const SkillSource = z.strictObject({
     'Repository that the skill came from.',
     'https://github.com/owner/skills',
   ),
+  path: field(
+    RelativePath.optional(),
+    'Folder of the skill in the repository. Without it: the repository is the skill.',
+    'writing/release-notes',
+  ),
+  ref: field(GitRevision.optional(), 'Branch, tag or commit to read. Without it: the default branch.', 'main'),
+  secretRef: field(SecretRef.optional(), 'Secret with the credentials of the repository.'),
+  commit: field(
+    z
+      .string()
+      .regex(/^[0-9a-f]{40,64}$/, 'must be the full id of a commit')
+      .optional(),
+    'Commit that the content was read from. The service writes it.',
+    '5f0f2b1c7d3e4a9b8c6d5e4f3a2b1c0d9e8f7a6b',
+  ),
+  contentHash: field(
+    z.string().max(128).optional(),
+    '`status.contentHash` of what was read. The service writes it.',
+    'sha256:9f86d081884c7d65',
+  ),
+  readAt: field(Timestamp.optional(), 'When it was read. The service writes it.'),
   skillName: field(z.string().max(256).optional(), 'Name of the skill in that repository.', 'release-notes'),
   context7: field(z.string().max(2048).optional(), 'Id of the library at Context7.', '/owner/library'),
 })
@@ -82,6 +105,12 @@ export const SkillStatus = z
       '`sha256:<hex>` over the Markdown and the sorted files.',
       'sha256:9f86d081884c7d65',
     ),
+    commit: field(
+      z.string().optional(),
+      'Commit of `spec.source` that the content is as it is there. Absent: it has no such source, or was changed since.',
+      '5f0f2b1c7d3e4a9b8c6d5e4f3a2b1c0d9e8f7a6b',
+    ),
+    readAt: field(Timestamp.optional(), 'When the content was last read from there.'),
     observedGeneration: field(z.int().min(0).optional(), 'The `metadata.generation` that this status is about.', 1),
     conditions: field(z.array(Condition).optional(), 'Conditions in the form that Kubernetes uses.'),
   })

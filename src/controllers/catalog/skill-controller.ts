@@ -1,4 +1,5 @@
 // Skill: whether its content is usable, its size, and its digest.
+import { dropUndefined } from '../../contract/json.ts'
 import { type Skill, skillProblems } from '../../contract/resources/skill.ts'
 import { summarize } from '../../contract/validation.ts'
 import { setCondition } from '../../rules/conditions.ts'
@@ -23,6 +24,12 @@ function describeSize(content: Skill['spec']['content']) {
   }
 }
 
+/** Of content that is as it was read. */
+function describeSource({ source }: Skill['spec'], contentHash: string) {
+  const { commit, readAt, contentHash: read } = source ?? {}
+  return dropUndefined(read === contentHash ? { commit, readAt } : {})
+}
+
 async function reconcileSkill({ resources, clock }: CatalogDeps, key: string): Promise<undefined> {
   const skill = await resources.get('Skill', parseKey(key))
   if (skill === undefined) return undefined
@@ -31,10 +38,13 @@ async function reconcileSkill({ resources, clock }: CatalogDeps, key: string): P
   const problem = problems.length === 0 ? undefined : summarize('skill', problems)
   const reasons: [string, string] = ['ContentValid', 'ContentInvalid']
   const ready = setReady(skill.status?.conditions, { problem, good: 'the content is usable', reasons }, now)
+  const contentHash = hashSkill(skill.spec.content)
+  const { commit: _commit, readAt: _readAt, ...before } = skill.status ?? {}
   await writeCatalogStatus(resources, 'Skill', skill, {
-    ...skill.status,
+    ...before,
+    ...describeSource(skill.spec, contentHash),
     phase: problem === undefined ? 'Ready' : 'Error',
-    contentHash: hashSkill(skill.spec.content),
+    contentHash,
     conditions: setCondition(ready, describeSize(skill.spec.content), now),
   })
   return undefined

@@ -1,5 +1,5 @@
 // What is checked out for a task: address, credentials, and the changes of the task before it.
-import { readSecret } from '../../catalog/entries.ts'
+import { readGitLogin } from '../../catalog/git-login.ts'
 import { readStructuredResult } from '../../contract/api/structured-result.ts'
 import { dropUndefined } from '../../contract/json.ts'
 import { isTerminalPhase, promptOf, type Task } from '../../contract/resources/task.ts'
@@ -9,14 +9,7 @@ import type { ResourceReader } from '../../ports/resources.ts'
 import type { Results } from '../../ports/results.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { AttemptCheckout } from '../../ports/workloads.ts'
-import {
-  type GitWorkspace,
-  gitCredentialKeys,
-  gitWorkspaceOf,
-  readGitCredentials,
-  repositoryUrl,
-} from '../../rules/git-workspace.ts'
-import { findReceiverProblem } from '../../rules/secret-receiver.ts'
+import { type GitWorkspace, gitWorkspaceOf, repositoryUrl } from '../../rules/git-workspace.ts'
 import { readResultText } from './record-text.ts'
 
 type CheckoutDeps = { resources: ResourceReader; secrets: Secrets; records: { results: Results } }
@@ -44,14 +37,7 @@ async function readCredentials(
 ): Promise<CheckoutCredentials | undefined> {
   if (gitSecretRef === undefined) return undefined
   const key = { namespace: metadata.namespace, name: gitSecretRef.name }
-  const { values, allowedHosts, where } = await readSecret(secrets, key, { owner: 'workspace.gitSecretRef' })
-  const annotations = (await secrets.describe(key))?.annotations
-  const problem = findReceiverProblem({ ...key, annotations }, repositoryUrl(spec) ?? 'code')
-  if (problem !== undefined)
-    throw new SvcError('InvalidRequest', `${problem}; workspace.gitSecretRef needs another one`)
-  const credentials = readGitCredentials(values)
-  if (credentials !== undefined) return { ...credentials, ...(allowedHosts && { allowedHosts }) }
-  throw new SvcError('NotFound', `${where} has none of ${gitCredentialKeys.join(', ')}, which git needs; add one`)
+  return readGitLogin(secrets, key, { owner: 'workspace.gitSecretRef', url: repositoryUrl(spec) })
 }
 
 /** The changes of the task that comes before, which must have ended with a result. */

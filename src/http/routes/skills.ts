@@ -28,6 +28,9 @@ export function bindSkills(bind: Bind, context: RouteContext): void {
   bindGet(bind, context, 'Skill', routes.getSkill)
   bindUpdate(bind, context, 'Skill', routes.updateSkill)
   bindDelete(bind, context, 'Skill', routes.deleteSkill)
+  bind(routes.refreshSkill, async ({ caller, namespace, params, body }) => {
+    return { json: await context.usecases.skills.refresh(caller, { namespace, name: params.name }, body.source) }
+  })
   bind(routes.getSkillContent, async ({ caller, namespace, params }) => {
     const skill = await context.usecases.resources.get(caller, 'Skill', { namespace, name: params.name })
     const tag = tagOfVersion(skill.metadata.resourceVersion)
