@@ -17,7 +17,7 @@ const references = [
     'agent-secrets',
     'agent-configmaps',
   ],
-  ...['agent-providers', 'agent-agents', 'provider-secrets', 'provider-providers', 'tool-secrets'],
+  ...['agent-providers', 'agent-agents', 'provider-secrets', 'provider-providers', 'skill-secrets', 'tool-secrets'],
   ...['repositoryscan-secrets', 'repositoryscan-configmaps', 'repositoryscan-agents'],
   ...['repositorymonitor-secrets', 'repositorymonitor-agents'],
 ]
