@@ -93,6 +93,7 @@ const far = () => ({ name: 'shared', namespace: other })
 const task = (more: Spec = {}) => ({ type: 'container', image: 'x', ...more })
 const ai = (more: Spec = {}) => ({ type: 'ai', prompt: 'x', ...more })
 const tool = (http: Spec) => ({ description: 'd', http: { url: 'https://example.com/', ...http } })
+const skill = (more: Spec) => ({ description: 'd', content: { inline: 'x' }, ...more })
 const provider = (more: Spec = {}) => ({ type: 'llma', ...more })
 const scan = (more: Spec = {}) => ({ repoURL: 'https://github.com/a/b', analysisAgentRef: { name: 'a' }, ...more })
 const monitor = ({ agents, ...more }: Spec = {}) => ({
@@ -129,6 +130,7 @@ function guardedPlaces(): Case[] {
     ['Agent', 'systemPrompt', (name) => at('systemPrompt.configMapRef', keyed(name)), 'ConfigMap'],
     ['Agent', 'skills', (name) => ({ skills: [{ configMapRef: keyed(name) }] }), 'ConfigMap'],
     ['Provider', 'secretRef', (name) => provider({ secretRef: name })],
+    ['Skill', 'source.secretRef', (name) => skill({ source: { codehost: gitRepo, secretRef: name } })],
     ['Tool', 'http.authSecretRef', (name) => tool({ authSecretRef: keyed(name) })],
     ['RepositoryScan', 'gitSecretRef', (name) => scan({ gitSecretRef: name })],
     ['RepositoryScan', 'customScanInstructionsRef', (name) => scan({ customScanInstructionsRef: name }), 'ConfigMap'],
