@@ -23,7 +23,7 @@ import {
 } from '../folder-changes.ts'
 import { printOutcome, targetOfTask } from '../follow.ts'
 import { describeGiven, type FileOptions, findFiles, type GivenFiles, sendFiles } from '../given-files.ts'
-import { namespaceOf, readGlobalOptions } from '../global-options.ts'
+import { gather, namespaceOf, readGlobalOptions } from '../global-options.ts'
 import { driveTask } from '../interruption.ts'
 import { chooseModel } from '../model-choice.ts'
 import { addMakingOptions, fillSpec } from '../spec-options.ts'
@@ -52,7 +52,7 @@ export function addRunCommand(program: Command, context: CliContext): void {
   addMakingOptions(command, [...promptTaskOptions, ...repositoryOptions])
     .option('--name <name>', 'name of the task')
     .option('--here', 'give it the files of this folder, and offer what it changes')
-    .option('--file <path>', 'give it this file; may be repeated', collect, [])
+    .option('--file <path>', 'give it this file; may be repeated', gather, [])
     .option('-y, --yes', 'with --here: change the files of this folder without asking')
     .option('-d, --detach', 'submit, print the name of the task and return')
     .option('-q, --quiet', 'no progress: print the result only')
@@ -70,10 +70,6 @@ stay here. What the task changes is shown and done here on a yes, but never to a
 Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 no service reached, 4 cancelled.`,
     )
     .action((words: string[], options: RunOptions, command: Command) => run(words, options, { command, context }))
-}
-
-function collect(value: string, values: string[]): string[] {
-  return [...values, value]
 }
 
 type Invocation = { command: Command; context: CliContext }
