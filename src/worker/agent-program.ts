@@ -15,7 +15,8 @@ import { createProgramGroup } from './program-group.ts'
 const longestLine = 16 * 1024 ** 2
 /** All that a program may print, its errors included: each line costs time, however short. */
 const mostOutput = { bytes: 512 * 1024 ** 2, lines: 2_000_000 }
-const errorTailLength = 4096
+/** Programs of Node end with a list of places after the words that count. */
+const errorTailLength = 16_384
 /** From SIGTERM to SIGKILL. */
 const graceMs = 3000
 /** A program that has told its result may still write down its session. */

@@ -41,12 +41,15 @@ function wasKilled({ code, signal }: ProgramExit): boolean {
   return signal === 'SIGKILL' || code === 137
 }
 
+const longestQuote = 2000
+
 /** What programs of Node, Python and others that crash print before or after the places in their code. */
 const errorLine = /^\s*(?:Uncaught )?[\w.]*(?:Error|Exception)\b[^:]*: |^(?:fatal|panic|error)\b/i
 
 function quoteError(errorTail: string): string {
   const lines = errorTail.trim().split('\n')
-  return (lines.findLast((line) => errorLine.test(line)) ?? lines.slice(-3).join(' ')).trim()
+  const words = lines.findLast((line) => errorLine.test(line)) ?? lines.slice(-3).join(' ')
+  return words.trim().slice(-longestQuote)
 }
 
 /** The end of a program that told no result. */
