@@ -29,6 +29,7 @@ describeOnCluster('an attempt in a git repository', () => {
   beforeAll(async () => {
     bed = await makeCheckoutBed()
     bare = bed.repository('tool', entries)
+    bed.repository('small', { 'README.md': 'a few words\n' })
     bench = await openClusterBench({
       checkouts: {
         folder: join(bed.home, 'attempts'),
@@ -110,7 +111,9 @@ describeOnCluster('an attempt in a git repository', () => {
   })
 
   it('has its files in an image of its own, with a repository of its own to use', async () => {
-    const key = await start('git -C /workspace log --format=%s; git status --porcelain; echo made > made.txt')
+    const key = await start('git -C /workspace log --format=%s; git status --porcelain; echo made > made.txt', {
+      name: 'small',
+    })
     expect(await finish(key)).toMatchObject({ phase: 'Succeeded' })
     expect(kept.get(key.taskUid)?.at(-1)?.changes.diff.text).toContain('+made')
     expect(kept.get(key.taskUid)?.at(-1)?.output).not.toContain('big.bin')

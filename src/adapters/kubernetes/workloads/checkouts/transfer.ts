@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readdir, rm } from 'node:fs/promises'
+import { PassThrough } from 'node:stream'
 import { SvcError } from '../../../../errors.ts'
 import { CheckoutError } from '../../../../ports/checkouts.ts'
 import { workspaceInside } from '../../../attempts/inside.ts'
@@ -80,7 +81,9 @@ export async function fillPod(transfer: Transfer): Promise<void> {
   child.stdin.on('error', () => undefined).end(names.join(''))
   try {
     const argv = ['/bin/sh', '-c', fillScript]
-    const command = { ...addressOf(transfer, checkoutName), argv, input: child.stdout, endsInput: true }
+    // Read from the start: what a process has written that ends unread is lost.
+    const input = child.stdout.pipe(new PassThrough())
+    const command = { ...addressOf(transfer, checkoutName), argv, input, endsInput: true }
     const streams = { onStdout: () => undefined, onStderr: complaint.add }
     const code = await execInPod(connection, { ...command, ...streams }, signal)
     if (code !== 0) throw new SvcError('Unavailable', `the pod did not take its checkout: ${complaint.read()}`)
