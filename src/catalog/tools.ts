@@ -42,7 +42,7 @@ async function assignHttpTool(secrets: Secrets, tool: Tool): Promise<AssignedHtt
 }
 
 function refuseTool({ metadata, spec }: Tool): SvcError {
-  return new SvcError('InvalidRequest', summarize(`tool "${metadata.name}"`, findAwaited('Tool', spec, {})))
+  return new SvcError('InvalidRequest', summarize(`tool "${metadata.name}"`, findAwaited('Tool', spec)))
 }
 
 function describe(tool: Tool) {

@@ -11,6 +11,7 @@ import { systemClock as clock, systemIds as ids } from '../adapters/system/clock
 import type { Config } from '../config/load.ts'
 import { structuredResultType } from '../contract/api/structured-result.ts'
 import { apiVersion } from '../contract/resources/index.ts'
+import { runtimeTypes } from '../contract/resources/runtime-types.ts'
 import { resolveCheckout } from '../controllers/task/checkout.ts'
 import { SvcError } from '../errors.ts'
 import type { Logger } from '../observability/log.ts'
@@ -20,6 +21,7 @@ import type { Records } from '../ports/index.ts'
 import type { ResourceReader } from '../ports/resources.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type { WorkloadSpec } from '../ports/workloads.ts'
+import type { AgentProgram, AgentPrograms } from '../rules/agent-programs.ts'
 import { checkoutPartsOf } from './checkouts.ts'
 
 /** The worker program in the service's image (deploy/Containerfile). */
@@ -43,6 +45,20 @@ function ownSandboxes({ ownPod, sandboxNamespace }: Config, ownNamespace: string
   if (ownPod === undefined || (sandboxNamespace ?? operatorNamespace) !== ownNamespace) return {}
   return { owner: { apiVersion: 'v1', kind: 'Pod', ...ownPod } }
 }
+
+/** Each agent program has an image of its own. */
+export function listAgentImages({ agentImage, agentProgram }: Config): AgentPrograms {
+  const describe = (name: string, command?: string[]): [string, AgentProgram] => {
+    const image = agentImage.findLast((one) => one.name === name)?.image
+    if (image === undefined) return [name, { found: false, setting: `--agent-image ${name}=IMAGE` }]
+    return [name, { found: true, image, ...(command && { command }) }]
+  }
+  const added = agentProgram.map(({ name, command }) => describe(name, command))
+  return Object.fromEntries([...added, ...runtimeTypes.map((name) => describe(name))])
+}
+
+/** Where the images have them (deploy/agent.Containerfile). */
+export const agentImagePath = ['/opt/agent/node_modules/.bin', '/usr/local/bin', '/usr/bin', '/bin'].join(':')
 
 /** NotConfigured when the file cannot be read. */
 function trustOf({ workerAuthorities: file }: Config): { authorities?: string } {

@@ -29,7 +29,7 @@ import { createClusterHealth } from '../service/cluster-health.ts'
 import { bindTerm } from '../service/term.ts'
 import { carryWorkspace } from '../tools/workspace/carried-workspace.ts'
 import { openCheckouts, openReach, openRepositoryFolders } from './checkouts.ts'
-import { openClusterWork, sandboxesOf } from './kubernetes-work.ts'
+import { agentImagePath, listAgentImages, openClusterWork, sandboxesOf } from './kubernetes-work.ts'
 import type { OpenedMode } from './mode.ts'
 import { choosePlans } from './plan-store.ts'
 import { openScratch } from './scratch.ts'
@@ -111,7 +111,8 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
     servicePort: portOf(new URL(controllerUrl)),
     replicaNames: listServiceNames(controllerUrl, '-metrics'),
     metricsListener: { host: config.metricsHost ?? config.host, port: config.metricsPort },
-    taskSettings: { maxRunningTasks: config.maxConcurrentTasks ?? 0 },
+    taskSettings: { maxRunningTasks: config.maxConcurrentTasks ?? 0, agentPath: agentImagePath },
+    agentPrograms: listAgentImages(config),
     hasCluster: true,
     knowOwnAddresses: reach.knowOwnAddresses,
   }

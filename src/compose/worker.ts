@@ -1,16 +1,23 @@
 // Composes the worker program, inside a task's sandbox or in its own pod.
 import { createWriteStream } from 'node:fs'
+import { join } from 'node:path'
 import { systemClock, systemIds } from '../adapters/system/clock.ts'
+import { mountedFiles } from '../contract/api/worker-pod.ts'
 import { runWorker } from '../worker/run-worker.ts'
 
+const programSocket = join(mountedFiles.programs.folder, mountedFiles.programs.name)
 /** The descriptor on which the worker reports to its service. */
 const reportDescriptor = 3
 
-/** `--pod`: the assignment is a mounted file; otherwise it arrives over a pipe. `--fill-cache`: there is none. */
+/**
+ * `--pod`: the assignment is a mounted file; otherwise it arrives over a pipe. `--fill-cache`: there is none.
+ * `--host-program`: it is no worker, but starts the agent program for one.
+ */
 export async function startWorker(args: readonly string[] = process.argv.slice(2)): Promise<number> {
   const stop = new AbortController()
   process.once('SIGTERM', () => stop.abort(new Error('the worker was told to stop')))
   if (args.includes('--pod')) return startPodWorker(stop.signal)
+  if (args.includes('--host-program')) return startHost(stop.signal)
   return runWorker({
     stdin: process.stdin,
     report: createWriteStream('', { fd: reportDescriptor }),
@@ -23,8 +30,16 @@ export async function startWorker(args: readonly string[] = process.argv.slice(2
 
 async function startPodWorker(stop: AbortSignal): Promise<number> {
   const { createTokenFetch, readMountedToken, runPodWorker } = await import('../worker/run-pod-worker.ts')
-  const load = async () => ({ ...(await loadBasics()), fetch: createTokenFetch(() => readMountedToken()) })
+  const { createPodPrograms } = await import('../adapters/kubernetes/programs/programs.ts')
+  const programs = createPodPrograms({ path: programSocket, clock: systemClock })
+  const load = async () => ({ ...(await loadBasics()), fetch: createTokenFetch(() => readMountedToken()), programs })
   return runPodWorker({ stop, load })
+}
+
+async function startHost(stop: AbortSignal): Promise<number> {
+  const { hostProgram } = await import('../adapters/kubernetes/programs/host.ts')
+  await hostProgram(programSocket, stop)
+  return 0
 }
 
 async function loadDeps() {

@@ -65,6 +65,16 @@ export const commands = list.transform((items, context) => {
       return { name, command: command.trim().split(/\s+/) }
     })
 })
+/** `qwen=registry.example/qwen:1`: a name and an image. */
+export const images = list.transform((items, context) => {
+  return items
+    .filter((item) => item !== '')
+    .map((item) => {
+      const [, name = '', image = ''] = /^([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)=(\S+)$/.exec(item) ?? []
+      if (name === '') context.addIssue({ code: 'custom', message: `${item} must be name=image` })
+      return { name, image }
+    })
+})
 export const flag = z.union([z.boolean(), z.stringbool()], { error: 'must be true or false' })
 
 /** A whole number, as text or as a YAML number. */

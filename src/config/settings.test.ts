@@ -35,6 +35,7 @@ describe('settings', () => {
     ['taskCpu', '0', '--task-cpu must be a number of cores such as 2, 0.5 or 500m'],
     ['taskMemory', 'much', '--task-memory must be a quantity'],
     ['agentProgram', 'qwen', '--agent-program qwen must be name=command'],
+    ['agentImage', 'qwen', '--agent-image qwen must be name=image'],
     ['gitAuthor', 'Ada', '--git-author must be a name and an address, such as Ada <ada@example.com>'],
     ['gitAuthor', '... <ada@example.com>', '--git-author must be a name and an address'],
     ['databasePoolSize', '0', '--database-pool-size must be a whole number from 1 to 1000'],

@@ -4,7 +4,7 @@ import { AgentSpec } from './resources/agent.ts'
 import type { Kind } from './resources/index.ts'
 import { TaskSpec } from './resources/task.ts'
 
-const pathsOf = (kind: Kind, spec: object) => findAwaited(kind, spec, { hasCluster: true }).map(({ path }) => path)
+const pathsOf = (kind: Kind, spec: object) => findAwaited(kind, spec).map(({ path }) => path)
 const ruleOf = (kind: Kind, path: string) => {
   const field = awaitedFields.find((one) => one.kind === kind && one.path === path)
   return field && writeAwaitedRule(field, 'object.spec')
@@ -13,29 +13,24 @@ const ruleOf = (kind: Kind, path: string) => {
 describe('what the service cannot do yet', () => {
   it('is nothing of what it can do, defaults included', () => {
     expect(pathsOf('Task', TaskSpec.parse({ type: 'ai', prompt: 'x', ai: { tools: ['web_search'] } }))).toEqual([])
+    const inRepository = { workspace: { gitRepo: 'https://example.com/a' }, priorTaskRef: { name: 'a' } }
+    expect(pathsOf('Task', { type: 'agent', ...inRepository })).toEqual([])
     const agent = { coordination: {}, tools: [{ name: 'weather' }], providerRef: { name: 'p' } }
     expect(pathsOf('Agent', AgentSpec.parse(agent))).toEqual([])
     expect(pathsOf('Tool', { description: 'd', http: { url: 'https://example.com' } })).toEqual([])
   })
 
   it.each<[Kind, object, string[]]>([
-    ['Task', { type: 'agent', workspace: {} }, ['type']],
     ['Task', { type: 'ai', ai: { tools: ['weather', 'remember', 'get_issue'] } }, ['ai.tools[1]', 'ai.tools[2]']],
     ['Task', { execution: { workspace: { enabled: true } } }, ['execution.workspace.enabled']],
-    ['Agent', { runtime: {} }, ['runtime']],
     ['Agent', { tools: [{ name: 'a' }, { name: 'send_message' }] }, ['tools[1].name']],
     ['RepositoryScan', {}, ['']],
   ])('is named where it stands: %s %j', (kind, spec, paths) => {
     expect(pathsOf(kind, spec)).toEqual(paths)
   })
 
-  it('is less on one machine', () => {
-    const spec = { type: 'agent', workspace: { gitRepo: 'https://example.com/a' }, priorTaskRef: { name: 'a' } }
-    expect(findAwaited('Task', spec, { hasCluster: false })).toEqual([])
-  })
-
   it('is told with the value, what it waits for and what to do instead', () => {
-    expect(findAwaited('Agent', { tools: [{ name: 'remember' }] }, {})).toEqual([
+    expect(findAwaited('Agent', { tools: [{ name: 'remember' }] })).toEqual([
       {
         path: 'tools[0].name',
         message:
@@ -45,7 +40,6 @@ describe('what the service cannot do yet', () => {
   })
 
   it('is said in CEL, which asks for every part on the way', () => {
-    expect(ruleOf('Task', 'type')).toBe("has(object.spec.type) && object.spec.type in ['agent']")
     expect(ruleOf('Tool', 'mcp.actor')).toBe('has(object.spec.mcp) && has(object.spec.mcp.actor)')
     expect(ruleOf('Agent', 'coordination.enabled')).toBe(
       'has(object.spec.coordination) && has(object.spec.coordination.enabled) && object.spec.coordination.enabled in [true]',

@@ -4,7 +4,6 @@ import type { Kind } from './resources/index.ts'
 
 /** Capabilities that are still to come, as refusals name them. */
 export const awaitedCapabilities = {
-  agentRuntimes: 'agent runtimes on a cluster',
   executionWorkspaces: 'execution workspaces',
   mcpActors: 'MCP tools on actors',
   coordination: 'agent coordination',
@@ -16,9 +15,6 @@ export const awaitedCapabilities = {
 } as const
 /** A part of the service that does not exist yet. */
 export type AwaitedCapability = keyof typeof awaitedCapabilities
-
-/** What a service on one machine has, and one on a cluster does not. */
-export const awaitedOnClusters: readonly AwaitedCapability[] = ['agentRuntimes']
 
 /** Tools that will come with a capability; their names are reserved already. */
 export const awaitedTools = {
@@ -49,7 +45,6 @@ export type AwaitedField = {
 }
 
 const scheduledTask = 'a scheduled task of type ai can look at a public repository in the meantime'
-const oneMachine = 'or use a service on one machine'
 
 function listTools(kind: Kind, path: string): AwaitedField[] {
   return (Object.keys(awaitedTools) as (keyof typeof awaitedTools)[]).map((capability) => {
@@ -61,14 +56,6 @@ function listTools(kind: Kind, path: string): AwaitedField[] {
 export const awaitedFields: readonly AwaitedField[] = [
   {
     kind: 'Task',
-    path: 'type',
-    values: ['agent'],
-    governs: 'agentRuntime',
-    capability: 'agentRuntimes',
-    instead: `use type ai, type container with the command line in an image, ${oneMachine}`,
-  },
-  {
-    kind: 'Task',
     path: 'execution.workspace.enabled',
     values: [true],
     governs: 'execution.workspace',
@@ -76,12 +63,6 @@ export const awaitedFields: readonly AwaitedField[] = [
     instead: 'leave it out: each attempt has a scratch folder of its own',
   },
   ...listTools('Task', 'ai.tools[]'),
-  {
-    kind: 'Agent',
-    path: 'runtime',
-    capability: 'agentRuntimes',
-    instead: `leave it out, so that the agent uses a language model with the service's tools, ${oneMachine}`,
-  },
   {
     kind: 'Agent',
     path: 'coordination.enabled',
@@ -129,13 +110,10 @@ function findValues(spec: object, { path, values }: AwaitedField): Found[] {
   return values === undefined ? found : found.filter(({ value }) => values.includes(value as string))
 }
 
-/** Where a service runs its tasks. */
-export type AwaitingPlace = { hasCluster?: boolean | undefined }
-
 /** A problem for each part of a spec that the service cannot do yet; paths are relative to the spec. */
-export function findAwaited(kind: Kind, spec: object, { hasCluster = false }: AwaitingPlace): Problem[] {
+export function findAwaited(kind: Kind, spec: object): Problem[] {
   return awaitedFields
-    .filter((field) => field.kind === kind && (hasCluster || !awaitedOnClusters.includes(field.capability)))
+    .filter((field) => field.kind === kind)
     .flatMap((field) =>
       findValues(spec, field).map(({ path, value }) => ({ path, message: describeAwaited(field, value) })),
     )

@@ -27,7 +27,12 @@ export type WorkloadLimits = {
 
 export type WorkloadRun =
   /** The worker program (ai and agent tasks); the assignment carries the attempt's token and secrets. */
-  | { kind: 'worker'; assignment: WorkAssignment }
+  | {
+      kind: 'worker'
+      assignment: WorkAssignment
+      /** On a cluster: the image that has the agent program and the worker. */
+      agentImage?: string
+    }
   /**
    * A user's command, in an image or, without one, in a local sandbox. Its output is captured as the task's logs;
    * `redact` holds values of secrets in `env`, which are removed from it (SECRET-008).

@@ -2,10 +2,13 @@
 import type { AgentRuntime } from '../contract/resources/agent.ts'
 import type { AgentRuntimeSettings } from '../contract/resources/task.ts'
 /**
- * Whether the program of a runtime was found; if not, how to install it. `command`: program and arguments of one that the
- * owner of the service has added.
+ * Whether the program of a runtime was found; if not, how to install it, or on a cluster the setting that names its image.
+ * `command`: program and arguments of one that the owner of the service has added.
  */
-export type AgentProgram = { found: true; command?: string[] } | { found: false; command: string; install: string }
+export type AgentProgram =
+  | { found: true; command?: string[]; image?: string }
+  | { found: false; command: string; install: string }
+  | { found: false; setting: string }
 
 /** By runtime type, and by the name of those that were added. A runtime that is absent has no program here at all. */
 export type AgentPrograms = Readonly<Record<string, AgentProgram | undefined>>
@@ -47,5 +50,8 @@ export function findProgramProblem(runtime: AgentRuntime, programs: AgentProgram
     return `agent runtime ${name} is not available on this service; use an agent without runtime in a task of type ai`
   }
   if (program.found) return undefined
+  if ('setting' in program) {
+    return `agent runtime ${name} has no image on this service; its owner builds one (deploy/agent.Containerfile) and names it with ${program.setting}`
+  }
   return `the program "${program.command}" of agent runtime ${name} is not installed; run \`${program.install}\` where the service runs, then restart the service`
 }

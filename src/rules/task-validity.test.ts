@@ -49,17 +49,6 @@ describe('findTaskProblem', () => {
     expect(findTaskProblem(task(spec), its && agent(its), abilities)).toMatch(message)
   })
 
-  it.each<[string, object, object | undefined, RegExp]>([
-    ['an agent task, whose runtime is here', agentTask, runtime, /"agent" waits for agent runtimes/],
-  ])(
-    'refuses %s on a cluster, in one sentence, and takes it on one machine [TASK-046]',
-    (_what, spec, its, message) => {
-      const asked = task(spec)
-      expect(findTaskProblem(asked, its && agent(its), { ...abilities, hasCluster: true })).toMatch(message)
-      expect(findTaskProblem(asked, its && agent(its), abilities)).toBeUndefined()
-    },
-  )
-
   it.each([
     [{ allowBash: false }, /llmo-cli can do nothing without its shell; set agentRuntime.allowBash/],
     [{ allowedTools: ['view_image'] }, /cannot be limited; remove allowedTools/],
@@ -89,6 +78,16 @@ describe('findTaskProblem', () => {
     expect(findTaskProblem(task(agentTask), agent(added), here)).toMatch(/--agent-program qwen=COMMAND/)
     const qwen = { found: true as const, command: ['qwen', '--acp'] }
     expect(findTaskProblem(task(agentTask), agent(added), { ...here, agentPrograms: { qwen } })).toBeUndefined()
+  })
+
+  it('says which setting names the image of a runtime that has none [TASK-046]', () => {
+    const here = {
+      ...abilities,
+      agentPrograms: { 'llma-cli': { found: false, setting: '--agent-image llma-cli=IMAGE' } as const },
+    }
+    expect(findTaskProblem(task(agentTask), agent(runtime), here)).toMatch(
+      /llma-cli has no image.*--agent-image llma-cli=IMAGE/,
+    )
   })
 
   it('refuses references into other namespaces only where namespaces are isolated', () => {

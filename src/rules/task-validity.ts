@@ -12,7 +12,6 @@ import { findForeignReference } from './isolation.ts'
 export type Abilities = {
   agentPrograms: AgentPrograms
   workspaces?: WorkspaceDefaults | undefined
-  hasCluster?: boolean
   /** True when references into another namespace are refused. */
   isolateNamespaces: boolean
 }
@@ -64,8 +63,8 @@ const checkApproval: Check = (task, agent) => {
 }
 
 /** Limits of the task alone; an agent that was stored with more than this keeps running as before. */
-const checkAwaited: Check = (task, _agent, abilities) => {
-  const problems = findAwaited('Task', task.spec, abilities)
+const checkAwaited: Check = (task) => {
+  const problems = findAwaited('Task', task.spec)
   return problems.length === 0 ? undefined : summarize('task', problems)
 }
 

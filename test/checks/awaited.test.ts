@@ -1,15 +1,10 @@
 // A refusal that waits for a capability goes when the capability comes.
 import { describe, expect, it } from 'vitest'
-import {
-  type AwaitedCapability,
-  awaitedCapabilities,
-  awaitedFields,
-  awaitedOnClusters,
-} from '../../src/contract/awaited.ts'
+import { type AwaitedCapability, awaitedCapabilities, awaitedFields } from '../../src/contract/awaited.ts'
 import { pendingIds } from './requirement-rows.ts'
 
 /** What the service can do as soon as it has the capability. */
-const proofs: Partial<Record<AwaitedCapability, string>> = {
+const proofs: Record<AwaitedCapability, string> = {
   executionWorkspaces: 'WS-003',
   mcpActors: 'MCP-001',
   coordination: 'COORD-001',
@@ -27,11 +22,6 @@ describe('a capability that fields wait for', () => {
       expect([...pendingIds.keys()]).toContain(id)
     },
   )
-
-  it('is proved on one machine where only a cluster waits for it', () => {
-    const everywhere = Object.keys(awaitedCapabilities).filter((name) => !awaitedOnClusters.some((one) => one === name))
-    expect(Object.keys(proofs)).toEqual(everywhere)
-  })
 
   it('has fields that wait for it', () => {
     const named = new Set(awaitedFields.map(({ capability }) => capability))

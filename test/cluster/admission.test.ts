@@ -382,7 +382,6 @@ const awaited = (): Case[] => [
     what: 'an agent task',
     kind: 'Task',
     spec: { type: 'agent', prompt: 'x', agentRef: { name: 'a' } },
-    refused: 'waits for agent runtimes',
   },
   {
     as: 'bob',
@@ -395,7 +394,6 @@ const awaited = (): Case[] => [
     what: 'a runtime',
     kind: 'Agent',
     spec: { runtime: { type: 'llma-cli' } },
-    refused: 'waits for agent runtimes',
   },
   {
     as: 'bob',

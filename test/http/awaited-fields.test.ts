@@ -12,8 +12,8 @@ afterAll(() => Promise.all([service.stop(), cluster.stop()]))
 
 type Problem = { path: string; message: string }
 
-async function problemsOf(noun: string, payload: object, at = service): Promise<Problem[]> {
-  const answer = await at.call(`POST /api/v1/${noun}`, { payload })
+async function problemsOf(noun: string, payload: object): Promise<Problem[]> {
+  const answer = await service.call(`POST /api/v1/${noun}`, { payload })
   expect(answer.statusCode).toBe(400)
   return answer.json().error.details
 }
@@ -24,11 +24,7 @@ const inWorkspace = (workspace: object) => ({ ...agentTask, execution: { workspa
 
 describe('a field that waits for a capability', () => {
   it.each([
-    ['tasks', agentTask, 'spec.type', '"agent" waits for agent runtimes'],
-    ['tasks', aiTask('a', { workspace }), 'spec.workspace', 'git workspaces'],
-    ['tasks', aiTask('a', { workspace, priorTaskRef: { name: 'b' } }), 'spec.priorTaskRef', 'git workspaces'],
     ['tasks', aiTask('a', { ai: { tools: ['recall_memory'] } }), 'spec.ai.tools[0]', 'durable memory'],
-    ['agents', { name: 'a', spec: { runtime: { type: 'llma-cli' } } }, 'spec.runtime', 'agent runtimes'],
     [
       'agents',
       { name: 'a', spec: { coordination: { enabled: true } } },
@@ -42,8 +38,8 @@ describe('a field that waits for a capability', () => {
       'spec.mcp.actor',
       'MCP tools on actors',
     ],
-  ])('is refused at creation on a cluster: %s %j', async (noun, payload, path, words) => {
-    const found = (await problemsOf(noun, payload, cluster)).find((problem) => problem.path === path)
+  ])('is refused at creation: %s %j', async (noun, payload, path, words) => {
+    const found = (await problemsOf(noun, payload)).find((problem) => problem.path === path)
     expect(found?.message).toContain(words)
     expect(found?.message).toContain('which this service does not have yet')
   })
@@ -54,17 +50,18 @@ describe('a field that waits for a capability', () => {
     ['agents', { name: 'open', spec: { runtime: { type: 'opencode' }, model: { name: 'main/large-model' } } }],
     ['tasks', { ...agentTask, name: 'taken' }],
     ['tasks', aiTask('b', { workspace, priorTaskRef: { name: 'a' } })],
-  ])('is taken on one machine, where the capability is: %s %j [NAME-015]', async (noun, payload) => {
+  ])('is not among those of agents in repositories: %s %j [NAME-015]', async (noun, payload) => {
     expect((await service.call(`POST /api/v1/${noun}`, { payload })).statusCode).toBe(201)
+    expect((await cluster.call(`POST /api/v1/${noun}`, { payload })).statusCode).toBe(201)
   })
 
   it('does not hold back a change of an object that was stored with it', async () => {
     const key = { namespace: 'default', name: 'old' }
-    await cluster.ports.resources.create('Agent', { metadata: key, spec: { runtime: { type: 'llma-cli' } } } as never)
-    const put = (spec: object) => cluster.call('PUT /api/v1/agents/old', { payload: { spec } })
-    const runtime = { type: 'llma-cli' }
-    expect((await put({ runtime, ttlAfterLastTask: '1h' })).statusCode).toBe(200)
-    expect((await put({ runtime, tools: [{ name: 'remember' }] })).statusCode).toBe(400)
+    const tools = [{ name: 'remember' }]
+    await service.ports.resources.create('Agent', { metadata: key, spec: { tools } } as never)
+    const put = (spec: object) => service.call('PUT /api/v1/agents/old', { payload: { spec } })
+    expect((await put({ tools, ttlAfterLastTask: '1h' })).statusCode).toBe(200)
+    expect((await put({ tools, coordination: { enabled: true } })).statusCode).toBe(400)
   })
 })
 
@@ -89,10 +86,14 @@ describe('a field that would have no effect', () => {
 })
 
 describe('an execution workspace', () => {
-  const pathsOf = async (workspace: object) =>
-    (await problemsOf('tasks', inWorkspace(workspace), cluster)).map(({ path }) =>
-      path.replace(/^(spec\.)?execution\.workspace\./, ''),
-    )
+  let tasks = 0
+  async function pathsOf(workspace: object): Promise<string[]> {
+    const payload = { ...inWorkspace(workspace), name: `in-workspace-${tasks++}` }
+    const answer = await cluster.call('POST /api/v1/tasks', { payload })
+    if (answer.statusCode === 201) return []
+    const problems = answer.json().error.details as Problem[]
+    return problems.map(({ path }) => path.replace(/^(spec\.)?execution\.workspace\./, ''))
+  }
 
   it('is refused while its provider is not enabled, and without a template [WS-005] [WS-009]', async () => {
     for (const provider of [{}, { provider: 'agent-sandbox' }, { provider: 'actor' }]) {
@@ -101,7 +102,7 @@ describe('an execution workspace', () => {
       expect(await pathsOf({ enabled: true, ...provider, templateRef: { name: 't' } })).not.toContain(
         'templateRef.name',
       )
-      expect(await pathsOf({ enabled: false, ...provider })).toEqual(['spec.type'])
+      expect(await pathsOf({ enabled: false, ...provider })).toEqual([])
     }
   })
 
@@ -110,9 +111,9 @@ describe('an execution workspace', () => {
     for (const provider of [{}, { provider: 'agent-sandbox' }]) {
       expect(await pathsOf({ ...provider, boot: true })).toContain('boot')
       expect(await pathsOf({ ...provider, ...pool })).toContain('poolRef')
-      expect(await pathsOf(provider)).toEqual(['spec.type'])
+      expect(await pathsOf(provider)).toEqual([])
     }
-    expect(await pathsOf({ provider: 'actor', boot: true, ...pool })).toEqual(['spec.type'])
+    expect(await pathsOf({ provider: 'actor', boot: true, ...pool })).toEqual([])
   })
 })
 

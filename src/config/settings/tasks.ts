@@ -1,5 +1,5 @@
 // How many tasks run, and what each of them gets.
-import { commands, cores, define, duration, flag, quantity, text, whole } from '../fields.ts'
+import { commands, cores, define, duration, flag, images, quantity, text, whole } from '../fields.ts'
 
 /** How many tasks run, and what each of them gets. */
 export const tasksSettings = {
@@ -59,6 +59,11 @@ export const tasksSettings = {
     help: 'programs for agents beside those that are known, which speak the Agent Client Protocol; an agent names one in runtime.runtimeRef',
     example: 'qwen=qwen --acp',
     placeholder: 'name=command,...',
+  }),
+  agentImage: define(images.default([]), {
+    help: 'kubernetes mode: images of the agent programs, by the name of the runtime or of an added program; without one it is refused',
+    example: 'llma-cli=registry.example/svc-llma-cli:1',
+    placeholder: 'name=image,...',
   }),
   defaultModel: define(text.optional(), {
     help: 'model of the provider that is created from a key in the environment',

@@ -10,6 +10,8 @@ export const mountedFiles = {
   token: { folder: '/run/svc/token', name: 'token' },
   /** The task's own context token, for commands. */
   transaction: { folder: '/run/svc/transaction', name: 'token' },
+  /** Where a worker and the container of its agent program meet; both see the folder, and the program's home is in it. */
+  programs: { folder: '/run/svc/agent', name: 'programs.sock' },
   /** Where the worker writes its outcome: one line of JSON, at most 4096 bytes (terminationMessagePath of core/v1). */
   outcome: '/dev/termination-log',
 } as const

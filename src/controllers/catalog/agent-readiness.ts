@@ -108,7 +108,7 @@ async function checkNamed(deps: CatalogDeps, named: Named): Promise<string | und
 }
 
 function checkAbilities({ spec }: Agent, settings: CatalogSettings): string | undefined {
-  const awaited = findAwaited('Agent', spec, settings)
+  const awaited = findAwaited('Agent', spec)
   if (awaited.length > 0) return summarize('agent', awaited)
   return spec.runtime && findProgramProblem(spec.runtime, settings.agentPrograms)
 }

@@ -14,7 +14,6 @@ export type CatalogSettings = {
   egress: { allowNetworks: string[]; deny: string[] }
   /** Agent programs that agent tasks can run here. */
   agentPrograms: AgentPrograms
-  hasCluster?: boolean
   /** Time between two checks of an endpoint. */
   checkIntervalMs: number
 }

@@ -53,7 +53,7 @@ function explainTarget(error: unknown): { problem: string } {
 
 /** Whether the tool can be used, and why not. */
 async function inspect(context: ToolContext, tool: Tool, signal: AbortSignal): Promise<Finding> {
-  const problems = [...toolProblems(tool.spec), ...findAwaited('Tool', tool.spec, {})]
+  const problems = [...toolProblems(tool.spec), ...findAwaited('Tool', tool.spec)]
   if (problems.length > 0) return { problem: summarize('tool', problems) }
   const credential = await checkCredential(context, tool)
   if (credential.problem !== undefined) return { problem: credential.problem }

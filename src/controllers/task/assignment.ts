@@ -7,7 +7,7 @@ import { tryParseQuantity } from '../../contract/quantity.ts'
 import type { Agent } from '../../contract/resources/agent.ts'
 import type { ResourceRequirements } from '../../contract/resources/execution.ts'
 import { promptOf, type Task } from '../../contract/resources/task.ts'
-import type { AttemptCheckout, WorkloadLimits, WorkloadSpec } from '../../ports/workloads.ts'
+import type { AttemptCheckout, WorkloadLimits, WorkloadRun, WorkloadSpec } from '../../ports/workloads.ts'
 import { parentOf } from '../../rules/family.ts'
 import { limitedAgentOf, limitIterations } from '../../rules/model-choice.ts'
 import { choosePlacement, isComputed } from '../../rules/placement.ts'
@@ -30,7 +30,7 @@ export async function buildWorkload(deps: TaskControllerDeps, attempt: NewAttemp
   const run =
     task.spec.type === 'container'
       ? buildCommand(task, { environment, secrets, token })
-      : { kind: 'worker' as const, assignment: await buildAssignment(deps, attempt, { environment, token }) }
+      : await buildWorker(deps, attempt, { environment, token })
   const { labels, annotations } = inheritStamp(task)
   return {
     key: { taskUid: uid, attempt: attempt.attempt },
@@ -102,6 +102,12 @@ function choosePropagation(
 }
 
 type Given = { environment: Environment; token: string | undefined }
+
+async function buildWorker(deps: TaskControllerDeps, attempt: NewAttempt, given: Given): Promise<WorkloadRun> {
+  const assignment = await buildAssignment(deps, attempt, given)
+  const program = assignment.agent && deps.settings.agentPrograms[assignment.agent.runtime]
+  return { kind: 'worker', assignment, ...(program?.found && program.image && { agentImage: program.image }) }
+}
 
 async function buildAssignment(
   deps: TaskControllerDeps,

@@ -44,8 +44,6 @@ export type TaskSettings = {
   agentPath: string
   /** Tokens in and out that the agent program of one attempt may use. */
   agentTokens: number
-  /** Absent: no. */
-  hasCluster?: boolean
   workspaces: WorkspaceDefaults
   /** True when references into other namespaces are refused. */
   isolateNamespaces: boolean

@@ -36,7 +36,7 @@ function findImpossible<K extends Kind>(kind: K, spec: SpecOf<K>, { hasCluster }
   const settings = kind === 'Task' ? taskProblems(spec as SpecOf<'Task'>, noWorkspaces) : []
   const isPlaced = !hasCluster && (kind === 'Task' || kind === 'Agent')
   const placement = isPlaced ? findPlacement(spec as SpecOf<'Task' | 'Agent'>) : []
-  return [...findAwaited(kind, spec, { hasCluster }), ...settings, ...placement]
+  return [...findAwaited(kind, spec), ...settings, ...placement]
 }
 
 /** A field that was stored before it was refused may stay, so that the rest of the object can be changed. */

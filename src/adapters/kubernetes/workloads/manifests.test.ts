@@ -46,6 +46,28 @@ describe('the pod of a worker', () => {
     const plain = JSON.stringify([makeSecret(spec, options), makeJob(spec, options)])
     expect(plain).not.toMatch(/authorities|EXTRA_CA/)
   })
+
+  it('has the agent program in a container of its own, without token and assignment and with the limits of the task', () => {
+    const run = { kind: 'worker' as const, assignment: {} as never, agentImage: 'claude:1' }
+    const checkout = { spec: { url: 'https://made-up:8443/tool.git', subPath: 'api' }, message: 'm' }
+    const job = makeJob({ ...spec, run, checkout, limits: { memoryBytes: 3 * 1024 ** 3 } }, options)
+    type Container = { name: string; image: string; volumeMounts: { name: string }[]; resources: object }
+    type PodSpec = { containers: Container[]; initContainers: Container[] }
+    const { containers, initContainers } = (job as { spec: { template: { spec: PodSpec } } }).spec.template.spec
+    const mountsOf = ({ name, image, volumeMounts }: Container) => [
+      name,
+      image,
+      volumeMounts.map((mount) => mount.name),
+    ]
+    expect(containers.map(mountsOf)).toEqual([
+      ['worker', 'claude:1', ['tmp', 'workspace', 'assignment', 'token', 'agent']],
+      ['agent', 'claude:1', ['agent-tmp', 'workspace', 'agent']],
+      ['keeper', 'svc:1', ['workspace']],
+    ])
+    expect(initContainers.map(mountsOf)).toEqual([['checkout', 'svc:1', ['workspace', 'checkout']]])
+    expect(containers[1]).toMatchObject({ resources: { limits: { memory: String(3 * 1024 ** 3) } } })
+    expect(JSON.stringify(job)).not.toContain('made-up')
+  })
 })
 
 describe('the pod of a command of a transaction', () => {

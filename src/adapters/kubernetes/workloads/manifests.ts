@@ -9,7 +9,7 @@ import { workspaceInside } from '../../attempts/inside.ts'
 import { checkoutSeconds, keptWorkspace, waitForCheckout } from './checkouts/containers.ts'
 import { hardenContainer, hardenPod, makeResources } from './hardening.ts'
 import { keptFolder } from './left-files.ts'
-import { annotations, type Component, containerName, keeperName, labelAttempt, nameJob } from './names.ts'
+import { agentName, annotations, type Component, containerName, keeperName, labelAttempt, nameJob } from './names.ts'
 import type { OwnerReference } from './objects.ts'
 import { separateStreams } from './streams/launch.ts'
 
@@ -24,6 +24,9 @@ export type WorkerImage = {
   /** In addition to HOME and TMPDIR. */
   environment?: Record<string, string>
 }
+
+/** What starts the worker program as the host of an agent program. */
+export const hostArgument = '--host-program'
 
 export type ManifestOptions = {
   instance: string
@@ -42,6 +45,7 @@ export type ManifestOptions = {
 export type PriorityClass = { name: string; atLeast: number }
 
 type Command = Extract<WorkloadRun, { kind: 'command' }>
+type Worker = Extract<WorkloadRun, { kind: 'worker' }>
 
 /** The audience of worker tokens (AUTH-007). */
 export const tokenAudience = 'svc-internal'
@@ -233,6 +237,7 @@ function makeCommandPod(run: Command, spec: WorkloadSpec, options: ManifestOptio
     volumes: [...scratch, ...left, ...token.volumes, ...secrets.volumes, ...streams.volumes],
     account: { automountServiceAccountToken: false },
     sidecars: streams.sidecars,
+    beside: [],
   }
 }
 
@@ -273,8 +278,50 @@ function hasKeeper(spec: WorkloadSpec): boolean {
   return keepsArtifacts(spec) || spec.checkout !== undefined
 }
 
-function makeWorkerPod(spec: WorkloadSpec, { worker, scratchBytes }: ManifestOptions) {
+const agentVolume = 'agent'
+const agentScratch = 'agent-tmp'
+
+/** What the worker of an agent task needs beside its program; the limits of the task are the program's. */
+const workerLimits = { cpu: 1, memoryBytes: 512 * 1024 ** 2 }
+
+/** The agent program has a container of its own: it shares the workspace and its home with the worker, and nothing else. */
+function makeAgentContainer(spec: WorkloadSpec, image: string, options: ManifestOptions) {
+  const { worker, scratchBytes } = options
+  const { folder } = mountedFiles.programs
+  return {
+    name: agentName,
+    image,
+    imagePullPolicy: 'IfNotPresent',
+    command: [...worker.command, hostArgument],
+    workingDir: workspaceInside,
+    env: [{ name: 'HOME', value: folder }],
+    volumeMounts: [
+      { name: agentScratch, mountPath: '/tmp' },
+      { name: 'workspace', mountPath: workspaceInside },
+      { name: agentVolume, mountPath: folder },
+    ],
+    resources: makeResources('worker', { ...spec.limits, diskBytes: diskBytesOf(spec) + 2 * scratchBytes }),
+    securityContext: hardenContainer,
+  }
+}
+
+/** Nothing for a worker that starts no program. */
+function hostAgent(run: Worker, spec: WorkloadSpec, options: ManifestOptions) {
+  const { agentImage } = run
+  if (agentImage === undefined) return { environment: {}, mounts: [], volumes: [], containers: [] }
+  const { folder } = mountedFiles.programs
+  return {
+    environment: { TMPDIR: folder },
+    mounts: [{ name: agentVolume, mountPath: folder }],
+    volumes: [agentVolume, agentScratch].map((name) => makeScratch(name, options.scratchBytes)),
+    containers: [makeAgentContainer(spec, agentImage, options)],
+  }
+}
+
+function makeWorkerPod(run: Worker, spec: WorkloadSpec, options: ManifestOptions) {
+  const { worker, scratchBytes } = options
   const { assignment, token, authorities } = mountedFiles
+  const agent = hostAgent(run, spec, options)
   const trusted = worker.authorities !== undefined
   const environment = {
     HOME: '/workspace',
@@ -282,9 +329,11 @@ function makeWorkerPod(spec: WorkloadSpec, { worker, scratchBytes }: ManifestOpt
     LANG: 'C.UTF-8',
     ...(trusted && { NODE_EXTRA_CA_CERTS: `${authorities.folder}/${authorities.name}` }),
     ...worker.environment,
+    ...agent.environment,
   }
   const container = {
-    image: worker.image,
+    // It looks for the program where the other container has it.
+    image: run.agentImage ?? worker.image,
     command: [...worker.command, '--pod'],
     workingDir: '/workspace',
     env: Object.entries(environment).map(([name, value]) => ({ name, value: escapeExpansion(value) })),
@@ -295,6 +344,7 @@ function makeWorkerPod(spec: WorkloadSpec, { worker, scratchBytes }: ManifestOpt
       { name: 'workspace', mountPath: '/workspace' },
       { name: 'assignment', mountPath: assignment.folder, readOnly: true },
       { name: 'token', mountPath: token.folder, readOnly: true },
+      ...agent.mounts,
     ],
   }
   const serviceAccountToken = { audience: tokenAudience, expirationSeconds: tokenSeconds, path: token.name }
@@ -307,9 +357,10 @@ function makeWorkerPod(spec: WorkloadSpec, { worker, scratchBytes }: ManifestOpt
     makeScratch('workspace', diskBytesOf(spec)),
     { name: 'assignment', secret: { secretName: nameJob(spec.taskName, spec.key), defaultMode: 0o440, items } },
     { name: 'token', projected: { defaultMode: 0o440, sources: [{ serviceAccountToken }] } },
+    ...agent.volumes,
   ]
   const account = { automountServiceAccountToken: false, serviceAccountName: worker.serviceAccount }
-  return { container, volumes, account, sidecars: [] }
+  return { container, volumes, account, sidecars: [], beside: agent.containers }
 }
 
 function choosePriorityClass({ priority = 0 }: WorkloadSpec, { priorityClasses }: ManifestOptions) {
@@ -337,8 +388,8 @@ function limitTime(spec: WorkloadSpec, hasSidecar: boolean) {
 
 function makePodSpec(spec: WorkloadSpec, options: ManifestOptions) {
   const { run, limits } = spec
-  const { container, volumes, account, sidecars } =
-    run.kind === 'worker' ? makeWorkerPod(spec, options) : makeCommandPod(run, spec, options)
+  const { container, volumes, account, sidecars, beside } =
+    run.kind === 'worker' ? makeWorkerPod(run, spec, options) : makeCommandPod(run, spec, options)
   const waiting = spec.checkout && waitForCheckout(options.worker.image)
   const first = [...(waiting === undefined ? [] : [waiting.container]), ...sidecars]
   return {
@@ -358,11 +409,12 @@ function makePodSpec(spec: WorkloadSpec, options: ManifestOptions) {
         imagePullPolicy: 'IfNotPresent',
         ...container,
         resources: makeResources(componentOf(spec), {
-          ...limits,
+          ...(beside.length > 0 ? workerLimits : limits),
           diskBytes: diskBytesOf(spec) + options.scratchBytes + (sidecars.length > 0 ? 0 : logBytes),
         }),
         securityContext: hardenContainer,
       },
+      ...beside,
       ...(hasKeeper(spec) ? [makeKeeper(spec, options)] : []),
     ],
     volumes: [...volumes, ...(waiting === undefined ? [] : [waiting.volume])],

@@ -31,6 +31,8 @@ export const componentSelector = `${labels.component} in (worker,command)`
 export const containerName = 'worker'
 /** Waits for the files of a git repository before the attempt's container begins. */
 export const checkoutName = 'checkout'
+/** Runs the agent program of an agent task, apart from its worker. */
+export const agentName = 'agent'
 /** Keeps what an attempt left until it has been read. */
 export const keeperName = 'keeper'
 /** Writes the log of a command whose two streams are kept apart. */

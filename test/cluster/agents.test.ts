@@ -1,0 +1,185 @@
+// Tasks in git repositories on a cluster, from end to end: the chart's installation, the real Claude Code in a pod, a double
+// of its vendor, and a git server with a login.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { LLMock } from '@copilotkit/aimock'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { findHelm } from '../../scripts/chart.ts'
+import type { StructuredResult } from '../../src/contract/api/structured-result.ts'
+import { describeOnCluster } from '../fixtures/cluster.ts'
+import { type ClusterDatabase, hostAddress, startClusterDatabase } from '../fixtures/cluster-services.ts'
+import { git, makeRepository } from '../fixtures/git/repository.ts'
+import { type GitServer, startGitServer } from '../fixtures/git/server.ts'
+import { applyTasks, type Installation, install } from '../fixtures/installation.ts'
+import { kubectl, readObject } from '../fixtures/kubectl.ts'
+import { postgresMissing } from '../fixtures/postgres.ts'
+import { waitFor } from '../fixtures/time.ts'
+
+type Task = { metadata: { name: string }; status?: { phase?: string; message?: string; usage?: { llmCalls: number } } }
+
+const image = process.env.SVC_TEST_IMAGE ?? ''
+const agentImage = process.env.SVC_TEST_AGENT_IMAGE ?? ''
+const obstacle =
+  image === '' || agentImage === ''
+    ? 'SVC_TEST_IMAGE and SVC_TEST_AGENT_IMAGE name no images that the cluster has; .ci/run builds them'
+    : findHelm() === undefined
+      ? 'helm is not installed'
+      : postgresMissing
+const apiVersion = 'core.svc.ai/v1alpha1'
+const usage = { prompt_tokens: 21, completion_tokens: 9, input_tokens: 21, output_tokens: 9 }
+const password = 'made-up-git-password-0003'
+const vendorKey = 'made-up-vendor-key-0003'
+
+describeOnCluster(`agents on a cluster${obstacle === undefined ? '' : ` (skipped: ${obstacle})`}`, () => {
+  if (obstacle !== undefined) return it.skip(obstacle, () => undefined)
+  const root = mkdtempSync(join(tmpdir(), 'svc-remotes-'))
+  const bare = makeRepository(root, 'tool', { 'greeting.txt': 'hello\n', 'docs/notes.txt': 'one\n' })
+  let database: ClusterDatabase
+  let service: Installation
+  let server: GitServer
+  let vendor: LLMock
+
+  const make = (kind: string, name: string, spec: object) => ({ apiVersion, kind, metadata: { name }, spec })
+  const secret = (name: string, stringData: object) => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name },
+    stringData,
+  })
+
+  beforeAll(async () => {
+    server = await startGitServer({ root, login: `bot:${password}`, host: hostAddress })
+    vendor = new LLMock({ port: 0, host: hostAddress, chunkSize: 64 })
+    await vendor.start()
+    database = await startClusterDatabase('agents')
+    const settings = { agentImage: [`llma-cli=${agentImage}`] }
+    service = await install({ image, databaseUrl: database.url, replicas: 1, more: { settings } })
+    const { port } = new URL(vendor.url)
+    const model = { name: 'main/test-model' }
+    await applyTasks(service, [
+      secret('forge', { username: 'bot', token: password }),
+      secret('vendor', { 'api-key': vendorKey }),
+      make('Provider', 'main', {
+        type: 'llma',
+        baseURL: `http://${hostAddress}:${port}`,
+        secretRef: { name: 'vendor', key: 'api-key' },
+      }),
+      make('Agent', 'coder', { runtime: { type: 'llma-cli' }, model }),
+      make('Agent', 'other', { runtime: { type: 'opencode' }, model }),
+      make('Agent', 'writer', { providerRef: { name: 'main' }, model: { name: 'test-model' } }),
+    ])
+  }, 300_000)
+  afterAll(async () => {
+    await service?.remove()
+    await database?.remove()
+    await vendor?.stop()
+    await server?.stop()
+    rmSync(root, { recursive: true, force: true })
+  }, 180_000)
+  beforeEach(() => {
+    vendor.clearFixtures()
+    vendor.resetMatchCounts()
+  })
+
+  const workspace = (more: object = {}) => ({
+    workspace: { gitRepo: `${server.origin}/tool.git`, gitSecretRef: { name: 'forge' }, ...more },
+  })
+  const readTask = (name: string) => readObject<Task>(['get', 'task', name], service.tasks)
+  async function waitForPhase(name: string, phase: string): Promise<Task> {
+    let last: Task | undefined
+    const check = async () => {
+      last = await readTask(name)
+      return last.status?.phase === phase && last
+    }
+    return waitFor(check, `${name} being ${phase}`, 180_000).catch(async (error: unknown) => {
+      throw new Error(`${error}; it is ${JSON.stringify(last?.status)}; ${await logOf(name)}`)
+    })
+  }
+  const ask = async <T>(path: string) => (await service.call<T>('GET', `${path}?namespace=${service.tasks}`)).body
+  const logOf = async (name: string) => (await ask<{ logs: string }>(`/api/v1/tasks/${name}/logs`)).logs
+  const resultOf = async (name: string) =>
+    JSON.parse((await ask<{ result: string }>(`/api/v1/tasks/${name}/result`)).result) as StructuredResult
+  function script(about: RegExp, calls: { name: string; arguments: string }[], answer: string): void {
+    calls.forEach((each, turn) => void vendor.on({ userMessage: about, turnIndex: turn }, { toolCalls: [each], usage }))
+    vendor.on({ userMessage: about, turnIndex: calls.length }, { content: answer, usage })
+    vendor.on({ userMessage: /.*/ }, { content: 'ok', usage })
+  }
+  const tool = (name: string, input: object) => ({ name, arguments: JSON.stringify(input) })
+
+  it('edits a repository: result, diff, usage and a pushed branch; no login and no token is within its reach [NAME-014, TASK-049]', async () => {
+    const search = [
+      'cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr "\\0" "\\n" >seen.txt',
+      'for file in $(find / /tmp /run /workspace -xdev -type f -size -64k -newer /etc/hostname 2>/dev/null); do cat $file; done >>seen.txt',
+      'ls /run/svc /run/secrets/kubernetes.io /var/run/secrets >listed.txt 2>&1; kill -9 1; ls /proc | grep -c "^[0-9]" >count.txt; sleep 3',
+    ].join('; ')
+    script(
+      /greet the world/,
+      [
+        tool('Bash', { command: search, description: 'looks around' }),
+        tool('Write', { file_path: '/workspace/greeting.txt', content: 'hello world\n' }),
+      ],
+      'It greets the world.',
+    )
+    await applyTasks(service, [
+      make('Task', 'greets', {
+        type: 'agent',
+        prompt: 'greet the world',
+        agentRef: { name: 'coder' },
+        ...workspace({ pushBranch: 'svc/greets' }),
+      }),
+    ])
+    const pods = await waitFor(
+      async () => {
+        const found = await readObject<{ items: { status: { phase: string } }[] }>(['get', 'pods'], service.tasks)
+        return found.items.some(({ status }) => status.phase === 'Running') && JSON.stringify(found)
+      },
+      'its pod running',
+      120_000,
+    )
+    const task = await waitForPhase('greets', 'Succeeded')
+    expect(task.status?.usage?.llmCalls).toBeGreaterThan(0)
+    const result = await resultOf('greets')
+    expect(result).toMatchObject({ version: 1, summary: 'It greets the world.', pushBranch: 'svc/greets' })
+    expect(result.files).toEqual(['count.txt', 'greeting.txt', 'listed.txt', 'seen.txt'])
+    expect(git(bare, ['show', 'svc/greets:greeting.txt'])).toBe('hello world')
+    const seen = git(bare, ['show', 'svc/greets:seen.txt'])
+    expect(seen).toContain('ANTHROPIC')
+    // Of the pod's own account, and of the worker, whose files are in the other container.
+    expect(git(bare, ['show', 'svc/greets:listed.txt'])).not.toMatch(/assignment|^token/m)
+    const log = await logOf('greets')
+    expect(log).not.toContain('not kept apart')
+    for (const word of [password, vendorKey, btoa(`bot:${password}`)]) {
+      for (const text of [seen, pods, log, JSON.stringify(result)]) expect(text).not.toContain(word)
+    }
+    expect(seen).not.toContain('eyJhbGciOi')
+  }, 300_000)
+
+  it('lets a model work in a repository with the tools of the service [TASK-049]', async () => {
+    const calls = [tool('file_write', { path: 'docs/notes.txt', content: 'two\n' })]
+    script(/write two/, calls, 'It is written.')
+    await applyTasks(service, [
+      make('Task', 'writes', {
+        type: 'ai',
+        prompt: 'write two',
+        agentRef: { name: 'writer' },
+        ai: { tools: ['file_write'] },
+        ...workspace({ pushBranch: 'svc/writes' }),
+      }),
+    ])
+    await waitForPhase('writes', 'Succeeded')
+    expect(await resultOf('writes')).toMatchObject({ summary: 'It is written.', files: ['docs/notes.txt'] })
+    expect(git(bare, ['show', 'svc/writes:docs/notes.txt'])).toBe('two')
+  }, 200_000)
+
+  it('says of a runtime without an image which setting names it', async () => {
+    await applyTasks(service, [
+      make('Task', 'other', { type: 'agent', prompt: 'x', agentRef: { name: 'other' }, ...workspace() }),
+    ])
+    const task = await waitForPhase('other', 'Failed')
+    expect(task.status?.message).toContain('--agent-image opencode=IMAGE')
+    expect(await kubectl(['get', 'agent', 'other', '-o', 'yaml'], { namespace: service.tasks })).toContain(
+      '--agent-image',
+    )
+  }, 200_000)
+})
