@@ -53,7 +53,7 @@ export function createSkillUsecases(deps: UsecaseDeps, resources: ResourceUsecas
   async function readSource(namespace: string, source: SkillSource): Promise<ReadFolder> {
     const { codehost = '', path, ref, secretRef } = source
     if (ports.repositoryFolders === undefined) {
-      throw new SvcError('NotConfigured', 'this service does not read repositories')
+      throw new SvcError('NotConfigured', 'this service reads no repositories')
     }
     const url = readGitAddress(codehost)
     const key = secretRef === undefined ? undefined : { namespace, name: secretRef.name }

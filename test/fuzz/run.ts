@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createEgress } from '../../src/egress/egress.ts'
 import type { Egress } from '../../src/ports/egress.ts'
+import type { RepositoryFolders } from '../../src/ports/repository-folders.ts'
 import { type StrictVendor, startStrictVendor } from '../fixtures/proxy/strict-vendor.ts'
 import { ownerToken, type Service, startService } from '../http/service.ts'
 
@@ -50,10 +51,19 @@ async function addProvider({ call }: Service): Promise<void> {
   if (made.statusCode !== 201) throw new Error(`the provider could not be made: ${made.body}`)
 }
 
+/** Whatever repository is named, it is this skill. */
+const repositoryFolders: RepositoryFolders = {
+  read: async () => ({
+    commit: '0'.repeat(40),
+    files: new Map([['SKILL.md', Buffer.from('---\ndescription: d\n---\nx')]]),
+  }),
+}
+
 async function run(program: string): Promise<number> {
   const vendor = await startStrictVendor(() => ({ text: 'hello' }))
   const egress = leadTo(vendor)
   const service = await startService({ logLevel: 'error', egress })
+  Object.assign(service.ports, { repositoryFolders })
   await addProvider(service)
   const child = spawn(program, readOptions(await service.listen()), { stdio: 'inherit' })
   const status = await new Promise<number>((resolve, reject) => {

@@ -162,6 +162,13 @@ describe('a skill is refused', () => {
     })
   })
 
+  it('where the service reads no repositories', async () => {
+    const { repositoryFolders } = service.ports
+    Object.assign(service.ports, { repositoryFolders: undefined })
+    expect(await failure('x', sourceOf())).toEqual([501, expect.stringContaining('reads no repositories')])
+    Object.assign(service.ports, { repositoryFolders })
+  })
+
   it('to those who may not read the Secret that it names, before the Secret goes anywhere', async () => {
     const made = await service.call('POST /api/v1/tokens', { payload: { name: 'runner', role: 'runner' } })
     const { token } = made.json()

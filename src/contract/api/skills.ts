@@ -46,7 +46,7 @@ export const refreshSkill = defineRoute({
     .strictObject({ source: field(SkillSource.optional(), 'Where to read it from. Without it: as before.') })
     .meta({ id: 'SkillRefresh' }),
   responses: {
-    ...errorResponses(404, 409, 502),
+    ...errorResponses(404, 409, 501, 502),
     200: { description: 'The skill as it is now', schema: Skill },
   },
   auth: 'user',
