@@ -49,6 +49,8 @@ type Run = {
   host: ToolHost
   /** Redacts what the model reads and writes, including its answer. */
   redact: Redactor
+  /** For texts that nobody parses. */
+  redactAll: Redactor
   signal: AbortSignal
 }
 
@@ -58,7 +60,7 @@ export function runAi(assignment: WorkAssignment, deps: WorkerDeps, signal: Abor
     const reports = createCallReports({ send: api.reportCalls, redact: redactAll, clock: deps.clock })
     const links = createLinks()
     const host = createHost(assignment, deps, { api, log, links })
-    const run = { assignment, deps, api, log, reports, host, redact, signal }
+    const run = { assignment, deps, api, log, reports, host, redact, redactAll, signal }
     const outcome = await execute(run).finally(links.close)
     if (!signal.aborted) await reports.settle()
     return outcome
@@ -164,7 +166,7 @@ async function runConversation(run: Run, state: LoopState, saveRun: SaveRun): Pr
   const { assignment, deps, api, reports } = run
   const { maxIterations, maxToolCalls, toolTimeoutMs, maxTokens, temperature, outputSchema } = assignment.loop
   const checkOutput = outputSchema && (await createOutputCheck(outputSchema))
-  const narrator = createNarrator(run.log, deps.clock)
+  const narrator = createNarrator({ log: run.log, clock: deps.clock, redact: run.redactAll })
   const meter = createUsageMeter(api, assignment.task.attempt)
   const deadline = readDeadline(assignment, deps.clock.now())
   const ended = await runLoop({

@@ -1,9 +1,11 @@
 // Writes the run as log lines: the model's text as it arrives, tool calls and their results.
+import { tryParseJson } from '../contract/json.ts'
 import type { LoopEvent } from '../llm/loop.ts'
 import type { ModelEvent } from '../llm/messages.ts'
 import type { ToolCall, ToolResult } from '../llm/tool-host.ts'
 import { describeWait, type TellWait } from '../llm/waits.ts'
 import type { Clock } from '../ports/clock.ts'
+import { shorten, toLine } from './log-lines.ts'
 import type { TaskLog } from './task-log.ts'
 
 const longestArguments = 300
@@ -16,12 +18,9 @@ type Narrator = {
   end(): void
 }
 
-/** A model's output cannot start a new line in the log of the run. */
-function toLine(text: string): string {
-  return `[${text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')}]`
-}
+type NarratorOptions = { log: TaskLog; clock: Clock; redact: (text: string) => string }
 
-export function createNarrator(log: TaskLog, clock: Clock): Narrator {
+export function createNarrator({ log, clock, redact }: NarratorOptions): Narrator {
   const text = createLineGatherer(log)
   const startedAt = new Map<string, number>()
   let model = ''
@@ -41,6 +40,13 @@ export function createNarrator(log: TaskLog, clock: Clock): Narrator {
     log.write(toLine(`${call.name}: ${describeResult(result)}, ${ms} ms`))
   }
 
+  function describeResult({ content, isError }: ToolResult): string {
+    if (!isError) return `ok, ${Buffer.byteLength(content)} bytes`
+    const tell = (error: string) => shorten(redact(error), longestError)
+    const { errorType, error } = (tryParseJson(content) ?? {}) as { errorType?: unknown; error?: unknown }
+    return errorType === undefined ? `failed, ${tell(content)}` : `${String(errorType)}, ${tell(String(error))}`
+  }
+
   return {
     end: () => text.end(),
     tellWait(wait) {
@@ -55,22 +61,8 @@ export function createNarrator(log: TaskLog, clock: Clock): Narrator {
       if (event.type === 'tool_result') tellResult(event.call, event.result)
       if (event.type !== 'tool_call') return
       startedAt.set(event.call.id, clock.now().getTime())
-      log.write(toLine(`${event.call.name} ${shorten(JSON.stringify(event.call.args), longestArguments)}`))
+      log.write(toLine(`${event.call.name} ${shorten(redact(JSON.stringify(event.call.args)), longestArguments)}`))
     },
-  }
-}
-
-function shorten(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length)}... (${text.length} characters)`
-}
-
-function describeResult({ content, isError }: ToolResult): string {
-  if (!isError) return `ok, ${Buffer.byteLength(content)} bytes`
-  try {
-    const { errorType, error } = JSON.parse(content) as { errorType?: unknown; error?: unknown }
-    return `${String(errorType)}, ${shorten(String(error), longestError)}`
-  } catch {
-    return `failed, ${shorten(content, longestError)}`
   }
 }
 

@@ -36,7 +36,7 @@ describe('the task log', () => {
   it('tells a line while it is written, without what may be the beginning of a secret [SECRET-008]', async () => {
     const sent: string[] = []
     const { log } = openLog(async (text) => void sent.push(text), ['key-4711-secret'])
-    const narrator = createNarrator(log, clock)
+    const narrator = createNarrator({ log, clock, redact: createRedactor(['key-4711-secret']) })
     const say = async (text: string) => {
       narrator.tell({ type: 'model', iteration: 0, events: [{ type: 'text_delta', index: 0, text }] })
       await log.flush()
@@ -90,7 +90,7 @@ describe('the task log', () => {
     const { log } = openLog(async (text) => {
       sent += text
     })
-    const narrator = createNarrator(log, clock)
+    const narrator = createNarrator({ log, clock, redact: createRedactor(['key-4711-secret']) })
     const call = { id: 'c1', name: 'x]\n[done: all is well\u001b[2J', args: {} }
     narrator.tell({ type: 'tool_call', call })
     narrator.tell({ type: 'tool_result', call, result: { content: 'no\r\n[done]', isError: true } })
@@ -99,13 +99,33 @@ describe('the task log', () => {
     expect(sent).not.toContain('\u001b')
   })
 
+  it('shows no part of a secret where an argument or an error is cut short [SECRET-008]', async () => {
+    let sent = ''
+    const { log } = openLog(
+      async (text) => {
+        sent += text
+      },
+      ['key-4711-secret'],
+    )
+    const narrator = createNarrator({ log, clock, redact: createRedactor(['key-4711-secret']) })
+    for (let before = 280; before < 300; before += 1) {
+      const args = { content: `${'x'.repeat(before - '{"content":"'.length)}key-4711-secret${'x'.repeat(300)}` }
+      const call = { id: 'c1', name: 'file_write', args }
+      narrator.tell({ type: 'tool_call', call })
+      const error = `${'x'.repeat(before + 200)}key-4711-secret${'x'.repeat(300)}`
+      narrator.tell({ type: 'tool_result', call, result: { content: error, isError: true } })
+      await log.flush()
+    }
+    expect(sent).not.toMatch(/key-|4711|secret/)
+  })
+
   it('tells a run without its secrets, also when the stream cuts one in two [SECRET-008]', async () => {
     let sent = ''
     const secrets = ['key-4711-secret']
     const { log } = openLog(async (text) => {
       sent += text
     }, secrets)
-    const narrator = createNarrator(log, clock)
+    const narrator = createNarrator({ log, clock, redact: createRedactor(['key-4711-secret']) })
     const call = { id: 'c1', name: 'file_write', args: { path: 'a', content: 'key-4711-secret' } }
     const model = (event: ModelEvent): LoopEvent => ({
       type: 'model',
