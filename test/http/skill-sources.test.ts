@@ -1,5 +1,5 @@
 // Skills from repositories: read by a real git from a real server, pinned, refreshed, and refused with a reason.
-import { readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRepositoryFolders } from '../../src/adapters/git/repository-folders.ts'
@@ -22,6 +22,8 @@ beforeAll(async () => {
   bed = await makeCheckoutBed()
   shelf = bed.repository('shelf', first)
   service = await startService()
+  // As if a process had been killed while it read.
+  mkdirSync(join(bed.home, 'folders', 'reading-left', 'tree'), { recursive: true })
   const repositoryFolders = createRepositoryFolders(bed.checkouts, join(bed.home, 'folders'))
   Object.assign(service.ports, { repositoryFolders })
   const stringData = { username: 'user', password: bed.password }
@@ -88,7 +90,7 @@ describe('a skill from a repository', () => {
     expect(body.spec.content).toEqual({ inline: 'All of it\n', files: { 'more/two.md': 'Two.' } })
   })
 
-  it('leaves nothing of the repository behind, and its login in no answer', async () => {
+  it('leaves nothing of a repository behind, nor what a killed process has left, and its login in no answer', async () => {
     expect(readdirSync(join(bed.home, 'folders'))).toEqual([])
     expect(JSON.stringify(await refresh('style'))).not.toContain(bed.password)
     expect(JSON.stringify(service.logged)).not.toContain(bed.password)

@@ -36,11 +36,22 @@ async function readFiles(folder: string, { files: mostFiles, bytes: mostBytes }:
   return files
 }
 
-/** `root`: where checkouts lie while they are read. */
+/** Without what a process that was killed has left there. */
+async function makeRoot(root: string): Promise<void> {
+  await rm(root, { recursive: true, force: true })
+  await mkdir(root, { recursive: true, mode: 0o700 })
+}
+
+/** `root`: where checkouts lie while they are read; of this process alone. */
 export function createRepositoryFolders(checkouts: Checkouts, root: string): RepositoryFolders {
+  let making: Promise<void> | undefined
   return {
     async read({ path, ...repository }, limits, signal) {
-      await mkdir(root, { recursive: true, mode: 0o700 })
+      making ??= makeRoot(root).catch((error) => {
+        making = undefined
+        throw error
+      })
+      await making
       const folder = await mkdtemp(join(root, 'reading-'))
       try {
         const place = path === undefined ? {} : { subPath: path }
