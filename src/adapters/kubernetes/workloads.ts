@@ -239,8 +239,8 @@ export function createKubernetesWorkloads(options: KubernetesWorkloadsOptions): 
   /** Once in each term: removes what a crash left between two writes. */
   function sweep(): void {
     const hasJob = (namespace: string, name: string) => jobCache.get(namespace, name) !== undefined
-    const folders = new Set(table.all().map(({ key }) => nameFolder(key)))
-    swept ??= Promise.all([sweepSecrets(options, hasJob), checkouts?.sweep((name) => folders.has(name))])
+    const hasAttempt = (folder: string) => table.all().some(({ key }) => nameFolder(key) === folder)
+    swept ??= Promise.all([sweepSecrets(options, hasJob), checkouts?.sweep(hasAttempt)])
       .then(() => undefined)
       .catch((error) => onFault(error, 'the sweep of what a crash left'))
   }

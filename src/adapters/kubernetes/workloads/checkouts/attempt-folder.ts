@@ -8,6 +8,8 @@ export type AttemptFolder = {
   /** The pod has its files. */
   isFilled: boolean
   work: Promise<void> | undefined
+  /** Its program has ended, and what it changed is being kept. */
+  isKeeping: boolean
   ending: AbortController
   /** Decided: the attempt is told to be in it from then on. */
   end: WorkloadState | undefined
@@ -20,6 +22,7 @@ export function openFolder(attempt: { folder: AttemptFolder | undefined }): Atte
     base: undefined,
     isFilled: false,
     work: undefined,
+    isKeeping: false,
     ending: new AbortController(),
     end: undefined,
   }

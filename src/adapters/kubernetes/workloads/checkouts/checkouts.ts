@@ -37,6 +37,11 @@ function findKeeper(pod: Pod): 'running' | 'starting' | undefined {
   return running === undefined ? 'starting' : 'running'
 }
 
+function isLost(attempt: Attempt): boolean {
+  const pod = podOf(attempt)
+  return pod === undefined || findKeeper(pod) === undefined
+}
+
 function isEnded({ phase }: WorkloadState): boolean {
   return phase === 'Succeeded' || phase === 'Failed'
 }
@@ -63,24 +68,30 @@ export function createPodCheckouts(options: PodCheckoutOptions): PodCheckouts {
     return { phase: 'Failed', reason: 'CheckoutFailed', message, finishedAt: options.clock.now() }
   }
 
+  const lose = (): WorkloadState => {
+    const message = 'the attempt was lost: its pod is gone, and with it what was changed'
+    return { phase: 'Failed', reason: 'Stopped', message, finishedAt: options.clock.now() }
+  }
+
   function beginFilling(attempt: Attempt, after: AfterEnd): void {
     begin(attempt, after, async (signal) => {
       try {
         await fill(options, attempt, signal)
         return undefined
       } catch (error) {
-        return fail(messageOf(error))
+        return isLost(attempt) ? undefined : fail(messageOf(error))
       }
     })
   }
 
   function beginKeeping(attempt: Attempt, state: WorkloadState, after: AfterEnd): void {
     begin(attempt, after, async (signal) => {
+      openFolder(attempt).isKeeping = true
       try {
         await keepEnded(options, { attempt, state, readOutput: after.readOutput, signal })
         return state
       } catch (error) {
-        return fail(describeLostChanges(error))
+        return isLost(attempt) ? lose() : fail(describeLostChanges(error))
       }
     })
   }
@@ -89,7 +100,7 @@ export function createPodCheckouts(options: PodCheckoutOptions): PodCheckouts {
   function settleEnd(attempt: Attempt, state: WorkloadState & { startedAt?: Date }, after: AfterEnd): WorkloadState {
     const pod = podOf(attempt)
     const keeper = pod && findKeeper(pod)
-    if (keeper === undefined && openFolder(attempt).work === undefined) return state
+    if (keeper === undefined && !openFolder(attempt).isKeeping) return state
     if (keeper === 'running') beginKeeping(attempt, state, after)
     return { phase: 'Running', startedAt: state.startedAt ?? options.clock.now() }
   }
@@ -100,7 +111,7 @@ export function createPodCheckouts(options: PodCheckoutOptions): PodCheckouts {
       if (!attempt.isFollowed || !hasCheckout(pod)) return state
       const own = openFolder(attempt)
       if (own.end !== undefined) return own.end
-      if (awaitsCheckout(pod) && !own.isFilled) beginFilling(attempt, after)
+      if (awaitsCheckout(pod) && !own.isFilled && !isLost(attempt)) beginFilling(attempt, after)
       return isEnded(state) ? settleEnd(attempt, state, after) : state
     },
 
