@@ -6,6 +6,9 @@ import { SvcError } from '../errors.ts'
 
 export const skillTextName = 'SKILL.md'
 
+/** The time to read YAML grows with the square of its length. */
+const longestHead = 16_384
+
 export type SkillFolder = {
   /** As the folder itself says. */
   name: string | undefined
@@ -49,9 +52,16 @@ function textAt(fields: JsonObject, name: string): string | undefined {
 async function splitHead(text: string): Promise<{ head: JsonObject; body: string }> {
   const [, yaml, body] = /^\uFEFF?---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)([\s\S]*)$/.exec(text) ?? []
   if (yaml === undefined || body === undefined) return { head: {}, body: text }
+  if (yaml.length > longestHead) {
+    throw new SvcError(
+      'InvalidRequest',
+      `the beginning of ${skillTextName}, between two lines of ---, has more than ${longestHead} characters; shorten it`,
+    )
+  }
   const { parse } = await import('yaml')
   try {
-    const head: unknown = parse(yaml)
+    // Its warnings would be written to standard error, as many as there are odd lines.
+    const head: unknown = parse(yaml, { logLevel: 'error' })
     return { head: isJsonObject(head) ? head : {}, body: body.trimStart() }
   } catch (error) {
     throw new SvcError('InvalidRequest', `the beginning of ${skillTextName} is not YAML: ${(error as Error).message}`)

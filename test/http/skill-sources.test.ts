@@ -106,6 +106,11 @@ describe('a skill is refused', () => {
     ],
     ['a folder that is a link', { 'SKILL.md': head, sub: { mode: '120000', text: '..' } }, /sub is a link/],
     ['no SKILL.md', { 'README.md': 'x' }, /has no SKILL\.md/],
+    [
+      'a beginning of great length',
+      { 'SKILL.md': `---\ndescription: x ${'!a '.repeat(6000)}\n---\n` },
+      /more than 16384/,
+    ],
     ['no description', { 'SKILL.md': '# Hello' }, /must begin with its name and description/],
     ['what is no text', { 'SKILL.md': `${head}x`, 'a.bin': Buffer.from([0, 255]) }, /a\.bin is not text/],
     ['more than it may have', { 'SKILL.md': `${head}x`, 'a.md': 'a'.repeat(1_100_000) }, /more than 1048576 bytes/],
