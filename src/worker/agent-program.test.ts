@@ -71,6 +71,7 @@ async function run(
     path,
     programs,
     emit,
+    redact: (text) => text.replaceAll('made-up-secret', '***'),
     signal: signal ?? new AbortController().signal,
     graceMs: 200,
     ...(mostOutput !== undefined && { mostOutput }),
@@ -138,6 +139,11 @@ describe('an agent program', () => {
   ])('that %s has failed', async (_what, source, reason, words) => {
     const { end } = await run(scripted(source))
     expect(end).toMatchObject({ ok: false, reason, message: expect.stringContaining(words) })
+  })
+
+  it('shows no part of a secret where its errors are cut short', async () => {
+    const { end } = await run(scripted(`console.error('Error: made-up-secret' + '.'.repeat(1995))`))
+    expect(end).toMatchObject({ ok: false, message: expect.stringMatching(/no result: : \*\*\*\.+$/) })
   })
 
   it('that ignores its limit of turns is stopped, even if it ignores SIGTERM', async () => {

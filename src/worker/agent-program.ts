@@ -28,6 +28,8 @@ export type AgentSurroundings = {
   programs: Pick<Programs, 'start'>
   signal: AbortSignal
   emit(event: AgentEvent): void
+  /** What is quoted of the program's errors is a part of them: a secret that is cut in two would not be found. */
+  redact(text: string): string
   /** For tests. */
   graceMs?: number
   mostOutput?: typeof mostOutput
@@ -97,7 +99,7 @@ function checkFolder(workFolder: string, refused: string[]): void {
 type Run = { start: AgentStart; job: AgentJob; surroundings: AgentSurroundings }
 
 async function followProgram(program: RunningProgram, { start, job, surroundings }: Run): Promise<AgentEnd> {
-  const { signal, emit } = surroundings
+  const { signal, emit, redact } = surroundings
   const group = createProgramGroup(program, surroundings.graceMs ?? graceMs)
   const judge = createJudge(job.maxTurns, emit)
   const errorTail = keepTail(program, errorTailLength)
@@ -126,7 +128,7 @@ async function followProgram(program: RunningProgram, { start, job, surroundings
   })
   const exit = await group.ended
   signal.removeEventListener('abort', stop)
-  return judge.conclude(exit, errorTail())
+  return judge.conclude(exit, redact(errorTail()))
 }
 
 type Listener = { onLine(line: string): unknown; onFlood(what: string): void }

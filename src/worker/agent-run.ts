@@ -64,7 +64,7 @@ async function execute({ api, log, redact, redactAll }: ReportedRun, execution: 
     tell(event)
     progress.note(event)
   }
-  const end = await runAgentProgram(runtime, job, { programs, signal, path: agent.path, emit })
+  const end = await runAgentProgram(runtime, job, { programs, signal, path: agent.path, emit, redact: redactAll })
   const told = progress.end()
   const kept = uploadArtifacts(deps, { api, keep: assignment.keep, given, note: (line) => log.write(line) })
   if (!end.ok) {

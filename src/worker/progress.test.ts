@@ -55,6 +55,12 @@ describe('the progress of an agent program', () => {
     ])
   })
 
+  it('shows no part of a secret that stands far behind', async () => {
+    const { end, steps } = follow([call('1', 'Bash', { command: `echo${'\n'.repeat(4085)}${secret}` })])
+    await end()
+    expect(steps()).toEqual([{ type: 'ToolCalled', message: 'Bash echo ***' }])
+  })
+
   it('does no harm as a flood: few steps are told, each is short, and the rest is counted', async () => {
     function* flood(): Generator<AgentEvent> {
       for (let id = 0; id < 100_000; id += 1) yield call(String(id), 'x'.repeat(1000), { path: 'y'.repeat(1000) })

@@ -21,8 +21,6 @@ export type ProgressOptions = {
 }
 
 const pauseMs = 1000
-/** A secret that is cut in two is not found; it is looked for in more than is told. */
-const longestSearched = 4096
 const mostCalls = 1000
 
 type Call = { name: string; edits: string[] }
@@ -82,7 +80,8 @@ export function createProgress(options: ProgressOptions): Progress {
   const hurry = new AbortController()
 
   function clean({ type, message }: Step): Step {
-    const line = redact(message.slice(0, longestSearched)).replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    // A secret that is cut in two would not be found.
+    const line = redact(message).replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
     return { type, message: line.trim().slice(0, progressLimits.messageLength) }
   }
 

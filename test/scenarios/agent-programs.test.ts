@@ -163,6 +163,7 @@ async function run(runtime: AgentRuntime, job: AgentJob): Promise<{ end: AgentEn
     programs: plainPrograms,
     signal,
     emit: (event) => events.push(event),
+    redact: (text) => text,
   })
   return { end, events }
 }
