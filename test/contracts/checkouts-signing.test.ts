@@ -1,7 +1,7 @@
 // Commits signed with a key of SSH: checked by git itself, and never the reason that work is lost.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openCheckoutFolder } from '../../src/adapters/embedded/checkout-folder.ts'
 import { createCheckouts } from '../../src/adapters/git/checkouts.ts'
@@ -29,13 +29,21 @@ describe.skipIf(isMissing)(`a signed commit${isMissing ? ' (skipped: ssh-keygen 
     execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', passphrase, '-C', 'made up', '-f', file])
     return file
   }
+  function makePipe(): string {
+    const file = join(bed.home, 'pipe')
+    execFileSync('mkfifo', [file])
+    return file
+  }
   const open = (signingKey: string) =>
     createCheckouts({ root: join(bed.home, 'signing'), egress, policy: ownNetwork, signingKey })
 
-  it('is one that git verifies', async () => {
-    const key = makeKey('good')
-    const spec = bed.spec('signed', { pushBranch: 'work' })
-    const checkout = await open(key).prepare(spec, bed.newFolder(), never)
+  it.each([
+    ['absolute', (file: string) => file],
+    ['relative', (file: string) => relative(process.cwd(), file)],
+  ])('is one that git verifies, where the path of the key is %s', async (branch, pathOf) => {
+    const key = makeKey(branch)
+    const spec = bed.spec('signed', { pushBranch: branch })
+    const checkout = await open(pathOf(key)).prepare(spec, bed.newFolder(), never)
     writeFileSync(join(checkout.folder, 'a.txt'), 'y\n')
     await checkout.commit('work')
     const { commit } = await checkout.push()
@@ -47,6 +55,8 @@ describe.skipIf(isMissing)(`a signed commit${isMissing ? ' (skipped: ssh-keygen 
 
   it.each([
     ['there is none', () => join(bed.home, 'none'), /No such file/],
+    ['it is a folder', () => bed.home, /is not a file/],
+    ['it is a pipe', makePipe, /is not a file/],
     ['it has a passphrase', () => makeKey('locked', 'made-up-phrase'), /passphrase/],
   ])('is refused before any work is done when %s', async (_what, file, reason) => {
     const failure = await failureOf(open(file()).prepare(bed.spec('signed'), bed.newFolder(), never))

@@ -1,5 +1,7 @@
 // Signs the commits of the service with a key of SSH (git-config(1): gpg.format).
 import { execFile } from 'node:child_process'
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { CheckoutError } from '../../ports/checkouts.ts'
 import { gitPath } from './command.ts'
@@ -15,21 +17,29 @@ export type Signing = {
 
 const run = promisify(execFile)
 
+function refuse(reason: string): CheckoutError {
+  const advice =
+    '--git-signing-key must be the private key of SSH, without a passphrase, that only the service can read'
+  return new CheckoutError('SigningFailed', `Commits cannot be signed: ${reason}. ${advice}.`)
+}
+
 /** Reads the key as signing does: a passphrase cannot be asked for. */
 async function readKey(keyFile: string): Promise<void> {
+  // Reading a pipe might never end.
+  const found = await stat(keyFile).catch(() => undefined)
+  if (found?.isFile() === false) throw refuse(`${keyFile} is not a file`)
   try {
     await run('ssh-keygen', ['-y', '-P', '', '-f', keyFile], { env: { PATH: gitPath, LC_ALL: 'C' }, timeout: 10_000 })
   } catch (error) {
     const { code, stderr = '' } = error as { code?: unknown; stderr?: string }
-    const reason = code === 'ENOENT' ? 'ssh-keygen is not installed' : quote(stderr)
-    const advice =
-      '--git-signing-key must be the private key of SSH, without a passphrase, that only the service can read'
-    throw new CheckoutError('SigningFailed', `Commits cannot be signed: ${reason}. ${advice}.`)
+    throw refuse(code === 'ENOENT' ? 'ssh-keygen is not installed' : quote(stderr))
   }
 }
 
-export function createSigning(keyFile: string | undefined): Signing {
-  if (keyFile === undefined) return { args: [], env: {}, check: async () => undefined }
+export function createSigning(given: string | undefined): Signing {
+  if (given === undefined) return { args: [], env: {}, check: async () => undefined }
+  // Git works in a folder of its own.
+  const keyFile = resolve(given)
   let checked: Promise<void> | undefined
   return {
     args: ['-S'],
