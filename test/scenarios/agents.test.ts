@@ -325,6 +325,22 @@ describe.skipIf(isMissing && process.env.SVC_TEST_REPORT === undefined)(title, (
     expect(git(bare, ['branch', '--list', 'svc/cancelled'])).toBe('')
   })
 
+  it('goes on when the vendor asks for time or is overloaded in the middle', async () => {
+    const about = { userMessage: /work through it/ }
+    const error = (status: number, type: string) => ({ error: { message: 'not now', type }, status })
+    vendor.on({ ...about, turnIndex: 0 }, { toolCalls: [write('through.txt', 'done\n')], usage })
+    vendor.on({ ...about, turnIndex: 1, sequenceIndex: 0 }, error(429, 'rate_limit_error'))
+    vendor.on({ ...about, turnIndex: 1, sequenceIndex: 1 }, error(529, 'overloaded_error'))
+    vendor.on({ ...about, turnIndex: 1 }, { content: 'I am through.', usage })
+    vendor.on({ userMessage: /.*/ }, { content: 'ok', usage })
+    await createTask(service, 'patient', agentTask('work through it', workspace()))
+    await waitForPhase(service, 'patient', 'Succeeded')
+    expect(await resultOf('patient')).toMatchObject({ summary: 'I am through.', files: ['through.txt'] })
+    expect(await listSteps('patient')).toEqual(
+      expect.arrayContaining(['ModelRetried: rate_limit; try 1 of 10', 'ModelRetried: overloaded; try 2 of 10']),
+    )
+  })
+
   it('is done again when the service is killed under it [TASK-043]', async () => {
     script(/survive this/, [bash('touch made; sleep 2')], 'It is done.')
     await createTask(service, 'survives', agentTask('survive this'))
