@@ -333,7 +333,7 @@ describe.skipIf(isMissing && process.env.SVC_TEST_REPORT === undefined)(title, (
     vendor.on({ ...about, turnIndex: 1, sequenceIndex: 1 }, error(529, 'overloaded_error'))
     vendor.on({ ...about, turnIndex: 1 }, { content: 'I am through.', usage })
     vendor.on({ userMessage: /.*/ }, { content: 'ok', usage })
-    await createTask(service, 'patient', agentTask('work through it', workspace()))
+    await createTask(service, 'patient', agentTask('work through it', workspace({})))
     await waitForPhase(service, 'patient', 'Succeeded')
     expect(await resultOf('patient')).toMatchObject({ summary: 'I am through.', files: ['through.txt'] })
     expect(await listSteps('patient')).toEqual(
