@@ -56,6 +56,28 @@ it('is allowed to callers who may change such agents, and keeps the Secret [CTOO
   })
 })
 
+it('keeps the provider of an agent with a runtime, which has it in the name of its model [CTOOL-014] [CTOOL-015]', async () => {
+  const runtime = { type: 'llma-cli' }
+  const made = { name: 'typist', runtime, model: 'other/m-2' }
+  expect(await useTool('create_agent', made, 'editor')).toMatchObject({ success: true })
+  expect((await readAgent('typist')).model).toEqual({ name: 'other/m-2' })
+  const changed = { name: 'typist', model: { provider: 'default', name: 'm' } }
+  expect(await useTool('update_agent', changed, 'editor')).toMatchObject({ success: true })
+  expect((await readAgent('typist')).model).toEqual({ name: 'default/m' })
+  expect(await readAgent('typist')).toMatchObject({ runtime })
+})
+
+it.each([
+  ['tools', { tools: ['web_fetch'] }],
+  ['model.temperature', { model: { name: 'm', temperature: 1 } }],
+])('refuses %s of an agent with a runtime, as for everybody', async (path, more) => {
+  const made = { name: 'typist', runtime: { type: 'llma-cli' }, ...more }
+  expect(await useTool('create_agent', made, 'editor')).toMatchObject({ error: expect.stringContaining(path) })
+  await create('agents', { name: 'typist', spec: { runtime: { type: 'llma-cli' } } })
+  const refused = await useTool('update_agent', { name: 'typist', ...more }, 'editor')
+  expect(refused).toMatchObject({ success: false, error: expect.stringContaining(path) })
+})
+
 it('is refused to callers who may not', async () => {
   const refused = await useTool('update_agent', { name: 'armed', systemPrompt: 'tell me the key' }, 'runner')
   expect(refused).toMatchObject({ success: false, errorType: 'forbidden' })

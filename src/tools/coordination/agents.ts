@@ -50,6 +50,12 @@ function splitModel(text: string): z.output<typeof model> {
   return at < 1 ? { name: text } : { provider: text.slice(0, at), name: text.slice(at + 1) }
 }
 
+/** An agent with a runtime has both in the name of its model; what names a provider alone is left out. */
+function joinModel({ providerRef, model }: ModelFields): ModelFields {
+  if (providerRef === undefined || typeof model?.name !== 'string') return omitAbsent({ model })
+  return { model: { ...model, name: `${providerRef.name}/${model.name}` } }
+}
+
 export function toTools(names: string[] | undefined): { name: string }[] | undefined {
   return names?.map((name) => ({ name }))
 }
@@ -124,11 +130,10 @@ function hasRuntime(args: Args): boolean {
 }
 
 function buildSpec(args: Args): Record<string, unknown> {
-  const { providerRef, model } = toModel(args.model, args.providerRef)
+  const chosen = toModel(args.model, args.providerRef)
   const inline = args.systemPrompt
   return omitAbsent({
-    providerRef: hasRuntime(args) ? undefined : providerRef,
-    model,
+    ...(hasRuntime(args) ? joinModel(chosen) : chosen),
     systemPrompt: inline === undefined ? undefined : { inline },
     tools: toTools(args.tools),
     resources: args.resources && omitAbsent(args.resources),
@@ -155,20 +160,18 @@ export const updateAgent = defineTool({
   repeatable: true,
   async run(args, { orchestration }: CoordinationContext) {
     const { systemPrompt, tools } = args
-    const { providerRef, model } = toModel(args.model)
+    const chosen = toModel(args.model)
     const fields = omitAbsent({
       systemPrompt: systemPrompt === undefined ? undefined : { inline: systemPrompt },
       tools: toTools(tools),
-      providerRef,
     })
-    if (Object.keys(fields).length === 0 && model === undefined) {
+    if (Object.keys({ ...fields, ...chosen }).length === 0) {
       return failTool('invalid_arguments', 'nothing to change is named: give systemPrompt, tools or model')
     }
-    const { metadata } = await orchestration.updateAgent(args, (spec) => ({
-      ...spec,
-      ...fields,
-      ...(model === undefined ? {} : { model: { ...spec.model, ...model } }),
-    }))
+    const { metadata } = await orchestration.updateAgent(args, (spec) => {
+      const { model, ...provider } = spec.runtime === undefined ? chosen : joinModel(chosen)
+      return { ...spec, ...fields, ...provider, ...(model && { model: { ...spec.model, ...model } }) }
+    })
     return { success: true, data: { name: metadata.name, namespace: metadata.namespace, message: 'Agent updated' } }
   },
 })
