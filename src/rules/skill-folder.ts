@@ -1,10 +1,8 @@
 // A skill as a folder: `SKILL.md`, which begins with its name and description as YAML, and the files beside it.
 import { isUtf8 } from 'node:buffer'
 import { isJsonObject, type JsonObject } from '../contract/json.ts'
-import type { SkillContent } from '../contract/resources/skill.ts'
+import { type SkillContent, skillTextName } from '../contract/resources/skill.ts'
 import { SvcError } from '../errors.ts'
-
-export const skillTextName = 'SKILL.md'
 
 /** The time to read YAML grows with the square of its length. */
 const longestHead = 16_384

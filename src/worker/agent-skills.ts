@@ -1,11 +1,10 @@
 // The skills of a task as files, for programs that read them with tools of their own.
 import { join, sep } from 'node:path'
 import type { AssignedSkill } from '../contract/api/assignment.ts'
+import { skillTextName } from '../contract/resources/skill.ts'
 import { SvcError } from '../errors.ts'
 import { listSkills } from '../tools/skills/skill-list.ts'
 import { layFiles } from './lay-files.ts'
-
-const skillFile = 'SKILL.md'
 
 export type LaidSkills = {
   /** For the system prompt; empty when there are none. */
@@ -21,7 +20,7 @@ export async function laySkills(skills: readonly AssignedSkill[], home: string):
   const files = skills.flatMap((skill) => listFiles(skill, folder))
   await layFiles(folder, Object.fromEntries(files), 'read-only')
   return {
-    listed: listSkills(skills, `in ${join(folder, 'NAME', skillFile)}, with NAME as listed here`),
+    listed: listSkills(skills, `in ${join(folder, 'NAME', skillTextName)}, with NAME as listed here`),
     folders: [folder],
   }
 }
@@ -33,5 +32,5 @@ function listFiles({ name, inline, files = {} }: AssignedSkill, folder: string):
   const strange = /^[a-z0-9][a-z0-9.-]*$/.test(name) ? Object.keys(files).find((path) => !isSafe(path)) : name
   if (strange !== undefined)
     throw new SvcError('InvalidRequest', `The skill "${name}" cannot be read: "${strange}" leads out of its folder.`)
-  return Object.entries({ ...files, [skillFile]: inline }).map(([path, text]) => [join(name, path), text])
+  return Object.entries({ ...files, [skillTextName]: inline }).map(([path, text]) => [join(name, path), text])
 }

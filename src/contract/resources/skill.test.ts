@@ -26,6 +26,11 @@ describe('skill spec', () => {
     expect(skillProblems(spec({ ['x'.repeat(256)]: '' }))).toMatchObject([
       { message: 'must have at most 255 characters' },
     ])
+    expect(skillProblems(spec({ [`a/${'é'.repeat(127)}`]: '' }))).toEqual([])
+    expect(skillProblems(spec({ [`a/${'é'.repeat(128)}`]: '' }))).toMatchObject([
+      { message: 'must have at most 255 bytes between two "/"' },
+    ])
+    expect(skillProblems(spec({ 'SKILL.md/a': '' }))).toMatchObject([{ message: 'lies in a path that is a file' }])
     expect(skillProblems(spec({ a: '', 'a/b': '', 'ab/c': '' }))).toMatchObject([{ path: 'content.files["a/b"]' }])
   })
 })

@@ -72,8 +72,15 @@ function isSafePath(path: string): boolean {
   return path !== '' && !/[\0\\]/.test(path) && parts.every((part) => part !== '' && part !== '.' && part !== '..')
 }
 
+/** The file of `content.inline`, wherever a skill is a folder. */
+export const skillTextName = 'SKILL.md'
+
 /** Bounds of the files of one skill. */
 export const skillLimits = { files: 500, pathLength: 255 } as const
+
+/** Of each part of a path, as file systems have it. */
+const mostNameBytes = 255
+const encoder = new TextEncoder()
 
 /** Whether the path would be a file and a folder at once. */
 function isFolderToo(path: string, paths: ReadonlySet<string>): boolean {
@@ -85,15 +92,18 @@ export function skillProblems({ content: { files = {} } }: SkillSpec): Problem[]
   const paths = new Set(Object.keys(files))
   if (paths.size > skillLimits.files)
     return [{ path: 'content.files', message: `has ${paths.size} files; at most ${skillLimits.files}` }]
+  const taken = new Set([...paths, skillTextName])
   return [...paths].flatMap((path) => {
-    const message = pathProblem(path) ?? (isFolderToo(path, paths) ? 'lies in a path that is a file' : undefined)
+    const message = pathProblem(path) ?? (isFolderToo(path, taken) ? 'lies in a path that is a file' : undefined)
     return message === undefined ? [] : [{ path: `content.files[${JSON.stringify(path.slice(0, 200))}]`, message }]
   })
 }
 
 function pathProblem(path: string): string | undefined {
   if (path.length > skillLimits.pathLength) return `must have at most ${skillLimits.pathLength} characters`
-  return isSafePath(path) ? undefined : 'must be a relative path without empty parts, ".", ".." and "\\"'
+  if (!isSafePath(path)) return 'must be a relative path without empty parts, ".", ".." and "\\"'
+  const isLong = path.split('/').some((part) => encoder.encode(part).length > mostNameBytes)
+  return isLong ? `must have at most ${mostNameBytes} bytes between two "/"` : undefined
 }
 
 /** The status of a skill, written by the service. */
