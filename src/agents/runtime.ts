@@ -25,7 +25,7 @@ export type AgentJob = {
   home: string
   /** The service: `url` without a path, and the token of this task. */
   proxy: { url: string; token: string }
-  /** Id of an earlier run's session to go on with. */
+  /** Id of an earlier run's session to go on with, which lies in the home. */
   resume?: string
 }
 
@@ -79,6 +79,14 @@ export type AgentEvent =
   /** The program says that it failed; `turns`: it reached its own limit of turns. */
   | { type: 'failed'; message: string; reason: 'turns' | 'other' }
 
+/** The file in which a program keeps what was said in a session. */
+export type SessionFile = {
+  /** Folders below the home, in one of which it lies, and how its name ends. */
+  place(id: string, workFolder: string): { folders: string[]; ending: string }
+  /** What a new home gets of it, by path: what was said, and nothing that would count more than the limits of the new run. */
+  lay(kept: { id: string; text: string }, workFolder: string): Record<string, string>
+}
+
 /** One sort of agent program. Pure: it starts nothing and reads no file. */
 export type AgentRuntime = {
   /** The program, looked up in PATH. */
@@ -86,6 +94,8 @@ export type AgentRuntime = {
   /** How it is installed, as a sentence's end: `npm install --global ...`. */
   install: string
   prepare(job: AgentJob): AgentStart
+  /** Absent: a session cannot be carried from one home to another. */
+  sessionFile?: SessionFile
 }
 
 export const nothing: AgentReading = { events: [] }

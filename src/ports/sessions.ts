@@ -31,6 +31,16 @@ export type TranscriptMessage = {
 
 export type StoredMessage = TranscriptMessage & { id: number; ts: string }
 
+/** A session as an agent program keeps it itself. */
+export type ProgramSession = {
+  /** The agent, its program and its model: nobody else can go on with it. */
+  program: string
+  /** What the program calls its session. */
+  id: string
+  /** The program's own file. */
+  text: string
+}
+
 export interface Sessions {
   /** Creates it when missing and `create` is set; otherwise undefined. */
   ensure(
@@ -85,6 +95,13 @@ export interface Sessions {
    * more.
    */
   compact(key: SessionKey, throughId: number, replacement: TranscriptMessage[]): Promise<void>
+  /**
+   * Replaces what a program has kept of the session; `more`: messages that will be appended about the same work. Conflict
+   * unless the holder holds it.
+   */
+  keepProgram(key: SessionKey, kept: ProgramSession, by: { holder: string; more: number }): Promise<void>
+  /** What the program has kept; undefined when the session has gone another way since, and when another program kept it. */
+  findProgram(key: SessionKey, program: string): Promise<ProgramSession | undefined>
   /** Removes it with its messages; false when it did not exist. Conflict while it is held. */
   remove(key: SessionKey): Promise<boolean>
   /** Removes sessions not updated since `before` and expired ones, unless they are held; returns how many. */

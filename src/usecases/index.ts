@@ -30,6 +30,7 @@ import { createWatchUsecases, type WatchUsecases } from './watch.ts'
 import { createWorkerCodeRuns, type WorkerCodeRuns } from './worker/code-runs.ts'
 import { createWorkerConversation, type WorkerConversation } from './worker/conversation.ts'
 import { createWorkerModelCalls, type WorkerModelCalls } from './worker/model-calls.ts'
+import { createWorkerProgramSessions, type WorkerProgramSessions } from './worker/program-sessions.ts'
 import { createWorkerRecords, type WorkerRecords } from './worker/records.ts'
 import { createWorkerToolTokens, type WorkerToolTokens } from './worker/tool-tokens.ts'
 
@@ -71,7 +72,12 @@ export type Usecases = {
   audit: AuditLog
   health: ProviderHealthLog
   idempotency: Idempotency
-  worker: WorkerRecords & WorkerConversation & WorkerModelCalls & WorkerToolTokens & WorkerCodeRuns
+  worker: WorkerRecords &
+    WorkerConversation &
+    WorkerProgramSessions &
+    WorkerModelCalls &
+    WorkerToolTokens &
+    WorkerCodeRuns
 }
 
 export function createUsecases(given: UsecaseDeps): Usecases {
@@ -111,6 +117,7 @@ export function createUsecases(given: UsecaseDeps): Usecases {
     worker: {
       ...createWorkerRecords(deps),
       ...createWorkerConversation(deps),
+      ...createWorkerProgramSessions(deps),
       ...createWorkerModelCalls(deps),
       ...createWorkerToolTokens(deps),
       ...createWorkerCodeRuns(deps),

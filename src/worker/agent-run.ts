@@ -11,6 +11,7 @@ import { messageOf } from '../errors.ts'
 import type { Programs } from '../ports/programs.ts'
 import { createTeller } from './agent-narrator.ts'
 import { runAgentProgram } from './agent-program.ts'
+import { keepSession, laySession, type SessionPlace } from './agent-session.ts'
 import { type LaidSkills, laySkills } from './agent-skills.ts'
 import type { AgentEnd, AgentFailure } from './agent-verdict.ts'
 import { uploadArtifacts } from './artifacts.ts'
@@ -64,7 +65,11 @@ async function execute({ api, log, redact, redactAll }: ReportedRun, execution: 
     tell(event)
     progress.note(event)
   }
-  const end = await runAgentProgram(runtime, job, { programs, signal, path: agent.path, emit, redact: redactAll })
+  const { home } = execution
+  const place: SessionPlace = { runtime, model: agent.model, home, workFolder, note: (line) => log.write(line) }
+  const start = (asked: AgentJob) => runAgentProgram(runtime, asked, { programs, signal, path: agent.path, emit, redact: redactAll })
+  const resume = assignment.session && (await laySession(api, place))
+  const end = await runFrom({ assignment, job, resume, start, note: place.note })
   const told = progress.end()
   const kept = uploadArtifacts(deps, { api, keep: assignment.keep, given, note: (line) => log.write(line) })
   if (!end.ok) {
@@ -73,6 +78,7 @@ async function execute({ api, log, redact, redactAll }: ReportedRun, execution: 
     return failRun(reasons[end.reason], end.message)
   }
   await kept
+  if (assignment.session) await keepSession({ api, readLeftFiles: deps.readLeftFiles, redact }, place, end.sessionId)
   log.write(describeEnd(end))
   await Promise.all([api.submitResult(redact(end.result)), log.flush(), told])
   return { ok: true }
@@ -93,7 +99,24 @@ function describeJob({ assignment, agent, deps, home }: Execution, skills: LaidS
   })
 }
 
-/** A program begins without its earlier conversations: what was said before stands above the prompt. */
+type Beginning = {
+  assignment: WorkAssignment
+  job: AgentJob
+  resume: string | undefined
+  start(job: AgentJob): Promise<AgentEnd>
+  note(line: string): void
+}
+
+/** A program that ends before its model has said anything, and would not go on with its session, begins with the text of it. */
+async function runFrom({ assignment, job, resume, start, note }: Beginning): Promise<AgentEnd> {
+  if (resume === undefined) return start(job)
+  const end = await start({ ...job, prompt: assignment.loop.prompt, resume })
+  if (end.ok || end.turns > 0 || !['NoResult', 'AgentFailed'].includes(end.reason)) return end
+  note(`[does not go on with its own session, and begins with the text of it: ${end.message}]`)
+  return start(job)
+}
+
+/** What was said before stands above the prompt of a program that begins without its own session. */
 function describePrompt({ loop, session }: WorkAssignment): string {
   const past = (session?.messages ?? []).filter(({ role, content }) => role !== 'tool' && content.trim() !== '')
   if (past.length === 0) return loop.prompt

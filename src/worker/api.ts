@@ -3,6 +3,7 @@ import { createClient } from '../client/client.ts'
 import type { WorkAssignment } from '../contract/api/assignment.ts'
 import { type CodeAvailability, type CodeOutcome, type CodeRun, checkCode, runCode } from '../contract/api/code-runs.ts'
 import * as routes from '../contract/api/internal.ts'
+import { keepProgramSession, type ProgramSession, readProgramSession } from '../contract/api/program-sessions.ts'
 import { type ProgressReport, reportProgress } from '../contract/api/progress.ts'
 import { type ErrorReason, isSvcError } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -39,6 +40,9 @@ export interface WorkerApi {
   uploadArtifact(file: ArtifactUpload): Promise<void>
   /** A file that the task was given. */
   readInput(path: string): Promise<Uint8Array>
+  /** The session as the program of an earlier task has kept it; undefined when there is none to go on with. */
+  readProgramSession(model: string): Promise<ProgramSession | undefined>
+  keepProgramSession(model: string, kept: ProgramSession): Promise<void>
   submitResult(text: string): Promise<void>
   /** Steps for the timeline. Sent once, with a short limit: the run does not depend on them. */
   reportProgress(report: ProgressReport): Promise<void>
@@ -156,6 +160,13 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
         const response = await client.open(routes.readInput, { params: { ...params, filename }, signal })
         return new Uint8Array(await response.arrayBuffer())
       }, uploadTimeoutMs),
+    readProgramSession: (model) =>
+      call(
+        (signal) => client.call(readProgramSession, { params, query: { model }, signal }).catch(ignoreMissing),
+        uploadTimeoutMs,
+      ),
+    keepProgramSession: (model, body) =>
+      call((signal) => client.call(keepProgramSession, { params, query: { model }, body, signal }), uploadTimeoutMs),
     submitResult: (text) =>
       call((signal) => client.call(routes.submitResult, { params, raw: { body: text, contentType: plain }, signal })),
     reportProgress: (body) => {

@@ -255,6 +255,40 @@ export function describeSessions(name: string, open: OpenBench): void {
       expect(await contents()).toEqual(['b'])
     })
 
+    it('keeps what a program knows of a session, until the session goes another way', async () => {
+      const own = { program: 'agent runtime p/m', id: 'run-1', text: 'a\0\ud800é\n' }
+      const holder = 'task-1'
+      const keep = (kept = own) => sessions().keepProgram(key, kept, { holder, more: 2 })
+      await expect(keep()).rejects.toMatchObject({ reason: 'Conflict' })
+      await ensure()
+      await expect(keep()).rejects.toMatchObject({ reason: 'Conflict' })
+      await sessions().lock(key, holder)
+      await sessions().append(key, say('a'))
+      await keep({ ...own, text: 'before' })
+      await keep()
+      // What the task has done is not in the session yet.
+      expect(await sessions().findProgram(key, own.program)).toBeUndefined()
+      await sessions().append(key, say('b', 'c'))
+      await bench().reopen()
+      expect(await sessions().findProgram(key, own.program)).toEqual(own)
+      expect(await sessions().findProgram(key, 'agent runtime p/other')).toBeUndefined()
+      expect(await sessions().findProgram({ ...key, name: 'another' }, own.program)).toBeUndefined()
+      await sessions().append(key, say('d'))
+      expect(await sessions().findProgram(key, own.program)).toBeUndefined()
+    })
+
+    it('removes what a program knows with its session', async () => {
+      const own = { program: 'agent runtime p/m', id: 'run-1', text: 'a' }
+      await ensure()
+      await sessions().lock(key, 'task-1')
+      await sessions().keepProgram(key, own, { holder: 'task-1', more: 0 })
+      expect(await sessions().findProgram(key, own.program)).toEqual(own)
+      await sessions().unlock(key, 'task-1')
+      await sessions().remove(key)
+      await ensure()
+      expect(await sessions().findProgram(key, own.program)).toBeUndefined()
+    })
+
     it('sweeps sessions that were not used since a given time and are not locked', async () => {
       for (const name of ['old', 'held', 'used']) await ensure(name)
       await sessions().append({ ...key, name: 'old' }, say('a'))

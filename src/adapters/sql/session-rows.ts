@@ -110,5 +110,6 @@ export async function insertMessages(
 export async function deleteSession(tx: Tx, key: SessionKey): Promise<void> {
   await tx.run(sql`delete from session_messages where ${matchKey(key)}`)
   await tx.run(sql`delete from session_appends where ${matchKey(key)}`)
+  await tx.run(sql`delete from session_programs where ${matchKey(key)}`)
   await tx.run(sql`delete from sessions where ${matchKey(key)}`)
 }

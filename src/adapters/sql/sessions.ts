@@ -1,8 +1,10 @@
-// Sessions in SQL: their rows and who holds them. Their messages are in session-transcripts.ts.
+// Sessions in SQL: their rows and who holds them. Their messages are in session-transcripts.ts,
+// what programs keep of them in session-programs.ts.
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Session, SessionKey, Sessions } from '../../ports/sessions.ts'
 import type { Database, Reader, Tx } from './database.ts'
+import { createProgramSessions } from './session-programs.ts'
 import {
   claimRow,
   deleteSession,
@@ -97,6 +99,7 @@ export function createSessions(deps: { database: Database; clock: Clock }): Sess
   const { database, clock } = deps
   return {
     ...createTranscripts(deps),
+    ...createProgramSessions(deps),
 
     async ensure(key, { create, sessionType }) {
       const now = clock.now().toISOString()

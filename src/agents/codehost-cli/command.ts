@@ -1,6 +1,7 @@
 // GitHub Copilot CLI with a provider of its own: how it is started.
 import { type AgentJob, type AgentRuntime, withoutServerTools } from '../runtime.ts'
 import { createCodehostCliReader } from './events.ts'
+import { codehostCliSession } from './session.ts'
 
 const tokenVariable = 'COPILOT_PROVIDER_BEARER_TOKEN'
 
@@ -28,6 +29,7 @@ function toolArgs({ allowedTools, disallowedTools = [], allowBash }: AgentJob): 
 export const codehostCli: AgentRuntime = {
   command: 'copilot',
   install: 'npm install --global @github/copilot',
+  sessionFile: codehostCliSession,
   prepare(job) {
     const { home, model, prompt, proxy, readFolders, reasoningEffort, resume, systemPrompt, trustsFolder } = job
     return {

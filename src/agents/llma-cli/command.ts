@@ -1,6 +1,7 @@
 // Claude Code: how it is started (NAME-014).
 import { type AgentJob, type AgentRuntime, withoutServerTools } from '../runtime.ts'
 import { createLlmaCliReader } from './events.ts'
+import { llmaCliSession } from './session.ts'
 
 /** They would wait for a time after the run. */
 const neverOffered = ['CronCreate', 'ScheduleWakeup']
@@ -54,6 +55,7 @@ function listArgs(job: AgentJob): string[] {
 export const llmaCli: AgentRuntime = {
   command: 'claude',
   install: 'npm install --global @anthropic-ai/claude-code',
+  sessionFile: llmaCliSession,
   prepare(job) {
     const { home, model, proxy, systemPrompt } = job
     const files: Record<string, string> = systemPrompt === undefined ? {} : { [promptFile]: systemPrompt }

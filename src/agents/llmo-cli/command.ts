@@ -1,6 +1,7 @@
 // Codex: how it is started (NAME-015). It keeps no limits of tools: src/rules/agent-programs.ts refuses tasks that set them.
 import { type AgentJob, type AgentRuntime, withoutServerTools } from '../runtime.ts'
 import { createLlmoCliReader } from './events.ts'
+import { llmoCliSession } from './session.ts'
 
 const tokenVariable = 'SVC_AGENT_TOKEN'
 
@@ -50,6 +51,7 @@ function composeConfig(job: AgentJob): string {
 export const llmoCli: AgentRuntime = {
   command: 'codex',
   install: 'npm install --global @openai/codex',
+  sessionFile: llmoCliSession,
   prepare(job) {
     const session = job.resume === undefined ? [] : ['resume', job.resume]
     return {

@@ -11,6 +11,7 @@ import type { AttemptCheckout, WorkloadLimits, WorkloadRun, WorkloadSpec } from 
 import { parentOf } from '../../rules/family.ts'
 import { limitedAgentOf, limitIterations } from '../../rules/model-choice.ts'
 import { choosePlacement, isComputed } from '../../rules/placement.ts'
+import { limitMessages } from '../../rules/session-messages.ts'
 import { inheritStamp } from '../../rules/stamp.ts'
 import { listTransactionVariables } from '../../rules/token-propagation.ts'
 import { assignAgent } from './agent-assignment.ts'
@@ -218,8 +219,7 @@ async function readSession(
   const reference = task.spec.sessionRef
   if (reference === undefined) return undefined
   const key = { namespace: task.metadata.namespace, name: reference.name }
-  // The agent limits what its tasks may ask for.
-  const limit = Math.min(reference.maxMessages, agent?.spec.session?.maxMessages ?? reference.maxMessages)
+  const limit = limitMessages(reference, agent)
   const stored = await deps.records.sessions.transcript(key, { limit })
   return { name: reference.name, messages: stored.map(({ id, ...message }) => message) }
 }

@@ -2,6 +2,7 @@
 
 import { checkCode, runCode } from '../../contract/api/code-runs.ts'
 import * as routes from '../../contract/api/internal.ts'
+import { keepProgramSession, readProgramSession } from '../../contract/api/program-sessions.ts'
 import { reportProgress } from '../../contract/api/progress.ts'
 import type { Bind } from '../bind.ts'
 import { watchClient } from '../client-presence.ts'
@@ -27,6 +28,13 @@ function bindConversation(bind: Bind, { usecases: { worker } }: HttpDeps): void 
   bind(routes.appendTranscript, async ({ caller, params, body }) => {
     await worker.appendTranscript(caller, params, body)
     return { empty: true }
+  })
+  bind(keepProgramSession, async ({ caller, params, query, body }) => {
+    await worker.keepProgramSession(caller, params, { ...body, model: query.model })
+    return { empty: true }
+  })
+  bind(readProgramSession, async ({ caller, params, query }) => {
+    return { json: await worker.readProgramSession(caller, params, query.model) }
   })
   bind(routes.sendMessage, async ({ caller, params, body }) => {
     await worker.sendMessage(caller, params.namespace, body)

@@ -20,6 +20,7 @@ import { budgetsMigration } from './0017-budgets.ts'
 import { unfinishedLinesMigration } from './0018-unfinished-lines.ts'
 import { creationOrderMigration } from './0019-creation-order.ts'
 import { cacheWritesMigration } from './0020-cache-writes.ts'
+import { programSessionsMigration } from './0021-program-sessions.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -42,4 +43,5 @@ export const migrations: readonly Migration[] = [
   unfinishedLinesMigration,
   creationOrderMigration,
   cacheWritesMigration,
+  programSessionsMigration,
 ]
