@@ -11,7 +11,7 @@ import { messageOf } from '../errors.ts'
 import type { Programs } from '../ports/programs.ts'
 import { createTeller } from './agent-narrator.ts'
 import { runAgentProgram } from './agent-program.ts'
-import { keepSession, laySession, type SessionPlace } from './agent-session.ts'
+import { keepSession, laySession, type SessionPlace, startWithSession } from './agent-session.ts'
 import { type LaidSkills, laySkills } from './agent-skills.ts'
 import type { AgentEnd, AgentFailure } from './agent-verdict.ts'
 import { uploadArtifacts } from './artifacts.ts'
@@ -69,7 +69,8 @@ async function execute({ api, log, redact, redactAll }: ReportedRun, execution: 
   const place: SessionPlace = { runtime, model: agent.model, home, workFolder, note: (line) => log.write(line) }
   const start = (asked: AgentJob) => runAgentProgram(runtime, asked, { programs, signal, path: agent.path, emit, redact: redactAll })
   const resume = assignment.session && (await laySession(api, place))
-  const end = await runFrom({ assignment, job, resume, start, note: place.note })
+  const resumed = resume === undefined ? undefined : { ...job, prompt: assignment.loop.prompt, resume }
+  const end = await startWithSession(start, { job, resumed, note: place.note })
   const told = progress.end()
   const kept = uploadArtifacts(deps, { api, keep: assignment.keep, given, note: (line) => log.write(line) })
   if (!end.ok) {
@@ -97,23 +98,6 @@ function describeJob({ assignment, agent, deps, home }: Execution, skills: LaidS
     home,
     proxy: { url: assignment.api.url, token },
   })
-}
-
-type Beginning = {
-  assignment: WorkAssignment
-  job: AgentJob
-  resume: string | undefined
-  start(job: AgentJob): Promise<AgentEnd>
-  note(line: string): void
-}
-
-/** A program that ends before its model has said anything, and would not go on with its session, begins with the text of it. */
-async function runFrom({ assignment, job, resume, start, note }: Beginning): Promise<AgentEnd> {
-  if (resume === undefined) return start(job)
-  const end = await start({ ...job, prompt: assignment.loop.prompt, resume })
-  if (end.ok || end.turns > 0 || !['NoResult', 'AgentFailed'].includes(end.reason)) return end
-  note(`[does not go on with its own session, and begins with the text of it: ${end.message}]`)
-  return start(job)
 }
 
 /** What was said before stands above the prompt of a program that begins without its own session. */

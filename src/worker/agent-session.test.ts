@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readLeftFiles } from '../adapters/workspaces/left-files.ts'
 import { llmoCliSession } from '../agents/llmo-cli/session.ts'
-import type { AgentRuntime, SessionFile } from '../agents/runtime.ts'
+import type { AgentJob, AgentRuntime, SessionFile } from '../agents/runtime.ts'
 import { longestProgramSession, type ProgramSession } from '../contract/api/program-sessions.ts'
 import { createRedactor } from '../observability/redaction.ts'
-import { keepSession, laySession, type SessionPlace } from './agent-session.ts'
+import { keepSession, laySession, type SessionPlace, startWithSession } from './agent-session.ts'
+import type { AgentEnd, AgentFailure } from './agent-verdict.ts'
 
 const sessionFile: SessionFile = {
   place: (id) => ({ folders: ['notes/early', 'notes/late'], ending: `-${id}.txt` }),
@@ -105,5 +106,46 @@ describe('a session that was kept', () => {
     expect(await laySession(nothing, place())).toBeUndefined()
     expect(await laySession(broken, place())).toBeUndefined()
     expect(notes).toEqual([expect.stringContaining('not now')])
+  })
+})
+
+describe('a run that goes on with a session', () => {
+  const failed = (turns: number, reason: AgentFailure): AgentEnd => ({ ok: false, turns, reason, message: 'why' })
+  const done: AgentEnd = { ok: true, turns: 1, result: 'done' }
+  const job: AgentJob = {
+    prompt: 'text and prompt',
+    model: 'p/m',
+    maxTurns: 2,
+    allowBash: true,
+    trustsFolder: false,
+    workFolder: '/work',
+    readFolders: [],
+    home: '/home',
+    proxy: { url: 'http://127.0.0.1:1', token: 'made-up' },
+  }
+  const resumed = { ...job, prompt: 'prompt', resume: 'abc' }
+  const note = (line: string) => void notes.push(line)
+
+  async function start(first: AgentEnd): Promise<{ end: AgentEnd; prompts: string[] }> {
+    const prompts: string[] = []
+    const end = await startWithSession(
+      ({ prompt }) => {
+        prompts.push(prompt)
+        return Promise.resolve(prompts.length === 1 ? first : done)
+      },
+      { job, resumed, note },
+    )
+    return { end, prompts }
+  }
+
+  it('begins with the text where the program refuses the session', async () => {
+    for (const reason of ['NoResult', 'AgentFailed'] as const)
+      expect(await start(failed(0, reason))).toEqual({ end: done, prompts: ['prompt', 'text and prompt'] })
+    expect(notes).toHaveLength(2)
+  })
+
+  it('ends as it ends once the model has spoken, and where the program was stopped', async () => {
+    for (const first of [done, failed(1, 'AgentFailed'), failed(0, 'Stopped'), failed(0, 'Killed')])
+      expect(await start(first)).toEqual({ end: first, prompts: ['prompt'] })
   })
 })

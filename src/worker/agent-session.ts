@@ -1,10 +1,11 @@
 // The session of a task as its program keeps it itself: laid into the new home before a run, read from there afterwards.
 // Without it a run goes on with the text of the session, so nothing here fails a run.
-import type { AgentRuntime } from '../agents/runtime.ts'
+import type { AgentJob, AgentRuntime } from '../agents/runtime.ts'
 import { longestProgramSession, ProgramSession } from '../contract/api/program-sessions.ts'
 import { messageOf } from '../errors.ts'
 import type { Redactor } from '../observability/redaction.ts'
 import type { LeftFile, ReadLeftFiles } from '../ports/left-files.ts'
+import type { AgentEnd } from './agent-verdict.ts'
 import type { WorkerApi } from './api.ts'
 import { layFiles } from './lay-files.ts'
 
@@ -33,6 +34,26 @@ export async function laySession(
     note(`[its own session cannot be read: ${messageOf(error)}]`)
     return undefined
   }
+}
+
+type Beginning = {
+  /** Begins with the text of the session. */
+  job: AgentJob
+  /** Goes on with the session that was laid. */
+  resumed: AgentJob | undefined
+  note(line: string): void
+}
+
+/** A program that would not go on with its session ends before its model has said anything. */
+export async function startWithSession(
+  start: (job: AgentJob) => Promise<AgentEnd>,
+  { job, resumed, note }: Beginning,
+): Promise<AgentEnd> {
+  if (resumed === undefined) return start(job)
+  const end = await start(resumed)
+  if (end.ok || end.turns > 0 || !['NoResult', 'AgentFailed'].includes(end.reason)) return end
+  note(`[does not go on with its own session, and begins with the text of it: ${end.message}]`)
+  return start(job)
 }
 
 type Keeper = { api: Pick<WorkerApi, 'keepProgramSession'>; readLeftFiles: ReadLeftFiles; redact: Redactor }

@@ -149,6 +149,7 @@ const bodies: Record<string, object> = {
   appendTranscript: { messages: [{ role: 'user', content: 'hi' }] },
   coolDown: { seconds: 0, reason: 'busy' },
   reportCalls: { failures: 1, reason: 'HTTP 500' },
+  keepProgramSession: { id: 'run-1', text: 'hi' },
   reportProgress: { events: [{ type: 'ToolCalled', message: 'Read a' }] },
   appendCheckpoint: { step: 2 },
   saveCheckpoint: { step: 1 },
@@ -171,6 +172,8 @@ const bodies: Record<string, object> = {
 const queries: Record<string, string> = {
   readMessages: 'parentTask=task-a',
   appendCheckpoint: 'number=1',
+  keepProgramSession: 'model=vendor/m',
+  readProgramSession: 'model=vendor/m',
   // Whoever is let in has no stream to read, for the version was never given.
   watchResources: `kinds=Task&namespaces=${place}&resourceVersion=999999999999`,
 }

@@ -73,6 +73,8 @@ describe('the token of an attempt', () => {
     [`POST /internal/v1/checkpoints/${namespace}/${task}?number=1`, { payload: { a: 1 } }],
     [`GET /internal/v1/checkpoints/${namespace}/${task}`, {}],
     [`POST /internal/v1/progress/${namespace}/${task}`, { payload: { events: [step] } }],
+    [`PUT /internal/v1/program-sessions/${namespace}/${task}?model=p/m`, { payload: { id: 'x', text: 'x' } }],
+    [`GET /internal/v1/program-sessions/${namespace}/${task}?model=p/m`, {}],
     [`POST /internal/v1/transcripts/${namespace}/${task}`, { payload: { messages: [{ role: 'user', content: 'x' }] } }],
     [`GET /internal/v1/messages/${namespace}/${task}?parentTask=${task}`, {}],
     [

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { dirname, join } from 'node:path'
 import { LLMock } from '@copilotkit/aimock'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { readLeftFiles } from '../../src/adapters/workspaces/left-files.ts'
 import { acpRuntime } from '../../src/agents/acp/command.ts'
 import { codehostCli } from '../../src/agents/codehost-cli/command.ts'
 import { llmaCli } from '../../src/agents/llma-cli/command.ts'
@@ -11,7 +12,9 @@ import { llmoCli } from '../../src/agents/llmo-cli/command.ts'
 import { opencode } from '../../src/agents/opencode/command.ts'
 import type { AgentEvent, AgentJob, AgentRuntime } from '../../src/agents/runtime.ts'
 import type { AssignedSkill } from '../../src/contract/api/assignment.ts'
+import type { ProgramSession } from '../../src/contract/api/program-sessions.ts'
 import { runAgentProgram } from '../../src/worker/agent-program.ts'
+import { keepSession, laySession, startWithSession } from '../../src/worker/agent-session.ts'
 import { laySkills } from '../../src/worker/agent-skills.ts'
 import type { AgentEnd } from '../../src/worker/agent-verdict.ts'
 import { canCloseNetwork, closeNetwork } from '../fixtures/agents/closed-network.ts'
@@ -277,6 +280,62 @@ describe.each(Object.keys(programsOfAll))('%s', (name) => {
       expect(recorder.bodies.join()).toContain('A greeting ends with a stop.')
       checkAsked(name, program)
       earlier = { job, session: end.sessionId ?? '' }
+    })
+
+    const { sessionFile } = program.runtime
+    it.skipIf(sessionFile === undefined)(
+      'goes on with its session in another home, under limits of its own',
+      async () => {
+        const { job, session } = earlier
+        const { folder, job: next } = makePlace(name, program)
+        const home = join(folder, 'home')
+        const kept: ProgramSession[] = []
+        const api = {
+          keepProgramSession: async (_model: string, one: ProgramSession) => void kept.push(one),
+          readProgramSession: async () => kept[0],
+        }
+        const place = { runtime: program.runtime, model: job.model, note: () => undefined }
+        const asItIs = (text: string) => text
+        await keepSession({ api, readLeftFiles, redact: asItIs }, { ...place, ...job }, session)
+        const resume = await laySession(api, { ...place, ...next, home })
+        expect(resume).toBe(session)
+        script(/greet again/, { calls: [], answer: 'It has been greeted.' })
+        const { read, edit } = program.names
+        const { end } = await run(program.runtime, {
+          ...next,
+          ...(name !== 'llmo-cli' && { allowedTools: [read] }),
+          home,
+          prompt: 'greet again',
+          systemPrompt: 'Be loud as a storm.',
+          resume: session,
+        })
+        expect(end).toMatchObject({ ok: true, result: 'It has been greeted.', turns: 1, sessionId: session })
+        for (const text of ['greet the proxy', 'ends with a stop.', 'The file greets the proxy.', 'loud as a storm'])
+          expect(recorder.bodies.join()).toContain(text)
+        // Instructions of the first run hold for that run alone; Copilot has no place for them but its prompt.
+        if (name !== 'codehost-cli') expect(recorder.bodies.join()).not.toContain('Be brief as a haiku.')
+        const offered = program.offered?.filter((tool) => tool !== edit)
+        if (offered !== undefined) expect(listAsked().flatMap(listOffered).sort()).toEqual(offered.sort())
+      },
+    )
+
+    it.skipIf(sessionFile === undefined)('begins with the text of a session that it cannot read', async () => {
+      const { job, folder } = makePlace(name, program)
+      const place = { runtime: program.runtime, model: job.model, note: () => undefined }
+      const home = join(folder, 'home')
+      const api = { readProgramSession: async () => ({ id: earlier.session, text: '{"type":"half a li' }) }
+      const resume = (await laySession(api, { ...place, ...job, home })) ?? ''
+      script(/from the text/, { calls: [], answer: 'So it begins.' })
+      const asked = { ...job, home }
+      const notes: string[] = []
+      const end = await startWithSession(async (one) => (await run(program.runtime, one)).end, {
+        job: { ...asked, prompt: 'from the text' },
+        resumed: { ...asked, prompt: 'from its own session', resume },
+        note: (line) => void notes.push(line),
+      })
+      expect(end).toMatchObject({ ok: true, result: 'So it begins.' })
+      expect(notes).toEqual([expect.stringContaining('begins with the text')])
+      expect(recorder.bodies.join()).not.toContain('from its own session')
     })
 
     it('goes on with its session, is stopped at its limit of turns, and runs no command where none is allowed', async () => {

@@ -9,6 +9,7 @@ import * as configMaps from './configmaps.ts'
 import * as health from './health.ts'
 import * as internal from './internal.ts'
 import * as metrics from './metrics.ts'
+import * as programSessions from './program-sessions.ts'
 import * as progress from './progress.ts'
 import * as providers from './providers.ts'
 import * as proxies from './proxies.ts'
@@ -43,6 +44,7 @@ const rooms = [
   proxies,
   internal,
   codeRuns,
+  programSessions,
   progress,
 ]
 
