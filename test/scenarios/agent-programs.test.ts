@@ -194,6 +194,31 @@ function checkAsked(name: string, { offered }: Program): void {
   if (name !== 'acp') expect(tools).not.toContain('code_exec')
 }
 
+/** What is offered to the model when a tool is not; whatever there is where tools cannot be limited. */
+function listLeft({ offered }: Program, tool: string): unknown {
+  return offered?.filter((each) => each !== tool).sort() ?? expect.anything()
+}
+
+function expectParts(text: string | undefined, parts: string[]): void {
+  for (const part of parts) expect(text).toContain(part)
+}
+
+/** From one home to another, as from one task to the next. */
+async function carrySession(
+  { runtime }: Program,
+  { job, session }: { job: AgentJob; session: string },
+  next: AgentJob,
+): Promise<{ id: string | undefined; text: string | undefined }> {
+  const kept: ProgramSession[] = []
+  const api = {
+    keepProgramSession: async (_model: string, one: ProgramSession) => void kept.push(one),
+    readProgramSession: async () => kept[0],
+  }
+  const place = { runtime, model: job.model, note: () => undefined }
+  await keepSession({ api, readLeftFiles, redact: (text) => text }, { ...place, ...job }, session)
+  return { id: await laySession(api, { ...place, ...next }), text: kept[0]?.text }
+}
+
 function findProgram({ command }: AgentRuntime): string {
   return command.includes('/') ? command : join(programs, command)
 }
@@ -284,38 +309,30 @@ describe.each(Object.keys(programsOfAll))('%s', (name) => {
 
     const { sessionFile } = program.runtime
     it.skipIf(sessionFile === undefined)(
-      'goes on with its session in another home, under limits of its own',
+      'goes on with its session in another home, within limits of its own',
       async () => {
-        const { job, session } = earlier
-        const { folder, job: next } = makePlace(name, program)
-        const home = join(folder, 'home')
-        const kept: ProgramSession[] = []
-        const api = {
-          keepProgramSession: async (_model: string, one: ProgramSession) => void kept.push(one),
-          readProgramSession: async () => kept[0],
-        }
-        const place = { runtime: program.runtime, model: job.model, note: () => undefined }
-        const asItIs = (text: string) => text
-        await keepSession({ api, readLeftFiles, redact: asItIs }, { ...place, ...job }, session)
-        const resume = await laySession(api, { ...place, ...next, home })
-        expect(resume).toBe(session)
+        const { folder, job } = makePlace(name, program)
+        const next = { ...job, home: join(folder, 'home') }
+        const { id: resume } = await carrySession(program, earlier, next)
+        expect(resume).toBe(earlier.session)
         script(/greet again/, { calls: [], answer: 'It has been greeted.' })
         const { read, edit } = program.names
         const { end } = await run(program.runtime, {
           ...next,
           ...(name !== 'llmo-cli' && { allowedTools: [read] }),
-          home,
           prompt: 'greet again',
           systemPrompt: 'Be loud as a storm.',
-          resume: session,
+          ...(resume !== undefined && { resume }),
         })
-        expect(end).toMatchObject({ ok: true, result: 'It has been greeted.', turns: 1, sessionId: session })
-        for (const text of ['greet the proxy', 'ends with a stop.', 'The file greets the proxy.', 'loud as a storm'])
-          expect(recorder.bodies.join()).toContain(text)
+        expect(end).toMatchObject({ ok: true, result: 'It has been greeted.', turns: 1, sessionId: resume })
+        const asked = recorder.bodies.join()
+        expectParts(asked, ['greet the proxy', 'ends with a stop.', 'The file greets the proxy.', 'loud as a storm'])
         // Instructions of the first run hold for that run alone; Copilot has no place for them but its prompt.
-        if (name !== 'codehost-cli') expect(recorder.bodies.join()).not.toContain('Be brief as a haiku.')
-        const offered = program.offered?.filter((tool) => tool !== edit)
-        if (offered !== undefined) expect(listAsked().flatMap(listOffered).sort()).toEqual(offered.sort())
+        if (name !== 'codehost-cli') expect(asked).not.toContain('Be brief as a haiku.')
+        expect([...new Set(listAsked().flatMap(listOffered))].sort()).toEqual(listLeft(program, edit))
+        const third = { ...job, home: join(folder, 'third') }
+        const { text } = await carrySession(program, { job: next, session: earlier.session }, third)
+        expectParts(text, ['greet the proxy', 'greet again', 'It has been greeted.'])
       },
     )
 

@@ -3,12 +3,7 @@ import { z } from 'zod'
 import { parseLine } from '../json-line.ts'
 import type { SessionFile } from '../runtime.ts'
 
-const Entry = z.object({
-  type: z.union([
-    z.enum(['session.start', 'session.compaction_start', 'session.compaction_complete']),
-    z.string().regex(/^(user|assistant|tool)\./),
-  ]),
-})
+const Entry = z.object({ type: z.string().regex(/^(session\.start$|(user|assistant|tool)\.)/) })
 
 function keepConversation(text: string): string {
   const kept = text.split('\n').filter((line) => parseLine(Entry, line) !== undefined)
