@@ -67,7 +67,8 @@ async function execute({ api, log, redact, redactAll }: ReportedRun, execution: 
   }
   const { home } = execution
   const place: SessionPlace = { runtime, model: agent.model, home, workFolder, note: (line) => log.write(line) }
-  const start = (asked: AgentJob) => runAgentProgram(runtime, asked, { programs, signal, path: agent.path, emit, redact: redactAll })
+  const surroundings = { programs, signal, path: agent.path, emit, redact: redactAll }
+  const start = (asked: AgentJob) => runAgentProgram(runtime, asked, surroundings)
   const resume = assignment.session && (await laySession(api, place))
   const resumed = resume === undefined ? undefined : { ...job, prompt: assignment.loop.prompt, resume }
   const end = await startWithSession(start, { job, resumed, note: place.note })
