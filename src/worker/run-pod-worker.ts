@@ -21,6 +21,8 @@ export type PodWorkerProgram = {
 
 /** The most of a termination message that the kubelet keeps. */
 const longestOutcome = 4096
+/** Any time: nothing is done then. */
+const aliveMs = 60_000
 
 type File = { folder: string; name: string }
 
@@ -79,7 +81,14 @@ async function runMounted({ load, stop }: PodWorkerProgram, root: string): Promi
 /** Runs to the end and returns the exit code: 0 when the result is submitted, 1 when it failed. */
 export async function runPodWorker(program: PodWorkerProgram): Promise<number> {
   const root = program.root ?? '/'
-  const outcome = await runMounted(program, root)
-  await writeFile(join(root, mountedFiles.outcome), writeOutcome(outcome))
-  return outcome.ok ? 0 : 1
+  // A pause alone does not keep a process alive; the worker may have nothing else to do until another container is up, or
+  // the service is back.
+  const staysAlive = setInterval(() => undefined, aliveMs)
+  try {
+    const outcome = await runMounted(program, root)
+    await writeFile(join(root, mountedFiles.outcome), writeOutcome(outcome))
+    return outcome.ok ? 0 : 1
+  } finally {
+    clearInterval(staysAlive)
+  }
 }
