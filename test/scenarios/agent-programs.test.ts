@@ -21,6 +21,7 @@ import { canCloseNetwork, closeNetwork } from '../fixtures/agents/closed-network
 import { plainPrograms } from '../fixtures/agents/plain-programs.ts'
 import { type AskedModel, effortOf, listOffered, type Recorder, startRecorder } from '../fixtures/agents/recorder.ts'
 import { layTraps } from '../fixtures/agents/traps.ts'
+import { type Call, call, writeCalls } from '../fixtures/agents/write-calls.ts'
 import { removeFolder, type Service, startService } from './service.ts'
 
 const usage = { prompt_tokens: 21, completion_tokens: 9, input_tokens: 21, output_tokens: 9 }
@@ -59,14 +60,13 @@ beforeEach(() => {
   vendor.resetMatchCounts()
 })
 
-type Call = { name: string; arguments: string }
-const call = (name: string, input: unknown): Call => ({ name, arguments: JSON.stringify(input) })
+const greeting = 'Good morning, proxy.\n'
 
 /** What a program calls its tools, and how they are used. */
 type Program = {
   runtime: AgentRuntime
   model: string
-  /** Writes `Good morning, proxy.` over the file. */
+  /** Writes the greeting over the file. */
   edit(file: string): Call
   read(file: string): Call
   run(command: string): Call
@@ -83,7 +83,7 @@ const programsOfAll: Record<string, Program> = {
     runtime: llmaCli,
     model: 'llma-vendor/test-model',
     read: (file) => call('Read', { file_path: file }),
-    edit: (file) => call('Write', { file_path: file, content: 'Good morning, proxy.\n' }),
+    edit: (file) => writeCalls['llma-cli'](file, greeting),
     run: (command) => call('Bash', { command, description: 'runs it' }),
     names: { read: 'Read', edit: 'Write', run: 'Bash' },
     other: 'Agent',
@@ -93,7 +93,7 @@ const programsOfAll: Record<string, Program> = {
     runtime: llmoCli,
     model: 'llmo-vendor/test-model',
     read: (file) => call('exec_command', { cmd: `cat ${file}` }),
-    edit: (file) => call('exec_command', { cmd: `echo 'Good morning, proxy.' >${file}` }),
+    edit: (file) => writeCalls['llmo-cli'](file, greeting),
     run: (cmd) => call('exec_command', { cmd }),
     names: { read: 'command_execution', edit: 'command_execution', run: 'command_execution' },
     other: 'view_image',
@@ -102,7 +102,7 @@ const programsOfAll: Record<string, Program> = {
     runtime: codehostCli,
     model: 'llmo-vendor/test-model',
     read: (path) => call('view', { path }),
-    edit: (path) => call('create', { path, file_text: 'Good morning, proxy.\n' }),
+    edit: (file) => writeCalls['codehost-cli'](file, greeting),
     run: (command) => call('bash', { command, description: 'runs it' }),
     names: { read: 'view', edit: 'create', run: 'bash' },
     other: 'task',
@@ -112,7 +112,7 @@ const programsOfAll: Record<string, Program> = {
     runtime: opencode,
     model: 'llmo-vendor/test-model',
     read: (filePath) => call('read', { filePath }),
-    edit: (filePath) => call('write', { filePath, content: 'Good morning, proxy.\n' }),
+    edit: (file) => writeCalls.opencode(file, greeting),
     run: (command) => call('bash', { command, description: 'runs it' }),
     names: { read: 'read', edit: 'write', run: 'bash' },
     other: 'task',
@@ -122,7 +122,7 @@ const programsOfAll: Record<string, Program> = {
     runtime: acpRuntime([process.execPath, join(clients, 'acp-agent.mjs')]),
     model: 'llmo-vendor/test-model',
     read: (path) => call('read_file', { path }),
-    edit: (path) => call('write_file', { path, content: 'Good morning, proxy.\n' }),
+    edit: (file) => writeCalls.acp(file, greeting),
     run: (command) => call('run_command', { command }),
     names: { read: 'read_file', edit: 'write_file', run: 'run_command' },
     other: 'run_command',
@@ -287,7 +287,7 @@ describe.each(Object.keys(programsOfAll))('%s', (name) => {
       })
       await world.close()
       expect(end).toMatchObject({ ok: true, result: 'The file greets the proxy.', turns: 3 })
-      expect(readFileSync(file, 'utf8')).toBe('Good morning, proxy.\n')
+      expect(readFileSync(file, 'utf8')).toBe(greeting)
       // Not every program names its session at the beginning.
       const told = events.filter(({ type }) => type !== 'session')
       expect(told).toMatchObject([
