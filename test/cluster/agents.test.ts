@@ -179,11 +179,13 @@ describeOnCluster(`agents on a cluster${obstacle === undefined ? '' : ` (skipped
     const others = programNames.filter((name) => name !== 'llma-cli')
     const branchOf = (name: ProgramName) => `svc/${name}`
     const greetingOf = (name: ProgramName) => `hello from ${name}`
+    // Not every program writes over a file that it has not read.
+    const file = 'docs/greeting.txt'
 
     beforeAll(async () => {
       const found = others.filter(hasImage)
       for (const name of found) {
-        const write = writeCalls[name]('/workspace/greeting.txt', `${greetingOf(name)}\n`)
+        const write = writeCalls[name](`/workspace/${file}`, `${greetingOf(name)}\n`)
         script(new RegExp(`greet as ${name}`), [write], `It greets as ${name}.`)
       }
       await applyTasks(
@@ -206,9 +208,9 @@ describeOnCluster(`agents on a cluster${obstacle === undefined ? '' : ` (skipped
           expect(status?.usage?.llmCalls).toBeGreaterThanOrEqual(2)
           const result = await resultOf(name)
           expect(result).toMatchObject({ version: 1, summary: `It greets as ${name}.`, pushBranch: branchOf(name) })
-          expect(result.files).toEqual(['greeting.txt'])
-          expect(result.diff).toContain(`-hello\n+${greetingOf(name)}\n`)
-          expect(git(bare, ['show', `${branchOf(name)}:greeting.txt`])).toBe(greetingOf(name))
+          expect(result.files).toEqual([file])
+          expect(result.diff).toContain(`+++ b/${file}\n@@ -0,0 +1 @@\n+${greetingOf(name)}\n`)
+          expect(git(bare, ['show', `${branchOf(name)}:${file}`])).toBe(greetingOf(name))
           const log = await logOf(name)
           expect(log).not.toContain('not kept apart')
           for (const word of [password, vendorKey]) expect(`${log}${JSON.stringify(result)}`).not.toContain(word)
