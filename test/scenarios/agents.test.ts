@@ -23,6 +23,7 @@ import { type GitServer, startGitServer } from '../fixtures/git/server.ts'
 import { waitFor } from '../fixtures/time.ts'
 import {
   createTask,
+  findProcesses,
   getTask,
   readResult,
   removeFolder,
@@ -290,6 +291,23 @@ describe.skipIf(isMissing && process.env.SVC_TEST_REPORT === undefined)(title, (
       expect.stringMatching(/^StepsLeftOut: \d+ more steps are in the log alone$/),
     ])
     expect(steps.length).toBeLessThan(1100)
+  })
+
+  it('writes nothing outside of its workspace and its home', async () => {
+    await createTask(service, 'wanders', rogueTask('wander'))
+    await waitForPhase(service, 'wanders', 'Succeeded')
+    const folders = ['/', '/etc', '/usr', '/home', '/root', '/var/tmp', service.folder]
+    expect(folders.filter((folder) => existsSync(join(folder, 'svc-rogue-was-here')))).toEqual([])
+  })
+
+  it('has a bounded number of processes, of which none goes on after it', async (context) => {
+    const { controllers } = await findControlGroups()
+    context.skip(!controllers.includes('pids'), 'no control group for processes can be made here')
+    await createTask(service, 'forks', rogueTask('fork'))
+    await waitForPhase(service, 'forks', 'Succeeded')
+    const [, started] = /^(\d+) processes$/.exec(await readResult(service, 'forks')) ?? []
+    expect(Number(started)).toBeLessThan(512)
+    await waitFor(() => findProcesses('47110').length === 0, 'its processes to be gone')
   })
 
   it('whose program uses too much memory fails with a reason that says so', async (context) => {
