@@ -65,11 +65,9 @@ export const awaitedFields: readonly AwaitedField[] = [
   ...listTools('Task', 'ai.tools[]'),
   {
     kind: 'Agent',
-    path: 'coordination.enabled',
-    values: [true],
-    governs: 'coordination',
+    path: 'coordination.approvalRequiredTools',
     capability: 'coordination',
-    instead: 'let a chat or a program of yours make the tasks',
+    instead: 'remove it: tools run without approval',
   },
   {
     kind: 'Agent',

@@ -20,6 +20,7 @@ import { uploadArtifacts, uploadRejected } from './artifacts.ts'
 import { type CallReports, createCallReports } from './call-reports.ts'
 import { createRunSaver, loadRun, type SaveRun } from './checkpoint.ts'
 import { openConversation } from './conversation.ts'
+import { openCoordination } from './coordination.ts'
 import type { WorkerDeps } from './deps.ts'
 import { explainCrash, readEnding } from './ending.ts'
 import { type GivenFiles, placeInputs } from './inputs.ts'
@@ -59,7 +60,7 @@ export function runAi(assignment: WorkAssignment, deps: WorkerDeps, signal: Abor
   return runReported(assignment, { deps, signal }, async ({ api, log, redact, redactAll }) => {
     const reports = createCallReports({ send: api.reportCalls, redact: redactAll, clock: deps.clock })
     const links = createLinks()
-    const host = createHost(assignment, deps, { api, log, links })
+    const host = createHost(assignment, deps, { api, log, links, redact })
     const run = { assignment, deps, api, log, reports, host, redact, redactAll, signal }
     const outcome = await execute(run).finally(links.close)
     if (!signal.aborted) await reports.settle()
@@ -85,15 +86,16 @@ function openSkills({ skills = [] }: WorkAssignment): Tool[] {
   return skills.length === 0 ? [] : [createSkillRead(skills)]
 }
 
-type Surroundings = { api: WorkerApi; log: TaskLog; links: Links }
+type Surroundings = { api: WorkerApi; log: TaskLog; links: Links; redact: Redactor }
 
-function createHost(assignment: WorkAssignment, deps: WorkerDeps, { api, log, links }: Surroundings): ToolHost {
+function createHost(assignment: WorkAssignment, deps: WorkerDeps, { api, log, links, redact }: Surroundings): ToolHost {
   const { allowNetworks, deny } = assignment.egress
   return createToolHost({
     builtin: assignment.loop.tools,
     custom: [
       ...assignment.customTools.flatMap((tool) => createCustomTools(tool, deps.clock)),
       ...openSkills(assignment),
+      ...openCoordination(assignment, { api, redact }),
     ],
     context: {
       workspaceRoot: deps.workspaceRoot,

@@ -43,6 +43,8 @@ export interface WorkerApi {
   /** The session as the program of an earlier task has kept it; undefined when there is none to go on with. */
   readProgramSession(model: string): Promise<ProgramSession | undefined>
   keepProgramSession(model: string, kept: ProgramSession): Promise<void>
+  /** NotConfigured without a plan store. */
+  savePlan(plan: routes.PlanSave): Promise<void>
   submitResult(text: string): Promise<void>
   /** Steps for the timeline. Sent once, with a short limit: the run does not depend on them. */
   reportProgress(report: ProgressReport): Promise<void>
@@ -167,6 +169,7 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
       ),
     keepProgramSession: (model, body) =>
       call((signal) => client.call(keepProgramSession, { params, query: { model }, body, signal }), uploadTimeoutMs),
+    savePlan: (body) => call((signal) => client.call(routes.savePlan, { params, body, signal })),
     submitResult: (text) =>
       call((signal) => client.call(routes.submitResult, { params, raw: { body: text, contentType: plain }, signal })),
     reportProgress: (body) => {

@@ -27,8 +27,8 @@ describe('a field that waits for a capability', () => {
     ['tasks', aiTask('a', { ai: { tools: ['recall_memory'] } }), 'spec.ai.tools[0]', 'durable memory'],
     [
       'agents',
-      { name: 'a', spec: { coordination: { enabled: true } } },
-      'spec.coordination.enabled',
+      { name: 'a', spec: { coordination: { enabled: true, approvalRequiredTools: ['weather'] } } },
+      'spec.coordination.approvalRequiredTools',
       'agent coordination',
     ],
     ['agents', { name: 'a', spec: { tools: [{ name: 'get_issue' }] } }, 'spec.tools[0].name', 'the code host'],
@@ -61,7 +61,7 @@ describe('a field that waits for a capability', () => {
     await service.ports.resources.create('Agent', { metadata: key, spec: { tools } } as never)
     const put = (spec: object) => service.call('PUT /api/v1/agents/old', { payload: { spec } })
     expect((await put({ tools, ttlAfterLastTask: '1h' })).statusCode).toBe(200)
-    expect((await put({ tools, coordination: { enabled: true } })).statusCode).toBe(400)
+    expect((await put({ tools, coordination: { autonomous: true } })).statusCode).toBe(400)
   })
 })
 

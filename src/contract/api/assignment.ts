@@ -5,6 +5,7 @@ import { field } from '../field.ts'
 import { Price, RateLimit } from '../resources/provider.ts'
 import { reasoningEfforts } from '../resources/runtime-types.ts'
 import { vendorTypes } from '../resources/vendor.ts'
+import { AssignedCoordination } from './assigned-coordination.ts'
 import { AssignedTool } from './assigned-tool.ts'
 import { TranscriptMessage } from './sessions.ts'
 
@@ -191,6 +192,10 @@ export const WorkAssignment = z.object({
     'Models that the loop may call.',
   ),
   agent: field(AssignedAgent.optional(), 'Present: an agent program runs, and calls its model through the proxies.'),
+  coordination: field(
+    AssignedCoordination.optional(),
+    'Present: the agent coordinates, and its model has the tools for it.',
+  ),
   customTools: field(z.array(AssignedTool), 'Tool resources that the model may call.'),
   skills: field(
     z.array(AssignedSkill).optional(),

@@ -21,7 +21,7 @@ const fields: Record<string, { heeded: string } | { refused: unknown; allowed?: 
   secretRef: { heeded: 'keys of its own provider' },
   session: { heeded: 'what stands above the prompt, and how long it is kept' },
   rateLimit: { refused: { requestsPerMinute: 1 } },
-  coordination: { heeded: 'refused for every agent until it is there' },
+  coordination: { refused: { enabled: true }, allowed: { enabled: false } },
   maxIterations: { refused: 5 },
   'runtime.type': { heeded: 'the program' },
   'runtime.runtimeRef': { refused: { name: 'own' } },
@@ -56,7 +56,8 @@ describe('an agent with a runtime', () => {
   const refusals = Object.entries(fields).flatMap(([path, what]) => ('refused' in what ? [[path, what] as const] : []))
   it.each(refusals)('is refused with %s, and told what to do instead', (path, { refused, allowed }) => {
     const [problem] = agentProblems(AgentSpec.parse(specWith(path, refused)))
-    expect(problem?.path).toBe(path === 'runtime.runtimeRef' ? 'runtime' : path)
+    const at: Record<string, string> = { 'runtime.runtimeRef': 'runtime', coordination: 'coordination.enabled' }
+    expect(problem?.path).toBe(at[path] ?? path)
     expect(problem?.message).toMatch(/(;|, not both)/)
     if (allowed !== undefined) expect(paths(specWith(path, allowed))).toEqual([])
     if (!path.startsWith('runtime')) expect(paths({ ...specWith(path, refused), runtime: undefined })).toEqual([])

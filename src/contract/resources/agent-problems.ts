@@ -10,7 +10,7 @@ export type UnusedField = {
   /** The sort of runtime that it concerns; absent: every one. */
   of?: 'llmo-cli' | 'runtimeRef'
   /** The value that it concerns; absent: any, but for a list that is empty (`isList`). */
-  value?: false
+  value?: boolean
   isList?: true
   /** Why, and what to do. */
   advice: string
@@ -33,6 +33,11 @@ export const unusedWithRuntime: readonly UnusedField[] = [
   { path: 'model.maxTokens', advice: noSampling },
   { path: 'maxIterations', advice: 'has no effect with runtime; use runtime.defaultMaxTurns' },
   { path: 'rateLimit', advice: 'has no effect with runtime; set rateLimit of its provider' },
+  {
+    path: 'coordination.enabled',
+    value: true,
+    advice: 'has no effect with runtime: its program has tools of its own; remove it',
+  },
   {
     path: 'runtime.defaultAllowedTools',
     of: 'llmo-cli',

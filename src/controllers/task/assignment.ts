@@ -17,6 +17,7 @@ import { listTransactionVariables } from '../../rules/token-propagation.ts'
 import { assignAgent } from './agent-assignment.ts'
 import { takeTaskToken } from './child-token.ts'
 import { buildCommand } from './command.ts'
+import { assignCoordination } from './coordination.ts'
 import { type Environment, resolveEnvironment } from './environment.ts'
 import type { NewAttempt, References } from './references.ts'
 import type { TaskControllerDeps } from './settings.ts'
@@ -135,6 +136,7 @@ async function buildAssignment(
       ...describeLimit(references.agent),
     },
     agent: await assignAgent(deps, attempt),
+    coordination: assignCoordination(attempt),
     customTools: references.customTools,
     ...(references.skills.length > 0 && { skills: references.skills }),
     // What changes in a repository is its diff.
