@@ -41,8 +41,8 @@ describe('what the service cannot do yet', () => {
 
   it('is said in CEL, which asks for every part on the way', () => {
     expect(ruleOf('Tool', 'mcp.actor')).toBe('has(object.spec.mcp) && has(object.spec.mcp.actor)')
-    expect(ruleOf('Agent', 'coordination.autonomous')).toBe(
-      'has(object.spec.coordination) && has(object.spec.coordination.autonomous) && object.spec.coordination.autonomous in [true]',
+    expect(ruleOf('Task', 'execution.workspace.enabled')).toBe(
+      'has(object.spec.execution) && has(object.spec.execution.workspace) && has(object.spec.execution.workspace.enabled) && object.spec.execution.workspace.enabled in [true]',
     )
     expect(ruleOf('Agent', 'tools[].name')).toMatch(
       /^has\(object.spec.tools\) && object.spec.tools.exists\(entry, entry.name in \['delegate_task', /,

@@ -3,7 +3,7 @@
 import { type UnusedField, unusedWithRuntime } from './resources/agent-problems.ts'
 import { Workspace } from './resources/execution.ts'
 import type { Kind } from './resources/index.ts'
-import { fixedFields, terminalPhases } from './resources/task.ts'
+import { fixedFields, pausingFields, type TaskSpec, terminalPhases } from './resources/task.ts'
 
 /** A CEL rule of a definition (`x-kubernetes-validations`). */
 export type ValidationRule = { rule: string; message: string; messageExpression?: string; fieldPath?: string }
@@ -33,13 +33,22 @@ const hadStarted = [
   .map((part) => `(has(oldSelf.status) && ${part})`)
   .join(' || ')
 
-/** The rule of `task-changes.ts`: nearly all fields of a started task are fixed. `self` is the whole object. */
-const taskTransitions: ValidationRule[] = fixedFields.map((field) => ({
-  rule: `!(${hadStarted}) || (has(self.spec.${field}) == has(oldSelf.spec.${field}) && (!has(self.spec.${field}) || self.spec.${field} == oldSelf.spec.${field}))`,
-  messageExpression: `'is fixed: the task has started and is ' + (has(oldSelf.status.phase) ? oldSelf.status.phase : 'Pending')`,
-  message: 'is fixed: the task has started',
-  fieldPath: `.spec.${field}`,
-}))
+const hadEnded = `has(oldSelf.status) && has(oldSelf.status.phase) && oldSelf.status.phase in [${ended}]`
+
+/** The rules of `task-changes.ts`: nearly all fields of a started task are fixed. `self` is the whole object. */
+const taskTransitions: ValidationRule[] = [
+  ...fixedFields.map((field) => writeFixed(field, hadStarted)),
+  ...pausingFields.map((field) => writeFixed(field, hadEnded)),
+]
+
+function writeFixed(field: keyof TaskSpec, since: string): ValidationRule {
+  return {
+    rule: `!(${since}) || (has(self.spec.${field}) == has(oldSelf.spec.${field}) && (!has(self.spec.${field}) || self.spec.${field} == oldSelf.spec.${field}))`,
+    messageExpression: `'is fixed: the task has started and is ' + (has(oldSelf.status.phase) ? oldSelf.status.phase : 'Pending')`,
+    message: 'is fixed: the task has started',
+    fieldPath: `.spec.${field}`,
+  }
+}
 
 function workspaceRules(path: string): ValidationRule[] {
   const others = Workspace.keyof().options.filter((field) => field !== 'gitRepo')
@@ -135,6 +144,10 @@ const agentRules: ValidationRule[] = [
   {
     rule: `!(${has('execution.workspace')})`,
     message: 'execution.workspace has no effect on an agent; set it on the task',
+  },
+  {
+    rule: `!(${equals('coordination.autonomous', 'true')}) || (${equals('coordination.enabled', 'true')})`,
+    message: 'coordination.autonomous has no effect without coordination.enabled; set both',
   },
   ...unusedWithRuntime.map(writeUnused),
 ]

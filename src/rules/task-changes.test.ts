@@ -42,6 +42,13 @@ describe('the fields that can no longer change', () => {
   })
 })
 
+it('suspend can change until the task has ended', () => {
+  const fixed = (status: object) => findFixedChanges(makeTask({}, status), ['suspend'])
+  expect(fixed({ phase: 'Running', attempts: 1 })).toEqual([])
+  expect(fixed({ phase: 'Pending', attempts: 1 })).toEqual([])
+  expect(fixed({ phase: 'Failed', attempts: 1 })).toEqual(['suspend'])
+})
+
 describe('a task that acts for a person', () => {
   const task = makeTask({ requestedBy: { subject: 'ann', issuer: 'https://id' } })
 

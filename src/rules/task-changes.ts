@@ -2,7 +2,14 @@
 // the same rules for kubectl.
 import { isDeepStrictEqual } from 'node:util'
 import type { RequestedBy } from '../contract/resources/requester.ts'
-import { fixedFields, hasStarted, type Task, TaskSpec } from '../contract/resources/task.ts'
+import {
+  fixedFields,
+  hasStarted,
+  isTerminalPhase,
+  pausingFields,
+  type Task,
+  TaskSpec,
+} from '../contract/resources/task.ts'
 
 /** The service sets these itself; an update without them keeps them. */
 const stamped: readonly string[] = ['requestedBy', 'transaction']
@@ -21,7 +28,9 @@ export function listChangedFields(before: Task, spec: TaskSpec): (keyof TaskSpec
 
 /** Those of the changed fields that can no longer change. */
 export function findFixedChanges(before: Task, changed: readonly (keyof TaskSpec)[]): (keyof TaskSpec)[] {
-  return hasStarted(before.status) ? changed.filter((field) => fixedFields.includes(field)) : []
+  const hasEnded = isTerminalPhase(before.status?.phase)
+  const isFixed = (field: keyof TaskSpec) => fixedFields.includes(field) || (hasEnded && pausingFields.includes(field))
+  return hasStarted(before.status) ? changed.filter(isFixed) : []
 }
 
 /** Whether the change makes the task do something else in the name of somebody who did not ask for it. */

@@ -34,11 +34,12 @@ const running: TaskStatus = { phase: 'Running', attempts: 1, startTime: '2026-03
 const failed = { phase: 'Failed', reason: 'ExitCode', message: 'the command ended with exit code 3' } as const
 
 describe('decideTask', () => {
-  it('holds a suspended task that has not started, until it is changed', () => {
+  it('starts nothing of a suspended task until it is changed, not even a retry', () => {
     const spec = { suspend: true }
     expect(decide({ spec })).toMatchObject({ action: 'hold', reason: 'Suspended' })
     expect(decide({ spec, status: { phase: 'Pending' } })).toMatchObject({ action: 'hold' })
-    expect(decide({ spec, status: { phase: 'Pending', attempts: 1 } })).toEqual({ action: 'start' })
+    expect(decide({ spec, status: { phase: 'Pending', attempts: 1 } })).toMatchObject({ action: 'hold' })
+    expect(decide({ spec, status: running }, { phase: 'Running' })).toMatchObject({ action: 'watch' })
   })
 
   it('starts a new task, and one that is Pending', () => {

@@ -1,17 +1,10 @@
 // The phase machine of tasks: from the stored task and the observed attempt to the one thing to do now.
 import { formatDuration, tryParseDuration } from '../contract/duration.ts'
 import { type FailureReason, failures, type PlaceFailure, type RunFailure } from '../contract/failures.ts'
-import { hasStarted, isTerminalPhase, type Task } from '../contract/resources/task.ts'
+import { isTerminalPhase, type Task } from '../contract/resources/task.ts'
 import { findCondition } from './conditions.ts'
-import {
-  type AttemptFailure,
-  countRuns,
-  maxInterruptions,
-  mayRetry,
-  type RetryCounts,
-  reasonOf,
-  retryDelayMs,
-} from './retry.ts'
+import { countsOfIteration } from './iteration.ts'
+import { type AttemptFailure, countRuns, maxInterruptions, mayRetry, reasonOf, retryDelayMs } from './retry.ts'
 
 /** The observed state of the live attempt (the same shape as in the workloads port). */
 export type AttemptState =
@@ -71,10 +64,6 @@ export const cancelAnnotation = 'svc.ai/cancel-requested'
 /** Type of the condition that is True while an attempt waits for a node, its image or quota. */
 export const waitingCondition = 'WaitingToRun'
 
-function countsOf(task: Task): RetryCounts {
-  return { attempts: task.status?.attempts ?? 0, interruptions: task.status?.interruptions ?? 0 }
-}
-
 /** When the attempt's time starts: not before it runs (TASK-041). Undefined before that. */
 function beginOf(task: Task, attempt: AttemptState | undefined): number | undefined {
   if (attempt?.phase === 'Running' && attempt.startedAt !== undefined) return attempt.startedAt.getTime()
@@ -97,7 +86,8 @@ function describeTimeout(task: Task): string {
   return `task timed out after ${timeout}; raise spec.timeout or make the work smaller`
 }
 
-function describeCancel(task: Task): string | undefined {
+/** Why the task is to be cancelled; undefined when nobody asked. */
+export function describeCancel(task: Task): string | undefined {
   const reason = task.metadata.annotations?.[cancelAnnotation]
   if (reason === undefined) return undefined
   return reason.trim() === '' ? 'cancelled on request' : `cancelled: ${reason.trim()}`
@@ -111,7 +101,7 @@ export function decideFailedAttempt(task: Task, failure: AttemptFailure, random:
   if (reason === 'DeadlineExceeded' && task.spec.timeout !== undefined) {
     return { action: 'fail', reason: 'TimedOut', message: describeTimeout(task) }
   }
-  const counts = countsOf(task)
+  const counts = countsOfIteration(task)
   const cause = failure.cause === undefined ? {} : { cause: failure.cause }
   if (!mayRetry(task.spec.retryPolicy, counts, failure)) {
     const runs = countRuns(counts)
@@ -125,7 +115,8 @@ export function decideFailedAttempt(task: Task, failure: AttemptFailure, random:
 
 /** `cause`: why the attempt was lost, as far as known. */
 function decideLoss(task: Task, cause?: string): TaskDecision {
-  const { attempts, interruptions } = countsOf(task)
+  const { interruptions } = countsOfIteration(task)
+  const attempts = task.status?.attempts ?? 0
   if (interruptions >= maxInterruptions) {
     const last = cause === undefined ? '' : ` (${cause})`
     const message = `attempt ${attempts} was interrupted too${last}, like ${interruptions} before it; check whether the task crashes its host, then create it again`
@@ -203,7 +194,7 @@ const suspended = {
 } as const
 
 function decidePending(task: Task, now: Date): TaskDecision {
-  if (task.spec.suspend && !hasStarted(task.status)) return suspended
+  if (task.spec.suspend) return suspended
   const notBefore = task.status?.nextRetryTime === undefined ? 0 : Date.parse(task.status.nextRetryTime)
   const lookAgainMs = notBefore - now.getTime()
   if (lookAgainMs <= 0) return { action: 'start' }

@@ -6,18 +6,24 @@ import { type Message, userText } from '../llm/messages.ts'
 import { describeOutput } from '../llm/output-check.ts'
 import { listSkills } from '../tools/skills/skill-list.ts'
 import { skillReadName } from '../tools/skills/skill-read.ts'
+import { describeIterations, quotePlan } from './iteration-prompt.ts'
 
 /** The state of a new run: system prompt, the session so far, the prompt. */
-export function openConversation({ loop, session, skills = [] }: WorkAssignment): LoopState {
+export function openConversation({ loop, session, skills = [], coordination }: WorkAssignment): LoopState {
   const history = (session?.messages ?? []).flatMap(readMessage)
   // Vendors require the user to speak first.
   const start = history.findIndex((message) => message.role === 'user')
   const past = start === -1 ? [] : history.slice(start)
   const shape = loop.outputSchema === undefined ? '' : describeOutput(loop.outputSchema)
-  const system = [loop.systemPrompt, listSkills(skills, `with ${skillReadName}`), shape]
+  const system = [
+    loop.systemPrompt,
+    listSkills(skills, `with ${skillReadName}`),
+    describeIterations(coordination),
+    shape,
+  ]
     .filter((text) => text !== '')
     .join('\n\n')
-  return createLoopState({ system, messages: [...past, userText(loop.prompt)] })
+  return createLoopState({ system, messages: [...past, userText(loop.prompt + quotePlan(coordination))] })
 }
 
 /** Tool messages of a transcript are summaries without the call they answer; the spoken text is enough. */

@@ -8,7 +8,6 @@ const proofs: Record<AwaitedCapability, string> = {
   executionWorkspaces: 'WS-003',
   mcpActors: 'MCP-001',
   coordination: 'COORD-001',
-  autonomy: 'PLAN-016',
   memory: 'COORD-012',
   codehost: 'CODEHOST-001',
   scans: 'SCAN-001',

@@ -61,7 +61,7 @@ describe('a field that waits for a capability', () => {
     await service.ports.resources.create('Agent', { metadata: key, spec: { tools } } as never)
     const put = (spec: object) => service.call('PUT /api/v1/agents/old', { payload: { spec } })
     expect((await put({ tools, ttlAfterLastTask: '1h' })).statusCode).toBe(200)
-    expect((await put({ tools, coordination: { autonomous: true } })).statusCode).toBe(400)
+    expect((await put({ tools: [...tools, { name: 'get_issue' }] })).statusCode).toBe(400)
   })
 })
 

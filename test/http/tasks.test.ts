@@ -157,14 +157,18 @@ describe('changing a task', () => {
       await post(aiTask(name))
       await service.setStatus('Task', name, { phase, attempts: 1 })
       const { spec } = (await service.call(`GET /api/v1/tasks/${name}`)).json()
-      const refused = await put(name, { ...spec, prompt: 'other', suspend: true })
+      const refused = await put(name, { ...spec, prompt: 'other', priority: 7 })
       expect([refused.statusCode, refused.json().error.reason]).toEqual([409, 'Conflict'])
-      expect(refused.json().error.message).toMatch(new RegExp(`spec.suspend, spec.prompt .* is ${phase}`))
+      expect(refused.json().error.message).toMatch(new RegExp(`spec.priority, spec.prompt .* is ${phase}`))
       expect(refused.json().error.details).toContainEqual({
         path: 'spec.prompt',
         message: `is fixed: the task is ${phase}`,
       })
       expect((await put(name, { ...spec, ttlSecondsAfterFinished: 60 })).statusCode).toBe(200)
+      const ended = phase !== 'Running' && phase !== 'Pending'
+      const paused = await put(name, { ...spec, suspend: true, ttlSecondsAfterFinished: 60 })
+      expect(paused.statusCode).toBe(ended ? 409 : 200)
+      await put(name, { ...spec, ttlSecondsAfterFinished: 60 })
       const labelled = { metadata: { labels: { kept: 'yes' } }, spec: { ...spec, ttlSecondsAfterFinished: 60 } }
       expect((await service.call(`PUT /api/v1/tasks/${name}`, { payload: labelled })).statusCode).toBe(200)
     },

@@ -36,7 +36,7 @@ it('update_plan keeps a plan that people can read, without secrets [COORD-018]',
   expect(after.json().ProgressPct).toBe(40)
 })
 
-it('update_plan is a structured error with --plan-store none', async () => {
+it('update_plan is a structured error with --plan-store none [PLAN-016]', async () => {
   const update = await openTool({ withoutPlans: true }, 'update_plan')
   expect(await update({ summary: 's', plan_document: 'd' })).toEqual({
     success: false,

@@ -84,6 +84,8 @@ describe('fields of an agent', () => {
       { runtime: { type: 'llma-cli' }, providerRef: { name: 'p' }, model: { provider: 'llma' } },
     ],
     [['model.name'], { runtime: { type: 'opencode' } }],
+    [['coordination.autonomous'], { coordination: { autonomous: true } }],
+    [[], { coordination: { enabled: true, autonomous: true } }],
     [['execution.workspace'], { execution: { workspace: {} } }],
     [[], { providerRef: { name: 'p' }, model: { provider: 'openai', name: 'm' } }],
     [[], {}],

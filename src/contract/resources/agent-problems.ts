@@ -90,6 +90,9 @@ function runtimeProblems(runtime: AgentRuntime, spec: AgentSpec): Problem[] {
 /** Problems across fields; paths are relative to the spec. */
 export function agentProblems(spec: AgentSpec): Problem[] {
   const problems = spec.runtime === undefined ? [] : runtimeProblems(spec.runtime, spec)
+  if (spec.coordination?.autonomous === true && !spec.coordination.enabled) {
+    problems.push({ path: 'coordination.autonomous', message: 'has no effect without coordination.enabled; set both' })
+  }
   if (spec.execution?.workspace !== undefined) {
     problems.push({ path: 'execution.workspace', message: 'has no effect on an agent; set it on the task' })
   }

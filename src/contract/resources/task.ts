@@ -232,7 +232,10 @@ export const TaskSpec = z
       3,
     ),
     failedRunsHistoryLimit: field(z.int().min(0).default(1), 'How many failed runs of the schedule are kept.', 1),
-    suspend: field(z.boolean().default(false), 'While true, the task does not start and a schedule makes no runs.'),
+    suspend: field(
+      z.boolean().default(false),
+      'While true, no attempt of the task starts, an autonomous agent begins no further iteration, and a schedule makes no runs. An attempt that runs is finished.',
+    ),
     ttlSecondsAfterFinished: field(
       z.int().min(0).max(3_155_760_000).optional(),
       'Seconds after its end at which the task is deleted with all its records; 0 deletes it at once. Without it: the setting `--task-ttl`.',
@@ -279,9 +282,12 @@ export type TaskSpec = z.infer<typeof TaskSpec>
 /** Fields that can be changed at any time, because they do not affect what has run. */
 export const changeableFields: readonly (keyof TaskSpec)[] = ['ttlSecondsAfterFinished']
 
+/** Fields that can be changed until the task has ended: they hold back what has not started yet. */
+export const pausingFields: readonly (keyof TaskSpec)[] = ['suspend']
+
 /** Fields that are fixed once the task has started. */
 export const fixedFields: readonly (keyof TaskSpec)[] = TaskSpec.keyof().options.filter(
-  (field) => !changeableFields.includes(field),
+  (field) => !changeableFields.includes(field) && !pausingFields.includes(field),
 )
 
 /** The prompt of the task: `ai.prompt`, else `prompt`; a blank one counts as absent. */
@@ -402,6 +408,15 @@ export const TaskStatus = z
       z.int().min(0).optional(),
       'Current iteration of an autonomous agent, from 0. Not set for containers.',
       0,
+    ),
+    earlierIterations: field(
+      z
+        .object({
+          attempts: field(z.int().min(0), 'Attempts that were started in them.', 1),
+          interruptions: field(z.int().min(0), 'Those among them that were interrupted.', 0),
+        })
+        .optional(),
+      'What the iterations before the current one took; the retry policy counts attempts of the current one alone. Absent: it is the first.',
     ),
     jobName: field(z.string().optional(), 'On a cluster: Job of the last attempt.', 'report-1'),
     resultRef: field(

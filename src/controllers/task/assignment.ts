@@ -9,6 +9,7 @@ import type { ResourceRequirements } from '../../contract/resources/execution.ts
 import { promptOf, type Task } from '../../contract/resources/task.ts'
 import type { AttemptCheckout, WorkloadLimits, WorkloadRun, WorkloadSpec } from '../../ports/workloads.ts'
 import { parentOf } from '../../rules/family.ts'
+import { mostModelCalls } from '../../rules/iteration.ts'
 import { limitedAgentOf, limitIterations } from '../../rules/model-choice.ts'
 import { choosePlacement, isComputed } from '../../rules/placement.ts'
 import { limitMessages } from '../../rules/session-messages.ts'
@@ -136,7 +137,7 @@ async function buildAssignment(
       ...describeLimit(references.agent),
     },
     agent: await assignAgent(deps, attempt),
-    coordination: assignCoordination(attempt),
+    coordination: await assignCoordination(deps, attempt),
     customTools: references.customTools,
     ...(references.skills.length > 0 && { skills: references.skills }),
     // What changes in a repository is its diff.
@@ -201,7 +202,7 @@ function makeLoop(deps: TaskControllerDeps, { task, references }: NewAttempt): W
   const temperature = ai?.temperature ?? model?.temperature
   const wanted = ai?.maxIterations ?? references.agent?.spec.maxIterations
   return {
-    maxIterations: limitIterations(wanted, deps.settings.maxIterations),
+    maxIterations: limitIterations(wanted, mostModelCalls(deps.settings.maxIterations, references.agent)),
     maxToolCalls: deps.settings.maxToolCalls,
     toolTimeoutMs: deps.settings.toolTimeoutMs,
     maxTokens,

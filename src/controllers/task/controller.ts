@@ -16,6 +16,7 @@ import { removeEnded } from './expiry.ts'
 import { createTaskSources } from './feed.ts'
 import { closeInterrupted, failTask, finishTask, saveOutput, scheduleRetry, stopAttempt } from './finish.ts'
 import { noteBegun, noteHeldUp } from './held-up.ts'
+import { endAttempt } from './iteration.ts'
 import { createTaskMemory } from './memory.ts'
 import { ensureFinalizer, removeTask } from './removal.ts'
 import { reconcileSchedule } from './schedule.ts'
@@ -101,7 +102,7 @@ async function act(context: TaskContext, task: Task, decision: TaskDecision, see
       return await closeInterrupted(context, task, decision.message)
     case 'succeed':
       if (seen.attempt !== undefined && !seen.hasResult) await saveOutput(context, task, seen.attempt)
-      return await finishTask(context, task, { phase: 'Succeeded', message: decision.message })
+      return await endAttempt(context, task, decision.message)
     case 'fail':
       return await failTask(context, task, decision)
     case 'cancel':

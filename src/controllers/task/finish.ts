@@ -32,7 +32,8 @@ export async function stopAttempt(context: TaskContext, task: Task): Promise<voi
   await context.records.logs.finishLine(attempt)
 }
 
-async function sumUsage(context: TaskContext, task: Task): Promise<TaskUsage | undefined> {
+/** What the task used so far; undefined before its first model call. */
+export async function sumUsage(context: TaskContext, task: Task): Promise<TaskUsage | undefined> {
   const sum = await context.records.usage.ofTask(task.metadata.uid)
   if (sum === undefined || sum.llmCalls === 0) return undefined
   const {
@@ -54,7 +55,7 @@ async function makeFinalStatus(context: TaskContext, task: Task, { outcome, usag
   const { phase, message } = outcome
   const reason = (outcome.phase === 'Failed' && outcome.cause) || completeReasons[phase]
   const available = phase === 'Succeeded' && (await context.records.results.get(task.metadata.uid)) !== undefined
-  const waits = dropConditions(task.status?.conditions, 'WaitingForReferences', waitingCondition)
+  const waits = dropConditions(task.status?.conditions, 'WaitingForReferences', waitingCondition, 'Suspended')
   const status = phase === 'Succeeded' ? ('True' as const) : ('False' as const)
   const owesCallback = task.spec.webhookURL !== undefined
   return {

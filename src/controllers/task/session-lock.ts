@@ -6,7 +6,7 @@ import { isSvcError, SvcError } from '../../errors.ts'
 import type { SessionKey, Sessions } from '../../ports/sessions.ts'
 import { rankTask } from '../../rules/start-order.ts'
 import { makeTranscriptWord, makeUsageWord, outcomeWord } from '../../rules/transcript-word.ts'
-import type { TaskContext } from './context.ts'
+import { attemptOf, type TaskContext } from './context.ts'
 import { readResultText } from './record-text.ts'
 import { sessionTopic } from './waiters.ts'
 
@@ -76,7 +76,8 @@ export async function appendOutcome(context: TaskContext, task: Task, message: s
   const key = sessionOf(task)
   if (key === undefined || task.spec.sessionRef?.append === false) return
   const taskUid = task.metadata.uid
-  const result = await readResultText(context.records.results, { taskUid }, longestResultBytes)
+  // Of this attempt: an autonomous agent leaves a result in each iteration.
+  const result = await readResultText(context.records.results, attemptOf(task), longestResultBytes)
   const messages = [
     { role: 'user' as const, content: describePrompt(task) },
     { role: 'assistant' as const, content: result === undefined ? message : readAnswer(result) },

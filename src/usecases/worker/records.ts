@@ -9,6 +9,7 @@ import type { WorkerIdentity } from '../../ports/identity.ts'
 import type { Plan, Plans } from '../../ports/plans.ts'
 import type { ResultInfo } from '../../ports/results.ts'
 import type { AttemptKey } from '../../ports/workloads.ts'
+import { isOfEarlierIteration } from '../../rules/iteration.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { requireLiveAttempt, requireRunningTask, type TaskPath } from './live-attempt.ts'
 import { cutLines, splitLong } from './log-lines.ts'
@@ -43,7 +44,7 @@ export type WorkerRecords = {
     path: TaskPath,
     { number, change }: { number: number; change: string },
   ): Promise<void>
-  /** A JSON list: the state, then its changes. NotFound when nothing was saved. */
+  /** A JSON list: the state, then its changes. NotFound when nothing was saved in the present iteration. */
   readCheckpoint(identity: WorkerIdentity, path: TaskPath): Promise<string>
 }
 
@@ -120,9 +121,11 @@ export function createWorkerRecords({ ports }: UsecaseDeps): WorkerRecords {
       await records.checkpoints.append(keyOf(identity), number, change)
     },
     async readCheckpoint(identity, path) {
-      await requireRunningTask(resources, identity, path)
+      const task = await requireRunningTask(resources, identity, path)
       const saved = await records.checkpoints.load(identity.taskUid)
-      if (saved === undefined) throw new SvcError('NotFound', 'no checkpoint was saved for this task')
+      // Each iteration of an autonomous agent begins with an empty conversation.
+      if (saved === undefined || isOfEarlierIteration(task, saved.attempt))
+        throw new SvcError('NotFound', 'no checkpoint was saved for this task')
       return `[${[saved.state, ...saved.changes].join(',')}]`
     },
   }

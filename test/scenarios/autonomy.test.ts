@@ -1,0 +1,127 @@
+// Autonomous agents on the real program: iterations, the plan between them, a crash in the middle.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  readText,
+  type ScriptedVendor,
+  startVendor,
+  type VendorAnswer,
+  type VendorRequest,
+} from '../fixtures/llm/scripted-vendor.ts'
+import { waitFor } from '../fixtures/time.ts'
+import {
+  createTask,
+  getTask,
+  readResult,
+  removeFolder,
+  runSvc,
+  type Service,
+  startService,
+  waitForPhase,
+} from './service.ts'
+
+let service: Service
+let vendor: ScriptedVendor
+/** The first request of each iteration, by task. */
+const opened = new Map<string, VendorRequest[]>()
+/** Told when a model is asked in this iteration of the task; its answer waits for the promise. */
+const held = new Map<string, Promise<void>>()
+
+const userTextOf = (request: VendorRequest) => readText(request.messages.find(({ role }) => role === 'user')?.content)
+const systemOf = (request: VendorRequest) => readText(request.messages.find(({ role }) => role === 'system')?.content)
+
+/** In each iteration: one call of update_plan, then an answer. `goal:NAME:LAST` says in which the goal is complete. */
+async function answer(request: VendorRequest): Promise<VendorAnswer> {
+  const [, name = '', last = '0'] = /goal:(\w+):(\d+)/.exec(userTextOf(request)) ?? []
+  const number = Number(/This is iteration (\d+)/.exec(systemOf(request))?.[1])
+  if (request.messages.some(({ role }) => role === 'tool')) return [{ text: `answer ${number} of ${name}` }]
+  opened.set(name, [...(opened.get(name) ?? []), request])
+  await held.get(`${name} ${number}`)
+  const args = {
+    summary: `part ${number}`,
+    plan_document: `- [x] part ${number} of ${name}`,
+    progress_pct: number * 10,
+    goal_complete: number === Number(last),
+  }
+  return [{ call: { name: 'update_plan', args } }]
+}
+
+beforeAll(async () => {
+  vendor = await startVendor(answer)
+  service = await startService()
+  await service.call('POST', '/api/v1/secrets', { name: 'vendor', stringData: { 'api-key': 'made-up-key-000000' } })
+  const spec = { type: 'llmo', baseURL: vendor.url, defaultModel: 'm', secretRef: { name: 'vendor', key: 'api-key' } }
+  expect((await service.call('POST', '/api/v1/providers', { name: 'vendor', spec })).status).toBe(201)
+  const coordination = { enabled: true, autonomous: true, maxIterations: 4 }
+  const lead = { name: 'lead', spec: { providerRef: { name: 'vendor' }, coordination } }
+  expect((await service.call('POST', '/api/v1/agents', lead)).status).toBe(201)
+})
+afterAll(async () => {
+  await service.stop()
+  await vendor.close()
+  removeFolder(service.folder)
+})
+
+const start = (name: string, last: number) =>
+  createTask(service, name, { type: 'ai', prompt: `goal:${name}:${last}`, agentRef: { name: 'lead' } })
+
+type PlanRecord = { Iteration: number; Summary: string; GoalComplete: boolean }
+const readPlan = async (name: string) => (await service.call<PlanRecord>('GET', `/api/v1/tasks/${name}/plan`)).body
+
+describe('an autonomous agent', () => {
+  it('works in iterations that know nothing of each other but the plan, until the goal is complete', async () => {
+    await start('steps', 3)
+    const task = await waitForPhase(service, 'steps', 'Succeeded')
+    expect(task.status).toMatchObject({
+      iteration: 2,
+      attempts: 3,
+      message: 'goal complete after 3 iterations: part 3',
+    })
+    expect(await readResult(service, 'steps')).toBe('answer 3 of steps')
+    expect(await readPlan('steps')).toMatchObject({ Iteration: 2, Summary: 'part 3', GoalComplete: true })
+    const [first, second, third] = opened.get('steps') ?? []
+    for (const request of [first, second, third]) {
+      expect(request?.messages.map(({ role }) => role)).toEqual(['system', 'user'])
+      expect(request?.tools?.map((tool) => tool.function.name)).toContain('update_plan')
+    }
+    expect(userTextOf(first as VendorRequest)).toBe('goal:steps:3')
+    const told = userTextOf(third as VendorRequest)
+    expect(told).toContain('"plan_document":"- [x] part 2 of steps"')
+    expect(told).not.toContain('part 1')
+  })
+
+  it('stops after the most iterations', async () => {
+    await start('endless', 0)
+    const task = await waitForPhase(service, 'endless', 'Succeeded')
+    expect(task.status).toMatchObject({ iteration: 3, attempts: 4 })
+    expect(task.status?.message).toContain('4 iterations, the most that coordination.maxIterations allows')
+  })
+
+  it('rests when it is suspended and goes on when it is resumed', async () => {
+    let go = () => {}
+    held.set('paused 1', new Promise((resolve) => (go = resolve)))
+    await start('paused', 2)
+    await waitFor(() => opened.has('paused'), 'the first iteration')
+    expect((await runSvc(['task', 'suspend', 'paused'], service.env)).code).toBe(0)
+    go()
+    const rests = async () =>
+      (await getTask(service, 'paused')).status?.message?.startsWith('suspended after 1 iteration;')
+    await waitFor(rests, 'the rest')
+    expect((await getTask(service, 'paused')).status?.phase).toBe('Running')
+    expect((await runSvc(['task', 'resume', 'paused'], service.env)).code).toBe(0)
+    expect((await waitForPhase(service, 'paused', 'Succeeded')).status).toMatchObject({ iteration: 1, attempts: 2 })
+  })
+
+  it('goes on in the same iteration after kill -9 of the service', async () => {
+    held.set('killed 2', new Promise(() => {}))
+    await start('killed', 3)
+    await waitFor(() => (opened.get('killed')?.length ?? 0) === 2, 'the second iteration')
+    await service.kill()
+    held.delete('killed 2')
+    service = await startService({ folder: service.folder })
+    const task = await waitForPhase(service, 'killed', 'Succeeded')
+    expect(task.status).toMatchObject({ iteration: 2, attempts: 4, interruptions: 1 })
+    const again = opened.get('killed')?.[2] as VendorRequest
+    expect(systemOf(again)).toContain('This is iteration 2 of at most 4')
+    expect(await readPlan('killed')).toMatchObject({ Iteration: 2 })
+  })
+})
