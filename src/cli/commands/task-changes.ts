@@ -8,7 +8,11 @@ import { tellChanges } from './spec-commands.ts'
 import { type AddTaskCommand, type TaskCall, targetOf } from './task-call.ts'
 
 export function addTaskChangeCommands(add: AddTaskCommand): void {
-  add('suspend <names...>', 'hold back tasks that have not started, or the runs of schedules', suspendBy(true))
+  add(
+    'suspend <names...>',
+    'hold back what has not started yet: a task, its next iteration or retry, the runs of a schedule',
+    suspendBy(true),
+  )
   add('resume <names...>', 'let them start, or make runs, again', suspendBy(false))
   addChangingOptions(
     add('update <name>', 'change fields of a task that has not started, or of a schedule', update),
