@@ -1,6 +1,7 @@
 // What a command line may say of a task: of one that is made, and of one that has not started.
 import { SvcError } from '../errors.ts'
 import { readOne, readSchema, type SpecOption } from './spec-options.ts'
+import { readBudget } from './task-budget.ts'
 
 /** Of tasks with a prompt; `svc run` takes these. */
 export const promptTaskOptions: readonly SpecOption[] = [
@@ -23,6 +24,13 @@ export const promptTaskOptions: readonly SpecOption[] = [
     description: 'JSON Schema that the answer must match, `-` for standard input; the result is JSON',
     path: 'ai.outputSchema',
     read: (given, { context }) => readSchema(String(given), context),
+  },
+  {
+    flags: '--budget <limit>',
+    description: 'most that it may use in all: tokens (500k), money (5USD) or time (24h)',
+    path: 'budget',
+    isRepeated: true,
+    read: readBudget,
   },
   { flags: '--timeout <duration>', description: 'give up after this long, such as 10m', path: 'timeout' },
 ]

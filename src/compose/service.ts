@@ -29,7 +29,13 @@ import { followNames } from '../service/followed-names.ts'
 import { watchIdleness } from '../service/idle-exit.ts'
 import { openTls } from '../service/tls.ts'
 import { listMcpTools } from '../tools/custom/mcp/list-tools.ts'
-import { type BudgetLedger, createBudgetLedger, createBuiltinTools, createUsecases } from '../usecases/index.ts'
+import {
+  type BudgetLedger,
+  createBudgetLedger,
+  createBuiltinTools,
+  createTaskBudgets,
+  createUsecases,
+} from '../usecases/index.ts'
 import { queueRuns } from '../usecases/sandbox-queue.ts'
 import { countUsage, listPriced } from './counted-usage.ts'
 import { propagationOf, withIdentity } from './identity.ts'
@@ -210,6 +216,7 @@ function composeControllers(
       ...deps,
       observer: metrics,
       spending: ledger,
+      taskBudgets: createTaskBudgets(ports),
       settleUsage,
       settings: {
         ...defaultTaskSettings,

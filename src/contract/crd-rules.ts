@@ -3,7 +3,7 @@
 import { type UnusedField, unusedWithRuntime } from './resources/agent-problems.ts'
 import { Workspace } from './resources/execution.ts'
 import type { Kind } from './resources/index.ts'
-import { fixedFields, pausingFields, type TaskSpec, terminalPhases } from './resources/task.ts'
+import { fixedFields, lastingFields, type TaskSpec, terminalPhases } from './resources/task.ts'
 
 /** A CEL rule of a definition (`x-kubernetes-validations`). */
 export type ValidationRule = { rule: string; message: string; messageExpression?: string; fieldPath?: string }
@@ -38,7 +38,7 @@ const hadEnded = `has(oldSelf.status) && has(oldSelf.status.phase) && oldSelf.st
 /** The rules of `task-changes.ts`: nearly all fields of a started task are fixed. `self` is the whole object. */
 const taskTransitions: ValidationRule[] = [
   ...fixedFields.map((field) => writeFixed(field, hadStarted)),
-  ...pausingFields.map((field) => writeFixed(field, hadEnded)),
+  ...lastingFields.map((field) => writeFixed(field, hadEnded)),
 ]
 
 function writeFixed(field: keyof TaskSpec, since: string): ValidationRule {
@@ -93,6 +93,18 @@ const taskRules: ValidationRule[] = [
   {
     rule: `self.type == 'agent' || !has(self.agentRuntime)`,
     message: 'agentRuntime is only for tasks of type agent',
+  },
+  {
+    rule: `!has(self.budget) || has(self.budget.maxTokens) || has(self.budget.maxCost) || has(self.budget.maxDuration) || has(self.budget.maxIterations)`,
+    message: 'budget must have maxTokens, maxCost, maxDuration or maxIterations',
+  },
+  {
+    rule: `self.type != 'container' || !has(self.budget) || !(has(self.budget.maxTokens) || has(self.budget.maxCost))`,
+    message: 'budget.maxTokens and budget.maxCost have no effect on a task of type container; use budget.maxDuration',
+  },
+  {
+    rule: `self.type == 'ai' || !(${has('budget.maxIterations')})`,
+    message: 'budget.maxIterations is only for tasks of type ai',
   },
   {
     rule: `!has(self.timeZone) || has(self.schedule)`,

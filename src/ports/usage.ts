@@ -85,7 +85,10 @@ export interface Usage {
   sum(query: UsageQuery): Promise<UsageSum[]>
   /** Exact sums of one task; money in the currency with the most output when the task was charged in several. */
   ofTask(taskUid: string): Promise<Omit<UsageSum, 'key'> | undefined>
-  /** What a scope has used, by the records' own times; `until` is exclusive. */
-  spent(scope: BudgetScope & { taskUid?: string }, time: { since?: Date; until?: Date }): Promise<SpentSums>
+  /** What a scope has used (`taskUids`: all of these tasks together), by the records' own times; `until` is exclusive. */
+  spent(
+    scope: BudgetScope & { taskUid?: string; taskUids?: readonly string[] },
+    time: { since?: Date; until?: Date },
+  ): Promise<SpentSums>
   sweep(before: Date): Promise<number>
 }

@@ -5,6 +5,7 @@ import { dialectsOf } from '../llm/llmo/dialect.ts'
 import type { Caller } from '../ports/identity.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import { requireAccess, requireRight } from '../usecases/access.ts'
+import { createTaskBudgets } from '../usecases/budgets/task-budgets.ts'
 import type { UsecaseDeps } from '../usecases/deps.ts'
 import { keepModels, requireModel } from '../usecases/providers/rights.ts'
 import { createSlots, type SlotSettings, type Slots } from '../usecases/slots.ts'
@@ -82,6 +83,7 @@ export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): P
   const callers = createCallerLimits(settings.callers, () => performance.now())
   const { ledger } = usecases
   const meter = createUsageMeter({ usage: ports.records.usage, clock, ids, ledger })
+  const spendingDeps = { ports, ledger, taskBudgets: createTaskBudgets(ports) }
   const { maxDurationMs } = settings.loop
   const providers = createProviderLimits(ports)
   const dialects = dialectsOf(ports.egress)
@@ -124,7 +126,7 @@ export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): P
   return {
     async plan(request) {
       requireRight(request.caller, { verb: 'use', kind: 'Provider', namespace: request.namespace })
-      const spending = await requireSpending(usecases, request)
+      const spending = await requireSpending(spendingDeps, request)
       const fields = readRequestFields(request.body)
       const account = accountOf(request.caller)
       callers.enter(account)

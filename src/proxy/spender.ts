@@ -4,11 +4,14 @@ import type { Ports } from '../ports/index.ts'
 import { type Limit, type Spender, spenderOf } from '../rules/budget.ts'
 import { identifyCaller, identifyTask } from '../rules/caller-identity.ts'
 import type { BudgetLedger } from '../usecases/budgets/ledger.ts'
+import type { TaskBudgets } from '../usecases/budgets/task-budgets.ts'
 import { requireLiveAttempt } from '../usecases/worker/live-attempt.ts'
 import type { ProxyRequest } from './request.ts'
 
 /** A request and who its calls are charged to. */
 export type SpendingRequest = ProxyRequest & { spender: Spender; own: Limit | undefined }
+
+export type SpendingDeps = { ports: Ports; ledger: BudgetLedger; taskBudgets: TaskBudgets }
 
 /** The task's budget is one more limit in the ledger. */
 function limitOf({ taskUid, maxTokens }: AgentGrant): Limit {
@@ -16,8 +19,13 @@ function limitOf({ taskUid, maxTokens }: AgentGrant): Limit {
 }
 
 /** An agent's token is valid while its attempt is live: Forbidden afterwards. */
-async function findAgentSpender(ports: Ports, { namespace }: ProxyRequest, agent: AgentGrant): Promise<Spender> {
+async function findAgentSpender(
+  { ports, taskBudgets }: SpendingDeps,
+  { namespace, endpoint }: ProxyRequest,
+  agent: AgentGrant,
+): Promise<Spender> {
   const task = await requireLiveAttempt(ports.resources, agent)
+  if (endpoint !== 'count_tokens') await taskBudgets.require(task)
   const spender = spenderOf(task)
   return { ...spender, namespace, caller: spender.caller ?? identifyTask(agent) }
 }
@@ -26,16 +34,13 @@ async function findAgentSpender(ports: Ports, { namespace }: ProxyRequest, agent
  * BudgetExceeded when a budget of the request is used up. Concurrent calls are not known yet, and a call that started
  * within the budget is finished. Counting tokens costs nothing.
  */
-export async function requireSpending(
-  { ports, ledger }: { ports: Ports; ledger: BudgetLedger },
-  request: ProxyRequest,
-): Promise<SpendingRequest> {
+export async function requireSpending(deps: SpendingDeps, request: ProxyRequest): Promise<SpendingRequest> {
   const { caller, namespace, endpoint } = request
   const { agent } = caller
   const spender =
-    agent === undefined ? { namespace, caller: identifyCaller(caller) } : await findAgentSpender(ports, request, agent)
+    agent === undefined ? { namespace, caller: identifyCaller(caller) } : await findAgentSpender(deps, request, agent)
   const own = agent && limitOf(agent)
-  const waiting = endpoint === 'count_tokens' ? undefined : ledger.require(spender, own)
+  const waiting = endpoint === 'count_tokens' ? undefined : deps.ledger.require(spender, own)
   if (waiting !== undefined) await waiting
   return Object.assign(request, { spender, own })
 }

@@ -11,15 +11,18 @@ import {
 } from './iteration.ts'
 
 const makeTask = (status: TaskStatus, spec: object = {}) =>
-  ({ status, spec: TaskSpec.parse({ type: 'ai', prompt: 'p', ...spec }) }) as Task
+  ({ metadata: { name: 'goal' }, status, spec: TaskSpec.parse({ type: 'ai', prompt: 'p', ...spec }) }) as Task
 const makeAgent = (coordination: object) => ({ spec: AgentSpec.parse({ coordination }) }) as Agent
+const now = new Date('2026-03-01T12:00:00Z')
 const third: TaskStatus = { phase: 'Running', iteration: 2, attempts: 4 }
 const plan = { summary: 'all is read', goalComplete: false }
 
 describe('after an iteration that succeeded', () => {
   it('the task has succeeded when the plan says so, whatever else is asked', () => {
     const task = makeTask(third, { suspend: true })
-    expect(decideIteration({ task, maxIterations: 3, plan: { ...plan, goalComplete: true }, cancel: 'no' })).toEqual({
+    expect(
+      decideIteration({ now, task, maxIterations: 3, plan: { ...plan, goalComplete: true }, cancel: 'no' }),
+    ).toEqual({
       action: 'succeed',
       message: 'goal complete after 3 iterations: all is read',
     })
@@ -31,23 +34,37 @@ describe('after an iteration that succeeded', () => {
     [4, 'next'],
     [0, 'next'],
   ])('the most iterations is %i: %s', (maxIterations, action) => {
-    const step = decideIteration({ task: makeTask(third), maxIterations, plan })
+    const step = decideIteration({ now, task: makeTask(third), maxIterations, plan })
     expect(step.action).toBe(action)
     if (action === 'succeed') expect(step.message).toMatch(/after 3 iterations.*coordination\.maxIterations/)
     else expect(step).toMatchObject({ iteration: 3 })
   })
 
   it('a missing plan ends nothing', () => {
-    expect(decideIteration({ task: makeTask(third), maxIterations: 0 })).toMatchObject({ action: 'next' })
+    expect(decideIteration({ now, task: makeTask(third), maxIterations: 0 })).toMatchObject({ action: 'next' })
+  })
+
+  it('the task fails when a budget of iterations or of time is used up, but not when the goal is complete', () => {
+    const firstStartTime = '2026-03-01T10:00:00Z'
+    const step = (budget: object, more: Partial<Parameters<typeof decideIteration>[0]> = {}) =>
+      decideIteration({ now, task: makeTask({ ...third, firstStartTime }, { budget }), maxIterations: 0, ...more })
+    expect(step({ maxIterations: 3 })).toMatchObject({
+      action: 'fail',
+      message: expect.stringContaining('3 iterations'),
+    })
+    expect(step({ maxDuration: '2h' })).toMatchObject({ action: 'fail', message: expect.stringContaining('2h') })
+    expect(step({ maxIterations: 4, maxDuration: '3h' }).action).toBe('next')
+    const done = { plan: { ...plan, goalComplete: true } }
+    expect(step({ maxIterations: 1, maxDuration: '1s' }, done).action).toBe('succeed')
   })
 
   it('a task that is to be cancelled is, and a suspended one rests', () => {
     const task = makeTask(third, { suspend: true })
-    expect(decideIteration({ task, maxIterations: 0, plan, cancel: 'cancelled: no' })).toEqual({
+    expect(decideIteration({ now, task, maxIterations: 0, plan, cancel: 'cancelled: no' })).toEqual({
       action: 'cancel',
       message: 'cancelled: no',
     })
-    expect(decideIteration({ task, maxIterations: 0, plan })).toEqual({
+    expect(decideIteration({ now, task, maxIterations: 0, plan })).toEqual({
       action: 'hold',
       message: 'suspended after 3 iterations; set spec.suspend to false to go on',
     })

@@ -2,6 +2,7 @@
 import type { Agent, Coordination } from '../contract/resources/agent.ts'
 import type { Task } from '../contract/resources/task.ts'
 import { findCondition } from './conditions.ts'
+import { explainIterationsUsedUp, explainTimeUsedUp } from './task-budget.ts'
 
 /** What the newest plan of the task says. */
 export type PlanView = { summary: string; goalComplete: boolean }
@@ -9,6 +10,8 @@ export type PlanView = { summary: string; goalComplete: boolean }
 export type IterationStep =
   | { action: 'succeed'; message: string }
   | { action: 'cancel'; message: string }
+  /** A budget of the task is used up. */
+  | { action: 'fail'; message: string }
   /** Nothing starts until somebody resumes the task. */
   | { action: 'hold'; message: string }
   | { action: 'next'; iteration: number; message: string }
@@ -35,10 +38,11 @@ type Ended = {
   plan?: PlanView | undefined
   /** Why the task is to be cancelled; absent: nobody asked. */
   cancel?: string | undefined
+  now: Date
 }
 
 /** What follows the present iteration, which has succeeded. */
-export function decideIteration({ task, maxIterations, plan, cancel }: Ended): IterationStep {
+export function decideIteration({ task, maxIterations, plan, cancel, now }: Ended): IterationStep {
   const done = (task.status?.iteration ?? 0) + 1
   if (plan?.goalComplete === true) {
     return { action: 'succeed', message: `goal complete after ${countIterations(done)}: ${plan.summary}` }
@@ -48,6 +52,8 @@ export function decideIteration({ task, maxIterations, plan, cancel }: Ended): I
     return { action: 'succeed', message }
   }
   if (cancel !== undefined) return { action: 'cancel', message: cancel }
+  const usedUp = explainIterationsUsedUp(task, done) ?? explainTimeUsedUp(task, now)
+  if (usedUp !== undefined) return { action: 'fail', message: usedUp }
   if (task.spec.suspend) {
     const message = `suspended after ${countIterations(done)}; set spec.suspend to false to go on`
     return { action: 'hold', message }

@@ -6,7 +6,7 @@ import {
   fixedFields,
   hasStarted,
   isTerminalPhase,
-  pausingFields,
+  lastingFields,
   type Task,
   TaskSpec,
 } from '../contract/resources/task.ts'
@@ -29,7 +29,7 @@ export function listChangedFields(before: Task, spec: TaskSpec): (keyof TaskSpec
 /** Those of the changed fields that can no longer change. */
 export function findFixedChanges(before: Task, changed: readonly (keyof TaskSpec)[]): (keyof TaskSpec)[] {
   const hasEnded = isTerminalPhase(before.status?.phase)
-  const isFixed = (field: keyof TaskSpec) => fixedFields.includes(field) || (hasEnded && pausingFields.includes(field))
+  const isFixed = (field: keyof TaskSpec) => fixedFields.includes(field) || (hasEnded && lastingFields.includes(field))
   return hasStarted(before.status) ? changed.filter(isFixed) : []
 }
 

@@ -5,6 +5,7 @@ import { isTerminalPhase, type Task } from '../contract/resources/task.ts'
 import { findCondition } from './conditions.ts'
 import { countsOfIteration } from './iteration.ts'
 import { type AttemptFailure, countRuns, maxInterruptions, mayRetry, reasonOf, retryDelayMs } from './retry.ts'
+import { explainTimeUsedUp, timeLeftMs } from './task-budget.ts'
 
 /** The observed state of the live attempt (the same shape as in the workloads port). */
 export type AttemptState =
@@ -150,7 +151,8 @@ function isOverdue(task: Task, attempt: AttemptState, now: Date): boolean {
 /** When to look at a running task again even if nothing happens: at its deadline at the latest. */
 export function watchDelayMs(task: Task, now: Date, attempt?: AttemptState): number {
   const remaining = (deadlineOf(task, attempt)?.getTime() ?? Number.POSITIVE_INFINITY) - now.getTime()
-  return Math.min(watchIntervalMs, Math.max(0, remaining))
+  const ofBudget = timeLeftMs(task, now) ?? Number.POSITIVE_INFINITY
+  return Math.min(watchIntervalMs, Math.max(0, Math.min(remaining, ofBudget)))
 }
 
 function decideEnded(task: Task, attempt: AttemptState, random: number): TaskDecision | undefined {
@@ -175,12 +177,19 @@ function decideWatch(task: Task, attempt: AttemptState, now: Date): TaskDecision
   return { action: 'watch', lookAgainMs, heldUp: { reason, message } }
 }
 
+function failForTime(task: Task, now: Date): TaskDecision | undefined {
+  const message = explainTimeUsedUp(task, now)
+  return message === undefined ? undefined : { action: 'fail', reason: 'BudgetExceeded', message }
+}
+
 function decideRunning(view: TaskView, { now, random }: DecisionInput): TaskDecision {
   const { task, attempt = { phase: 'Missing' } } = view
   if (hasSucceeded(view)) return { action: 'succeed', message: 'task completed successfully' }
   const cancel = describeCancel(task)
   if (cancel !== undefined) return { action: 'cancel', message: cancel }
   const failedOtherwise = attempt.phase === 'Failed' && !isLost(attempt)
+  const usedUp = failedOtherwise ? undefined : failForTime(task, now)
+  if (usedUp !== undefined) return usedUp
   if (!failedOtherwise && isOverdue(task, attempt, now)) {
     return { action: 'fail', reason: 'TimedOut', message: describeTimeout(task) }
   }
@@ -194,6 +203,8 @@ const suspended = {
 } as const
 
 function decidePending(task: Task, now: Date): TaskDecision {
+  const usedUp = failForTime(task, now)
+  if (usedUp !== undefined) return usedUp
   if (task.spec.suspend) return suspended
   const notBefore = task.status?.nextRetryTime === undefined ? 0 : Date.parse(task.status.nextRetryTime)
   const lookAgainMs = notBefore - now.getTime()
@@ -202,7 +213,7 @@ function decidePending(task: Task, now: Date): TaskDecision {
     action: 'wait',
     reason: 'RetryDelay',
     message: task.status?.message ?? 'waiting before the next run',
-    lookAgainMs,
+    lookAgainMs: Math.min(lookAgainMs, Math.max(0, timeLeftMs(task, now) ?? lookAgainMs)),
   }
 }
 

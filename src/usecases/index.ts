@@ -5,6 +5,7 @@ import type { ResourceKey, ResourcePage, ResourceText } from '../ports/resources
 import { requireFreeToolName } from './admission/tool.ts'
 import { type AuditLog, createAuditLog } from './audit-log.ts'
 import { type BudgetUsecases, createBudgetUsecases } from './budgets/budgets.ts'
+import { createTaskBudgets } from './budgets/task-budgets.ts'
 import { type ChatUsecases, createChatUsecases } from './chat/chat.ts'
 import { auditForChat } from './chat-audit.ts'
 import { type ConfigMapUsecases, createConfigMapUsecases } from './configmaps.ts'
@@ -35,6 +36,7 @@ import { createWorkerRecords, type WorkerRecords } from './worker/records.ts'
 import { createWorkerToolTokens, type WorkerToolTokens } from './worker/tool-tokens.ts'
 
 export { type BudgetLedger, createBudgetLedger } from './budgets/ledger.ts'
+export { createTaskBudgets, type TaskBudgets } from './budgets/task-budgets.ts'
 export { createBuiltinTools } from './builtin-tools.ts'
 export type { UsecaseDeps, UsecaseSettings } from './deps.ts'
 
@@ -83,7 +85,7 @@ export type Usecases = {
 export function createUsecases(given: UsecaseDeps): Usecases {
   const health = createProviderHealthLog(given.ports)
   const taskChanges = createTaskChanges(given.ports)
-  const deps = { ...given, health }
+  const deps = { ...given, health, taskBudgets: createTaskBudgets(given.ports) }
   const resources = createResourceUsecases(deps)
   const sessions = createSessionUsecases(deps)
   const audit = createAuditLog(deps)

@@ -252,7 +252,7 @@ export function describeUsage(name: string, open: OpenBench): void {
         call(0, { caller, agent: 'a', taskUid: 'u1', cost: 1, currency: 'USD', estimatedCost: 0.5 }),
         call(1, { caller, estimatedInputTokens: 10, estimatedOutputTokens: 100, cost: 2, currency: 'EUR' }),
         call(2, { caller: { ...caller, kind: 'oidc' }, namespace: 'other', llmCalls: 4 }),
-        call(3, { caller: { name: 'old' }, outputTokens: 1000 }),
+        call(3, { caller: { name: 'old' }, taskUid: 'u2', outputTokens: 1000 }),
       ])
       const tokens = async (...query: Parameters<ReturnType<typeof usage>['spent']>) =>
         (await usage().spent(...query)).tokens
@@ -264,6 +264,8 @@ export function describeUsage(name: string, open: OpenBench): void {
       expect(await tokens({ caller: 'tok-1' }, {})).toBe(113)
       expect(await tokens({ caller: 'old' }, {})).toBe(1001)
       expect(await tokens({ taskUid: 'u1' }, {})).toBe(1)
+      expect(await tokens({ taskUids: ['u1', 'u2', 'u3'] }, {})).toBe(1002)
+      expect(await tokens({ taskUids: ['u3'] }, {})).toBe(0)
       expect(await usage().spent({ namespace: 'none' }, {})).toEqual({ tokens: 0, costs: {}, unpricedCalls: 0 })
     })
 

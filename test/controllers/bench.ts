@@ -30,7 +30,7 @@ import type { ListMcpTools } from '../../src/ports/tool-listing.ts'
 import { tryProvider } from '../../src/proxy/index.ts'
 import { cleanupFinalizer } from '../../src/rules/scheduled-run.ts'
 import { listMcpTools } from '../../src/tools/custom/mcp/list-tools.ts'
-import { createBudgetLedger } from '../../src/usecases/index.ts'
+import { createBudgetLedger, createTaskBudgets } from '../../src/usecases/index.ts'
 import { openMigrated } from '../fixtures/sqlite.ts'
 import { createManualClock, waitFor } from '../fixtures/time.ts'
 import { createScriptedWorkloads } from './scripted-workloads.ts'
@@ -104,6 +104,7 @@ export async function openBench(options: BenchOptions = {}) {
     const tasks = createTaskControllers({
       ...deps,
       spending,
+      taskBudgets: createTaskBudgets({ resources, records, clock }),
       settings: { ...defaultTaskSettings, workerApiUrl, ...settings },
     })
     const catalogSettings = { ...defaultCatalogSettings, ...catalog }

@@ -54,6 +54,8 @@ beforeAll(async () => {
   const coordination = { enabled: true, autonomous: true, maxIterations: 4 }
   const lead = { name: 'lead', spec: { providerRef: { name: 'vendor' }, coordination } }
   expect((await service.call('POST', '/api/v1/agents', lead)).status).toBe(201)
+  const endless = { ...lead.spec, coordination: { ...coordination, maxIterations: 0 } }
+  expect((await service.call('POST', '/api/v1/agents', { name: 'endless', spec: endless })).status).toBe(201)
 })
 afterAll(async () => {
   await service.stop()
@@ -61,8 +63,8 @@ afterAll(async () => {
   removeFolder(service.folder)
 })
 
-const start = (name: string, last: number) =>
-  createTask(service, name, { type: 'ai', prompt: `goal:${name}:${last}`, agentRef: { name: 'lead' } })
+const start = (name: string, last: number, spec: object = {}) =>
+  createTask(service, name, { type: 'ai', prompt: `goal:${name}:${last}`, agentRef: { name: 'lead' }, ...spec })
 
 type PlanRecord = { Iteration: number; Summary: string; GoalComplete: boolean }
 const readPlan = async (name: string) => (await service.call<PlanRecord>('GET', `/api/v1/tasks/${name}/plan`)).body
@@ -109,6 +111,19 @@ describe('an autonomous agent', () => {
     expect((await getTask(service, 'paused')).status?.phase).toBe('Running')
     expect((await runSvc(['task', 'resume', 'paused'], service.env)).code).toBe(0)
     expect((await waitForPhase(service, 'paused', 'Succeeded')).status).toMatchObject({ iteration: 1, attempts: 2 })
+  })
+
+  it('without a last iteration is stopped by its budget, in the middle of one, before the next model call', async () => {
+    await start('spender', 0, { agentRef: { name: 'endless' }, budget: { maxTokens: 150 } })
+    const failed = await waitForPhase(service, 'spender', 'Failed')
+    expect(failed.status?.message).toMatch(
+      /^the budget of 150 tokens for task "spender" and the tasks that it created is used up: 150 were used; raise/,
+    )
+    expect(failed.status).toMatchObject({ iteration: 2, usage: { llmCalls: 5 } })
+    expect(opened.get('spender')).toHaveLength(3)
+    const usage = await runSvc(['-o', 'json', 'usage', '--by', 'task'], service.env)
+    const items = JSON.parse(usage.stdout) as { key: string; budgets?: object[] }[]
+    expect(items.find(({ key }) => key === 'default/spender')?.budgets).toEqual([{ tokens: 0, usedUp: true }])
   })
 
   it('goes on in the same iteration after kill -9 of the service', async () => {

@@ -207,7 +207,7 @@ type SpentRow = Pick<
   Pick<SumRow, 'estimated_cost_nanos' | 'unpriced_calls'>
 
 function selectSpent(
-  { namespace, agent, token, caller, taskUid }: Parameters<Usage['spent']>[0],
+  { namespace, agent, token, caller, taskUid, taskUids }: Parameters<Usage['spent']>[0],
   { since, until }: Parameters<Usage['spent']>[1],
 ) {
   const conditions = [
@@ -216,6 +216,11 @@ function selectSpent(
     token !== undefined && sql`caller_kind = 'token' and caller_id = ${encodeText(token)}`,
     caller !== undefined && sql`coalesce(caller_id, caller) = ${encodeText(caller)}`,
     taskUid !== undefined && sql`task_uid = ${taskUid}`,
+    taskUids !== undefined &&
+      sql`task_uid in (${joinSql(
+        taskUids.map((uid) => sql`${uid}`),
+        ', ',
+      )})`,
     since !== undefined && sql`created_at >= ${since.toISOString()}`,
     until !== undefined && sql`created_at < ${until.toISOString()}`,
   ].filter((condition) => condition !== false)

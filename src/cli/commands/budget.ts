@@ -13,6 +13,7 @@ import { printAnswer, printList } from '../answers.ts'
 import type { CliContext } from '../context.ts'
 import { readGlobalOptions } from '../global-options.ts'
 import type { Column } from '../output.ts'
+import { tryReadTokens } from '../task-budget.ts'
 import { typed } from '../typed.ts'
 
 type SetOptions = {
@@ -65,14 +66,11 @@ reason, in chat, tasks and proxies.
 
 type Invocation = { command: Command; context: CliContext }
 
-const factors: Record<string, number> = { '': 1, k: 1000, m: 1_000_000, g: 1_000_000_000 }
-
 function readTokens(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
-  const [, count, unit = ''] = /^(\d+(?:\.\d+)?)([kmg]?)$/i.exec(text) ?? []
-  if (count === undefined)
-    throw new SvcError('InvalidRequest', `--tokens ${text}: must be a number, such as 500k or 2M`)
-  return Math.round(Number(count) * (factors[unit.toLowerCase()] ?? 1))
+  const tokens = tryReadTokens(text)
+  if (tokens !== undefined) return tokens
+  throw new SvcError('InvalidRequest', `--tokens ${text}: must be a number, such as 500k or 2M`)
 }
 
 function readMoney(text: string | undefined): number | undefined {

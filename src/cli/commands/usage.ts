@@ -1,6 +1,7 @@
 // usage: tokens and cost, summed by day, agent, caller, model or whatever else is counted by.
 import { type Command, Option } from 'commander'
 import { getUsage, type UsageItem, usageGroups } from '../../contract/api/usage.ts'
+import { formatDuration } from '../../contract/duration.ts'
 import { printList } from '../answers.ts'
 import type { CliContext } from '../context.ts'
 import { namespaceOf, readGlobalOptions } from '../global-options.ts'
@@ -22,6 +23,7 @@ export function addUsageCommand(program: Command, context: CliContext): void {
       `
 Cost follows from the prices that each provider has for its models (spec.prices). CACHED and WRITTEN are the
 parts of IN that were read from a vendor's cache, and written to it. Calls without a price have no cost; UNPRICED says how many those are.
+LEFT is what is left of the budget of a task, an agent, a namespace or a caller.
 Estimates are of calls that broke off and that no vendor counted.`,
     )
     .action((given: UsageOptions, command: Command) => showUsage(given, { command, context }))
@@ -38,6 +40,21 @@ function sumEstimates({ estimatedInputTokens = 0, estimatedOutputTokens = 0 }: U
   return estimatedInputTokens + estimatedOutputTokens || undefined
 }
 
+/** Of the budget that has least left, where there are several. */
+function describeLeft({ budgets = [] }: UsageItem): string | undefined {
+  const [left] = budgets.toSorted((a, b) => Number(b.usedUp) - Number(a.usedUp))
+  if (left === undefined) return undefined
+  if (left.usedUp) return 'nothing'
+  const { tokens, cost, currency, seconds, iterations } = left
+  const parts = [
+    tokens !== undefined && `${tokens} tokens`,
+    cost !== undefined && formatMoney(cost, currency),
+    seconds !== undefined && formatDuration(seconds * 1000),
+    iterations !== undefined && `${iterations} iterations`,
+  ]
+  return parts.filter((part) => part !== false).join(', ')
+}
+
 const columns = (by: string): Column<UsageItem>[] => [
   { title: by.toUpperCase(), value: ({ caller, key }) => caller?.name ?? key },
   { title: 'ID', value: ({ caller }) => caller?.id },
@@ -49,6 +66,7 @@ const columns = (by: string): Column<UsageItem>[] => [
   { title: 'ESTIMATED', value: sumEstimates },
   { title: 'COST', value: formatCost },
   { title: 'UNPRICED', value: ({ unpricedCalls }) => unpricedCalls },
+  { title: 'LEFT', value: describeLeft },
 ]
 
 async function showUsage({ by, since, until }: UsageOptions, { command, context }: Invocation): Promise<void> {

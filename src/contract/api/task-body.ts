@@ -28,6 +28,7 @@ export const flatSpecKeys = [
   'env',
   'artifactsDir',
   'timeout',
+  'budget',
   'priority',
   'retryPolicy',
   'webhookURL',

@@ -2,12 +2,28 @@
 
 import { z } from 'zod'
 import { field } from '../field.ts'
+import { Timestamp } from '../resources/metadata.ts'
 import { countedFields } from '../resources/model-use.ts'
 import { RecordedCaller } from './caller.ts'
 import { ListMetadata, NamespaceQuery, TimeParameter } from './list.ts'
 import { defineRoute } from './route.ts'
 
 export const usageGroups = ['task', 'session', 'agent', 'caller', 'namespace', 'provider', 'model', 'day'] as const
+
+/** What is left of a budget; each field is present when the budget has such a limit. */
+export const BudgetLeft = z
+  .object({
+    name: field(z.string().optional(), "Name of the budget. Absent: the task's own, `spec.budget`.", 'team-a'),
+    tokens: field(z.int().min(0).optional(), 'Tokens that may still be used.', 380_000),
+    cost: field(z.number().min(0).optional(), 'Money that may still be spent, in `currency`.', 3.5),
+    currency: field(z.string().optional(), 'Currency of `cost` (ISO 4217).', 'USD'),
+    seconds: field(z.int().min(0).optional(), 'Seconds until the time is up.', 3600),
+    iterations: field(z.int().min(0).optional(), 'Iterations that may still follow the ones that are done.', 7),
+    resetsAt: field(Timestamp.optional(), 'When the period ends. Absent: it never resets.'),
+    usedUp: field(z.boolean(), 'Whether nothing is left of one of them.'),
+  })
+  .meta({ id: 'BudgetLeft' })
+export type BudgetLeft = z.infer<typeof BudgetLeft>
 
 /** Tokens and cost of one group. */
 export const UsageItem = z
@@ -41,6 +57,10 @@ export const UsageItem = z
       'Cost of the estimated tokens in `currency`; not part of `cost`.',
       0.0004,
     ),
+    budgets: field(
+      z.array(BudgetLeft).optional(),
+      'What is left of the budgets for exactly this task, agent, namespace or caller; of tasks for the first 200. Absent: there are none.',
+    ),
   })
   .meta({ id: 'UsageItem' })
 export type UsageItem = z.infer<typeof UsageItem>
@@ -59,7 +79,8 @@ export const getUsage = defineRoute({
   path: '/api/v1/usage',
   tag: 'Usage',
   summary: 'Tokens and cost per group',
-  description: 'Sums tokens and cost of model calls by task, session, agent, provider, namespace or caller.',
+  description:
+    'Sums tokens and cost of model calls by task, session, agent, provider, namespace or caller. Tasks, agents, namespaces and callers show what is left of their budgets.',
   query: NamespaceQuery.extend({
     groupBy: field(z.enum(usageGroups).default('task'), 'What the records are summed by.'),
     name: field(

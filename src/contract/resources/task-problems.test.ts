@@ -45,6 +45,13 @@ describe('rules across the fields of a task [TASK-034]', () => {
     [['workspace.pushBranch'], { ...agent, workspace: { gitRepo: 'https://h/o/r', forkRepo: 'https://h/me/r' } }],
     [['priorTaskRef'], { ...agent, priorTaskRef: { name: 'first' } }],
     [['secretRef'], { ...agent, secretRef: { name: 'keys' } }],
+    [['budget'], { type: 'ai', prompt: 'x', budget: { currency: 'EUR' } }],
+    [
+      ['budget.maxTokens', 'budget.maxCost'],
+      { type: 'container', command: ['true'], budget: { maxTokens: 1, maxCost: 1 } },
+    ],
+    [['budget.maxIterations'], { ...agent, budget: { maxIterations: 2, maxTokens: 5 } }],
+    [[], { type: 'container', command: ['true'], budget: { maxDuration: '1h' } }],
     [['timeZone'], { type: 'ai', prompt: 'x', timeZone: 'UTC' }],
   ])('finds %j', (paths, input) => {
     expect(pathsOf(input)).toEqual(paths)
@@ -59,6 +66,7 @@ describe('rules across the fields of a task [TASK-034]', () => {
     env: { heeded: 'variables of the program' },
     artifactsDir: { refused: '/workspace/out' },
     timeout: { heeded: 'time of an attempt, and of its token' },
+    budget: { heeded: 'checked by the proxies before each call' },
     priority: { heeded: 'order among waiting tasks' },
     retryPolicy: { heeded: 'whether there is another attempt' },
     webhookURL: { heeded: 'who is told of the end' },

@@ -103,6 +103,27 @@ function repositoryRules({ type, workspace, agentRuntime, priorTaskRef, secretRe
   ]
 }
 
+function budgetRules({ type, budget }: TaskSpec): Rule[] {
+  if (budget === undefined) return []
+  const { maxTokens, maxCost, maxDuration, maxIterations } = budget
+  const isCommand = type === 'container'
+  const advice = 'has no effect on a task of type container, which calls no model; use budget.maxDuration'
+  return [
+    [
+      [maxTokens, maxCost, maxDuration, maxIterations].every((limit) => limit === undefined),
+      'budget',
+      'must have maxTokens, maxCost, maxDuration or maxIterations',
+    ],
+    [isCommand && maxTokens !== undefined, 'budget.maxTokens', advice],
+    [isCommand && maxCost !== undefined, 'budget.maxCost', advice],
+    [
+      type !== 'ai' && maxIterations !== undefined,
+      'budget.maxIterations',
+      `is only for tasks of type ai, not ${type}: no others work in iterations`,
+    ],
+  ]
+}
+
 function scheduleRules(spec: TaskSpec): Rule[] {
   return [[spec.timeZone !== undefined && spec.schedule === undefined, 'timeZone', 'has no meaning without a schedule']]
 }
@@ -176,7 +197,13 @@ function schemaProblems({ ai }: TaskSpec): Problem[] {
  * execution workspaces; without them, the checks that need them are left to the controller.
  */
 export function taskProblems(spec: TaskSpec, defaults?: WorkspaceDefaults): Problem[] {
-  const own = [...promptRules(spec), ...typeRules(spec), ...repositoryRules(spec), ...scheduleRules(spec)]
+  const own = [
+    ...promptRules(spec),
+    ...typeRules(spec),
+    ...repositoryRules(spec),
+    ...scheduleRules(spec),
+    ...budgetRules(spec),
+  ]
   return [
     ...collect([...own, ...executionRules(spec, defaults)]),
     ...schemaProblems(spec),

@@ -9,6 +9,7 @@ import { Condition, defineResource, ForeignName, Name, RecordName, Timestamp } f
 import { countedFields, samplingFields } from './model-use.ts'
 import { AgentRef, FreeForm, ProviderRef, refersTo, SkillRef, TaskRef, ToolName, WebAddress } from './references.ts'
 import { RequestedBy, Transaction } from './requester.ts'
+import { TaskBudget } from './task-budget.ts'
 import { VendorType } from './vendor.ts'
 
 export const taskTypes = ['ai', 'container', 'agent'] as const
@@ -184,6 +185,10 @@ export const TaskSpec = z
       'Time limit of one attempt, as a duration. Without it: no limit.',
       '15m',
     ),
+    budget: field(
+      TaskBudget.optional(),
+      'What all attempts and iterations of the task may use together. Reached, the task fails with `BudgetExceeded`. Of a schedule: for each run.',
+    ),
     priority: field(
       z.int().min(0).max(1000).default(500),
       'Order among waiting tasks: from 0 to 1000, the highest starts first.',
@@ -282,12 +287,12 @@ export type TaskSpec = z.infer<typeof TaskSpec>
 /** Fields that can be changed at any time, because they do not affect what has run. */
 export const changeableFields: readonly (keyof TaskSpec)[] = ['ttlSecondsAfterFinished']
 
-/** Fields that can be changed until the task has ended: they hold back what has not started yet. */
-export const pausingFields: readonly (keyof TaskSpec)[] = ['suspend']
+/** Fields that can be changed until the task has ended: they are read anew before each step. */
+export const lastingFields: readonly (keyof TaskSpec)[] = ['suspend', 'budget']
 
 /** Fields that are fixed once the task has started. */
 export const fixedFields: readonly (keyof TaskSpec)[] = TaskSpec.keyof().options.filter(
-  (field) => !changeableFields.includes(field) && !pausingFields.includes(field),
+  (field) => !changeableFields.includes(field) && !lastingFields.includes(field),
 )
 
 /** The prompt of the task: `ai.prompt`, else `prompt`; a blank one counts as absent. */
@@ -397,6 +402,10 @@ export const TaskStatus = z
   .object({
     phase: field(z.enum(taskPhases).optional(), 'How far the task is.'),
     startTime: field(Timestamp.optional(), 'When the last attempt started.'),
+    firstStartTime: field(
+      Timestamp.optional(),
+      'When the first attempt started; `budget.maxDuration` counts from here.',
+    ),
     completionTime: field(Timestamp.optional(), 'When the last attempt ended.'),
     attempts: field(z.int().min(0).optional(), 'How many attempts were started, interrupted ones included.', 1),
     interruptions: field(

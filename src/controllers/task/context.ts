@@ -1,7 +1,8 @@
 // What the steps of a reconcile share.
 import type { Task } from '../../contract/resources/task.ts'
 import { parentOf } from '../../rules/family.ts'
-import type { Enqueue } from '../engine/controller.ts'
+import { timeLeftMs } from '../../rules/task-budget.ts'
+import type { Enqueue, Reconciled } from '../engine/controller.ts'
 import { formatKey } from '../engine/key.ts'
 import type { TaskMemory } from './memory.ts'
 import type { TaskControllerDeps } from './settings.ts'
@@ -28,4 +29,13 @@ export function attemptOf(task: Task): { taskUid: string; attempt: number } {
 /** Tasks of one coordinator are counted together; undefined for others. */
 export function siblingsOf(task: Task): string | undefined {
   return task.metadata.labels?.['svc.ai/coordinator'] === 'true' ? parentOf(task)?.uid : undefined
+}
+
+/** The platform's timers have 31 bits. */
+export const longestTimerMs = 86_400_000
+
+/** For a task that nothing else wakes: another look when the time of its budget is up. */
+export function lookWhenTimeIsUp({ clock }: Pick<TaskContext, 'clock'>, task: Task): Reconciled {
+  const left = timeLeftMs(task, clock.now())
+  return left === undefined ? undefined : { requeueAfterMs: Math.min(longestTimerMs, Math.max(0, left)) }
 }

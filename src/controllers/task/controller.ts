@@ -11,7 +11,7 @@ import { type Controller, createPushSource, defineController, type Reconciled } 
 import { parseKey } from '../engine/key.ts'
 import { createCallbackController } from './callbacks.ts'
 import { updateChildTasks } from './children.ts'
-import { attemptOf, keyOf, siblingsOf, type TaskContext } from './context.ts'
+import { attemptOf, keyOf, longestTimerMs, siblingsOf, type TaskContext } from './context.ts'
 import { removeEnded } from './expiry.ts'
 import { createTaskSources } from './feed.ts'
 import { closeInterrupted, failTask, finishTask, saveOutput, scheduleRetry, stopAttempt } from './finish.ts'
@@ -42,9 +42,6 @@ async function observe(context: TaskContext, task: Task): Promise<Seen> {
   const result = isUnderWay ? undefined : await context.records.results.get(key.taskUid, key.attempt)
   return { attempt, hasResult: result !== undefined && isComplete(task, result.info) }
 }
-
-/** The platform's timers have 31 bits. */
-const longestTimerMs = 86_400_000
 
 /** An ended task: only finishes what its end left undone. */
 async function settleEnded(context: TaskContext, task: Task): Promise<Reconciled> {

@@ -5,7 +5,7 @@ import { dropConditions, setCondition } from '../../rules/conditions.ts'
 import { autonomyOf, decideIteration, type IterationStep, restsBetweenIterations } from '../../rules/iteration.ts'
 import { describeCancel } from '../../rules/task-decision.ts'
 import type { Reconciled } from '../engine/controller.ts'
-import { keyOf, type TaskContext } from './context.ts'
+import { keyOf, lookWhenTimeIsUp, type TaskContext } from './context.ts'
 import { finishTask, stopAttempt, sumUsage } from './finish.ts'
 
 async function findAgent(context: TaskContext, task: Task): Promise<Agent | undefined> {
@@ -21,7 +21,7 @@ async function decideNext(context: TaskContext, task: Task): Promise<IterationSt
   if (autonomy === undefined) return undefined
   const plan = await context.records.plans?.get(task.metadata.uid)
   const { maxIterations } = autonomy
-  return decideIteration({ task, maxIterations, plan, cancel: describeCancel(task) })
+  return decideIteration({ task, maxIterations, plan, cancel: describeCancel(task), now: context.clock.now() })
 }
 
 /** The task stays Running without an attempt and without a place; a change of its spec wakes it. */
@@ -34,7 +34,7 @@ async function rest(context: TaskContext, task: Task, message: string): Promise<
   if (restsBetweenIterations(task)) await context.recorder.write(task, change)
   else await context.recorder.move(task, event, change)
   context.memory.scheduler.release(keyOf(task))
-  return undefined
+  return lookWhenTimeIsUp(context, task)
 }
 
 type Next = Extract<IterationStep, { action: 'next' }>
@@ -68,6 +68,8 @@ export async function endAttempt(context: TaskContext, task: Task, message: stri
       return await beginNext(context, task, step)
     case 'hold':
       return await rest(context, task, step.message)
+    case 'fail':
+      return await finishTask(context, task, { phase: 'Failed', reason: 'BudgetExceeded', message: step.message })
     case 'cancel':
       return await finishTask(context, task, { phase: 'Cancelled', message: step.message })
     case 'succeed':

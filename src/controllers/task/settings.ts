@@ -1,6 +1,7 @@
 // What the task controllers need: ports, settings, and how they are wired.
 import type { AssignedEgress, AssignedSearch } from '../../contract/api/assignment.ts'
 import { artifactLimits } from '../../contract/api/internal.ts'
+import type { Task } from '../../contract/resources/task.ts'
 import { noWorkspaces, type WorkspaceDefaults } from '../../contract/resources/task-problems.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
@@ -85,6 +86,12 @@ export type Spending = {
   require(spender: Spender): void | Promise<void>
 }
 
+/** Checks the budgets of single tasks. */
+export type TaskBudgets = {
+  /** BudgetExceeded when the budget of the task, or of a task that it descends from, is used up. */
+  require(task: Task): Promise<void>
+}
+
 export type TaskControllerDeps = {
   resources: Resources
   records: Records
@@ -103,6 +110,8 @@ export type TaskControllerDeps = {
   observer?: TaskObserver
   /** Absent: there are no budgets. */
   spending?: Spending
+  /** Absent: tasks have no budgets. */
+  taskBudgets?: TaskBudgets
   /** Writes the usage of the proxies' calls that have ended; absent: there are none. */
   settleUsage?: () => Promise<void>
   settings: TaskSettings

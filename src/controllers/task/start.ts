@@ -9,7 +9,7 @@ import { type HeldUp, waitingCondition, watchDelayMs } from '../../rules/task-de
 import type { Reconciled } from '../engine/controller.ts'
 import { buildWorkload } from './assignment.ts'
 import { findSiblingLimit } from './children.ts'
-import { keyOf, siblingsOf, type TaskContext } from './context.ts'
+import { keyOf, lookWhenTimeIsUp, siblingsOf, type TaskContext } from './context.ts'
 import { failAttempt, finishTask } from './finish.ts'
 import { type References, resolveReferences } from './references.ts'
 import { lockSession, sessionOf, unlockSession } from './session-lock.ts'
@@ -45,7 +45,7 @@ export async function holdTask(context: TaskContext, task: Task, { reason, messa
   const conditions = setCondition(left, condition, context.clock.now())
   await noteWaiting(context, task, { queuedReason: reason, message, conditions })
   context.memory.scheduler.release(key)
-  return undefined
+  return lookWhenTimeIsUp(context, task)
 }
 
 /** Waits for a missing reference, and fails the task when it does not appear (TASK-035). */
@@ -122,6 +122,7 @@ function makeRunningStatus(task: Task, attempt: number, startedAt: Date): Status
     phase: 'Running',
     attempts: attempt,
     startTime: startedAt.toISOString(),
+    firstStartTime: task.status?.firstStartTime ?? startedAt.toISOString(),
     message,
     conditions: setCondition(conditions, created, startedAt),
     queuedReason: undefined,
@@ -178,12 +179,18 @@ async function startGranted(context: TaskContext, task: Task, references: Refere
   return await launch(context, task, references)
 }
 
+/** BudgetExceeded. */
+async function requireSpendable({ spending, taskBudgets }: TaskContext, task: Task): Promise<void> {
+  await spending?.require(spenderOf(task))
+  await taskBudgets?.require(task)
+}
+
 /** Starts the task if it may start; otherwise records why not and when to look again. */
 export async function startTask(context: TaskContext, task: Task): Promise<Reconciled> {
   context.memory.waiters.leave(keyOf(task))
   try {
     const references = await resolveReferences(context, task)
-    if (task.spec.type !== 'container') await context.spending?.require(spenderOf(task))
+    if (task.spec.type !== 'container') await requireSpendable(context, task)
     if (!(await seekPlace(context, task))) return undefined
     return await startGranted(context, task, references)
   } catch (error) {

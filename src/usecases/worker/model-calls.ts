@@ -21,6 +21,7 @@ import { readCaller } from '../../rules/caller-identity.ts'
 import { expandWishes, listProviderWishes } from '../../rules/model-choice.ts'
 import { findPrice } from '../../rules/model-price.ts'
 import type { Used } from '../budgets/ledger.ts'
+import type { TaskBudgets } from '../budgets/task-budgets.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { nameProviderIn } from '../providers/name.ts'
 import { notFound } from '../resources.ts'
@@ -104,7 +105,12 @@ function createLeases({ resources, records }: UsecaseDeps['ports']) {
   return { takeOrSettle, takeOfAgent }
 }
 
-export function createWorkerModelCalls({ ports, health, ledger }: UsecaseDeps): WorkerModelCalls {
+export function createWorkerModelCalls({
+  ports,
+  health,
+  ledger,
+  taskBudgets,
+}: UsecaseDeps & { taskBudgets: TaskBudgets }): WorkerModelCalls {
   const { resources, records, clock } = ports
   const { takeOrSettle, takeOfAgent } = createLeases(ports)
 
@@ -145,6 +151,7 @@ export function createWorkerModelCalls({ ports, health, ledger }: UsecaseDeps): 
       // What a task reports about a provider that it does not use is ignored.
       if (isOwn && !brokeOff) health?.noteEnd({ provider: key })
       await ledger.require(spender)
+      await taskBudgets.require(task)
     },
     async takeLease(identity, key, want) {
       const task = await requireLiveAttempt(resources, identity)

@@ -1,0 +1,101 @@
+// Budgets of single tasks: what a task and all tasks that it created have used, read from the records before each model
+// call. Only tasks with such a budget among their ancestors pay for the reads.
+import type { Task } from '../../contract/resources/task.ts'
+import { SvcError } from '../../errors.ts'
+import type { Ports } from '../../ports/index.ts'
+import { parentOf } from '../../rules/family.ts'
+import { countsSpending, explainSpent, leftOf, type TaskLeft, type TaskSpent } from '../../rules/task-budget.ts'
+
+export type TaskBudgets = {
+  /** BudgetExceeded when the budget of the task, or of a task that it descends from, is used up. */
+  require(task: Task): Promise<void>
+  /** What is left of the task's own budget; undefined without one. */
+  left(task: Task): Promise<TaskLeft | undefined>
+}
+
+/** How long a family is taken as it was found; a task that asks always counts. */
+const familyForMs = 2000
+/** Families that nobody asked for in this time are forgotten. */
+const rememberedMs = 3_600_000
+/** More levels than tasks can have. */
+const mostLevels = 16
+
+type Family = { uids: Set<string>; foundAt: number; askedAt: number }
+
+export function createTaskBudgets({
+  resources,
+  records,
+  clock,
+}: Pick<Ports, 'resources' | 'records' | 'clock'>): TaskBudgets {
+  const families = new Map<string, Family>()
+
+  async function findParent(task: Task): Promise<Task | undefined> {
+    const owner = parentOf(task)
+    const parent = owner && (await resources.get('Task', { namespace: task.metadata.namespace, name: owner.name }))
+    return parent?.metadata.uid === owner?.uid ? parent : undefined
+  }
+
+  /** The task, its parent, and so on. */
+  async function listLine(task: Task): Promise<Task[]> {
+    const line = [task]
+    for (
+      let next = await findParent(task);
+      next !== undefined && line.length < mostLevels;
+      next = await findParent(next)
+    )
+      line.push(next)
+    return line
+  }
+
+  async function addDescendants(task: Task, uids: Set<string>): Promise<void> {
+    const { namespace, uid } = task.metadata
+    const { items } = await resources.list('Task', { namespace, fields: { owner: uid } })
+    for (const child of items) {
+      uids.add(child.metadata.uid)
+      // A task that has created others says so in its status.
+      if (child.status?.childTasks !== undefined) await addDescendants(child, uids)
+    }
+  }
+
+  function forgetOld(now: number): void {
+    for (const [uid, { askedAt }] of families) if (now - askedAt > rememberedMs) families.delete(uid)
+  }
+
+  /** Uids of the task and of its descendants; those that were deleted meanwhile stay, for their usage stays too. */
+  async function findFamily(task: Task): Promise<Family> {
+    const { uid } = task.metadata
+    const now = clock.now().getTime()
+    const family = families.get(uid) ?? { uids: new Set([uid]), foundAt: Number.NEGATIVE_INFINITY, askedAt: now }
+    family.askedAt = now
+    if (now - family.foundAt > familyForMs) {
+      forgetOld(now)
+      await addDescendants(task, family.uids)
+      family.foundAt = now
+    }
+    families.set(uid, family)
+    return family
+  }
+
+  async function readSpent(task: Task, asking: readonly Task[]): Promise<TaskSpent> {
+    const { uids } = await findFamily(task)
+    for (const { metadata } of asking) uids.add(metadata.uid)
+    const { tokens, costs } = await records.usage.spent({ taskUids: [...uids] }, {})
+    return { tokens, cost: costs[task.spec.budget?.currency ?? ''] ?? 0 }
+  }
+
+  return {
+    async require(task) {
+      const line = await listLine(task)
+      for (const [level, one] of line.entries()) {
+        if (!countsSpending(one)) continue
+        const problem = explainSpent(one, await readSpent(one, line.slice(0, level)))
+        if (problem !== undefined) throw new SvcError('BudgetExceeded', problem)
+      }
+    },
+    async left(task) {
+      if (task.spec.budget === undefined) return undefined
+      const spent = countsSpending(task) ? await readSpent(task, []) : { tokens: 0, cost: 0 }
+      return leftOf(task, spent, clock.now())
+    },
+  }
+}
