@@ -39,6 +39,7 @@ const bundled = [
   'picocolors',
   'pino',
   'prom-client',
+  'stemmer',
   'undici',
   'uuidv7',
   'zod',
