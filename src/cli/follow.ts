@@ -12,6 +12,7 @@ import { type LogPosition, readLog } from './log-lines.ts'
 import { formatData } from './output.ts'
 import { createTail, type Tail } from './tail.ts'
 import type { Spinner } from './terminal.ts'
+import { showTreeBelow } from './tree-below.ts'
 
 export type Followed = {
   task: Task
@@ -46,7 +47,7 @@ export async function followTask(client: Client, task: Task, options: FollowOpti
   // It is looked at once the task has ended.
   logs.catch(() => undefined)
   try {
-    const last = await followStates(client, task, { signal, spinner })
+    const last = await followStates(client, task, { signal, spinner, context: options.context })
     options.signal.throwIfAborted()
     await Promise.race([logs, waitAtMost(lastLinesMs)])
     return { task: await readAgain(client, last), shown: options.quiet ? undefined : log.tail.read() }
@@ -75,15 +76,17 @@ function describe({ metadata, status }: Task): string {
   return `${metadata.name} is ${phase.toLowerCase()}${message ? `: ${message}` : ''}`
 }
 
-type Following = { signal: AbortSignal; spinner: Spinner }
+type Following = { signal: AbortSignal; spinner: Spinner; context: CliContext }
 
 /** Its last state. NotFound when it is deleted. */
-async function followStates(client: Client, task: Task, { signal, spinner }: Following): Promise<Task> {
+async function followStates(client: Client, task: Task, { signal, spinner, context }: Following): Promise<Task> {
   let last = task
+  const showTree = showTreeBelow(client, spinner, { context, signal })
   for await (const { task: seen, is } of watchTasks(client, [task], signal)) {
     if (is === 'gone') throw describeGone(task)
     // The outcome is printed once, with the result.
     if (is === 'there') spinner.update(describe(seen))
+    showTree(seen)
     last = seen
   }
   return last
@@ -103,7 +106,11 @@ async function readAgain(client: Client, task: Task): Promise<Task> {
   }
 }
 
-async function followLogs(client: Client, task: Task, options: FollowOptions & Following): Promise<void> {
+async function followLogs(
+  client: Client,
+  task: Task,
+  options: FollowOptions & Omit<Following, 'context'>,
+): Promise<void> {
   const { log, context, signal, spinner, tailLines } = options
   const { dim } = context.terminal.colors
   const { params, query } = targetOfTask(task)

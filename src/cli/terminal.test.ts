@@ -58,6 +58,19 @@ describe('a terminal', () => {
     expect(lines.at(-1)).toBe('half\n')
   })
 
+  it('keeps lines below the progress, cut to the screen, and takes them away with it', () => {
+    const { written, streams } = record(true)
+    const spinner = createTerminal(streams).spin('busy')
+    spinner.below?.(['└─ one', `└─ two${escapeCode}[2J`, `└─ ${'long '.repeat(20)}`])
+    vi.advanceTimersByTime(100)
+    spinner.log('a line that stays')
+    spinner.stop()
+    const [, drawn = '', last] = written.stderr.split(`\r${escapeCode}[3A${escapeCode}[J`)
+    expect(written.stderr).toContain('busy 0s\n└─ one\n└─ two\u241b[2J\n└─ long')
+    expect(drawn).toMatch(/^a line that stays\n[^\n]*busy 0s\n└─ one/)
+    expect(last).toBe('')
+  })
+
   it('that is dumb gets plain lines instead of a spinner, and no colours', () => {
     const { written, streams } = record(true)
     const terminal = createTerminal(streams, { isDumb: true })

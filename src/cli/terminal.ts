@@ -1,6 +1,7 @@
 // Colours, a spinner and safe text on a terminal; plain text elsewhere.
 import pc from 'picocolors'
 import type { LogPart } from '../contract/api/task-records.ts'
+import { type Block, createBlock, eraseUp, fitLines } from './block.ts'
 import { createLineWriter, type LineWriter } from './line-writer.ts'
 import { cutTo, makeHarmless, makeHarmlessKeepingColors, paint } from './printable.ts'
 
@@ -15,7 +16,7 @@ function createColors(isColored: boolean): Colors {
   return { bold: make(codes.bold), dim: make(codes.dim), red: make(codes.red), green: make(codes.green) }
 }
 
-type Stream = { write(text: string): unknown; isTTY?: boolean; columns?: number }
+type Stream = { write(text: string): unknown; isTTY?: boolean; columns?: number; rows?: number }
 export type Streams = { stdout: Stream; stderr: Stream }
 
 export type Colors = Record<keyof typeof codes, (text: string) => string>
@@ -28,6 +29,8 @@ export type Spinner = {
   log(line: string, paint?: (text: string) => string): void
   /** A part of the next line. There is no spinner until the line is complete. */
   part(part: LogPart): void
+  /** Lines that stay below it, in place of those before. Absent where nothing can be drawn in its place. */
+  below?(lines: readonly string[]): void
   stop(): void
 }
 
@@ -45,6 +48,8 @@ export interface Terminal {
   showsBoth: boolean
   /** A line with elapsed seconds, redrawn in place; without a terminal each new text is a line. */
   spin(text: string): Spinner
+  /** Lines of the answer that are drawn again in their place; undefined where standard output cannot do that. */
+  block(): Block | undefined
 }
 
 export type TerminalOptions = {
@@ -55,6 +60,7 @@ export type TerminalOptions = {
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 const eraseLine = '\r\u001b[2K'
 const usualWidth = 80
+const usualRows = 24
 
 export function createTerminal(streams: Streams, { isDumb = false }: TerminalOptions = {}): Terminal {
   const { stdout, stderr } = streams
@@ -69,6 +75,7 @@ export function createTerminal(streams: Streams, { isDumb = false }: TerminalOpt
     print: (text) => print(`${text}\n`),
     printLines: () => createLineWriter(print),
     note,
+    block: () => (stdout.isTTY && !isDumb ? createBlock(stdout) : undefined),
     spin: (text) => (redraws ? spinInPlace(stderr, text) : spinInLines(write, text)),
   }
 }
@@ -78,14 +85,24 @@ function spinInPlace(stream: Stream, first: string): Spinner {
   let text = first
   let tick = 0
   const lines = createLineWriter((part) => void stream.write(makeHarmlessKeepingColors(part)))
-  const erase = () => void (lines.isOpen() || stream.write(eraseLine))
+  let under: readonly string[] = []
+  let drawn = 0
+  const eraser = () => {
+    const code = drawn === 0 ? eraseLine : eraseUp(drawn)
+    drawn = 0
+    return code
+  }
+  const erase = () => void (lines.isOpen() || stream.write(eraser()))
   const draw = () => {
     if (lines.isOpen()) return
     const seconds = `${Math.floor((Date.now() - started) / 1000)}s`
     tick += 1
     // A wrapped line cannot be erased as one.
     const room = (stream.columns || usualWidth) - seconds.length - 4
-    stream.write(`${eraseLine}${frames[tick % frames.length]} ${cutTo(makeOneLine(text), room)} ${seconds}`)
+    const rows = fitLines(under, stream, mostBelow(stream))
+    const shown = [`${frames[tick % frames.length]} ${cutTo(makeOneLine(text), room)} ${seconds}`, ...rows]
+    stream.write(`${eraser()}${shown.join('\n')}`)
+    drawn = rows.length
   }
   const timer = setInterval(draw, 100)
   draw()
@@ -102,12 +119,20 @@ function spinInPlace(stream: Stream, first: string): Spinner {
       erase()
       lines.part(part)
     },
+    below: (next) => {
+      under = next
+    },
     stop: () => {
       clearInterval(timer)
       erase()
       lines.end()
     },
   }
+}
+
+/** Half of the screen stays for the log. */
+function mostBelow({ rows }: Stream): number {
+  return Math.max(1, Math.floor((rows || usualRows) / 2) - 1)
 }
 
 const same = (text: string) => text

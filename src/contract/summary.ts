@@ -18,6 +18,7 @@ const moreFields: Record<Kind, readonly string[]> = {
   Task: [
     ...['spec.ai.providerRef.name', 'spec.ai.model', 'spec.schedule', 'spec.suspend', 'spec.priority'],
     ...['status.message', 'status.startTime', 'status.completionTime', 'status.nextScheduleTime', 'status.usage'],
+    ...['metadata.ownerReferences', 'status.firstStartTime', 'status.iteration'],
   ],
   Agent: ['status.message'],
   Provider: ['status.message', 'status.lastError'],

@@ -58,7 +58,8 @@ export function decideIteration({ task, maxIterations, plan, cancel, now }: Ende
     const message = `suspended after ${countIterations(done)}; set spec.suspend to false to go on`
     return { action: 'hold', message }
   }
-  return { action: 'next', iteration: done, message: `iteration ${done - 1} is done; iteration ${done} follows` }
+  // People and models count from 1.
+  return { action: 'next', iteration: done, message: `iteration ${done} is done; iteration ${done + 1} follows` }
 }
 
 /** Whether the task rests between two iterations: it is Running, and has no attempt and no place. */

@@ -36,7 +36,7 @@ import { createWorkerRecords, type WorkerRecords } from './worker/records.ts'
 import { createWorkerToolTokens, type WorkerToolTokens } from './worker/tool-tokens.ts'
 
 export { type BudgetLedger, createBudgetLedger } from './budgets/ledger.ts'
-export { createTaskBudgets, type TaskBudgets } from './budgets/task-budgets.ts'
+export { createTaskBudgets } from './budgets/task-budgets.ts'
 export { createBuiltinTools } from './builtin-tools.ts'
 export type { UsecaseDeps, UsecaseSettings } from './deps.ts'
 

@@ -84,7 +84,7 @@ describe('a task of an autonomous agent', () => {
     expect(result?.info.attempt).toBe(2)
     const events = await bench.eventsOf('goal')
     expect(events.filter(({ type }) => type === 'AutonomousIteration').map(({ message }) => message)).toEqual([
-      'iteration 0 is done; iteration 1 follows',
+      'iteration 1 is done; iteration 2 follows',
     ])
   })
 

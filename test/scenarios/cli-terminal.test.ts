@@ -92,6 +92,19 @@ describe.skipIf(!hasProgram(terminalProgram))('svc on a terminal', () => {
     expect(raw.stdout).toBe('a\u001b[2J\u001b]0;owned\u0007b\n')
   })
 
+  it('draws the tree of a task in its place until it has ended', async () => {
+    const command = ['sh', '-c', 'sleep 1; echo done']
+    await service.call('POST', '/api/v1/tasks', { name: 'slow', type: 'container', command })
+    const text = await onTerminal('svc task tree slow')
+    const drawn = text.split('\u001b[J').slice(1)
+    expect(drawn.length).toBeGreaterThan(1)
+    expect(drawn.slice(0, -1).join('')).toContain('\u001b[2A')
+    expect(readRows(drawn.at(-1) ?? '').filter(Boolean)).toEqual([
+      expect.stringMatching(/^NAME +AGENT +PHASE/),
+      expect.stringMatching(/^slow +Succeeded/),
+    ])
+  })
+
   it('obeys NO_COLOR', async () => {
     const text = await onTerminal("svc run 'say plain'", { ...env, NO_COLOR: '1' })
     expect(text).not.toMatch(color)

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Task } from '../../src/contract/resources/task.ts'
 import { git } from '../fixtures/git/repository.ts'
 import { waitFor } from '../fixtures/time.ts'
 import {
@@ -378,6 +379,24 @@ describe('svc task prune', () => {
 })
 
 describe('what a schedule and a file have', () => {
+  it('shows the runs of a schedule as a tree, once where there is no terminal', async () => {
+    const spec = '{ type: container, command: [echo, now], schedule: "@yearly" }'
+    await svc(['apply', '-f', '-'], { input: `kind: Task\nmetadata: { name: planted }\nspec: ${spec}\n` })
+    await waitForPhase(service, 'planted', 'Scheduled')
+    const run = (await svc(['task', 'run', 'planted'])).stdout.trim()
+    await waitForPhase(service, run, 'Succeeded')
+    const tree = await svc(['task', 'tree', 'planted'])
+    expect(tree.stdout.trimEnd().split('\n')).toEqual([
+      expect.stringMatching(/^NAME +AGENT +PHASE +TIME/),
+      expect.stringMatching(/^planted +Scheduled/),
+      expect.stringMatching(`^└─ ${run} +Succeeded +\\d+m?s?`),
+      expect.stringMatching(/^2 tasks: 1 scheduled, 1 succeeded, 0 tokens$/),
+    ])
+    const data = JSON.parse((await svc(['-o', 'json', 'task', 'tree', run])).stdout) as { items: Task[] }
+    expect(data.items.map(({ metadata }) => metadata.name)).toEqual([run])
+    expect((await svc(['task', 'tree', 'nobody'])).code).toBe(1)
+  })
+
   it('makes a run of a schedule now, also while it is suspended', async () => {
     const spec = '{ type: container, command: [echo, now], schedule: "@yearly", suspend: true }'
     await svc(['apply', '-f', '-'], { input: `kind: Task\nmetadata: { name: yearly }\nspec: ${spec}\n` })

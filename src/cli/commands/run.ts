@@ -89,7 +89,7 @@ async function run(words: string[], given: RunOptions, { command, context }: Inv
   const code = await printOutcome(client, followed, { context, options })
   const isWhole = await offerChanges(client, task, { folder, digests, given, context })
   if (options.output === 'table' && !given.quiet)
-    await tellMore(client, task, { given, context, hasDiff: given.repo !== undefined && code === 0 })
+    await tellMore(client, followed.task, { given, context, hasDiff: given.repo !== undefined && code === 0 })
   if (code !== 0 || !isWhole) throw new ExitSignal(code || exitCodes.failed)
 }
 
@@ -148,7 +148,8 @@ async function tellMore(client: Client, task: Task, { given, context, hasDiff }:
   const { terminal } = context
   const files = given.here ? undefined : describeFiles(task, await listFiles(client, targetOfTask(task)))
   if (files !== undefined) terminal.note(`\n${files}`)
-  const words = hasDiff ? ['diff', 'apply', 'get', 'events', 'logs'] : ['get', 'events', 'logs']
+  const hasMade = (task.status?.childTasks ?? []).length > 0
+  const words = [...(hasDiff ? ['diff', 'apply'] : []), 'get', ...(hasMade ? ['tree'] : []), 'events', 'logs']
   const more = `look closer: ${words.map((word) => typed(`task ${word} ${name}`)).join(', ')}`
   terminal.note(`\n${terminal.colors.dim(more)}`)
 }

@@ -16,6 +16,7 @@ import { addTaskChangeCommands } from './task-changes.ts'
 import { addTaskDiffCommands } from './task-diff.ts'
 import { addTaskPruneCommand } from './task-prune.ts'
 import { addTaskRecordCommands } from './task-records.ts'
+import { addTaskTreeCommand } from './task-tree.ts'
 import { addTaskWaitCommand } from './task-wait.ts'
 
 export function addTaskCommands(program: Command, context: CliContext): void {
@@ -41,6 +42,7 @@ export function addTaskCommands(program: Command, context: CliContext): void {
     .option('--limit <count>', 'how many at most', '500')
     .action((given: ListOptions, command: Command) => listThem(given, command, context))
   add('get <name>', 'a task and its state', showTask)
+  addTaskTreeCommand(add)
   addTaskRecordCommands(add)
   addTaskDiffCommands(add)
   addTaskWaitCommand(task, context)

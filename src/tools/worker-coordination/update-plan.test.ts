@@ -21,7 +21,7 @@ describe('update_plan', () => {
     ])
     expect(await call(plan)).toEqual({
       success: true,
-      message: 'The plan of iteration 2 is saved. The goal is not complete yet.',
+      message: 'The plan of iteration 3 is saved. The goal is not complete yet.',
     })
     expect(saved.pop()).toEqual({ ...plan, progress_pct: 0, goal_complete: false })
     expect(await call({ ...plan, progress_pct: 100, goal_complete: true })).toMatchObject({ success: true })

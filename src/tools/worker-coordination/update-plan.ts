@@ -33,7 +33,7 @@ export function createUpdatePlan(
     async run(plan) {
       await save(plan)
       const goal = plan.goal_complete ? 'The goal is noted as complete.' : 'The goal is not complete yet.'
-      return { success: true, message: `The plan of iteration ${iteration} is saved. ${goal}` }
+      return { success: true, message: `The plan of iteration ${iteration + 1} is saved. ${goal}` }
     },
   })
 }
