@@ -111,6 +111,8 @@ const runs = {
   InvalidOutput: { class: 'retried' },
   /** The service no longer accepts anything from this attempt. */
   Superseded: { class: 'retried' },
+  /** The run waits for something, which is stored: another attempt goes on from there. */
+  Parked: { class: 'retried' },
   /** The attempt's time is used up. */
   DeadlineExceeded: { class: 'final' },
 } as const satisfies Record<string, FailureRule>

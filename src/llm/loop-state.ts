@@ -1,4 +1,5 @@
 // What the tool loop remembers: plain JSON, saved before each effect, sufficient to continue in another process.
+import type { ParkWait } from '../contract/api/parking.ts'
 import {
   type ContentBlock,
   type Message,
@@ -15,11 +16,15 @@ export type PendingCall = ToolCall & {
   invalidArgs?: string
   repeatable: boolean
   external?: boolean
-  state: 'planned' | 'started' | 'done'
+  /** `waiting`: it ran, and `wait` says what it waits for; it runs again when the run goes on. */
+  state: 'planned' | 'started' | 'waiting' | 'done'
   result?: ToolResult
+  wait?: ParkWait
 }
 
 export type FinishReason =
+  /** Calls wait for something: the run goes on later, perhaps in another process. */
+  | 'parked'
   /** The model answered without calling a tool. */
   | 'answer'
   /** The iteration limit is reached; the text is the final summary (LIM-014). */

@@ -8,7 +8,7 @@ import { appendUser, defaultLimits } from './loop-state.ts'
 import type { ContentBlock, Message, ModelError, ToolUseBlock, Turn } from './messages.ts'
 import { addUsage, textOf, toolUsesOf } from './messages.ts'
 import { describeCorrection, mostCorrections, type OutputCheck } from './output-check.ts'
-import type { HostTool, ToolResult } from './tool-host.ts'
+import type { HostTool, ToolResult, ToolWait } from './tool-host.ts'
 import { failTool } from './tool-results.ts'
 import { truncateMessages } from './truncate.ts'
 
@@ -36,6 +36,7 @@ export function nextStep(state: LoopState, limits: LoopLimits): Step {
   if (open.length > 0) {
     return { kind: 'tools', calls: open.slice(0, limits.maxParallelTools ?? defaultLimits.maxParallelTools) }
   }
+  if (state.pending.some((call) => call.state === 'waiting')) return { kind: 'done', reason: 'parked' }
   if (state.pending.some((call) => call.external)) return { kind: 'done', reason: 'external_tools' }
   const final = state.iteration + state.penalty + 1 >= (limits.maxIterations ?? defaultLimits.maxIterations)
   const reason = promptFor(state, limits, final)
@@ -181,10 +182,11 @@ export function applyStarted(state: LoopState, ids: ReadonlySet<string>): LoopSt
 }
 
 /** Stores answers of calls by id; when no call is left, the results join the conversation in call order. */
-export function applyResults(state: LoopState, results: ReadonlyMap<string, ToolResult>): LoopState {
-  const answered = mapPending(state, (call) => {
+export function applyResults(state: LoopState, results: ReadonlyMap<string, ToolResult | ToolWait>): LoopState {
+  const answered = mapPending(state, (call): PendingCall => {
     const result = call.state === 'done' ? undefined : results.get(call.id)
-    return result === undefined ? call : { ...call, state: 'done', result }
+    if (result === undefined) return call
+    return 'wait' in result ? { ...call, state: 'waiting', ...result } : { ...call, state: 'done', result }
   })
   return closePending(answered)
 }
@@ -267,13 +269,14 @@ const unknownOutcome = failTool({
 })
 
 /** Ends after which another process may continue. */
-const resumable: FinishReason[] = ['error', 'deadline', 'cancelled']
+const resumable: FinishReason[] = ['error', 'deadline', 'cancelled', 'parked']
 
 /** Resumes a saved state: calls that may have run are only repeated if their tool declares that safe. */
 export function resume(state: LoopState): LoopState {
   const { finished, ...rest } = state
   const open = finished !== undefined && !resumable.includes(finished.reason) ? state : { ...rest, interruptions: 0 }
-  const decided = mapPending(open, (call) => {
+  const decided = mapPending(open, ({ wait: _over, ...call }) => {
+    if (call.state === 'waiting') return { ...call, state: 'planned' }
     if (call.state !== 'started') return call
     return call.repeatable ? { ...call, state: 'planned' } : { ...call, state: 'done', result: unknownOutcome }
   })

@@ -3,9 +3,9 @@
 import type { Clock } from '../ports/clock.ts'
 import { startDeadline } from './deadlines.ts'
 import { followSignals } from './linked-signal.ts'
-import type { LoopLimits, PendingCall } from './loop-state.ts'
+import type { LoopLimits } from './loop-state.ts'
 import { defaultLimits } from './loop-state.ts'
-import type { HostTool, ToolHost, ToolResult } from './tool-host.ts'
+import type { HostTool, ToolCall, ToolHost, ToolResult, ToolWait } from './tool-host.ts'
 import { cutOutput, failThrown, failTool } from './tool-results.ts'
 
 export type ToolRun = {
@@ -18,11 +18,16 @@ export type ToolRun = {
 }
 
 /** The result of one call. Rejects only when `run.signal` aborts. */
-export async function runToolCall(call: PendingCall, run: ToolRun): Promise<ToolResult> {
+export async function runToolCall(
+  call: ToolCall,
+  invalidArgs: string | undefined,
+  run: ToolRun,
+): Promise<ToolResult | ToolWait> {
   const tool = run.tools.find((candidate) => candidate.name === call.name)
   if (tool === undefined) return refuseUnknown(call.name, run.tools)
-  if (call.invalidArgs !== undefined) return refuseArgs(call.invalidArgs)
+  if (invalidArgs !== undefined) return refuseArgs(invalidArgs)
   const result = await callWithTimeout(call, tool, run)
+  if ('wait' in result) return result
   const content = run.redact(result.content)
   const limit = run.limits.maxOutputBytes ?? defaultLimits.maxOutputBytes
   return { content: tool.ownsOutputLimit ? content : cutOutput(content, limit), isError: result.isError }
@@ -53,7 +58,7 @@ function limitTime({ timeoutMs }: HostTool, limits: LoopLimits): number {
   return trustsToolTimeouts ? timeoutMs : Math.min(timeoutMs, toolTimeoutMs)
 }
 
-async function callWithTimeout(call: PendingCall, tool: HostTool, run: ToolRun): Promise<ToolResult> {
+async function callWithTimeout(call: ToolCall, tool: HostTool, run: ToolRun): Promise<ToolResult | ToolWait> {
   const timeoutMs = limitTime(tool, run.limits)
   const { signal, abort, release } = followSignals(run.signal)
   const early = Promise.withResolvers<ToolResult>()
@@ -76,8 +81,8 @@ async function callWithTimeout(call: PendingCall, tool: HostTool, run: ToolRun):
 }
 
 // async, so that a host that throws synchronously rejects like any other.
-async function invokeTool(call: PendingCall, host: ToolHost, signal: AbortSignal): Promise<ToolResult> {
-  return host.call({ id: call.id, name: call.name, args: call.args }, signal)
+async function invokeTool(call: ToolCall, host: ToolHost, signal: AbortSignal): Promise<ToolResult | ToolWait> {
+  return host.call(call, signal)
 }
 
 function refuseTimeout(name: string, timeoutMs: number): ToolResult {

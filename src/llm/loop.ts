@@ -25,7 +25,7 @@ import {
 import { runToolCall } from './loop-tools.ts'
 import { addUsage, type ModelError, type ModelEvent, type ModelRequest, type Turn, textOf } from './messages.ts'
 import type { ModelClient, ServedCall } from './model.ts'
-import type { HostTool, ToolCall, ToolHost, ToolResult } from './tool-host.ts'
+import type { HostTool, ToolCall, ToolHost, ToolResult, ToolWait } from './tool-host.ts'
 
 export type LoopEvent =
   /** The events of each model call as they arrive, at least one; block indexes start at 0 in every call. */
@@ -144,10 +144,13 @@ async function drive(start: LoopState, context: Context, whyAborted: () => Finis
   }
 }
 
+const unsaved: FinishReason[] = ['cancelled', 'error', 'deadline']
+
 /** A run that ended early is not saved as ended: another process may continue from its last completed turn. */
 async function conclude(state: LoopState, reason: FinishReason, context: Context): Promise<LoopState> {
   const done = state.finished === undefined ? applyEnd(state, reason) : state
-  if (reason !== 'cancelled' && reason !== 'error' && reason !== 'deadline') await context.saver.save(() => done)
+  if (reason === 'parked') await context.saver.save(() => state)
+  else if (!unsaved.includes(reason)) await context.saver.save(() => done)
   await context.emit({ type: 'finished', ...(done.finished ?? { reason }) })
   return done
 }
@@ -228,18 +231,18 @@ async function runTools(before: LoopState, calls: PendingCall[], context: Contex
   await context.saver.save(() => started)
   const run = { ...context, host: context.tools, tools: context.list }
   const warning = repetitionWarning(started)
-  const results = new Map<string, ToolResult>()
+  const results = new Map<string, ToolResult | ToolWait>()
   const present = () => applyResults(started, results)
   let running = calls.length
   const settled = await Promise.allSettled(
     calls.map(async (pending) => {
-      const call: ToolCall = { id: pending.id, name: pending.name, args: pending.args }
+      const call: ToolCall = { id: pending.id, name: pending.name, args: pending.args, turn: before.iteration }
       await context.emit({ type: 'tool_call', call })
-      const result = await runToolCall(pending, run)
+      const result = await runToolCall(call, pending.invalidArgs, run)
       results.set(pending.id, result)
       running -= 1
       if (running > 0) await context.saver.save(present)
-      await context.emit({ type: 'tool_result', call, result })
+      if (!('wait' in result)) await context.emit({ type: 'tool_result', call, result })
     }),
   )
   const failed = settled.find((outcome) => outcome.status === 'rejected')

@@ -1,4 +1,5 @@
 // The tools that a loop can call, whoever runs them: the worker, chat or a proxy.
+import type { ParkWait } from '../contract/api/parking.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { ToolSchema } from './messages.ts'
 
@@ -13,13 +14,17 @@ export type HostTool = ToolSchema & {
   external?: boolean
 }
 
-export type ToolCall = { id: string; name: string; args: JsonObject }
+/** `turn`: how many turns the run had before; with the id it names one call of a whole run. */
+export type ToolCall = { id: string; name: string; args: JsonObject; turn?: number }
 
 export type ToolResult = { content: string; isError: boolean }
+
+/** A call has no answer yet: the run ends for now, and makes the call again once the wait is over. */
+export type ToolWait = { wait: ParkWait }
 
 export interface ToolHost {
   /** The tools offered to the model; the same list for a whole run. */
   list(): HostTool[]
   /** Runs one call. May throw: the loop turns that into a structured result. Must stop when the signal aborts. */
-  call(call: ToolCall, signal: AbortSignal): Promise<ToolResult>
+  call(call: ToolCall, signal: AbortSignal): Promise<ToolResult | ToolWait>
 }

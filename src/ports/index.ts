@@ -1,4 +1,5 @@
 // Everything the composition root binds, in one type: both modes return the same Ports.
+import type { Approvals } from './approvals.ts'
 import type { Artifacts } from './artifacts.ts'
 import type { Audit } from './audit.ts'
 import type { Budgets } from './budgets.ts'
@@ -12,6 +13,7 @@ import type { AgentTokens, Authenticator, Authorizer, TokenExchange, Tokens, Wor
 import type { Leadership } from './leadership.ts'
 import type { Logs } from './logs.ts'
 import type { Messages } from './messages.ts'
+import type { Parkings } from './parkings.ts'
 import type { Plans } from './plans.ts'
 import type { ProviderHealth } from './provider-health.ts'
 import type { RateLimits } from './rate-limits.ts'
@@ -39,6 +41,8 @@ export type Records = {
   events: Events
   idempotency: IdempotencyKeys
   checkpoints: Checkpoints
+  parkings: Parkings
+  approvals: Approvals
   rateLimits: RateLimits
   providerHealth: ProviderHealth
   audit: Audit

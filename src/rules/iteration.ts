@@ -2,6 +2,7 @@
 import type { Agent, Coordination } from '../contract/resources/agent.ts'
 import type { Task } from '../contract/resources/task.ts'
 import { findCondition } from './conditions.ts'
+import type { RetryCounts } from './retry.ts'
 import { explainIterationsUsedUp, explainTimeUsedUp } from './task-budget.ts'
 
 /** What the newest plan of the task says. */
@@ -67,13 +68,14 @@ export function restsBetweenIterations({ status }: Task): boolean {
   return status?.phase === 'Running' && findCondition(status.conditions, 'Suspended')?.status === 'True'
 }
 
-/** Attempts and interruptions of the present iteration alone, which the retry policy counts. */
-export function countsOfIteration({ status }: Task): { attempts: number; interruptions: number } {
-  const { attempts = 0, interruptions = 0 } = status ?? {}
+/** What the present iteration alone took, which the retry policy counts. */
+export function countsOfIteration({ status }: Task): Required<RetryCounts> {
+  const { attempts = 0, interruptions = 0, parkings = 0 } = status ?? {}
   const earlier = status?.earlierIterations
   return {
     attempts: attempts - (earlier?.attempts ?? 0),
     interruptions: interruptions - (earlier?.interruptions ?? 0),
+    parkings: parkings - (earlier?.parkings ?? 0),
   }
 }
 

@@ -23,11 +23,12 @@ export function reasonOf({ cause, reason }: AttemptFailure): FailureReason {
   return cause ?? reason
 }
 
-export type RetryCounts = { attempts: number; interruptions: number }
+/** `parkings`: attempts that ended because their task was parked. */
+export type RetryCounts = { attempts: number; interruptions: number; parkings?: number }
 
 /** Runs that count against the retry policy. */
-export function countRuns({ attempts, interruptions }: RetryCounts): number {
-  return attempts - interruptions
+export function countRuns({ attempts, interruptions, parkings = 0 }: RetryCounts): number {
+  return attempts - interruptions - parkings
 }
 
 /** Whether the policy allows another run: the first one plus `maxRetries`. */

@@ -1,6 +1,7 @@
 // Whether a change of a task needs the controller, or only reflects what the controller did itself.
 import { isTerminalPhase, type Task } from '../contract/resources/task.ts'
 import { owesCallback } from './callback.ts'
+import { isParked, wakeAnnotation } from './parking.ts'
 import { cleanupFinalizer, wantedRunOf } from './scheduled-run.ts'
 import { cancelAnnotation } from './task-decision.ts'
 
@@ -31,6 +32,7 @@ export function needsAttention(task: Task, known: Known): boolean {
   if (isTerminalPhase(status?.phase)) return owesCallback(task) || spec.ttlSecondsAfterFinished !== undefined
   if (metadata.annotations?.[cancelAnnotation] !== undefined || wantedRunOf(task) !== undefined) return true
   if (status?.observedGeneration !== metadata.generation) return true
+  if (isParked(task)) return metadata.annotations?.[wakeAnnotation] !== undefined
   if (status.phase === 'Running') return status.attempts !== known.liveAttempt
   return known.queuedGeneration !== metadata.generation
 }

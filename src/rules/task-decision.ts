@@ -4,6 +4,7 @@ import { type FailureReason, failures, type PlaceFailure, type RunFailure } from
 import { isTerminalPhase, type Task } from '../contract/resources/task.ts'
 import { findCondition } from './conditions.ts'
 import { countsOfIteration } from './iteration.ts'
+import { isParked, isResumed, type ParkReason, type ParkView } from './parking.ts'
 import { type AttemptFailure, countRuns, maxInterruptions, mayRetry, reasonOf, retryDelayMs } from './retry.ts'
 import { explainTimeUsedUp, timeLeftMs } from './task-budget.ts'
 
@@ -23,6 +24,8 @@ type TaskView = {
   attempt?: AttemptState | undefined
   /** Whether the live attempt's result is stored. */
   hasResult: boolean
+  /** What the live attempt waits for since it ended, if it does. */
+  parking?: ParkView | undefined
 }
 
 export type TaskDecision =
@@ -43,6 +46,12 @@ export type TaskDecision =
   | { action: 'retry'; reason: FailureReason; message: string; delayMs: number }
   /** The attempt was lost through no fault of its own; another one follows at once (TASK-043). */
   | { action: 'interrupt'; message: string }
+  /** The attempt has ended because it waits: nothing of it is left, and its place is free. */
+  | { action: 'park'; reason: ParkReason; message: string }
+  /** Is parked; look again by then if nothing happens before. Absent: only an event ends the wait. */
+  | { action: 'rest'; lookAgainMs?: number }
+  /** What a parked task waits for has come: it goes on as soon as there is capacity. */
+  | { action: 'resume' }
   | { action: 'succeed'; message: string }
   | { action: 'fail'; reason: FailureReason; cause?: RunFailure; message: string }
   | { action: 'cancel'; message: string }
@@ -67,11 +76,16 @@ export const waitingCondition = 'WaitingToRun'
 
 /** When the attempt's time starts: not before it runs (TASK-041). Undefined before that. */
 function beginOf(task: Task, attempt: AttemptState | undefined): number | undefined {
+  // The time of a task that goes on after it was parked does not start anew.
+  if (isParked(task) || isResumed(task)) return readTime(task.status?.startTime)
   if (attempt?.phase === 'Running' && attempt.startedAt !== undefined) return attempt.startedAt.getTime()
   // This also holds when the attempt was lost while it waited.
   const hasWaited = findCondition(task.status?.conditions, waitingCondition) !== undefined
   if (attempt?.phase === 'Pending' || hasWaited) return undefined
-  const noted = task.status?.startTime
+  return readTime(task.status?.startTime)
+}
+
+function readTime(noted: string | undefined): number | undefined {
   return noted === undefined ? undefined : Date.parse(noted)
 }
 
@@ -182,8 +196,26 @@ function failForTime(task: Task, now: Date): TaskDecision | undefined {
   return message === undefined ? undefined : { action: 'fail', reason: 'BudgetExceeded', message }
 }
 
+/** Parked: until what it waits for has come, or its time is up. Without a record of that it goes on at once. */
+function decideParked({ task, parking }: TaskView, now: Date): TaskDecision {
+  const cancel = describeCancel(task)
+  if (cancel !== undefined) return { action: 'cancel', message: cancel }
+  const deadline = deadlineOf(task, undefined)
+  if (deadline !== undefined && now >= deadline) {
+    return { action: 'fail', reason: 'TimedOut', message: describeTimeout(task) }
+  }
+  if (parking === undefined || parking.isOver) return { action: 'resume' }
+  const ends = [deadline, parking.until].flatMap((end) => (end === undefined ? [] : [end.getTime()]))
+  return ends.length === 0 ? { action: 'rest' } : { action: 'rest', lookAgainMs: Math.min(...ends) - now.getTime() }
+}
+
+function hasEnded({ phase }: AttemptState): boolean {
+  return phase !== 'Pending' && phase !== 'Running'
+}
+
 function decideRunning(view: TaskView, { now, random }: DecisionInput): TaskDecision {
-  const { task, attempt = { phase: 'Missing' } } = view
+  const { task, attempt = { phase: 'Missing' }, parking } = view
+  if (isParked(task)) return decideParked(view, now)
   if (hasSucceeded(view)) return { action: 'succeed', message: 'task completed successfully' }
   const cancel = describeCancel(task)
   if (cancel !== undefined) return { action: 'cancel', message: cancel }
@@ -192,6 +224,10 @@ function decideRunning(view: TaskView, { now, random }: DecisionInput): TaskDeci
   if (usedUp !== undefined) return usedUp
   if (!failedOtherwise && isOverdue(task, attempt, now)) {
     return { action: 'fail', reason: 'TimedOut', message: describeTimeout(task) }
+  }
+  // However the process ended: what it waits for was stored after everything else.
+  if (parking !== undefined && hasEnded(attempt)) {
+    return { action: 'park', reason: parking.reason, message: parking.message }
   }
   return decideEnded(task, attempt, random) ?? decideWatch(task, attempt, now)
 }

@@ -1,4 +1,5 @@
 // Every suite of a record store, for each database that keeps records.
+import { describeApprovals } from './approvals.contract.ts'
 import { describeArtifacts } from './artifacts.contract.ts'
 import { describeAudit } from './audit.contract.ts'
 import { describeBudgets } from './budgets.contract.ts'
@@ -8,6 +9,7 @@ import { describeEvents } from './events.contract.ts'
 import { describeIdempotency } from './idempotency.contract.ts'
 import { describeLogs } from './logs.contract.ts'
 import { describeMessages } from './messages.contract.ts'
+import { describeParkings } from './parkings.contract.ts'
 import { describePlans } from './plans.contract.ts'
 import { describeProviderHealth } from './provider-health.contract.ts'
 import { describeRateLimits } from './rate-limits.contract.ts'
@@ -19,6 +21,7 @@ import { describeTokens } from './tokens.contract.ts'
 import { describeUsage } from './usage.contract.ts'
 
 export const recordSuites = [
+  describeApprovals,
   describeArtifacts,
   describeAudit,
   describeBudgets,
@@ -28,6 +31,7 @@ export const recordSuites = [
   describeIdempotency,
   describeLogs,
   describeMessages,
+  describeParkings,
   describePlans,
   describeProviderHealth,
   describeRateLimits,

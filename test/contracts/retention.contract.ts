@@ -12,6 +12,20 @@ const givers: Record<TaskNoun, (stores: BenchStores, taskUid: string) => Promise
     stores.inputs.put({ taskUid, attempt: 0 }, { filename: 'f', contentType: 'x/y', body: textBody('') }),
   logs: (stores, taskUid) => stores.logs.append({ taskUid, attempt: 1 }, ['x']),
   checkpoints: (stores, taskUid) => stores.checkpoints.save({ taskUid, attempt: 1 }, 'x'),
+  parkings: (stores, taskUid) =>
+    stores.parkings.park({ taskUid, attempt: 1 }, [
+      { kind: 'time', call: '1-a', what: 'tea', until: '2030-01-01T00:00:00.000Z' },
+    ]),
+  approvals: (stores, uid) =>
+    stores.approvals.ask({
+      namespace: 'default',
+      task: { uid, name: 't' },
+      call: '1-a',
+      tool: 'x',
+      arguments: {},
+      message: 'may I?',
+      expiresAt: new Date('2030-01-01T00:00:00Z'),
+    }),
   plans: (stores, taskUid) =>
     stores.plans.save({
       taskUid,

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { Records } from '../../ports/index.ts'
 import type { RecordOwners } from '../../ports/retention.ts'
+import { createApprovals } from './approvals.ts'
 import { createArtifacts, createInputs } from './artifacts.ts'
 import { createAudit } from './audit.ts'
 import type { Blobs } from './blobs/blobs.ts'
@@ -15,6 +16,7 @@ import { createEvents } from './events.ts'
 import { createIdempotencyKeys } from './idempotency.ts'
 import { createLogs, type LogStore } from './logs.ts'
 import { createMessages } from './messages.ts'
+import { createParkings } from './parkings.ts'
 import { createPlans } from './plans.ts'
 import { createProviderHealth } from './provider-health.ts'
 import { createRateLimits } from './rate-limits.ts'
@@ -72,6 +74,8 @@ export function composeRecords({ database, blobs, logs, clock }: RecordParts): R
     events: createEvents({ database, clock }),
     idempotency: createIdempotencyKeys({ database }),
     checkpoints: createCheckpoints({ database, blobs }),
+    parkings: createParkings({ database }),
+    approvals: createApprovals({ database, clock }),
     rateLimits: createRateLimits({ database, clock }),
     providerHealth: createProviderHealth({ database }),
     audit: createAudit({ database }),

@@ -11,6 +11,8 @@ const columns: Record<Exclude<TaskNoun, 'logs'>, [table: string, ...columns: str
   artifacts: ['artifacts', 'task_uid'],
   inputs: ['inputs', 'task_uid'],
   checkpoints: ['checkpoints', 'task_uid'],
+  parkings: ['parkings', 'task_uid'],
+  approvals: ['approvals', 'task_uid'],
   plans: ['plans', 'task_uid'],
   messages: ['messages', 'parent_uid', 'from_uid', 'to_uid'],
   events: ['event_counters', 'task_uid'],

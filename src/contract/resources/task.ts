@@ -413,6 +413,11 @@ export const TaskStatus = z
       'How many attempts ended because the service stopped; they do not count as retries.',
       0,
     ),
+    parkings: field(
+      z.int().min(0).optional(),
+      'How many attempts ended because the task was parked to wait for something; they do not count as retries.',
+      0,
+    ),
     iteration: field(
       z.int().min(0).optional(),
       'Current iteration of an autonomous agent, from 0. Not set for containers.',
@@ -423,6 +428,7 @@ export const TaskStatus = z
         .object({
           attempts: field(z.int().min(0), 'Attempts that were started in them.', 1),
           interruptions: field(z.int().min(0), 'Those among them that were interrupted.', 0),
+          parkings: field(z.int().min(0).default(0), 'Those among them that ended because the task was parked.', 0),
         })
         .optional(),
       'What the iterations before the current one took; the retry policy counts attempts of the current one alone. Absent: it is the first.',

@@ -6,6 +6,7 @@ import type { WorkloadState } from '../../ports/workloads.ts'
 import { owesCallback } from '../../rules/callback.ts'
 import { timeToRemoval } from '../../rules/expiry.ts'
 import { gitWorkspaceOf } from '../../rules/git-workspace.ts'
+import { isParked, type ParkView } from '../../rules/parking.ts'
 import { decideTask, type TaskDecision } from '../../rules/task-decision.ts'
 import { type Controller, createPushSource, defineController, type Reconciled } from '../engine/controller.ts'
 import { parseKey } from '../engine/key.ts'
@@ -18,6 +19,7 @@ import { closeInterrupted, failTask, finishTask, saveOutput, scheduleRetry, stop
 import { noteBegun, noteHeldUp } from './held-up.ts'
 import { endAttempt } from './iteration.ts'
 import { createTaskMemory } from './memory.ts'
+import { observeParking, parkTask, restTask } from './parking.ts'
 import { ensureFinalizer, removeTask } from './removal.ts'
 import { reconcileSchedule } from './schedule.ts'
 import { createScheduler } from './scheduler.ts'
@@ -25,7 +27,7 @@ import type { TaskControllerDeps } from './settings.ts'
 import { holdTask, startTask } from './start.ts'
 import { createStatusRecorder } from './status-recorder.ts'
 
-type Seen = { attempt?: WorkloadState; hasResult: boolean }
+type Seen = { attempt?: WorkloadState; hasResult: boolean; parking?: ParkView | undefined }
 
 const nothingSeen: Seen = { hasResult: false }
 
@@ -36,11 +38,15 @@ function isComplete(task: Task, { contentType }: ResultInfo): boolean {
 
 async function observe(context: TaskContext, task: Task): Promise<Seen> {
   if (task.status?.phase !== 'Running') return nothingSeen
+  if (isParked(task)) return { hasResult: false, parking: await observeParking(context, task) }
   const key = attemptOf(task)
   const attempt = await context.workloads.observe(key)
-  const isUnderWay = attempt.phase === 'Pending' || attempt.phase === 'Running'
-  const result = isUnderWay ? undefined : await context.records.results.get(key.taskUid, key.attempt)
-  return { attempt, hasResult: result !== undefined && isComplete(task, result.info) }
+  if (attempt.phase === 'Pending' || attempt.phase === 'Running') return { attempt, hasResult: false }
+  const [result, parking] = await Promise.all([
+    context.records.results.get(key.taskUid, key.attempt),
+    task.spec.type === 'container' ? undefined : observeParking(context, task),
+  ])
+  return { attempt, hasResult: result !== undefined && isComplete(task, result.info), parking }
 }
 
 /** An ended task: only finishes what its end left undone. */
@@ -93,6 +99,12 @@ async function act(context: TaskContext, task: Task, decision: TaskDecision, see
       return { requeueAfterMs: decision.lookAgainMs }
     case 'watch':
       return await watchTask(context, task, decision, seen)
+    case 'park':
+      return await parkTask(context, task, decision)
+    case 'rest':
+      return await restTask(context, task, decision)
+    case 'resume':
+      return await startTask(context, task)
     case 'retry':
       return await scheduleRetry(context, task, decision)
     case 'interrupt':

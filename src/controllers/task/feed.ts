@@ -1,6 +1,7 @@
 // Sources of the task controller's keys: tasks, their workloads, and the objects that waiting tasks refer to.
 import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
 import { restsBetweenIterations } from '../../rules/iteration.ts'
+import { isParked } from '../../rules/parking.ts'
 import { rankTask } from '../../rules/start-order.ts'
 import { awaitsPlace, needsAttention } from '../../rules/task-attention.ts'
 import { createListenerSource, type Enqueue, type Source } from '../engine/controller.ts'
@@ -24,6 +25,7 @@ function observeListed(context: TaskContext, task: Task): void {
   const { uid, namespace, generation } = task.metadata
   const key = keyOf(task)
   const siblings = siblingsOf(task)
+  if (isParked(task)) return
   if (task.status?.phase === 'Running') {
     if (restsBetweenIterations(task)) return
     context.memory.scheduler.adopt(key, { namespace, siblings, uid, attempt: task.status.attempts ?? 0 })

@@ -4,6 +4,7 @@ import type { FailureReason, RunFailure } from '../../contract/failures.ts'
 import type { Task, TaskUsage } from '../../contract/resources/task.ts'
 import type { WorkloadState } from '../../ports/workloads.ts'
 import { dropConditions, setCondition } from '../../rules/conditions.ts'
+import { parkedCondition } from '../../rules/parking.ts'
 import type { AttemptFailure } from '../../rules/retry.ts'
 import { decideFailedAttempt, type TaskDecision, waitingCondition } from '../../rules/task-decision.ts'
 import type { Reconciled } from '../engine/controller.ts'
@@ -55,7 +56,13 @@ async function makeFinalStatus(context: TaskContext, task: Task, { outcome, usag
   const { phase, message } = outcome
   const reason = (outcome.phase === 'Failed' && outcome.cause) || completeReasons[phase]
   const available = phase === 'Succeeded' && (await context.records.results.get(task.metadata.uid)) !== undefined
-  const waits = dropConditions(task.status?.conditions, 'WaitingForReferences', waitingCondition, 'Suspended')
+  const waits = dropConditions(
+    task.status?.conditions,
+    'WaitingForReferences',
+    waitingCondition,
+    parkedCondition,
+    'Suspended',
+  )
   const status = phase === 'Succeeded' ? ('True' as const) : ('False' as const)
   const owesCallback = task.spec.webhookURL !== undefined
   return {

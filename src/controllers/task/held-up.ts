@@ -2,6 +2,7 @@
 import type { Task } from '../../contract/resources/task.ts'
 import { redactText } from '../../observability/redaction.ts'
 import { dropConditions, findCondition, setCondition } from '../../rules/conditions.ts'
+import { isResumed } from '../../rules/parking.ts'
 import { type HeldUp, waitingCondition } from '../../rules/task-decision.ts'
 import { attemptOf, type TaskContext } from './context.ts'
 
@@ -19,7 +20,7 @@ export async function noteBegun(context: TaskContext, task: Task, startedAt: Dat
   if (findCondition(task.status?.conditions, waitingCondition) === undefined) return task
   return await context.recorder.write(task, {
     message: `attempt ${attemptOf(task).attempt} runs`,
-    startTime: startedAt.toISOString(),
+    ...(!isResumed(task) && { startTime: startedAt.toISOString() }),
     conditions: dropConditions(task.status?.conditions, waitingCondition),
   })
 }

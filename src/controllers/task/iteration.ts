@@ -42,14 +42,14 @@ type Next = Extract<IterationStep, { action: 'next' }>
 /** One write moves the task to its next iteration, which then waits for a place like any other task. */
 async function beginNext(context: TaskContext, task: Task, { iteration, message }: Next): Promise<Reconciled> {
   await stopAttempt(context, task)
-  const { attempts = 0, interruptions = 0, conditions } = task.status ?? {}
+  const { attempts = 0, interruptions = 0, parkings = 0, conditions } = task.status ?? {}
   const usage = await sumUsage(context, task)
   const event = { type: 'AutonomousIteration', phase: 'Pending' as const, reason: 'AutonomousIteration', message }
   await context.recorder.move(task, event, {
     phase: 'Pending',
     message,
     iteration,
-    earlierIterations: { attempts, interruptions },
+    earlierIterations: { attempts, interruptions, parkings },
     conditions: dropConditions(conditions, 'Suspended'),
     queuedReason: undefined,
     nextRetryTime: undefined,

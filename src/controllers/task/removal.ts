@@ -10,13 +10,15 @@ import { stopAttempt } from './finish.ts'
 import { unlockSession } from './session-lock.ts'
 
 async function removeRecords(context: TaskContext, task: Task): Promise<void> {
-  const { results, artifacts, inputs, logs, plans, messages, checkpoints, events } = context.records
+  const { results, artifacts, inputs, logs, plans, messages, checkpoints, parkings, approvals, events } = context.records
   const stores: Record<TaskNoun, { removeTask(taskUid: string): Promise<void> } | undefined> = {
     results,
     artifacts,
     inputs,
     logs,
     checkpoints,
+    parkings,
+    approvals,
     plans,
     messages,
     events,

@@ -4,6 +4,7 @@ import type { Task } from '../../contract/resources/task.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import { spenderOf } from '../../rules/budget.ts'
 import { dropConditions, findCondition, setCondition } from '../../rules/conditions.ts'
+import { isParked, parkedCondition } from '../../rules/parking.ts'
 import { rankTask } from '../../rules/start-order.ts'
 import { type HeldUp, waitingCondition, watchDelayMs } from '../../rules/task-decision.ts'
 import type { Reconciled } from '../engine/controller.ts'
@@ -95,6 +96,8 @@ async function describeWaiting(context: TaskContext, task: Task): Promise<Waitin
 async function seekPlace(context: TaskContext, task: Task): Promise<boolean> {
   const waiting = await describeWaiting(context, task)
   if (context.memory.scheduler.offer(waiting)) return true
+  // A parked task is Running; what it waits for now is no news.
+  if (isParked(task)) return false
   const reason = context.memory.scheduler.blockedBy(waiting)
   const said = task.status?.queuedReason
   // The limit that holds a task back may change often; only the first is reported.
@@ -114,17 +117,27 @@ async function waitForSession(context: TaskContext, task: Task): Promise<Reconci
   return { requeueAfterMs: sessionPollMs }
 }
 
-function makeRunningStatus(task: Task, attempt: number, startedAt: Date): StatusChange {
+type Conditions = NonNullable<Task['status']>['conditions']
+
+/** Parked becomes False where the task goes on, and vanishes where it starts over. */
+function settleParked(task: Task, message: string, now: Date): Conditions {
+  const { conditions } = task.status ?? {}
+  if (!isParked(task)) return dropConditions(conditions, parkedCondition)
+  return setCondition(conditions, { type: parkedCondition, status: 'False', reason: 'Resumed', message }, now)
+}
+
+function makeRunningStatus(task: Task, attempt: number, now: Date): StatusChange {
   const message = `attempt ${attempt} was started`
-  const conditions = dropConditions(task.status?.conditions, 'WaitingForReferences', 'Suspended', waitingCondition)
+  const parked = settleParked(task, message, now)
+  const conditions = dropConditions(parked, 'WaitingForReferences', 'Suspended', waitingCondition)
   const created = { type: 'JobCreated', status: 'True' as const, reason: 'JobCreated', message }
   return {
     phase: 'Running',
     attempts: attempt,
-    startTime: startedAt.toISOString(),
-    firstStartTime: task.status?.firstStartTime ?? startedAt.toISOString(),
+    startTime: beginOf(task, now).toISOString(),
+    firstStartTime: task.status?.firstStartTime ?? now.toISOString(),
     message,
-    conditions: setCondition(conditions, created, startedAt),
+    conditions: setCondition(conditions, created, now),
     queuedReason: undefined,
     nextRetryTime: undefined,
     completionTime: undefined,
@@ -132,6 +145,12 @@ function makeRunningStatus(task: Task, attempt: number, startedAt: Date): Status
     // An attempt of several workers has its own count by now.
     ...(task.spec.type !== 'container' && { iteration: task.status?.iteration ?? 0 }),
   }
+}
+
+/** The time of a task that goes on does not start anew. */
+function beginOf(task: Task, now: Date): Date {
+  const { startTime } = task.status ?? {}
+  return isParked(task) && startTime !== undefined ? new Date(startTime) : now
 }
 
 async function noteAccepted(context: TaskContext, task: Task): Promise<void> {
@@ -145,12 +164,12 @@ async function launch(context: TaskContext, task: Task, references: References):
   const key = keyOf(task)
   const { uid, namespace } = task.metadata
   const attempt = (task.status?.attempts ?? 0) + 1
-  const startedAt = clock.now()
-  const build = buildWorkload(context, { task, attempt, startedAt, references })
+  const now = clock.now()
+  const build = buildWorkload(context, { task, attempt, startedAt: beginOf(task, now), references })
   const [workload] = await Promise.all([build, noteAccepted(context, task)])
   memory.scheduler.setStarting(key, { namespace, siblings: siblingsOf(task), uid, attempt })
   const event = { type: 'PhaseChanged', phase: 'Running' as const, message: `attempt ${attempt} was started`, attempt }
-  const running = await recorder.move(task, event, makeRunningStatus(task, attempt, startedAt))
+  const running = await recorder.move(task, event, makeRunningStatus(task, attempt, now))
   try {
     await workloads.ensure(workload)
   } catch (error) {
@@ -175,7 +194,8 @@ async function handleRefusal(context: TaskContext, task: Task, error: unknown): 
 }
 
 async function startGranted(context: TaskContext, task: Task, references: References): Promise<Reconciled> {
-  if (!(await lockSession(context, task))) return await waitForSession(context, task)
+  // A parked task still holds its session.
+  if (!isParked(task) && !(await lockSession(context, task))) return await waitForSession(context, task)
   return await launch(context, task, references)
 }
 
@@ -194,8 +214,11 @@ export async function startTask(context: TaskContext, task: Task): Promise<Recon
     if (!(await seekPlace(context, task))) return undefined
     return await startGranted(context, task, references)
   } catch (error) {
-    if (task.status?.phase !== 'Running' && isSvcError(error, 'NotFound')) {
-      return await waitForReferences(context, task, error.message)
+    if (isSvcError(error, 'NotFound')) {
+      if (task.status?.phase !== 'Running') return await waitForReferences(context, task, error.message)
+      if (isParked(task)) {
+        return await finishTask(context, task, { phase: 'Failed', reason: 'MissingReference', message: error.message })
+      }
     }
     if (isSvcError(error, 'InvalidRequest')) {
       return await finishTask(context, task, { phase: 'Failed', reason: 'Validation', message: error.message })

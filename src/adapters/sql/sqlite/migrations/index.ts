@@ -21,6 +21,7 @@ import { unfinishedLinesMigration } from './0018-unfinished-lines.ts'
 import { creationOrderMigration } from './0019-creation-order.ts'
 import { cacheWritesMigration } from './0020-cache-writes.ts'
 import { programSessionsMigration } from './0021-program-sessions.ts'
+import { parkingsMigration } from './0022-parkings.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -44,4 +45,5 @@ export const migrations: readonly Migration[] = [
   creationOrderMigration,
   cacheWritesMigration,
   programSessionsMigration,
+  parkingsMigration,
 ]

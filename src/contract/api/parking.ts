@@ -1,0 +1,56 @@
+// What a task waits for without a process: other tasks, an answer of a person, a time.
+import { z } from 'zod'
+import { field } from '../field.ts'
+import { Name, Timestamp } from '../resources/metadata.ts'
+import { defineRoute, errorResponses } from './route.ts'
+
+const call = field(z.string().min(1).max(256), 'The call that has no answer yet.', '3-call_1')
+
+/** One call of a model that has no answer yet. */
+export const ParkWait = z
+  .discriminatedUnion('kind', [
+    z.strictObject({
+      kind: field(z.literal('tasks'), 'Waits for the end of tasks that it has made.'),
+      call,
+      tasks: field(
+        z.array(z.strictObject({ name: z.string().max(253), uid: z.string().max(64) })).max(1000),
+        'Tasks that have not ended.',
+        [{ name: 'lead-child-1', uid: '0199-a' }],
+      ),
+      until: field(Timestamp, 'When the wait ends at the latest.'),
+    }),
+    z.strictObject({
+      kind: field(z.literal('approval'), 'Waits for the answer of a person.'),
+      call,
+      id: field(z.string().max(128), 'Id of the approval.', 'appr-1'),
+      until: field(Timestamp, 'When the wait ends at the latest.'),
+    }),
+    z.strictObject({
+      kind: field(z.literal('time'), 'Waits for a time, to look again at something slow.'),
+      call,
+      what: field(z.string().max(500), 'What is waited for, for people.', 'the checks of pull request 7'),
+      until: field(Timestamp, 'When the wait ends.'),
+    }),
+  ])
+  .meta({ id: 'ParkWait' })
+export type ParkWait = z.infer<typeof ParkWait>
+
+export const Park = z
+  .strictObject({ waits: field(z.array(ParkWait).min(1).max(64), 'The first of them that is over ends the wait.') })
+  .meta({ id: 'Park' })
+
+export const parkTask = defineRoute({
+  method: 'POST',
+  path: '/internal/v1/parking/:namespace/:taskName',
+  tag: 'Worker API',
+  summary: 'Park the task once this attempt has ended',
+  description:
+    'Stores what the task waits for. The attempt then ends, and another one goes on from its checkpoint when the first wait is over.',
+  params: z.object({
+    namespace: field(Name, 'Namespace of the task.', 'default'),
+    taskName: field(Name, 'Name of the task.', 'nightly-report'),
+  }),
+  body: Park,
+  responses: { ...errorResponses(404, 409), 204: { description: 'Stored' } },
+  auth: 'worker',
+})
