@@ -63,6 +63,8 @@ export type LoopState = {
   blankAt?: number
   /** The iteration whose call was already retried with a shorter conversation. */
   truncatedAt?: number
+  /** Number of the last message that is in the conversation. */
+  mailbox?: number
   /** How often the model was told that its answer does not have the shape that was asked for. */
   corrections?: number
   /** How often the current iteration's call was retried after its stream broke. */

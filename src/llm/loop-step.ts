@@ -55,6 +55,13 @@ function promptFor(state: LoopState, limits: LoopLimits, final: boolean): Prompt
   return every > 0 && state.iteration > 0 && state.iteration % every === 0 ? 'progress' : undefined
 }
 
+export type Mail = { text: string; upTo: number }
+
+/** Adds what has come to the conversation, once. */
+export function addMail(state: LoopState, { text, upTo }: Mail): LoopState {
+  return { ...state, messages: appendText(state.messages, text), mailbox: upTo }
+}
+
 /** Before a model call: adds the step's prompt and truncates the conversation. */
 export function beginTurn(state: LoopState, step: Extract<Step, { kind: 'model' }>, limits: LoopLimits): LoopState {
   const prompted =
@@ -275,7 +282,7 @@ const resumable: FinishReason[] = ['error', 'deadline', 'cancelled', 'parked']
 export function resume(state: LoopState): LoopState {
   const { finished, ...rest } = state
   const open = finished !== undefined && !resumable.includes(finished.reason) ? state : { ...rest, interruptions: 0 }
-  const decided = mapPending(open, ({ wait: _over, ...call }) => {
+  const decided = mapPending(open, (call) => {
     if (call.state === 'waiting') return { ...call, state: 'planned' }
     if (call.state !== 'started') return call
     return call.repeatable ? { ...call, state: 'planned' } : { ...call, state: 'done', result: unknownOutcome }

@@ -9,6 +9,7 @@ import { followSignals, waitUnlessAborted } from './linked-signal.ts'
 import { createSaver, type Saver } from './loop-saver.ts'
 import type { FinishReason, LoopLimits, LoopState, PendingCall } from './loop-state.ts'
 import {
+  addMail,
   applyContextTooLong,
   applyEnd,
   applyInterruption,
@@ -16,6 +17,7 @@ import {
   applyStarted,
   applyTurn,
   beginTurn,
+  type Mail,
   nextStep,
   type PromptReason,
   repetitionWarning,
@@ -37,7 +39,7 @@ export type LoopEvent =
   | { type: 'tool_call'; call: ToolCall }
   | { type: 'tool_result'; call: ToolCall; result: ToolResult }
   /** A text that no user wrote was added to the conversation. */
-  | { type: 'prompt'; reason: PromptReason | 'repetition' | 'correction'; text: string }
+  | { type: 'prompt'; reason: PromptReason | 'repetition' | 'correction' | 'message'; text: string }
   | { type: 'finished'; reason: FinishReason; closing?: string; error?: ModelError }
 
 /** The parts of a request that stay the same in all calls of a run. */
@@ -52,6 +54,14 @@ export type Spending = {
    * not throw.
    */
   count(call: ServedCall): void
+}
+
+/** Texts that reach the model between two turns, without a call of a tool. */
+export type Inbox = {
+  /** What has come after the given number, and its last number; undefined when nothing has. */
+  read(after: number): Promise<Mail | undefined>
+  /** Everything up to that number is in the saved conversation. */
+  confirm(upTo: number): Promise<void>
 }
 
 export type LoopRun = {
@@ -69,11 +79,13 @@ export type LoopRun = {
   /** A promise pauses the run until it resolves, or until the run must end: a listener cannot prevent that. */
   emit?: (event: LoopEvent) => void | undefined | Promise<void>
   spending?: Spending
+  inbox?: Inbox
   /** Applied to tool results before the model or anybody else sees them (SECRET-008). */
   redact?: (text: string) => string
 }
 
-type Context = Required<Omit<LoopRun, 'state' | 'save' | 'redact' | 'emit'>> & {
+type Context = Required<Omit<LoopRun, 'state' | 'save' | 'redact' | 'emit' | 'inbox'>> & {
+  inbox: Inbox | undefined
   emit: (event: LoopEvent) => void | undefined | Promise<void>
   saver: Saver
   list: HostTool[]
@@ -87,6 +99,7 @@ export async function runLoop(run: LoopRun): Promise<LoopState> {
   const context: Context = {
     model: guardModel(run.model, spending.require),
     spending,
+    inbox: run.inbox,
     tools: run.tools,
     clock: run.clock,
     limits: run.limits ?? {},
@@ -161,9 +174,13 @@ async function takeTurn(
   context: Context,
   whyAborted: () => FinishReason,
 ): Promise<LoopState> {
-  const state = beginTurn(before, step, context.limits)
+  const mail = await context.inbox?.read(before.mailbox ?? 0)
+  const state = beginTurn(mail === undefined ? before : addMail(before, mail), step, context.limits)
+  if (mail !== undefined) await context.emit({ type: 'prompt', reason: 'message', text: mail.text })
   if (step.prompt !== undefined) await context.emit({ type: 'prompt', ...step.prompt })
   await context.saver.save(() => state)
+  // Only now: a crash before it makes the model read them once more, and loses none.
+  if (mail !== undefined) await context.inbox?.confirm(mail.upTo)
   const turn = await callModel(state, step.withTools, context)
   if (turn.error !== undefined) return failTurn(state, turn, turn.error, { context, whyAborted })
   await context.emit({ type: 'turn', iteration: state.iteration, turn })
@@ -225,6 +242,10 @@ function retryTurn(state: LoopState, error: ModelError, limits: LoopLimits): Loo
   return error.reason === 'AnswerBrokenOff' ? applyInterruption(state, limits) : undefined
 }
 
+function describeCall({ id, name, args, wait }: PendingCall, { iteration }: LoopState): ToolCall {
+  return { id, name, args, turn: iteration, ...(wait !== undefined && { waited: wait }) }
+}
+
 /** Runs independent calls concurrently. Saves finished ones while others still run, so that a crash loses little. */
 async function runTools(before: LoopState, calls: PendingCall[], context: Context): Promise<LoopState> {
   const started = applyStarted(before, new Set(calls.map((call) => call.id)))
@@ -236,7 +257,7 @@ async function runTools(before: LoopState, calls: PendingCall[], context: Contex
   let running = calls.length
   const settled = await Promise.allSettled(
     calls.map(async (pending) => {
-      const call: ToolCall = { id: pending.id, name: pending.name, args: pending.args, turn: before.iteration }
+      const call = describeCall(pending, before)
       await context.emit({ type: 'tool_call', call })
       const result = await runToolCall(call, pending.invalidArgs, run)
       results.set(pending.id, result)

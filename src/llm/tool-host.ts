@@ -14,8 +14,15 @@ export type HostTool = ToolSchema & {
   external?: boolean
 }
 
-/** `turn`: how many turns the run had before; with the id it names one call of a whole run. */
-export type ToolCall = { id: string; name: string; args: JsonObject; turn?: number }
+export type ToolCall = {
+  id: string
+  name: string
+  args: JsonObject
+  /** How many turns the run had before; with the id it names one call of a whole run. */
+  turn?: number
+  /** What the call has waited for before the run went on. */
+  waited?: ParkWait | undefined
+}
 
 export type ToolResult = { content: string; isError: boolean }
 

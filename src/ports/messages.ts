@@ -37,6 +37,8 @@ export interface Messages {
     reader: Correspondent
     parent: Correspondent
     markRead: boolean
+    /** Only messages up to this id. */
+    upTo?: number | undefined
   }): Promise<Message[]>
   /** Removes what the task sent, received, or was the parent of, with the read marks. */
   removeTask(taskUid: string): Promise<void>

@@ -177,3 +177,14 @@ export function allowsTool(tool: Named, context: ContextGrant['context'], mode: 
   const constraints = readRunning(context, mode)
   return constraints === undefined || (constraints !== 'nothing' && holds(tool, undefined, constraints.allowedTools))
 }
+
+/** Whether a task with this context may make one that does this. Its models and tools are checked when it starts. */
+export function allowsChildTask(
+  facts: Pick<TaskFacts, 'type' | 'agent' | 'workspaces'>,
+  context: ContextGrant['context'],
+  mode: ContextMode,
+): boolean {
+  const constraints = readRunning(context, mode)
+  if (constraints === undefined) return true
+  return constraints !== 'nothing' && allowsTask(constraints, { ...facts, models: [], tools: [] })
+}

@@ -86,14 +86,19 @@ describe('an agent', () => {
 describe('the attempts of an iteration', () => {
   const task = makeTask({
     ...third,
-    attempts: 7,
+    attempts: 8,
     interruptions: 2,
-    earlierIterations: { attempts: 5, interruptions: 2 },
+    parkings: 3,
+    earlierIterations: { attempts: 5, interruptions: 2, parkings: 2 },
   })
 
   it('are counted from its beginning', () => {
-    expect(countsOfIteration(task)).toEqual({ attempts: 2, interruptions: 0 })
-    expect(countsOfIteration(makeTask({ attempts: 3, interruptions: 1 }))).toEqual({ attempts: 3, interruptions: 1 })
+    expect(countsOfIteration(task)).toEqual({ attempts: 3, interruptions: 0, parkings: 1 })
+    expect(countsOfIteration(makeTask({ attempts: 3, interruptions: 1 }))).toEqual({
+      attempts: 3,
+      interruptions: 1,
+      parkings: 0,
+    })
     expect([5, 6].map((attempt) => isOfEarlierIteration(task, attempt))).toEqual([true, false])
   })
 

@@ -5,8 +5,8 @@ import type { Task, TaskSpec } from '../contract/resources/task.ts'
 import { callerAnnotationKeys } from './caller-identity.ts'
 import { inheritStamp } from './stamp.ts'
 
-const parentLabel = 'svc.ai/parent-task'
-const parentAnnotation = 'svc.ai/parent-task-name'
+export const parentLabel = 'svc.ai/parent-task'
+export const parentAnnotation = 'svc.ai/parent-task-name'
 export const scheduledRunLabel = 'svc.ai/scheduled-run'
 export const cleanupFinalizer = 'svc.ai/cleanup'
 
@@ -43,7 +43,8 @@ function makeRunSpec(spec: TaskSpec): TaskSpec {
   }
 }
 
-function makeOwner(task: Task): OwnerReference {
+/** The owner reference of a task's children. */
+export function makeOwner(task: Pick<Task, 'metadata'>): OwnerReference {
   const { name, uid } = task.metadata
   return { apiVersion, kind: 'Task', name, uid, controller: true, blockOwnerDeletion: true }
 }

@@ -204,8 +204,9 @@ function decideParked({ task, parking }: TaskView, now: Date): TaskDecision {
   if (deadline !== undefined && now >= deadline) {
     return { action: 'fail', reason: 'TimedOut', message: describeTimeout(task) }
   }
-  if (parking === undefined || parking.isOver) return { action: 'resume' }
-  const ends = [deadline, parking.until].flatMap((end) => (end === undefined ? [] : [end.getTime()]))
+  const isOver = parking === undefined || parking.isOver
+  if (isOver && !task.spec.suspend) return { action: 'resume' }
+  const ends = [deadline, isOver ? undefined : parking.until].flatMap((end) => (end === undefined ? [] : [end.getTime()]))
   return ends.length === 0 ? { action: 'rest' } : { action: 'rest', lookAgainMs: Math.min(...ends) - now.getTime() }
 }
 

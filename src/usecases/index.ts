@@ -9,6 +9,8 @@ import { createTaskBudgets } from './budgets/task-budgets.ts'
 import { type ChatUsecases, createChatUsecases } from './chat/chat.ts'
 import { auditForChat } from './chat-audit.ts'
 import { type ConfigMapUsecases, createConfigMapUsecases } from './configmaps.ts'
+import { type ChildrenUsecases, createChildrenUsecases } from './coordination/children.ts'
+import { createDelegation, type DelegationUsecases } from './coordination/delegate.ts'
 import type { UsecaseDeps } from './deps.ts'
 import { createIdempotency, type Idempotency } from './idempotency.ts'
 import { createProviderHealthLog, type ProviderHealthLog } from './providers/health.ts'
@@ -79,6 +81,8 @@ export type Usecases = {
     WorkerProgramSessions &
     WorkerModelCalls &
     WorkerToolTokens &
+    DelegationUsecases &
+    ChildrenUsecases &
     WorkerCodeRuns
 }
 
@@ -122,6 +126,8 @@ export function createUsecases(given: UsecaseDeps): Usecases {
       ...createWorkerProgramSessions(deps),
       ...createWorkerModelCalls(deps),
       ...createWorkerToolTokens(deps),
+      ...createDelegation(deps),
+      ...createChildrenUsecases(deps),
       ...createWorkerCodeRuns(deps),
     },
   }

@@ -20,13 +20,13 @@ import { uploadArtifacts, uploadRejected } from './artifacts.ts'
 import { type CallReports, createCallReports } from './call-reports.ts'
 import { createRunSaver, loadRun, type SaveRun } from './checkpoint.ts'
 import { openConversation } from './conversation.ts'
-import { openCoordination } from './coordination.ts'
+import { joinFamily, openCoordination, openInbox } from './coordination.ts'
 import type { WorkerDeps } from './deps.ts'
 import { explainCrash, readEnding } from './ending.ts'
 import { type GivenFiles, placeInputs } from './inputs.ts'
 import { openModel } from './model.ts'
 import { createNarrator } from './narrator.ts'
-import type { AttemptOutcome } from './outcome.ts'
+import { type AttemptOutcome, failRun } from './outcome.ts'
 import { runReported } from './reported-run.ts'
 import { restoreWorkspace } from './restore-workspace.ts'
 import { createServiceSandbox } from './service-sandbox.ts'
@@ -90,7 +90,7 @@ type Surroundings = { api: WorkerApi; log: TaskLog; links: Links; redact: Redact
 
 function createHost(assignment: WorkAssignment, deps: WorkerDeps, { api, log, links, redact }: Surroundings): ToolHost {
   const { allowNetworks, deny } = assignment.egress
-  return createToolHost({
+  const host = createToolHost({
     builtin: assignment.loop.tools,
     custom: [
       ...assignment.customTools.flatMap((tool) => createCustomTools(tool, deps.clock)),
@@ -111,6 +111,7 @@ function createHost(assignment: WorkAssignment, deps: WorkerDeps, { api, log, li
       files: assignment.task.files,
     },
   })
+  return joinFamily(host, assignment, api.coordination)
 }
 
 async function execute(run: Run): Promise<AttemptOutcome> {
@@ -119,6 +120,7 @@ async function execute(run: Run): Promise<AttemptOutcome> {
     const { state: opened, given } = await openRun(run)
     const saveRun = createRunSaver(run.api)
     const state = await runConversation(run, opened, saveRun)
+    if (state.finished?.reason === 'parked') return await park(run, state)
     const ending = readEnding(state)
     if ('failure' in ending) {
       await keepRemains(run, given, ending.rejected).catch((error: unknown) =>
@@ -136,6 +138,14 @@ async function execute(run: Run): Promise<AttemptOutcome> {
   } catch (error) {
     return explainCrash(error, run.signal)
   }
+}
+
+/** The conversation is saved; what the task waits for is stored last, and proves that it parked. */
+async function park({ api, log }: Run, { pending }: LoopState): Promise<AttemptOutcome> {
+  const waits = pending.flatMap(({ state, wait }) => (state === 'waiting' && wait !== undefined ? [wait] : []))
+  await log.flush()
+  await api.park(waits)
+  return failRun('Parked', 'the run waits, and goes on later')
 }
 
 function keepArtifacts({ assignment, deps, api, log }: Run, given: GivenFiles | undefined): Promise<void> {
@@ -176,6 +186,7 @@ async function runConversation(run: Run, state: LoopState, saveRun: SaveRun): Pr
     model: openModel(assignment, deps, { api, reports, onWait: (wait) => narrator.tellWait(wait) }),
     spending: meter,
     tools: run.host,
+    inbox: openInbox(assignment, api.coordination, run.redact),
     clock: deps.clock,
     signal: run.signal,
     limits: {

@@ -3,15 +3,21 @@ import { createClient } from '../client/client.ts'
 import type { WorkAssignment } from '../contract/api/assignment.ts'
 import { type CodeAvailability, type CodeOutcome, type CodeRun, checkCode, runCode } from '../contract/api/code-runs.ts'
 import * as routes from '../contract/api/internal.ts'
+import { type ParkWait, parkTask } from '../contract/api/parking.ts'
 import { keepProgramSession, type ProgramSession, readProgramSession } from '../contract/api/program-sessions.ts'
 import { type ProgressReport, reportProgress } from '../contract/api/progress.ts'
 import { type ErrorReason, isSvcError } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Coordination } from '../ports/coordination.ts'
 import type { ResourceKey } from '../ports/resources.ts'
+import { createCoordinationApi } from './coordination-api.ts'
 
 export type ArtifactUpload = { filename: string; contentType: string; open(): AsyncIterable<Uint8Array> }
 
 export interface WorkerApi {
+  coordination: Coordination
+  /** What the task waits for once this attempt has ended. */
+  park(waits: ParkWait[]): Promise<void>
   /**
    * Whole lines; what follows the last line end is the beginning of one, in place of the beginning that was sent
    * before.
@@ -111,6 +117,8 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
   const call = <T>(attempt: ApiCall<T>, timeoutMs = callTimeoutMs) => callPatiently(attempt, options, timeoutMs)
   const plain = 'text/plain; charset=utf-8'
   return {
+    coordination: createCoordinationApi(client, params, call),
+    park: (waits) => call((signal) => client.call(parkTask, { params, body: { waits }, signal })),
     appendLogs: (text) =>
       call((signal) =>
         client.call(routes.appendLogs, {

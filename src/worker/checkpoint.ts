@@ -13,7 +13,7 @@ const SavedRun = z.object({
     version: z.literal(1),
     messages: z.array(z.looseObject({ role: z.enum(['user', 'assistant']), content: z.array(z.looseObject({})) })),
     pending: z.array(
-      z.looseObject({ id: z.string(), name: z.string(), state: z.enum(['planned', 'started', 'done']) }),
+      z.looseObject({ id: z.string(), name: z.string(), state: z.enum(['planned', 'started', 'waiting', 'done']) }),
     ),
     iteration: z.int().min(0),
   }),

@@ -1,17 +1,49 @@
-// The tools of a run whose agent coordinates, over the worker API.
+// The family of a run: the tools of an agent that coordinates, messages, and what makes the run wait for a person.
 import type { WorkAssignment } from '../contract/api/assignment.ts'
+import type { Inbox } from '../llm/loop.ts'
+import type { ToolHost } from '../llm/tool-host.ts'
 import type { Redactor } from '../observability/redaction.ts'
+import type { Coordination } from '../ports/coordination.ts'
 import type { Tool } from '../tools/tool.ts'
+import { createCoordinationHost } from '../tools/worker-coordination/coordination-tool.ts'
+import { coordinatorTools, messageTools, writeMessages } from '../tools/worker-coordination/family-tools.ts'
 import { createUpdatePlan } from '../tools/worker-coordination/update-plan.ts'
 import type { WorkerApi } from './api.ts'
 
+/** The plain tools among them. */
 export function openCoordination(
   { coordination }: WorkAssignment,
   { api, redact }: { api: Pick<WorkerApi, 'savePlan'>; redact: Redactor },
 ): Tool[] {
-  if (coordination === undefined) return []
+  if (coordination?.coordinates !== true) return []
   const updatePlan = createUpdatePlan(coordination, (plan) =>
     api.savePlan({ ...plan, summary: redact(plan.summary), plan_document: redact(plan.plan_document) }),
   )
   return [updatePlan]
+}
+
+/** The host with the tools of the family as well; they take precedence over tools of the same names. */
+export function joinFamily(host: ToolHost, { coordination }: WorkAssignment, api: Coordination): ToolHost {
+  if (coordination === undefined) return host
+  const { iteration, coordinates } = coordination
+  const family = createCoordinationHost(coordinates ? coordinatorTools : messageTools, { coordination: api, iteration })
+  const names = new Set(family.list().map(({ name }) => name))
+  const list = [...host.list().filter(({ name }) => !names.has(name)), ...family.list()]
+  return {
+    list: () => list,
+    call: (call, signal) => (names.has(call.name) ? family : host).call(call, signal),
+  }
+}
+
+/** Messages of the family, which reach the model between its turns. */
+export function openInbox({ coordination }: WorkAssignment, api: Coordination, redact: Redactor): Inbox | undefined {
+  if (coordination === undefined) return undefined
+  return {
+    async read(after) {
+      const messages = (await api.readMessages({ markRead: false })).filter(({ id }) => id > after)
+      const last = messages.at(-1)
+      return last && { text: redact(writeMessages(messages)), upTo: last.id }
+    },
+    confirm: async (upTo) => void (await api.readMessages({ markRead: true, upTo })),
+  }
 }

@@ -46,7 +46,7 @@ export async function runReported(
     await handInLastWords(log, lastWords)
     return outcome
   }
-  if (!outcome.ok) log.write(`[failed: ${outcome.message}]`)
+  if (!outcome.ok) log.write(outcome.reason === 'Parked' ? `[${outcome.message}]` : `[failed: ${outcome.message}]`)
   await log.flush()
   return outcome
 }

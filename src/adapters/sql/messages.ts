@@ -32,7 +32,7 @@ function toMessage(row: MessageRow, read: boolean): Message {
 type Unread = Parameters<Messages['unread']>[0]
 
 /** A message without uids was sent before messages had them, and its marks contain the reader's name. */
-function selectUnread({ namespace, reader, parent }: Unread) {
+function selectUnread({ namespace, reader, parent, upTo = Number.MAX_SAFE_INTEGER }: Unread) {
   const name = encodeText(reader.name)
   return sql<MessageRow>`select * from messages
     where (parent_uid = ${parent.uid} and (to_uid = ${reader.uid} or to_task = '*') and from_uid <> ${reader.uid}
@@ -40,6 +40,7 @@ function selectUnread({ namespace, reader, parent }: Unread) {
         and to_task in (${name}, '*') and from_task <> ${name})
       and not exists (select 1 from message_reads where message_id = messages.id
         and (reader = ${reader.uid} or parent_uid is null and reader = ${name}))
+      and id <= ${upTo}
     order by id`
 }
 

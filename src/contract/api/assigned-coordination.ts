@@ -12,9 +12,16 @@ export const AssignedPlan = z.object({
 })
 export type AssignedPlan = z.infer<typeof AssignedPlan>
 
-/** How the agent of a task coordinates. */
+/** How the task belongs to a family of coordinated tasks. */
 export const AssignedCoordination = z.object({
   iteration: field(z.int().min(0), 'Iteration that the attempt works in, from 0.', 0),
+  coordinates: field(
+    z.boolean(),
+    'Whether the model has the tools to coordinate; otherwise only those to talk to its siblings.',
+  ),
+  approvalRequiredTools: field(z.array(z.string()).optional(), 'Tools that need approval before each call.', [
+    'delete_agent',
+  ]),
   autonomous: field(
     z
       .object({

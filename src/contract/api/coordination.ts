@@ -12,7 +12,11 @@ const task = z.object({
   taskName: field(Name, 'Name of the task that coordinates.', 'lead'),
 })
 
-const namespace = field(Name.optional(), 'Namespace of the task; only the one of the coordinator is possible.', 'default')
+const namespace = field(
+  Name.optional(),
+  'Namespace of the task; only the one of the coordinator is possible.',
+  'default',
+)
 const priority = field(z.int().min(0).max(1000).optional(), 'Higher starts first. Without it: as the coordinator.', 500)
 const timeout = field(PositiveDuration.optional(), 'Longest run, such as 30s, 10m or 1h.', '10m')
 const workspace = field(
@@ -51,7 +55,11 @@ export const DelegateTask = z
       'Read the page and sum it up.',
     ),
     namespace,
-    agentNamespace: field(Name.optional(), 'Namespace of the agent. Without it: the one of the coordinator.', 'default'),
+    agentNamespace: field(
+      Name.optional(),
+      'Namespace of the agent. Without it: the one of the coordinator.',
+      'default',
+    ),
     priority,
     auto_retry: field(z.boolean().optional(), 'Whether the task runs again when it fails.'),
     max_retries: field(z.int().min(1).max(10).optional(), 'How often at most; 2 without it.', 2),
@@ -115,11 +123,9 @@ export const CreateHelper = z
     provider: field(z.string().min(1).max(253), 'Provider: one that your own agent uses.', 'main'),
     model: field(z.string().min(1).max(256), 'Model of the provider.', 'small-model'),
     systemPrompt: field(z.string().max(longestText).optional(), 'What the agent is and how it works.', 'You sum up.'),
-    tools: field(
-      z.array(z.string().min(1).max(253)).max(100).optional(),
-      'Names of tools: only ones that you have.',
-      ['web_fetch'],
-    ),
+    tools: field(z.array(z.string().min(1).max(253)).max(100).optional(), 'Names of tools: only ones that you have.', [
+      'web_fetch',
+    ]),
     coordination: field(
       z
         .strictObject({
@@ -159,7 +165,11 @@ export const SendToSibling = z
 export type SendToSibling = z.output<typeof SendToSibling>
 
 /** Names one call of the whole run: a repeated call of the same word has the same effect as one. */
-const call = field(z.string().min(1).max(256), 'Word that names the call: repeating it has the effect of one.', '3-call_1')
+const call = field(
+  z.string().min(1).max(256),
+  'Word that names the call: repeating it has the effect of one.',
+  '3-call_1',
+)
 
 /** What came of one task. */
 export const ChildResult = z
@@ -169,10 +179,10 @@ export const ChildResult = z
     agent: field(z.string().optional(), 'Its agent.', 'researcher'),
     error: field(z.string().optional(), 'Why nothing is known of it.', 'is no task of yours'),
     result: field(z.string().optional(), 'What it said, 4,096 characters at most.', 'The answer is 42.'),
-    verdict: field(z.unknown(), 'Verdict of a task in a repository.', 'approve'),
-    feedback: field(z.unknown(), 'Feedback of a task in a repository.', 'none'),
+    verdict: field(z.unknown().optional(), 'Verdict of a task in a repository.', 'approve'),
+    feedback: field(z.unknown().optional(), 'Feedback of a task in a repository.', 'none'),
     files: field(z.array(z.string()).optional(), 'Files that it changed.', ['src/main.py']),
-    data: field(z.unknown(), 'Structured data of its answer, 32 KiB at most.', { total: 42 }),
+    data: field(z.unknown().optional(), 'Structured data of its answer, 32 KiB at most.', { total: 42 }),
     artifacts: field(z.array(z.string()).optional(), 'Names of its artifacts.', ['report.md']),
     baseSHA: field(z.string().optional(), 'Commit that it began with.', 'a1b2c3'),
     headSHA: field(z.string().optional(), 'Commit that it made.', 'd4e5f6'),
@@ -210,7 +220,10 @@ const Delegated = z
 export type Delegated = z.infer<typeof Delegated>
 
 const Named = z
-  .object({ name: field(z.string(), 'Name of the agent.', 'summarizer'), status: field(z.string(), 'State.', 'created') })
+  .object({
+    name: field(z.string(), 'Name of the agent.', 'summarizer'),
+    status: field(z.string(), 'State.', 'created'),
+  })
   .meta({ id: 'NamedHelper' })
 
 type Verb = { verb: string; summary: string; description: string; body: z.ZodObject; answer: z.ZodType }
@@ -285,7 +298,6 @@ export const deleteHelper = defineVerb({
   body: z.strictObject({ args: DeleteHelper }),
   answer: Named,
 })
-
 
 /** How often `auto_retry` repeats a task when nothing else is said. */
 export const defaultRetries = 2

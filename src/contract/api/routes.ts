@@ -6,9 +6,11 @@ import * as budgets from './budgets.ts'
 import * as chat from './chat.ts'
 import * as codeRuns from './code-runs.ts'
 import * as configMaps from './configmaps.ts'
+import * as coordination from './coordination.ts'
 import * as health from './health.ts'
 import * as internal from './internal.ts'
 import * as metrics from './metrics.ts'
+import * as parking from './parking.ts'
 import * as programSessions from './program-sessions.ts'
 import * as progress from './progress.ts'
 import * as providers from './providers.ts'
@@ -42,7 +44,9 @@ const rooms = [
   health,
   metrics,
   proxies,
+  coordination,
   internal,
+  parking,
   codeRuns,
   programSessions,
   progress,

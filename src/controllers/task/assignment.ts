@@ -1,4 +1,6 @@
 // Assembles what one attempt is started with.
+
+import { takeTaskToken } from '../../catalog/child-task.ts'
 import { listToolSecrets } from '../../contract/api/assigned-tool.ts'
 import type { WorkAssignment } from '../../contract/api/assignment.ts'
 import { tryParseDuration } from '../../contract/duration.ts'
@@ -16,7 +18,6 @@ import { limitMessages } from '../../rules/session-messages.ts'
 import { inheritStamp } from '../../rules/stamp.ts'
 import { listTransactionVariables } from '../../rules/token-propagation.ts'
 import { assignAgent } from './agent-assignment.ts'
-import { takeTaskToken } from './child-token.ts'
 import { buildCommand } from './command.ts'
 import { assignCoordination } from './coordination.ts'
 import { type Environment, resolveEnvironment } from './environment.ts'

@@ -1,5 +1,6 @@
 // The structured result of a task that worked in a git repository: what it said, with what it changed.
 import { Readable } from 'node:stream'
+import { readResultText } from '../../catalog/result-text.ts'
 import {
   readStructuredResult,
   type StructuredResult,
@@ -10,7 +11,6 @@ import { dropUndefined } from '../../contract/json.ts'
 import type { Artifacts } from '../../ports/artifacts.ts'
 import type { Results } from '../../ports/results.ts'
 import type { AttemptKey, CheckoutChanges, CommandOutput } from '../../ports/workloads.ts'
-import { readResultText } from './record-text.ts'
 
 /** Of what was said; the log has all of it. */
 const longestAnswer = 1024 * 1024

@@ -1,5 +1,6 @@
 // What is checked out for a task: address, credentials, and the changes of the task before it.
 import { readGitLogin } from '../../catalog/git-login.ts'
+import { readResultText } from '../../catalog/result-text.ts'
 import { readStructuredResult } from '../../contract/api/structured-result.ts'
 import { dropUndefined } from '../../contract/json.ts'
 import { isTerminalPhase, promptOf, type Task } from '../../contract/resources/task.ts'
@@ -10,7 +11,6 @@ import type { Results } from '../../ports/results.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { AttemptCheckout } from '../../ports/workloads.ts'
 import { type GitWorkspace, gitWorkspaceOf, repositoryUrl } from '../../rules/git-workspace.ts'
-import { readResultText } from './record-text.ts'
 
 type CheckoutDeps = { resources: ResourceReader; secrets: Secrets; records: { results: Results } }
 

@@ -1,4 +1,6 @@
 // Children of a task: the list in a running parent's status, old runs of a schedule, and a coordinator's limit.
+
+import { readResultText } from '../../catalog/result-text.ts'
 import { type ChildTask, isTerminalPhase, type Task } from '../../contract/resources/task.ts'
 import type { ResourceReader } from '../../ports/resources.ts'
 import { summarizeChild } from '../../rules/child-tasks.ts'
@@ -7,7 +9,6 @@ import { listExpiredRuns } from '../../rules/scheduled-run.ts'
 import { formatKey } from '../engine/key.ts'
 import { keyOf, type TaskContext } from './context.ts'
 import { removeEnded } from './expiry.ts'
-import { readResultText } from './record-text.ts'
 
 const longestResultBytes = 4 * 4096 + 4
 

@@ -1,20 +1,23 @@
 // What a worker is told about the coordination of its agent.
 import type { AssignedCoordination, AssignedPlan } from '../../contract/api/assigned-coordination.ts'
 import { autonomyOf } from '../../rules/iteration.ts'
+import { siblingsOf } from './context.ts'
 import type { NewAttempt } from './references.ts'
 import type { TaskControllerDeps } from './settings.ts'
 
-/** Undefined when the agent does not coordinate. */
+/** Undefined when the agent does not coordinate, and nobody coordinates the task. */
 export async function assignCoordination(
   deps: Pick<TaskControllerDeps, 'records'>,
   { task, references: { agent } }: NewAttempt,
 ): Promise<AssignedCoordination | undefined> {
-  if (agent?.spec.coordination?.enabled !== true) return undefined
   const iteration = task.status?.iteration ?? 0
+  const { enabled = false, approvalRequiredTools } = agent?.spec.coordination ?? {}
+  if (!enabled) return siblingsOf(task) === undefined ? undefined : { iteration, coordinates: false }
+  const common = { iteration, coordinates: true, ...(approvalRequiredTools && { approvalRequiredTools }) }
   const autonomy = autonomyOf(agent)
-  if (autonomy === undefined) return { iteration }
+  if (autonomy === undefined) return common
   const plan = await readPlan(deps, task.metadata.uid)
-  return { iteration, autonomous: { maxIterations: autonomy.maxIterations, ...(plan && { plan }) } }
+  return { ...common, autonomous: { maxIterations: autonomy.maxIterations, ...(plan && { plan }) } }
 }
 
 async function readPlan(

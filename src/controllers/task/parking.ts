@@ -9,29 +9,33 @@ import { updateChildTasks } from './children.ts'
 import { attemptOf, keyOf, type TaskContext } from './context.ts'
 import { stopAttempt } from './finish.ts'
 
-async function findEnded(context: TaskContext, { metadata }: Task, waits: readonly ParkWait[]): Promise<Set<string>> {
-  const ended = new Set<string>()
-  for (const wait of waits) {
-    if (wait.kind === 'tasks') {
-      for (const { name, uid } of wait.tasks) {
-        const task = await context.resources.get('Task', { namespace: metadata.namespace, name })
-        if (task?.metadata.uid !== uid || isTerminalPhase(task.status?.phase)) ended.add(uid)
-        // One that has not ended is enough to know.
-        else break
-      }
-    }
-    if (wait.kind === 'approval' && (await context.records.approvals.get(wait.id))?.status !== 'pending') {
-      ended.add(wait.id)
-    }
+type TasksWait = Extract<ParkWait, { kind: 'tasks' }>
+
+/** Those at the beginning of the list that have ended: one that has not is enough to know. */
+async function findEndedTasks({ resources }: TaskContext, namespace: string, { tasks }: TasksWait): Promise<string[]> {
+  const ended: string[] = []
+  for (const { name, uid } of tasks) {
+    const task = await resources.get('Task', { namespace, name })
+    if (task?.metadata.uid === uid && !isTerminalPhase(task.status?.phase)) return ended
+    ended.push(uid)
   }
   return ended
+}
+
+/** Uids of tasks and ids of approvals. */
+async function findEnded(context: TaskContext, namespace: string, wait: ParkWait): Promise<string[]> {
+  if (wait.kind === 'tasks') return await findEndedTasks(context, namespace, wait)
+  if (wait.kind === 'time') return []
+  const approval = await context.records.approvals.get(wait.id)
+  return approval?.status === 'pending' ? [] : [wait.id]
 }
 
 /** What the live attempt waits for since it ended; undefined when it has not parked. */
 export async function observeParking(context: TaskContext, task: Task): Promise<ParkView | undefined> {
   const waits = await context.records.parkings.get(attemptOf(task))
   if (waits === undefined) return undefined
-  const ended = await findEnded(context, task, waits)
+  const found = await Promise.all(waits.map((wait) => findEnded(context, task.metadata.namespace, wait)))
+  const ended = new Set(found.flat())
   return viewParking(waits, { now: context.clock.now(), hasEnded: (id) => ended.has(id) })
 }
 

@@ -1,16 +1,18 @@
 // The end of a deleted task: stop it, remove its records, release the object. Missing parts are fine (TASK-064).
+
+import { removeTaskTokens } from '../../catalog/child-task.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import { isSvcError } from '../../errors.ts'
 import type { TaskNoun } from '../../ports/retention.ts'
 import { cleanupFinalizer } from '../../rules/scheduled-run.ts'
 import type { Reconciled } from '../engine/controller.ts'
-import { removeTaskTokens } from './child-token.ts'
 import { keyOf, type TaskContext } from './context.ts'
 import { stopAttempt } from './finish.ts'
 import { unlockSession } from './session-lock.ts'
 
 async function removeRecords(context: TaskContext, task: Task): Promise<void> {
-  const { results, artifacts, inputs, logs, plans, messages, checkpoints, parkings, approvals, events } = context.records
+  const { results, artifacts, inputs, logs, plans, messages, checkpoints, parkings, approvals, events } =
+    context.records
   const stores: Record<TaskNoun, { removeTask(taskUid: string): Promise<void> } | undefined> = {
     results,
     artifacts,

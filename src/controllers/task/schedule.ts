@@ -1,4 +1,6 @@
 // A task with a schedule never runs itself: at each tick it creates a child that does.
+
+import { type ChildOutcome, createChild } from '../../catalog/child-task.ts'
 import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
 import { isSvcError } from '../../errors.ts'
 import { dropConditions, setCondition } from '../../rules/conditions.ts'
@@ -12,7 +14,6 @@ import {
   wantedRunOf,
 } from '../../rules/scheduled-run.ts'
 import type { Reconciled } from '../engine/controller.ts'
-import { type ChildOutcome, createChild } from './child-token.ts'
 import { listChildren, removeExpiredRuns } from './children.ts'
 import { keyOf, type TaskContext } from './context.ts'
 import { finishTask } from './finish.ts'

@@ -1,4 +1,6 @@
 // The session of a task: claimed before the attempt starts, written to and released at the task's end.
+
+import { readResultText } from '../../catalog/result-text.ts'
 import { readStructuredResult } from '../../contract/api/structured-result.ts'
 import { tryParseDuration } from '../../contract/duration.ts'
 import { promptOf, type Task, type TaskUsage } from '../../contract/resources/task.ts'
@@ -7,7 +9,6 @@ import type { SessionKey, Sessions } from '../../ports/sessions.ts'
 import { rankTask } from '../../rules/start-order.ts'
 import { makeTranscriptWord, makeUsageWord, outcomeWord } from '../../rules/transcript-word.ts'
 import { attemptOf, type TaskContext } from './context.ts'
-import { readResultText } from './record-text.ts'
 import { sessionTopic } from './waiters.ts'
 
 const longestMessage = 262_144

@@ -1,7 +1,7 @@
 // From Pending to Running: references, capacity, the session, the workload.
 import { formatDuration } from '../../contract/duration.ts'
 import type { Task } from '../../contract/resources/task.ts'
-import { isSvcError, messageOf } from '../../errors.ts'
+import { isSvcError, messageOf, type SvcError } from '../../errors.ts'
 import { spenderOf } from '../../rules/budget.ts'
 import { dropConditions, findCondition, setCondition } from '../../rules/conditions.ts'
 import { isParked, parkedCondition } from '../../rules/parking.ts'
@@ -205,6 +205,23 @@ async function requireSpendable({ spending, taskBudgets }: TaskContext, task: Ta
   await taskBudgets?.require(task)
 }
 
+/** What an error means for a task that could not start; undefined: nothing that is known. */
+async function handleProblem(context: TaskContext, task: Task, error: SvcError): Promise<Reconciled | 'unknown'> {
+  const { message } = error
+  switch (error.reason) {
+    case 'NotFound':
+      if (task.status?.phase !== 'Running') return await waitForReferences(context, task, message)
+      if (!isParked(task)) return 'unknown'
+      return await finishTask(context, task, { phase: 'Failed', reason: 'MissingReference', message })
+    case 'InvalidRequest':
+      return await finishTask(context, task, { phase: 'Failed', reason: 'Validation', message })
+    case 'BudgetExceeded':
+      return await finishTask(context, task, { phase: 'Failed', reason: 'BudgetExceeded', message })
+    default:
+      return 'unknown'
+  }
+}
+
 /** Starts the task if it may start; otherwise records why not and when to look again. */
 export async function startTask(context: TaskContext, task: Task): Promise<Reconciled> {
   context.memory.waiters.leave(keyOf(task))
@@ -214,18 +231,8 @@ export async function startTask(context: TaskContext, task: Task): Promise<Recon
     if (!(await seekPlace(context, task))) return undefined
     return await startGranted(context, task, references)
   } catch (error) {
-    if (isSvcError(error, 'NotFound')) {
-      if (task.status?.phase !== 'Running') return await waitForReferences(context, task, error.message)
-      if (isParked(task)) {
-        return await finishTask(context, task, { phase: 'Failed', reason: 'MissingReference', message: error.message })
-      }
-    }
-    if (isSvcError(error, 'InvalidRequest')) {
-      return await finishTask(context, task, { phase: 'Failed', reason: 'Validation', message: error.message })
-    }
-    if (isSvcError(error, 'BudgetExceeded')) {
-      return await finishTask(context, task, { phase: 'Failed', reason: 'BudgetExceeded', message: error.message })
-    }
+    const handled = isSvcError(error) ? await handleProblem(context, task, error) : 'unknown'
+    if (handled !== 'unknown') return handled
     context.memory.scheduler.release(keyOf(task))
     throw error
   }

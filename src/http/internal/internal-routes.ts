@@ -1,7 +1,9 @@
 // The worker API: its credentials differ from people's, and each is valid for one task attempt (AUTH-007 to AUTH-011).
 
 import { checkCode, runCode } from '../../contract/api/code-runs.ts'
+import * as coordination from '../../contract/api/coordination.ts'
 import * as routes from '../../contract/api/internal.ts'
+import { parkTask } from '../../contract/api/parking.ts'
 import { keepProgramSession, readProgramSession } from '../../contract/api/program-sessions.ts'
 import { reportProgress } from '../../contract/api/progress.ts'
 import type { Bind } from '../bind.ts'
@@ -98,6 +100,31 @@ function bindRun(bind: Bind, { usecases: { worker } }: HttpDeps): void {
   })
 }
 
+function bindCoordination(bind: Bind, { usecases: { worker } }: HttpDeps): void {
+  bind(parkTask, async ({ caller, params, body }) => {
+    await worker.park(caller, params, body.waits)
+    return { empty: true }
+  })
+  bind(coordination.delegateTask, async ({ caller, params, body }) => {
+    return { json: await worker.delegate(caller, params, body) }
+  })
+  bind(coordination.delegateContainer, async ({ caller, params, body }) => {
+    return { json: await worker.runContainer(caller, params, body) }
+  })
+  bind(coordination.waitForChildren, async ({ caller, params, body }) => {
+    return { json: await worker.waitFor(caller, params, body) }
+  })
+  bind(coordination.cancelChild, async ({ caller, params, body }) => {
+    return { json: await worker.cancelChild(caller, params, body.args) }
+  })
+  bind(coordination.createHelper, async ({ caller, params, body }) => {
+    return { json: await worker.createHelper(caller, params, body.args) }
+  })
+  bind(coordination.deleteHelper, async ({ caller, params, body }) => {
+    return { json: await worker.deleteHelper(caller, params, body.args) }
+  })
+}
+
 /** Code stops when the call that started it ends: nobody else would receive its output. */
 function bindCode(bind: Bind, { usecases: { worker } }: HttpDeps): void {
   bind(checkCode, async ({ caller, params }) => ({ json: await worker.checkCode(caller, params) }))
@@ -117,6 +144,7 @@ export function bindInternalRoutes(bind: Bind, deps: HttpDeps): void {
   bindConversation(bind, deps)
   bindRun(bind, deps)
   bindCode(bind, deps)
+  bindCoordination(bind, deps)
 }
 
 /** Routes whose bodies are streamed. */

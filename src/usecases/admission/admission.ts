@@ -39,6 +39,15 @@ function findImpossible<K extends Kind>(kind: K, spec: SpecOf<K>, { hasCluster }
   return [...findAwaited(kind, spec), ...settings, ...placement]
 }
 
+/** InvalidRequest for a spec that this service can do nothing with, whoever asks. */
+export function requirePossible<K extends Kind>(kind: K, spec: SpecOf<K>, settings: UsecaseSettings): void {
+  const problems = findImpossible(kind, spec, settings)
+  refuse(
+    kinds[kind].singular,
+    problems.map(({ path, message }) => ({ path: joinPath('spec', path), message })),
+  )
+}
+
 /** A field that was stored before it was refused may stay, so that the rest of the object can be changed. */
 function refuseImpossible<K extends Kind>(
   kind: K,

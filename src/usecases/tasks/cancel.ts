@@ -9,7 +9,7 @@ import type { UsecaseDeps } from '../deps.ts'
 import { notFound } from '../resources.ts'
 import { repeatOnConflict } from '../write-conflict.ts'
 
-function markCancelled(task: Task, reason: string): Task {
+export function markCancelled(task: Task, reason: string): Task {
   const annotations = { ...task.metadata.annotations, [cancelAnnotation]: reason }
   return { ...task, metadata: { ...task.metadata, annotations } }
 }

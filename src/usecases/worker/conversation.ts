@@ -17,6 +17,9 @@ import {
   type TaskPath,
 } from './live-attempt.ts'
 
+/** Without `parentTask`: messages from siblings and from children. */
+type MessageQuery = { parentTask?: string | undefined; markRead: boolean; upTo?: number | undefined }
+
 /** Every call throws Forbidden for a task other than the token's own, and for an attempt that is not the live one. */
 export type WorkerConversation = {
   /** The newest messages of the task's own session; none while the session does not exist. */
@@ -32,11 +35,7 @@ export type WorkerConversation = {
    * parent.
    */
   sendMessage(identity: WorkerIdentity, namespace: string, message: MessageSend): Promise<Message>
-  readMessages(
-    identity: WorkerIdentity,
-    path: TaskPath,
-    query: { parentTask: string; markRead: boolean },
-  ): Promise<Message[]>
+  readMessages(identity: WorkerIdentity, path: TaskPath, query: MessageQuery): Promise<Message[]>
 }
 
 /** A task talks under its own parent, or as the parent itself to its children (MSG-006). */
@@ -45,6 +44,13 @@ function requireFamily({ metadata }: Task, parentTask: string): Correspondent {
   const parent = [parentOf({ metadata }), { uid, name }].find((member) => member?.name === parentTask)
   if (parent !== undefined) return parent
   throw new SvcError('Forbidden', `task "${name}" is not under parent "${parentTask}"`)
+}
+
+/** Under which parents a task talks: its own, and as the parent itself. */
+function listFamilies({ metadata }: Task): Correspondent[] {
+  const parent = parentOf({ metadata })
+  const own = { uid: metadata.uid, name: metadata.name }
+  return parent === undefined ? [own] : [parent, own]
 }
 
 /** The coordinator or one of its current children. NotFound for any other task of that name. */
@@ -58,6 +64,15 @@ async function findReceiver(
   const task = await resources.get('Task', { namespace, name: toTask })
   if (task !== undefined && isChildOf(task, parent)) return { uid: task.metadata.uid, name: toTask }
   throw new SvcError('NotFound', `there is no task "${toTask}" under parent "${parent.name}"`)
+}
+
+/** Where a message belongs that names no parent: below the sender when it is for one of its children. */
+async function chooseFamily(resources: ResourceReader, { metadata }: Task, toTask: string): Promise<Correspondent> {
+  const { namespace, uid, name } = metadata
+  const first = parentOf({ metadata }) ?? { uid, name }
+  if (toTask === '*' || toTask === first.name) return first
+  const task = await resources.get('Task', { namespace, name: toTask })
+  return task !== undefined && isChildOf(task, { uid, name }) ? { uid, name } : first
 }
 
 export function createWorkerConversation({ ports }: UsecaseDeps): WorkerConversation {
@@ -82,15 +97,22 @@ export function createWorkerConversation({ ports }: UsecaseDeps): WorkerConversa
     },
     async sendMessage(identity, namespace, message) {
       requireOwnTask(identity, { namespace, taskName: message.fromTask })
-      const parent = requireFamily(await requireLiveAttempt(resources, identity), message.parentTask)
+      const task = await requireLiveAttempt(resources, identity)
+      const parent =
+        message.parentTask === undefined
+          ? await chooseFamily(resources, task, message.toTask)
+          : requireFamily(task, message.parentTask)
       const from = { uid: identity.taskUid, name: identity.taskName }
       const to = await findReceiver(resources, { namespace, toTask: message.toTask }, parent)
       return records.messages.send({ namespace, from, to, parent, content: message.content })
     },
-    async readMessages(identity, path, { parentTask, markRead }) {
-      const parent = requireFamily(await requireRunningTask(resources, identity, path), parentTask)
+    async readMessages(identity, path, { parentTask, markRead, upTo }) {
+      const task = await requireRunningTask(resources, identity, path)
+      const families = parentTask === undefined ? listFamilies(task) : [requireFamily(task, parentTask)]
       const reader = { uid: identity.taskUid, name: identity.taskName }
-      return records.messages.unread({ namespace: path.namespace, reader, parent, markRead })
+      const read = (parent: Correspondent) =>
+        records.messages.unread({ namespace: path.namespace, reader, parent, markRead, upTo })
+      return (await Promise.all(families.map(read))).flat().sort((a, b) => a.id - b.id)
     },
   }
 }

@@ -1,6 +1,7 @@
 // What a running attempt stores and reads back: result, artifacts, logs, plan, checkpoint.
 import type { Readable } from 'node:stream'
 import type { PlanSave } from '../../contract/api/internal.ts'
+import type { ParkWait } from '../../contract/api/parking.ts'
 import { type ProgressReport, progressLimits } from '../../contract/api/progress.ts'
 import { SvcError } from '../../errors.ts'
 import { redactText } from '../../observability/redaction.ts'
@@ -44,6 +45,8 @@ export type WorkerRecords = {
     path: TaskPath,
     { number, change }: { number: number; change: string },
   ): Promise<void>
+  /** Stores what the task waits for once this attempt has ended. */
+  park(identity: WorkerIdentity, path: TaskPath, waits: readonly ParkWait[]): Promise<void>
   /** A JSON list: the state, then its changes. NotFound when nothing was saved in the present iteration. */
   readCheckpoint(identity: WorkerIdentity, path: TaskPath): Promise<string>
 }
@@ -119,6 +122,10 @@ export function createWorkerRecords({ ports }: UsecaseDeps): WorkerRecords {
     async appendCheckpoint(identity, path, { number, change }) {
       await requireRunningTask(resources, identity, path)
       await records.checkpoints.append(keyOf(identity), number, change)
+    },
+    async park(identity, path, waits) {
+      await requireRunningTask(resources, identity, path)
+      await records.parkings.park(keyOf(identity), waits)
     },
     async readCheckpoint(identity, path) {
       const task = await requireRunningTask(resources, identity, path)

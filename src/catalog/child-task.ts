@@ -1,20 +1,31 @@
 // Context tokens of child tasks: exchanged by the service, kept in a Secret that belongs first to the parent, then to
 // the child.
-import { nameTokenSecret, readTaskToken } from '../../catalog/task-token.ts'
-import { dropUndefined } from '../../contract/json.ts'
-import type { Task } from '../../contract/resources/task.ts'
-import { isSvcError, SvcError } from '../../errors.ts'
-import type { ResourceDraft, ResourceKey } from '../../ports/resources.ts'
+import { dropUndefined } from '../contract/json.ts'
+import type { Task } from '../contract/resources/task.ts'
+import { isSvcError, SvcError } from '../errors.ts'
+import type { Clock, Ids } from '../ports/clock.ts'
+import type { TokenExchange } from '../ports/identity.ts'
+import type { ResourceDraft, ResourceKey, Resources } from '../ports/resources.ts'
+import type { Secrets } from '../ports/secrets.ts'
 import {
   chooseChildScope,
   nameChildTokenSecret,
+  type PropagationSettings,
   secretOwnerAnnotation,
   tokenSecretKey,
   transactionAnnotations,
-} from '../../rules/token-propagation.ts'
-import type { TaskControllerDeps } from './settings.ts'
+} from '../rules/token-propagation.ts'
+import { nameTokenSecret, readTaskToken } from './task-token.ts'
 
-type TokenDeps = Pick<TaskControllerDeps, 'resources' | 'secrets' | 'tokenExchange' | 'settings' | 'clock' | 'ids'>
+type TokenDeps = {
+  resources: Resources
+  secrets: Secrets
+  /** Absent: context tokens are not exchanged. */
+  tokenExchange?: TokenExchange | undefined
+  settings: { propagation?: PropagationSettings | undefined }
+  clock: Clock
+  ids: Ids
+}
 
 const randomDigits = 10
 

@@ -1,0 +1,31 @@
+// Who coordinates: the running task of a worker's token, with its agent as it is now.
+import { SvcError } from '../../errors.ts'
+import type { WorkerIdentity } from '../../ports/identity.ts'
+import type { Coordinator } from '../../rules/delegation.ts'
+import type { UsecaseDeps } from '../deps.ts'
+import { requireRunningTask, type TaskPath } from '../worker/live-attempt.ts'
+
+/**
+ * Forbidden for a task other than the token's own, for an attempt that is not live, and when its agent does not coordinate
+ * (any more).
+ */
+export async function requireCoordinator(
+  { ports }: UsecaseDeps,
+  identity: WorkerIdentity,
+  path: TaskPath,
+): Promise<Coordinator> {
+  const task = await requireRunningTask(ports.resources, identity, path)
+  const reference = task.spec.agentRef
+  const key = reference && { namespace: reference.namespace ?? path.namespace, name: reference.name }
+  const agent = key && (await ports.resources.get('Agent', key))
+  const coordination = agent?.spec.coordination
+  if (agent !== undefined && coordination?.enabled === true) return { task, agent, coordination }
+  throw new SvcError('Forbidden', `the agent of task "${path.taskName}" does not coordinate; set coordination.enabled`)
+}
+
+/** Forbidden for a namespace other than the coordinator's: children live where it lives. */
+export function requireHome({ task }: Coordinator, namespace: string | undefined): void {
+  const home = task.metadata.namespace
+  if (namespace === undefined || namespace === home) return
+  throw new SvcError('Forbidden', `tasks can only be made in namespace "${home}", not in "${namespace}"; leave it out`)
+}
