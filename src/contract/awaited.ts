@@ -17,10 +17,7 @@ export type AwaitedCapability = keyof typeof awaitedCapabilities
 
 /** Tools that will come with a capability; their names are reserved already. */
 export const awaitedTools = {
-  coordination: [
-    ...['delegate_task', 'wait_for_tasks', 'create_container_task', 'cancel_task', 'send_message', 'check_messages'],
-    ...['create_agent', 'delete_agent', 'update_plan', 'request_approval'],
-  ],
+  coordination: ['request_approval'],
   memory: ['recall_memory', 'remember', 'propose_memory', 'search_transcript'],
   codehost: [
     ...['create_pull_request', 'check_pull_request_ci', 'list_pull_requests', 'check_pr_review_marker'],

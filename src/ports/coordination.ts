@@ -13,7 +13,7 @@ import type {
 
 /** `call` names one call of a whole run: with the same word a repeated call has the effect of one. */
 export interface Coordination {
-  /** Forbidden, InvalidRequest, TooManyRequests, BudgetExceeded, each with what to do. */
+  /** Forbidden, InvalidRequest, BudgetExceeded, each with what to do. */
   delegate(call: string, args: DelegateTask): Promise<Delegated>
   runContainer(call: string, args: DelegateContainer): Promise<Delegated>
   /** Answers at once. `until`: when the wait of this call ends, as an earlier answer said. */

@@ -71,6 +71,12 @@ export const watchIntervalMs = 30_000
 /** The presence of this annotation asks for the task to be cancelled; its value is the reason. */
 export const cancelAnnotation = 'svc.ai/cancel-requested'
 
+/** The task with the wish that it be cancelled. */
+export function markCancelled(task: Task, reason: string): Task {
+  const annotations = { ...task.metadata.annotations, [cancelAnnotation]: reason }
+  return { ...task, metadata: { ...task.metadata, annotations } }
+}
+
 /** Type of the condition that is True while an attempt waits for a node, its image or quota. */
 export const waitingCondition = 'WaitingToRun'
 
@@ -206,7 +212,9 @@ function decideParked({ task, parking }: TaskView, now: Date): TaskDecision {
   }
   const isOver = parking === undefined || parking.isOver
   if (isOver && !task.spec.suspend) return { action: 'resume' }
-  const ends = [deadline, isOver ? undefined : parking.until].flatMap((end) => (end === undefined ? [] : [end.getTime()]))
+  const ends = [deadline, isOver ? undefined : parking.until].flatMap((end) =>
+    end === undefined ? [] : [end.getTime()],
+  )
   return ends.length === 0 ? { action: 'rest' } : { action: 'rest', lookAgainMs: Math.min(...ends) - now.getTime() }
 }
 

@@ -6,9 +6,15 @@ import type { Task } from '../contract/resources/task.ts'
 /** Tools of every worker (BUILT-001). Naming one changes nothing; an agent can switch one off. */
 export const builtInTools = ['web_search', 'code_exec', 'file_read', 'web_fetch', 'file_write'] as const
 
+/** Tools that come with `coordination.enabled`; naming one changes nothing. */
+const coordinationTools = [
+  ...['delegate_task', 'wait_for_tasks', 'create_container_task', 'cancel_task', 'send_message', 'check_messages'],
+  ...['create_agent', 'delete_agent', 'update_plan'],
+]
+
 /** Tools of the service that are not objects of kind Tool; all other names are custom tools. */
 /** `skill_read` comes with the skills of a task. */
-const serviceTools = new Set<string>([...builtInTools, 'skill_read', ...Object.values(awaitedTools).flat()])
+const serviceTools = new Set<string>([...builtInTools, 'skill_read', ...coordinationTools, ...Object.values(awaitedTools).flat()])
 
 export function isServiceTool(name: string): boolean {
   return serviceTools.has(name)

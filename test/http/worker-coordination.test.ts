@@ -18,7 +18,7 @@ async function openTool(options: ServiceOptions, name: string) {
   const task = { namespace: identity.namespace, name: identity.taskName }
   const api = createWorkerApi({ api: { url, token }, task, clock: service.ports.clock, signal })
   const redact = (text: string) => text.replaceAll('hidden', '***')
-  const tool = openCoordination({ coordination: { iteration: 0 } } as never, { api, redact }).find(
+  const tool = openCoordination({ coordination: { iteration: 0, coordinates: true } } as never, { api, redact }).find(
     (one) => one.name === name,
   )
   if (tool === undefined) throw new Error(`there is no tool ${name}`)

@@ -1,4 +1,5 @@
-// What a coordinating model asks of the service: the arguments of its tools are the bodies of these routes.
+// What a coordinating model asks of the service: the arguments of its tools are the bodies of these routes. They have no ids,
+// because models are shown them as one schema.
 import { z } from 'zod'
 import { PositiveDuration } from '../duration.ts'
 import { field } from '../field.ts'
@@ -46,122 +47,107 @@ const priorTask = field(
 
 const longestText = 1_000_000
 
-export const DelegateTask = z
-  .strictObject({
-    agent: field(z.string().min(1).max(253), 'Agent that does the work.', 'researcher'),
-    prompt: field(
-      z.string().min(1, 'must not be empty').max(longestText),
-      'All that the agent must know: it sees nothing of this conversation.',
-      'Read the page and sum it up.',
-    ),
-    namespace,
-    agentNamespace: field(
-      Name.optional(),
-      'Namespace of the agent. Without it: the one of the coordinator.',
-      'default',
-    ),
-    priority,
-    auto_retry: field(z.boolean().optional(), 'Whether the task runs again when it fails.'),
-    max_retries: field(z.int().min(1).max(10).optional(), 'How often at most; 2 without it.', 2),
-    timeout,
-    workspace,
-    maxTurns: field(z.int().min(1).max(1000).optional(), 'Turns of an agent program at most.', 30),
-    allowBash: field(z.boolean().optional(), 'Whether an agent program may run shell commands.'),
-    prior_task: priorTask,
-    feedback: field(
-      z.string().min(1).max(longestText).optional(),
-      'What to do better than the prior task; it goes before the prompt.',
-      'The sum is wrong: count again.',
-    ),
-  })
-  .meta({ id: 'DelegateTask' })
+export const DelegateTask = z.strictObject({
+  agent: field(z.string().min(1).max(253), 'Agent that does the work.', 'researcher'),
+  prompt: field(
+    z.string().min(1, 'must not be empty').max(longestText),
+    'All that the agent must know: it sees nothing of this conversation.',
+    'Read the page and sum it up.',
+  ),
+  namespace,
+  agentNamespace: field(Name.optional(), 'Namespace of the agent. Without it: the one of the coordinator.', 'default'),
+  priority,
+  auto_retry: field(z.boolean().optional(), 'Whether the task runs again when it fails.'),
+  max_retries: field(z.int().min(1).max(10).optional(), 'How often at most; 2 without it.', 2),
+  timeout,
+  workspace,
+  maxTurns: field(z.int().min(1).max(1000).optional(), 'Turns of an agent program at most.', 30),
+  allowBash: field(z.boolean().optional(), 'Whether an agent program may run shell commands.'),
+  prior_task: priorTask,
+  feedback: field(
+    z.string().min(1).max(longestText).optional(),
+    'What to do better than the prior task; it goes before the prompt.',
+    'The sum is wrong: count again.',
+  ),
+})
 export type DelegateTask = z.output<typeof DelegateTask>
 
-export const DelegateContainer = z
-  .strictObject({
-    name: field(z.string().min(1).max(253).optional(), 'A short name for people.', 'run the tests'),
-    image: field(z.string().min(1).optional(), 'Container image.', 'node:22'),
-    command: field(z.array(z.string()).max(1000).optional(), 'Program and arguments.', ['sh', '-c', 'npm test']),
-    args: field(z.array(z.string()).max(1000).optional(), 'Further arguments.', ['--all']),
-    env: field(z.record(z.string(), z.string()).optional(), 'Environment variables.', { CI: '1' }),
-    workspace,
-    prior_task: priorTask,
-    timeout,
-    priority,
-    namespace,
-  })
-  .meta({ id: 'DelegateContainer' })
+export const DelegateContainer = z.strictObject({
+  name: field(z.string().min(1).max(253).optional(), 'A short name for people.', 'run the tests'),
+  image: field(z.string().min(1).optional(), 'Container image.', 'node:22'),
+  command: field(z.array(z.string()).max(1000).optional(), 'Program and arguments.', ['sh', '-c', 'npm test']),
+  args: field(z.array(z.string()).max(1000).optional(), 'Further arguments.', ['--all']),
+  env: field(z.record(z.string(), z.string()).optional(), 'Environment variables.', { CI: '1' }),
+  workspace,
+  prior_task: priorTask,
+  timeout,
+  priority,
+  namespace,
+})
 export type DelegateContainer = z.output<typeof DelegateContainer>
 
 /** How long `wait_for_tasks` waits when nothing else is said. */
 export const defaultWait = '10m'
 
-export const WaitForTasks = z
-  .strictObject({
-    tasks: field(
-      z.array(z.string().min(1).max(253)).min(1, 'must name a task').max(200, 'must be at most 200'),
-      'Names of tasks that you made.',
-      ['lead-child-1a2b3c4d'],
-    ),
-    timeout: field(PositiveDuration.default(defaultWait), 'Longest wait.', '10m'),
-  })
-  .meta({ id: 'WaitForTasks' })
+export const WaitForTasks = z.strictObject({
+  tasks: field(
+    z.array(z.string().min(1).max(253)).min(1, 'must name a task').max(200, 'must be at most 200'),
+    'Names of tasks that you made.',
+    ['lead-child-1a2b3c4d'],
+  ),
+  timeout: field(PositiveDuration.default(defaultWait), 'Longest wait.', '10m'),
+})
 export type WaitForTasks = z.output<typeof WaitForTasks>
 
-export const CancelChild = z
-  .strictObject({
-    task_name: field(z.string().min(1).max(253), 'A task that you made.', 'lead-child-1a2b3c4d'),
-    namespace,
-    reason: field(z.string().max(1000).optional(), 'Why, for people.', 'no longer needed'),
-  })
-  .meta({ id: 'CancelChild' })
+export const CancelChild = z.strictObject({
+  task_name: field(z.string().min(1).max(253), 'A task that you made.', 'lead-child-1a2b3c4d'),
+  namespace,
+  reason: field(z.string().max(1000).optional(), 'Why, for people.', 'no longer needed'),
+})
 export type CancelChild = z.output<typeof CancelChild>
 
-export const CreateHelper = z
-  .strictObject({
-    name: field(Name, 'Name of the new agent.', 'summarizer'),
-    provider: field(z.string().min(1).max(253), 'Provider: one that your own agent uses.', 'main'),
-    model: field(z.string().min(1).max(256), 'Model of the provider.', 'small-model'),
-    systemPrompt: field(z.string().max(longestText).optional(), 'What the agent is and how it works.', 'You sum up.'),
-    tools: field(z.array(z.string().min(1).max(253)).max(100).optional(), 'Names of tools: only ones that you have.', [
-      'web_fetch',
-    ]),
-    coordination: field(
-      z
-        .strictObject({
-          enabled: field(z.boolean(), 'Whether it may delegate too.'),
-          allowedAgents: field(z.array(z.string().min(1)).max(100).optional(), 'Agents for it: only ones of yours.', [
-            'researcher',
-          ]),
-          maxConcurrentChildren: field(z.int().min(1).optional(), 'Its tasks that may run at once.', 3),
-          maxDepth: field(z.int().min(1).max(10).optional(), 'Levels of tasks, counted from the first coordinator.', 3),
-        })
-        .optional(),
-      'Whether and how it coordinates.',
-    ),
-  })
-  .meta({ id: 'CreateHelper' })
+export const CreateHelper = z.strictObject({
+  name: field(Name, 'Name of the new agent.', 'summarizer'),
+  provider: field(z.string().min(1).max(253), 'Provider: one that your own agent uses.', 'main'),
+  model: field(z.string().min(1).max(256), 'Model of the provider.', 'small-model'),
+  systemPrompt: field(z.string().max(longestText).optional(), 'What the agent is and how it works.', 'You sum up.'),
+  tools: field(z.array(z.string().min(1).max(253)).max(100).optional(), 'Names of tools: only ones that you have.', [
+    'web_fetch',
+  ]),
+  coordination: field(
+    z
+      .strictObject({
+        enabled: field(z.boolean(), 'Whether it may delegate too.'),
+        allowedAgents: field(z.array(z.string().min(1)).max(100).optional(), 'Agents for it: only ones of yours.', [
+          'researcher',
+        ]),
+        maxConcurrentChildren: field(z.int().min(1).optional(), 'Its tasks that may run at once.', 3),
+        maxDepth: field(z.int().min(1).max(10).optional(), 'Levels of tasks, counted from the first coordinator.', 3),
+      })
+      .optional(),
+    'Whether and how it coordinates.',
+  ),
+})
 export type CreateHelper = z.output<typeof CreateHelper>
 
-export const DeleteHelper = z
-  .strictObject({ name: field(z.string().min(1).max(253), 'An agent that you made.', 'summarizer'), namespace })
-  .meta({ id: 'DeleteHelper' })
+export const DeleteHelper = z.strictObject({
+  name: field(z.string().min(1).max(253), 'An agent that you made.', 'summarizer'),
+  namespace,
+})
 export type DeleteHelper = z.output<typeof DeleteHelper>
 
-export const SendToSibling = z
-  .strictObject({
-    to_task: field(
-      z.string().min(1).max(253),
-      'A task of the same coordinator, the coordinator, or a task that you made; `*` for all.',
-      '*',
-    ),
-    content: field(
-      z.string().min(1, 'must not be empty').max(65_536, 'must be at most 65536 characters'),
-      'The text.',
-      'I take the second page.',
-    ),
-  })
-  .meta({ id: 'SendToSibling' })
+export const SendToSibling = z.strictObject({
+  to_task: field(
+    z.string().min(1).max(253),
+    'A task of the same coordinator, the coordinator, or a task that you made; `*` for all.',
+    '*',
+  ),
+  content: field(
+    z.string().min(1, 'must not be empty').max(65_536, 'must be at most 65536 characters'),
+    'The text.',
+    'I take the second page.',
+  ),
+})
 export type SendToSibling = z.output<typeof SendToSibling>
 
 /** Names one call of the whole run: a repeated call of the same word has the same effect as one. */

@@ -58,7 +58,7 @@ export const Coordination = z.strictObject({
   enabled: field(z.boolean().default(false), 'Whether the agent may create tasks for other agents.'),
   allowedAgents: field(
     z.array(AgentRef).max(100, 'must be at most 100').optional(),
-    'Agents that it may create tasks for, at most 100. Without it: all of its namespace.',
+    'Agents that it may create tasks for, at most 100, besides those that its tasks make themselves. Without it: only those.',
   ),
   maxConcurrentChildren: field(z.int().min(1).default(5), 'How many of its child tasks may run at once.', 5),
   maxDepth: field(z.int().min(1).max(10).default(3), 'How many levels of child tasks there may be.', 3),

@@ -2,12 +2,14 @@
 
 import { readResultText } from '../../catalog/result-text.ts'
 import { type ChildTask, isTerminalPhase, type Task } from '../../contract/resources/task.ts'
-import type { ResourceReader } from '../../ports/resources.ts'
+import { isSvcError } from '../../errors.ts'
+import type { ResourceReader, Resources } from '../../ports/resources.ts'
 import { summarizeChild } from '../../rules/child-tasks.ts'
 import { parentOf } from '../../rules/family.ts'
 import { listExpiredRuns } from '../../rules/scheduled-run.ts'
+import { markCancelled } from '../../rules/task-decision.ts'
 import { formatKey } from '../engine/key.ts'
-import { keyOf, type TaskContext } from './context.ts'
+import { keyOf, siblingsOf, type TaskContext } from './context.ts'
 import { removeEnded } from './expiry.ts'
 
 const longestResultBytes = 4 * 4096 + 4
@@ -34,6 +36,27 @@ export async function updateChildTasks(context: TaskContext, parent: Task): Prom
   if (!context.memory.changedParents.delete(keyOf(parent))) return parent
   const childTasks = await summarizeChildren(context, await listChildren(context, parent))
   return await context.recorder.write(parent, { childTasks: childTasks.length > 0 ? childTasks : undefined })
+}
+
+/** A coordinator that was cancelled or failed waits for nothing any more: what it has delegated is cancelled too. */
+export async function cancelDelegated(context: TaskContext, parent: Task, why: string): Promise<void> {
+  if (parent.spec.type !== 'ai') return
+  const reason = `its coordinator "${parent.metadata.name}" ${why}`
+  for (const child of await listChildren(context, parent)) {
+    if (isTerminalPhase(child.status?.phase) || siblingsOf(child) === undefined) continue
+    await requestCancel(context.resources, child, reason)
+  }
+}
+
+async function requestCancel(resources: Resources, child: Task, reason: string): Promise<void> {
+  try {
+    await resources.update('Task', markCancelled(child, reason))
+  } catch (error) {
+    if (isSvcError(error, 'NotFound')) return
+    if (!isSvcError(error, 'Conflict')) throw error
+    const fresh = await resources.get('Task', child.metadata)
+    if (fresh !== undefined && fresh.metadata.uid === child.metadata.uid) await requestCancel(resources, fresh, reason)
+  }
 }
 
 /** Removes scheduled runs beyond the history limits. */

@@ -9,6 +9,7 @@ import type { AttemptFailure } from '../../rules/retry.ts'
 import { decideFailedAttempt, type TaskDecision, waitingCondition } from '../../rules/task-decision.ts'
 import type { Reconciled } from '../engine/controller.ts'
 import { keepArtifacts } from './artifacts.ts'
+import { cancelDelegated } from './children.ts'
 import { attemptOf, keyOf, type TaskContext } from './context.ts'
 import { appendOutcome, countInSession, unlockSession } from './session-lock.ts'
 import type { StatusChange } from './status-recorder.ts'
@@ -94,6 +95,7 @@ export async function finishTask(context: TaskContext, task: Task, outcome: Task
   const reason = outcome.phase === 'Failed' ? outcome.reason : eventReasons[outcome.phase]
   const ended = await context.recorder.move(task, { type: 'PhaseChanged', phase, reason, message }, status)
   if (wasRunning) await stopAttempt(context, task)
+  if (outcome.phase !== 'Succeeded') await cancelDelegated(context, task, `is ${outcome.phase}`)
   context.memory.scheduler.release(keyOf(task))
   if (ended.status?.webhook?.state === 'Pending') context.owesCallback(keyOf(task))
   return undefined

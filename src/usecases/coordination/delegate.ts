@@ -29,8 +29,8 @@ import { requireCoordinator, requireHome } from './coordinator.ts'
 
 export type DelegationUsecases = {
   /**
-   * Forbidden for an agent that may not be used, InvalidRequest for a task that cannot run, TooManyRequests beyond the depth or
-   * size of a family, BudgetExceeded. The same call makes one task.
+   * Forbidden for an agent that may not be used and beyond the depth or size of a family, InvalidRequest for a task that
+   * cannot run, BudgetExceeded. The same call makes one task.
    */
   delegate(identity: WorkerIdentity, path: TaskPath, request: { call: string; args: DelegateTask }): Promise<Delegated>
   runContainer(
@@ -61,7 +61,8 @@ function buildSpec(args: DelegateTask, agent: Agent | undefined): Record<string,
   const prompt = buildPrompt(args)
   const { namespace, name } = { namespace: args.agentNamespace, name: args.agent }
   const agentRef = dropUndefined({ name, namespace })
-  const retries = { maxRetries: args.max_retries ?? defaultRetries }
+  // Its coordinator waits.
+  const retries = { maxRetries: args.max_retries ?? defaultRetries, initialDelay: '2s' }
   const common = dropUndefined({
     agentRef,
     timeout: args.timeout,
@@ -108,7 +109,7 @@ export function createDelegation(deps: UsecaseDeps): DelegationUsecases {
     const known = await resources.get('Task', { namespace: task.metadata.namespace, name })
     if (known !== undefined && isChildOf(known, task.metadata)) return { taskName: name, status: 'created' }
     const problem = findDepthProblem(coordinator, { familySize: await countFamily(task), longestFamily })
-    if (problem !== undefined) throw new SvcError('TooManyRequests', problem)
+    if (problem !== undefined) throw new SvcError('Forbidden', problem)
     const body = normalizeTaskBody({ metadata: { name }, spec: { priority: task.spec.priority, ...spec } })
     requirePossible('Task', body.spec, deps.settings)
     requireContext(coordinator, body.spec)

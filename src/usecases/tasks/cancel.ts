@@ -3,16 +3,11 @@ import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
 import type { Caller } from '../../ports/identity.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
-import { cancelAnnotation } from '../../rules/task-decision.ts'
+import { cancelAnnotation, markCancelled } from '../../rules/task-decision.ts'
 import { requireAccess } from '../access.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { notFound } from '../resources.ts'
 import { repeatOnConflict } from '../write-conflict.ts'
-
-export function markCancelled(task: Task, reason: string): Task {
-  const annotations = { ...task.metadata.annotations, [cancelAnnotation]: reason }
-  return { ...task, metadata: { ...task.metadata, annotations } }
-}
 
 /** Cancelled, or about to be. */
 function isCancelled(task: Task): boolean {

@@ -1,0 +1,259 @@
+// Agents that hand work to others, on the real program: waiting costs no place, and survives the service.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Task } from '../../src/contract/resources/task.ts'
+import {
+  readText,
+  type ScriptedVendor,
+  startVendor,
+  type VendorAnswer,
+  type VendorRequest,
+} from '../fixtures/llm/scripted-vendor.ts'
+import { waitFor } from '../fixtures/time.ts'
+import {
+  createTask,
+  getTask,
+  makeFolder,
+  readResult,
+  removeFolder,
+  type Service,
+  startService,
+  waitForPhase,
+} from './service.ts'
+
+type Step = (seen: {
+  results: Record<string, unknown>[]
+  request: VendorRequest
+}) => VendorAnswer | Promise<VendorAnswer>
+
+/** What the model of a task says, turn by turn; the prompt names the script by `case:NAME`. */
+const scripts: Record<string, Step[]> = {}
+const asked = new Map<string, VendorRequest[]>()
+
+let service: Service
+let vendor: ScriptedVendor
+const folder = makeFolder()
+const flags = ['--max-tasks-per-namespace', '2']
+
+const call = (name: string, args: object): VendorAnswer => [{ call: { name, args } }]
+const say = (text: string): VendorAnswer => [{ text }]
+
+async function answer(request: VendorRequest): Promise<VendorAnswer> {
+  const prompt = readText(
+    request.messages.findLast(({ role, content }) => role === 'user' && /case:/.test(readText(content)))?.content,
+  )
+  const name = /case:([\w-]+)/.exec(prompt)?.[1] ?? ''
+  asked.set(name, [...(asked.get(name) ?? []), request])
+  const turn = request.messages.filter(({ role }) => role === 'assistant').length
+  const results = request.messages
+    .filter(({ role }) => role === 'tool')
+    .map(({ content }) => JSON.parse(readText(content)) as Record<string, unknown>)
+  const step = scripts[name]?.[turn]
+  if (step === undefined) return say(`the script "${name}" has no turn ${turn}`)
+  return step({ results, request })
+}
+
+const made = (results: Record<string, unknown>[]) => [
+  ...new Set(results.flatMap(({ taskName }) => (typeof taskName === 'string' ? [taskName] : []))),
+]
+const awaited = (results: Record<string, unknown>[]) => results.at(-1)?.results as Record<string, unknown>[]
+const delegate =
+  (agent: string, script: string, more: object = {}): Step =>
+  () =>
+    call('delegate_task', { agent, prompt: `case:${script}`, ...more })
+const waitForAll: Step = ({ results }) => call('wait_for_tasks', { tasks: made(results) })
+const tellResults: Step = ({ results }) =>
+  say(
+    `I heard: ${awaited(results)
+      .map(({ phase, result }) => `${phase} ${result ?? ''}`.trim())
+      .join(' | ')}`,
+  )
+
+async function makeAgent(name: string, allowed: string[], coordination: object = {}): Promise<void> {
+  const allowedAgents = allowed.map((one) => ({ name: one }))
+  const spec = {
+    providerRef: { name: 'vendor' },
+    ...(allowed.length > 0 && { coordination: { enabled: true, allowedAgents, ...coordination } }),
+  }
+  const made = await service.call('POST', '/api/v1/agents', { name, spec })
+  if (made.status !== 201) throw new Error(JSON.stringify(made.body))
+}
+
+const start = (name: string, agent: string, script: string, spec: object = {}) =>
+  createTask(service, name, { type: 'ai', agentRef: { name: agent }, ai: { prompt: `case:${script}` }, ...spec })
+
+async function childrenOf(name: string): Promise<Task[]> {
+  const { body } = await service.call<{ items: Task[] }>('GET', `/api/v1/tasks/${name}/children`)
+  return body.items
+}
+
+const isParked = ({ status }: Task) =>
+  status?.phase === 'Running' && status.conditions?.some(({ type, status: is }) => type === 'Parked' && is === 'True')
+
+beforeAll(async () => {
+  vendor = await startVendor(answer)
+  service = await startService({ folder, flags })
+  await service.call('POST', '/api/v1/secrets', { name: 'vendor', stringData: { 'api-key': 'made-up-key-000000' } })
+  const spec = { type: 'llmo', baseURL: vendor.url, defaultModel: 'm', secretRef: { name: 'vendor', key: 'api-key' } }
+  expect((await service.call('POST', '/api/v1/providers', { name: 'vendor', spec })).status).toBe(201)
+  await makeAgent('leaf', [])
+  await makeAgent('middle', ['leaf', 'middle'])
+  await makeAgent('lead', ['middle', 'leaf'])
+})
+afterAll(async () => {
+  await service.stop()
+  await vendor.close()
+  removeFolder(folder)
+})
+
+const offered = (script: string) => asked.get(script)?.[0]?.tools?.map((tool) => tool.function.name) ?? []
+const familyTools = ['delegate_task', 'wait_for_tasks', 'create_container_task', 'cancel_task', 'create_agent', 'delete_agent']
+
+describe('a coordinator', () => {
+  it('finishes three levels deep where one task may run at a time [COORD-001, COORD-002, COORD-003]', async () => {
+    scripts.top = [delegate('middle', 'mid'), waitForAll, tellResults]
+    scripts.mid = [delegate('leaf', 'low'), waitForAll, tellResults]
+    scripts.low = [() => say('the leaf is green')]
+    const hold = Promise.withResolvers<void>()
+    scripts.blocker = [async () => (await hold.promise, say('done'))]
+    await start('blocker', 'leaf', 'blocker')
+    await waitFor(() => asked.has('blocker'), 'one of the two places to be taken')
+    await start('top', 'lead', 'top')
+    const ended = await waitForPhase(service, 'top', 'Succeeded', 'Failed')
+    expect(ended.status?.message).toBe('task completed successfully')
+    expect(await readResult(service, 'top')).toBe('I heard: Succeeded I heard: Succeeded the leaf is green')
+    expect(ended.status).toMatchObject({ attempts: 2, parkings: 1 })
+    expect(ended.status?.childTasks).toMatchObject([{ agent: 'middle', phase: 'Succeeded' }])
+    const [child] = await childrenOf('top')
+    expect(child?.metadata.labels).toMatchObject({ 'svc.ai/coordinator': 'true', 'svc.ai/parent-task': 'top' })
+    expect((await getTask(service, 'blocker')).status?.phase).toBe('Running')
+    expect(offered('top')).toEqual(expect.arrayContaining([...familyTools, 'update_plan', 'send_message']))
+    expect(offered('blocker').filter((name) => [...familyTools, 'update_plan', 'send_message'].includes(name))).toEqual([])
+    expect(offered('low')).toEqual(expect.arrayContaining(['send_message', 'check_messages']))
+    expect(offered('low').filter((name) => familyTools.includes(name))).toEqual([])
+    const listed = JSON.stringify((await service.call('GET', '/api/v1/tools')).body)
+    expect(familyTools.filter((name) => listed.includes(name))).toEqual([])
+    hold.resolve()
+  })
+
+  it('leads five specialists: one fails and is retried, one is cancelled, and they talk [COORD-005, COORD-009, COORD-010, COORD-011]', async () => {
+    let failures = 0
+    const specialists = ['one', 'two', 'three', 'flaky', 'endless']
+    const end = Promise.withResolvers<void>()
+    scripts.five = [
+      () =>
+        specialists.map((script) => ({
+          call: {
+            name: 'delegate_task',
+            args: {
+              agent: 'leaf',
+              prompt: `case:${script}`,
+              priority: script === 'endless' ? 1 : 600,
+              auto_retry: true,
+            },
+          },
+        })),
+      ({ results }) =>
+        call('send_message', { to_task: made(results)[0] ?? '', content: 'the paper is in drawer seven' }),
+      ({ results }) => call('wait_for_tasks', { tasks: made(results).slice(0, 4) }),
+      ({ results }) => call('cancel_task', { task_name: made(results)[4] ?? '', reason: 'we know enough' }),
+      ({ results }) => call('wait_for_tasks', { tasks: made(results) }),
+      tellResults,
+    ]
+    scripts.one = [
+      ({ request }) => {
+        const told = request.messages.map(({ content }) => readText(content)).join('\n')
+        return told.includes('drawer seven')
+          ? call('send_message', { to_task: '*', content: 'thanks all' })
+          : say('no word')
+      },
+      () => say('found it in drawer seven'),
+    ]
+    scripts.two = [() => call('check_messages', {}), ({ results }) => say(`two read ${JSON.stringify(results[0])}`)]
+    scripts.three = [() => say('three')]
+    scripts.flaky = [
+      () => {
+        failures += 1
+        return say(failures <= 2 ? '' : 'better now')
+      },
+    ]
+    scripts.endless = [async () => (await end.promise, say('too late'))]
+    await start('five', 'lead', 'five')
+    const ended = await waitForPhase(service, 'five', 'Succeeded', 'Failed')
+    end.resolve()
+    expect(ended.status?.phase).toBe('Succeeded')
+    const told = (await readResult(service, 'five')).split(' | ')
+    expect(told).toEqual([
+      'I heard: Succeeded found it in drawer seven',
+      expect.stringContaining('Succeeded two'),
+      'Succeeded three',
+      'Succeeded better now',
+      'Cancelled',
+    ])
+    const children = await childrenOf('five')
+    expect(children).toHaveLength(5)
+    expect(children.find(({ status }) => status?.phase === 'Cancelled')?.status?.message).toBe(
+      'cancelled: we know enough',
+    )
+  })
+
+  it('goes on after the service was killed while it was parked', async () => {
+    const hold = Promise.withResolvers<void>()
+    scripts.survivor = [delegate('leaf', 'slow'), waitForAll, tellResults]
+    scripts.slow = [async () => (await hold.promise, say('slow and steady'))]
+    await start('survivor', 'lead', 'survivor')
+    await waitFor(async () => isParked(await getTask(service, 'survivor')), 'the coordinator to be parked')
+    await waitFor(() => asked.has('slow'), 'the child to be asked')
+    await service.kill()
+    service = await startService({ folder, flags })
+    await waitFor(() => (asked.get('slow') ?? []).length >= 2, 'the child to be asked again')
+    expect(isParked(await getTask(service, 'survivor'))).toBe(true)
+    hold.resolve()
+    await waitForPhase(service, 'survivor', 'Succeeded')
+    expect(await readResult(service, 'survivor')).toBe('I heard: Succeeded slow and steady')
+    expect(asked.get('survivor')).toHaveLength(3)
+  })
+
+  it('is told at once of names that are no tasks of its own, each in its place [COORD-006]', async () => {
+    scripts.stranger = [() => say('I belong to nobody')]
+    await start('stranger', 'leaf', 'stranger')
+    await waitForPhase(service, 'stranger', 'Succeeded')
+    scripts.odd = [
+      delegate('leaf', 'known'),
+      ({ results }) => call('wait_for_tasks', { tasks: ['nowhere', ...made(results), 'stranger', ...made(results)] }),
+      tellResults,
+    ]
+    scripts.known = [() => say('known')]
+    await start('odd', 'lead', 'odd')
+    await waitForPhase(service, 'odd', 'Succeeded')
+    expect(await readResult(service, 'odd')).toBe('I heard: Error | Succeeded known | Error | Succeeded known')
+  })
+
+  it('stops waiting when its time is over, and what it delegated stops with it', async () => {
+    const hold = Promise.withResolvers<void>()
+    scripts.late = [delegate('leaf', 'never'), waitForAll, tellResults]
+    scripts.never = [async () => (await hold.promise, say('too late'))]
+    await start('late', 'lead', 'late', { timeout: '4s' })
+    const ended = await waitForPhase(service, 'late', 'Failed', 'Succeeded')
+    expect(ended.status?.message).toContain('task timed out after 4s')
+    const [child] = await childrenOf('late')
+    await waitForPhase(service, child?.metadata.name ?? '', 'Cancelled')
+    hold.resolve()
+  })
+
+  it('is told what is still missing when its wait ends first [COORD-007]', async () => {
+    const hold = Promise.withResolvers<void>()
+    scripts.hasty = [
+      delegate('leaf', 'sleepy'),
+      ({ results }) => call('wait_for_tasks', { tasks: made(results), timeout: '1s' }),
+      ({ results }) => {
+        hold.resolve()
+        return say(`completed: ${results.at(-1)?.completed}, ${awaited(results)[0]?.phase}`)
+      },
+    ]
+    scripts.sleepy = [async () => (await hold.promise, say('awake'))]
+    await makeAgent('hasty', ['leaf'])
+    await start('hasty', 'hasty', 'hasty')
+    await waitForPhase(service, 'hasty', 'Succeeded')
+    expect(await readResult(service, 'hasty')).toBe('completed: false, Running')
+  })
+})
