@@ -34,6 +34,65 @@ const running: TaskStatus = { phase: 'Running', attempts: 1, startTime: '2026-03
 const failed = { phase: 'Failed', reason: 'ExitCode', message: 'the command ended with exit code 3' } as const
 
 describe('decideTask', () => {
+  describe('for a task that is parked', () => {
+    const until = new Date('2026-03-01T12:10:00Z')
+    const waiting = { reason: 'WaitingForTasks', message: 'parked: waits for a', until, isOver: false } as const
+    const at = { reason: 'WaitingForTasks', message: 'm', lastTransitionTime: '2026-03-01T11:59:40Z' }
+    const parked: TaskStatus = {
+      ...running,
+      parkings: 1,
+      conditions: [{ type: 'Parked', status: 'True', ...at }],
+    }
+    const park = (change: Change, parking?: Parameters<typeof decideTask>[0]['parking'], attempt?: AttemptState) =>
+      decideTask({ task: makeTask(change), attempt, hasResult: false, parking }, { now, random: 0.5 })
+
+    it('parks it however its attempt ended, and never while one runs', () => {
+      const { reason, message } = waiting
+      for (const attempt of [failed, { phase: 'Missing' }, { phase: 'Succeeded' }] as const) {
+        expect(park({ status: running }, waiting, attempt)).toEqual({ action: 'park', reason, message })
+      }
+      expect(park({ status: running }, waiting, { phase: 'Running' })).toMatchObject({ action: 'watch' })
+    })
+
+    it('lets it rest until the first end of its waits or its time', () => {
+      expect(park({ status: parked }, waiting)).toEqual({ action: 'rest', lookAgainMs: 600_000 })
+      expect(park({ status: parked, spec: { timeout: '1m' } }, waiting)).toEqual({
+        action: 'rest',
+        lookAgainMs: 30_000,
+      })
+      expect(park({ status: parked }, { ...waiting, until: undefined as never })).toEqual({ action: 'rest' })
+    })
+
+    it('goes on when a wait is over, and when nothing is known of it, but not while it is suspended', () => {
+      expect(park({ status: parked }, { ...waiting, isOver: true })).toEqual({ action: 'resume' })
+      expect(park({ status: parked })).toEqual({ action: 'resume' })
+      expect(park({ status: parked, spec: { suspend: true } }, { ...waiting, isOver: true })).toEqual({
+        action: 'rest',
+      })
+    })
+
+    it('ends it at its own time and on request', () => {
+      expect(park({ status: parked, spec: { timeout: '20s' } }, waiting)).toMatchObject({ reason: 'TimedOut' })
+      const metadata = { annotations: { [cancelAnnotation]: 'enough' } }
+      expect(park({ status: parked, metadata }, waiting)).toEqual({ action: 'cancel', message: 'cancelled: enough' })
+    })
+
+    it('does not start its time anew when it goes on, and counts no retry for having waited', () => {
+      const resumed: TaskStatus = {
+        ...running,
+        attempts: 2,
+        parkings: 1,
+        conditions: [{ type: 'Parked', status: 'False', ...at, reason: 'Resumed' }],
+      }
+      const attempt = { phase: 'Running', startedAt: new Date('2026-03-01T11:59:55Z') } as const
+      const spec = { timeout: '20s', retryPolicy: { maxRetries: 1 } }
+      expect(park({ status: resumed, spec }, undefined, attempt)).toMatchObject({ reason: 'TimedOut' })
+      expect(park({ status: resumed, spec: { retryPolicy: { maxRetries: 1 } } }, undefined, failed)).toMatchObject({
+        action: 'retry',
+      })
+    })
+  })
+
   it('starts nothing of a suspended task until it is changed, not even a retry', () => {
     const spec = { suspend: true }
     expect(decide({ spec })).toMatchObject({ action: 'hold', reason: 'Suspended' })

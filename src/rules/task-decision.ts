@@ -206,20 +206,24 @@ function failForTime(task: Task, now: Date): TaskDecision | undefined {
 function decideParked({ task, parking }: TaskView, now: Date): TaskDecision {
   const cancel = describeCancel(task)
   if (cancel !== undefined) return { action: 'cancel', message: cancel }
-  const deadline = deadlineOf(task, undefined)
-  if (deadline !== undefined && now >= deadline) {
+  const usedUp = failForTime(task, now)
+  if (usedUp !== undefined) return usedUp
+  const leftMs = (end: Date | undefined) => (end === undefined ? undefined : end.getTime() - now.getTime())
+  const untilDeadline = leftMs(deadlineOf(task, undefined))
+  if (untilDeadline !== undefined && untilDeadline <= 0) {
     return { action: 'fail', reason: 'TimedOut', message: describeTimeout(task) }
   }
   const isOver = parking === undefined || parking.isOver
   if (isOver && !task.spec.suspend) return { action: 'resume' }
-  const ends = [deadline, isOver ? undefined : parking.until].flatMap((end) =>
-    end === undefined ? [] : [end.getTime()],
-  )
-  return ends.length === 0 ? { action: 'rest' } : { action: 'rest', lookAgainMs: Math.min(...ends) - now.getTime() }
+  const ends = [untilDeadline, timeLeftMs(task, now), isOver ? undefined : leftMs(parking.until)]
+  const soonest = Math.min(...ends.map((left) => left ?? Number.POSITIVE_INFINITY))
+  return soonest === Number.POSITIVE_INFINITY ? { action: 'rest' } : { action: 'rest', lookAgainMs: soonest }
 }
 
-function hasEnded({ phase }: AttemptState): boolean {
-  return phase !== 'Pending' && phase !== 'Running'
+/** However the process ended: what it waits for was stored after everything else. */
+function decidePark({ phase }: AttemptState, parking: ParkView | undefined): TaskDecision | undefined {
+  if (parking === undefined || phase === 'Pending' || phase === 'Running') return undefined
+  return { action: 'park', reason: parking.reason, message: parking.message }
 }
 
 function decideRunning(view: TaskView, { now, random }: DecisionInput): TaskDecision {
@@ -234,11 +238,7 @@ function decideRunning(view: TaskView, { now, random }: DecisionInput): TaskDeci
   if (!failedOtherwise && isOverdue(task, attempt, now)) {
     return { action: 'fail', reason: 'TimedOut', message: describeTimeout(task) }
   }
-  // However the process ended: what it waits for was stored after everything else.
-  if (parking !== undefined && hasEnded(attempt)) {
-    return { action: 'park', reason: parking.reason, message: parking.message }
-  }
-  return decideEnded(task, attempt, random) ?? decideWatch(task, attempt, now)
+  return decidePark(attempt, parking) ?? decideEnded(task, attempt, random) ?? decideWatch(task, attempt, now)
 }
 
 const suspended = {

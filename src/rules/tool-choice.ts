@@ -14,7 +14,12 @@ const coordinationTools = [
 
 /** Tools of the service that are not objects of kind Tool; all other names are custom tools. */
 /** `skill_read` comes with the skills of a task. */
-const serviceTools = new Set<string>([...builtInTools, 'skill_read', ...coordinationTools, ...Object.values(awaitedTools).flat()])
+const serviceTools = new Set<string>([
+  ...builtInTools,
+  'skill_read',
+  ...coordinationTools,
+  ...Object.values(awaitedTools).flat(),
+])
 
 export function isServiceTool(name: string): boolean {
   return serviceTools.has(name)

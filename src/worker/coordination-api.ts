@@ -1,7 +1,6 @@
 // Coordination over the worker API: every call is repeated until the service accepts it, for each names itself.
 import type { createClient } from '../client/client.ts'
 import * as routes from '../contract/api/coordination.ts'
-import { readMessages, sendMessage } from '../contract/api/internal.ts'
 import type { Coordination } from '../ports/coordination.ts'
 
 type Patiently = <T>(attempt: (signal: AbortSignal) => Promise<T>) => Promise<T>
@@ -11,7 +10,6 @@ export function createCoordinationApi(
   params: { namespace: string; taskName: string },
   patiently: Patiently,
 ): Coordination {
-  const { namespace, taskName: fromTask } = params
   return {
     delegate: (call, args) =>
       patiently((signal) => client.call(routes.delegateTask, { params, body: { call, args }, signal })),
@@ -22,10 +20,9 @@ export function createCoordinationApi(
     cancel: (args) => patiently((signal) => client.call(routes.cancelChild, { params, body: { args }, signal })),
     createAgent: (args) => patiently((signal) => client.call(routes.createHelper, { params, body: { args }, signal })),
     deleteAgent: (args) => patiently((signal) => client.call(routes.deleteHelper, { params, body: { args }, signal })),
-    send: async ({ to_task: toTask, content }) => {
-      const body = { fromTask, toTask, content }
-      await patiently((signal) => client.call(sendMessage, { params: { namespace }, body, signal }))
+    send: async (args) => {
+      await patiently((signal) => client.call(routes.sendToFamily, { params, body: { args }, signal }))
     },
-    readMessages: (query) => patiently((signal) => client.call(readMessages, { params, query, signal })),
+    readMessages: (body) => patiently((signal) => client.call(routes.readInbox, { params, body, signal })),
   }
 }

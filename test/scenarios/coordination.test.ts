@@ -106,7 +106,14 @@ afterAll(async () => {
 })
 
 const offered = (script: string) => asked.get(script)?.[0]?.tools?.map((tool) => tool.function.name) ?? []
-const familyTools = ['delegate_task', 'wait_for_tasks', 'create_container_task', 'cancel_task', 'create_agent', 'delete_agent']
+const familyTools = [
+  'delegate_task',
+  'wait_for_tasks',
+  'create_container_task',
+  'cancel_task',
+  'create_agent',
+  'delete_agent',
+]
 
 describe('a coordinator', () => {
   it('finishes three levels deep where one task may run at a time [COORD-001, COORD-002, COORD-003]', async () => {
@@ -127,7 +134,9 @@ describe('a coordinator', () => {
     expect(child?.metadata.labels).toMatchObject({ 'svc.ai/coordinator': 'true', 'svc.ai/parent-task': 'top' })
     expect((await getTask(service, 'blocker')).status?.phase).toBe('Running')
     expect(offered('top')).toEqual(expect.arrayContaining([...familyTools, 'update_plan', 'send_message']))
-    expect(offered('blocker').filter((name) => [...familyTools, 'update_plan', 'send_message'].includes(name))).toEqual([])
+    expect(offered('blocker').filter((name) => [...familyTools, 'update_plan', 'send_message'].includes(name))).toEqual(
+      [],
+    )
     expect(offered('low')).toEqual(expect.arrayContaining(['send_message', 'check_messages']))
     expect(offered('low').filter((name) => familyTools.includes(name))).toEqual([])
     const listed = JSON.stringify((await service.call('GET', '/api/v1/tools')).body)

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { PositiveDuration } from '../duration.ts'
 import { field } from '../field.ts'
 import { Name, Timestamp } from '../resources/metadata.ts'
+import { AgentMessage } from './internal.ts'
 import { ParkWait } from './parking.ts'
 import { defineRoute, errorResponses } from './route.ts'
 
@@ -283,6 +284,26 @@ export const deleteHelper = defineVerb({
   description: 'Removes an agent that this task has made.',
   body: z.strictObject({ args: DeleteHelper }),
   answer: Named,
+})
+
+export const sendToFamily = defineVerb({
+  verb: 'send',
+  summary: 'Send a message within the family',
+  description: 'Sends a message to a sibling, to the parent, to a child, or with `*` to all siblings.',
+  body: z.strictObject({ args: SendToSibling }),
+  answer: z.object({ id: field(z.int(), 'Number of the message.', 7) }),
+})
+
+/** Messages of siblings, of the parent and of children. */
+export const readInbox = defineVerb({
+  verb: 'inbox',
+  summary: 'Unread messages of the whole family, oldest first',
+  description: 'Answers the messages from siblings, from the parent and from children that the task has not read.',
+  body: z.strictObject({
+    markRead: field(z.boolean(), 'Mark the messages as read.'),
+    upTo: field(z.int().min(0).optional(), 'Only messages up to this number.', 42),
+  }),
+  answer: z.array(AgentMessage),
 })
 
 /** How often `auto_retry` repeats a task when nothing else is said. */

@@ -181,11 +181,7 @@ export const MessageSend = z
       'Task that it is for; `*` means all children of the parent.',
       'research-2',
     ),
-    parentTask: field(
-      Name.optional(),
-      'Parent of both tasks. Without it: the sender where the message is for one of its children, else its own parent.',
-      'nightly-report',
-    ),
+    parentTask: field(Name, 'Parent of both tasks.', 'nightly-report'),
     content: field(z.string().min(1, 'must not be empty'), 'The text.', 'I take the second page'),
   })
   .meta({ id: 'MessageSend' })
@@ -211,17 +207,8 @@ export const readMessages = defineRoute({
   description: 'Answers the messages that the task has not read yet, oldest first.',
   params: task,
   query: z.object({
-    parentTask: field(
-      Name.optional(),
-      'Parent of the tasks. Without it: messages from siblings and from children.',
-      'nightly-report',
-    ),
+    parentTask: field(Name, 'Parent of the tasks.', 'nightly-report'),
     markRead: field(booleanParameter(true), 'Mark the messages as read.'),
-    upTo: field(
-      integerParameter({ min: 0, max: Number.MAX_SAFE_INTEGER }).optional(),
-      'Only messages up to this id.',
-      42,
-    ),
   }),
   responses: { ...errorResponses(501), 200: { description: 'Messages', schema: z.array(AgentMessage) } },
   auth: 'worker',

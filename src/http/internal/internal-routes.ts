@@ -120,6 +120,15 @@ function bindCoordination(bind: Bind, { usecases: { worker } }: HttpDeps): void 
   bind(coordination.createHelper, async ({ caller, params, body }) => {
     return { json: await worker.createHelper(caller, params, body.args) }
   })
+  bind(coordination.sendToFamily, async ({ caller, params, body: { args } }) => {
+    const { namespace, taskName: fromTask } = params
+    const message = { fromTask, toTask: args.to_task, content: args.content }
+    const { id } = await worker.sendMessage(caller, namespace, message)
+    return { json: { id } }
+  })
+  bind(coordination.readInbox, async ({ caller, params, body }) => {
+    return { json: await worker.readMessages(caller, params, body) }
+  })
   bind(coordination.deleteHelper, async ({ caller, params, body }) => {
     return { json: await worker.deleteHelper(caller, params, body.args) }
   })

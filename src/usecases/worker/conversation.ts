@@ -34,7 +34,12 @@ export type WorkerConversation = {
    * Forbidden in the name of another task or under another parent; NotFound for a receiver that is not under that
    * parent.
    */
-  sendMessage(identity: WorkerIdentity, namespace: string, message: MessageSend): Promise<Message>
+  sendMessage(
+    identity: WorkerIdentity,
+    namespace: string,
+    /** Without `parentTask`: below the sender where it is for one of its children, else below its own parent. */
+    message: Omit<MessageSend, 'parentTask'> & { parentTask?: string },
+  ): Promise<Message>
   readMessages(identity: WorkerIdentity, path: TaskPath, query: MessageQuery): Promise<Message[]>
 }
 
