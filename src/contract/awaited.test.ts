@@ -45,7 +45,7 @@ describe('what the service cannot do yet', () => {
       'has(object.spec.execution) && has(object.spec.execution.workspace) && has(object.spec.execution.workspace.enabled) && object.spec.execution.workspace.enabled in [true]',
     )
     expect(ruleOf('Agent', 'tools[].name')).toMatch(
-      /^has\(object.spec.tools\) && object.spec.tools.exists\(entry, entry.name in \['request_approval'\]\)$/,
+      /^has\(object.spec.tools\) && object.spec.tools.exists\(entry, entry.name in \['recall_memory', /,
     )
     expect(ruleOf('RepositoryMonitor', '')).toBe('true')
   })

@@ -6,7 +6,6 @@ import type { Kind } from './resources/index.ts'
 export const awaitedCapabilities = {
   executionWorkspaces: 'execution workspaces',
   mcpActors: 'MCP tools on actors',
-  coordination: 'agent coordination',
   memory: 'durable memory',
   codehost: 'the code host',
   scans: 'repository scans',
@@ -17,7 +16,6 @@ export type AwaitedCapability = keyof typeof awaitedCapabilities
 
 /** Tools that will come with a capability; their names are reserved already. */
 export const awaitedTools = {
-  coordination: ['request_approval'],
   memory: ['recall_memory', 'remember', 'propose_memory', 'search_transcript'],
   codehost: [
     ...['create_pull_request', 'check_pull_request_ci', 'list_pull_requests', 'check_pr_review_marker'],
@@ -59,12 +57,6 @@ export const awaitedFields: readonly AwaitedField[] = [
     instead: 'leave it out: each attempt has a scratch folder of its own',
   },
   ...listTools('Task', 'ai.tools[]'),
-  {
-    kind: 'Agent',
-    path: 'coordination.approvalRequiredTools',
-    capability: 'coordination',
-    instead: 'remove it: tools run without approval',
-  },
   ...listTools('Agent', 'tools[].name'),
   { kind: 'Tool', path: 'mcp.actor', capability: 'mcpActors', instead: 'name the address of the server (mcp.url)' },
   { kind: 'RepositoryScan', path: '', capability: 'scans', instead: scheduledTask },

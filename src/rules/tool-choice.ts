@@ -9,7 +9,7 @@ export const builtInTools = ['web_search', 'code_exec', 'file_read', 'web_fetch'
 /** Tools that come with `coordination.enabled`; naming one changes nothing. */
 const coordinationTools = [
   ...['delegate_task', 'wait_for_tasks', 'create_container_task', 'cancel_task', 'send_message', 'check_messages'],
-  ...['create_agent', 'delete_agent', 'update_plan'],
+  ...['create_agent', 'delete_agent', 'update_plan', 'request_approval'],
 ]
 
 /** Tools of the service that are not objects of kind Tool; all other names are custom tools. */

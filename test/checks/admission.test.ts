@@ -38,6 +38,7 @@ const admission: Record<string, Twin> = {
   requireAllowedHosts: { reason: 'a policy cannot read the Secret; the controllers and the dialler ask again' },
   checkDemo: { policies: ['provider-demo'] },
   checkBaseUrl: { policies: ['provider-address'] },
+  requirePossible: { reason: 'for what coordinating tasks make, which never comes by kubectl' },
   requireFreeHeaders: { policies: ['tool-headers'] },
   requireFreeToolName: { reason: 'built-in tools have a "_" in their names, which no object of the cluster can have' },
   requireUse: contextTokens,

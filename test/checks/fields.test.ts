@@ -12,11 +12,9 @@ const stamp = 'is stamped by the service and shown to people'
 /** Fields that no code reads, each with what it is there for. */
 const unread: Record<string, string> = {
   'Agent.session.persistence': 'sessions are always in the record store; manifests for the reference name a place',
-  'Agent.coordination.maxDepth': 'bounds delegate_task, which is still to come',
   'Skill.source.skillName': origin,
   'Skill.source.context7': origin,
   'Task.transaction.context.purpose': stamp,
-  'Task.transaction.context.maxDepth': stamp,
   'Task.transaction.context.e2e': stamp,
   'Task.transaction.context.trace_id': stamp,
 }

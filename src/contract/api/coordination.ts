@@ -38,6 +38,7 @@ const workspace = field(
     .optional(),
   'Repository that the task works in.',
 )
+/** The repository of a delegated task; undefined: none. */
 export type DelegatedWorkspace = z.output<typeof workspace>
 
 const priorTask = field(
@@ -48,6 +49,7 @@ const priorTask = field(
 
 const longestText = 1_000_000
 
+/** Arguments of delegate_task. */
 export const DelegateTask = z.strictObject({
   agent: field(z.string().min(1).max(253), 'Agent that does the work.', 'researcher'),
   prompt: field(
@@ -71,8 +73,9 @@ export const DelegateTask = z.strictObject({
     'The sum is wrong: count again.',
   ),
 })
-export type DelegateTask = z.output<typeof DelegateTask>
+export type DelegateTask = z.infer<typeof DelegateTask>
 
+/** Arguments of create_container_task. */
 export const DelegateContainer = z.strictObject({
   name: field(z.string().min(1).max(253).optional(), 'A short name for people.', 'run the tests'),
   image: field(z.string().min(1).optional(), 'Container image.', 'node:22'),
@@ -85,11 +88,12 @@ export const DelegateContainer = z.strictObject({
   priority,
   namespace,
 })
-export type DelegateContainer = z.output<typeof DelegateContainer>
+export type DelegateContainer = z.infer<typeof DelegateContainer>
 
 /** How long `wait_for_tasks` waits when nothing else is said. */
 export const defaultWait = '10m'
 
+/** Arguments of wait_for_tasks. */
 export const WaitForTasks = z.strictObject({
   tasks: field(
     z.array(z.string().min(1).max(253)).min(1, 'must name a task').max(200, 'must be at most 200'),
@@ -98,15 +102,17 @@ export const WaitForTasks = z.strictObject({
   ),
   timeout: field(PositiveDuration.default(defaultWait), 'Longest wait.', '10m'),
 })
-export type WaitForTasks = z.output<typeof WaitForTasks>
+export type WaitForTasks = z.infer<typeof WaitForTasks>
 
+/** Arguments of cancel_task. */
 export const CancelChild = z.strictObject({
   task_name: field(z.string().min(1).max(253), 'A task that you made.', 'lead-child-1a2b3c4d'),
   namespace,
   reason: field(z.string().max(1000).optional(), 'Why, for people.', 'no longer needed'),
 })
-export type CancelChild = z.output<typeof CancelChild>
+export type CancelChild = z.infer<typeof CancelChild>
 
+/** Arguments of create_agent. */
 export const CreateHelper = z.strictObject({
   name: field(Name, 'Name of the new agent.', 'summarizer'),
   provider: field(z.string().min(1).max(253), 'Provider: one that your own agent uses.', 'main'),
@@ -129,14 +135,16 @@ export const CreateHelper = z.strictObject({
     'Whether and how it coordinates.',
   ),
 })
-export type CreateHelper = z.output<typeof CreateHelper>
+export type CreateHelper = z.infer<typeof CreateHelper>
 
+/** Arguments of delete_agent. */
 export const DeleteHelper = z.strictObject({
   name: field(z.string().min(1).max(253), 'An agent that you made.', 'summarizer'),
   namespace,
 })
-export type DeleteHelper = z.output<typeof DeleteHelper>
+export type DeleteHelper = z.infer<typeof DeleteHelper>
 
+/** Arguments of send_message. */
 export const SendToSibling = z.strictObject({
   to_task: field(
     z.string().min(1).max(253),
@@ -149,7 +157,7 @@ export const SendToSibling = z.strictObject({
     'I take the second page.',
   ),
 })
-export type SendToSibling = z.output<typeof SendToSibling>
+export type SendToSibling = z.infer<typeof SendToSibling>
 
 /** Names one call of the whole run: a repeated call of the same word has the same effect as one. */
 const call = field(
@@ -189,6 +197,7 @@ export const ChildResult = z
   .meta({ id: 'ChildResult' })
 export type ChildResult = z.infer<typeof ChildResult>
 
+/** What came of the tasks, or what is left to wait for. */
 export const WaitAnswer = z
   .object({
     completed: field(z.boolean(), 'Whether all of them have ended.'),
@@ -198,6 +207,7 @@ export const WaitAnswer = z
   .meta({ id: 'WaitAnswer' })
 export type WaitAnswer = z.infer<typeof WaitAnswer>
 
+/** What became of a request about a task. */
 const Delegated = z
   .object({
     taskName: field(z.string(), 'Name of the new task.', 'lead-child-1a2b3c4d'),

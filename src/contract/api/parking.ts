@@ -13,7 +13,14 @@ export const ParkWait = z
       kind: field(z.literal('tasks'), 'Waits for the end of tasks that it has made.'),
       call,
       tasks: field(
-        z.array(z.strictObject({ name: z.string().max(253), uid: z.string().max(64) })).max(1000),
+        z
+          .array(
+            z.strictObject({
+              name: field(z.string().max(253), 'Name of the task.', 'lead-child-1'),
+              uid: field(z.string().max(64), 'Uid of the task.', '0199-a'),
+            }),
+          )
+          .max(1000),
         'Tasks that have not ended.',
         [{ name: 'lead-child-1', uid: '0199-a' }],
       ),
@@ -35,6 +42,7 @@ export const ParkWait = z
   .meta({ id: 'ParkWait' })
 export type ParkWait = z.infer<typeof ParkWait>
 
+/** What ends an attempt for now. */
 export const Park = z
   .strictObject({ waits: field(z.array(ParkWait).min(1).max(64), 'The first of them that is over ends the wait.') })
   .meta({ id: 'Park' })

@@ -42,24 +42,24 @@ function schemaOf(name: string) {
   return { required, optional: Object.keys(properties).filter((key) => !required.includes(key)) }
 }
 
-describe('the parameters of', () => {
-  it.each([
-    [
-      'delegate_task [COORD-004, COORD-005]',
-      ['agent', 'prompt'],
-      ['namespace', 'priority', 'auto_retry', 'max_retries'],
-    ],
-    ['wait_for_tasks [COORD-006]', ['tasks'], ['timeout']],
-    ['create_container_task [COORD-008]', [], ['name', 'image', 'command', 'args', 'env', 'workspace']],
-    ['cancel_task [COORD-009]', ['task_name'], ['namespace', 'reason']],
-    ['send_message [COORD-010]', ['to_task', 'content'], []],
-    ['check_messages [COORD-011]', [], ['mark_read']],
-    ['create_agent [COORD-016]', ['name', 'provider', 'model'], ['systemPrompt', 'tools', 'coordination']],
-    ['delete_agent [COORD-017]', ['name'], ['namespace']],
-  ])('%s', (title, required, optional) => {
-    const schema = schemaOf(title.split(' ')[0] ?? '')
-    expect(schema.required).toEqual(required)
-    expect(schema.optional).toEqual(expect.arrayContaining(optional))
+describe('the parameters', () => {
+  const expected: Record<string, { required: string[]; optional: string[] }> = {
+    delegate_task: { required: ['agent', 'prompt'], optional: ['namespace', 'priority', 'auto_retry', 'max_retries'] },
+    wait_for_tasks: { required: ['tasks'], optional: ['timeout'] },
+    create_container_task: { required: [], optional: ['name', 'image', 'command', 'args', 'env', 'workspace'] },
+    cancel_task: { required: ['task_name'], optional: ['namespace', 'reason'] },
+    send_message: { required: ['to_task', 'content'], optional: [] },
+    check_messages: { required: [], optional: ['mark_read'] },
+    create_agent: { required: ['name', 'provider', 'model'], optional: ['systemPrompt', 'tools', 'coordination'] },
+    delete_agent: { required: ['name'], optional: ['namespace'] },
+  }
+
+  it('are those of the specification [COORD-004, COORD-005, COORD-006, COORD-008, COORD-009, COORD-010, COORD-011, COORD-016, COORD-017]', () => {
+    for (const [name, { required, optional }] of Object.entries(expected)) {
+      const schema = schemaOf(name)
+      expect(schema.required, name).toEqual(required)
+      expect(schema.optional, name).toEqual(expect.arrayContaining(optional))
+    }
   })
 })
 
