@@ -10,6 +10,7 @@ import { defaultCatalogSettings } from '../controllers/catalog/settings.ts'
 import type { Controller } from '../controllers/engine/controller.ts'
 import { createControllerRunner } from '../controllers/engine/runner.ts'
 import { createSweepController, createWorkloadSweepController, defaultRetention } from '../controllers/records/sweep.ts'
+import { createTranscriptIndexController } from '../controllers/records/transcript-index.ts'
 import { createTaskControllers } from '../controllers/task/controller.ts'
 import { defaultTaskSettings } from '../controllers/task/settings.ts'
 import { messageOf } from '../errors.ts'
@@ -249,6 +250,7 @@ function composeControllers(
       },
     }),
     ...(sweepWorkloads === undefined ? [] : [createWorkloadSweepController({ ...deps, sweep: sweepWorkloads })]),
+    createTranscriptIndexController({ transcripts: ports.records.transcripts, clock: ports.clock }),
     createSweepController({
       ...deps,
       owners,

@@ -24,6 +24,7 @@ import type { Sandbox } from './sandbox.ts'
 import type { Scratch } from './scratch.ts'
 import type { Secrets } from './secrets.ts'
 import type { Sessions } from './sessions.ts'
+import type { Transcripts } from './transcript-search.ts'
 import type { Usage } from './usage.ts'
 import type { Workloads } from './workloads.ts'
 
@@ -35,6 +36,7 @@ export type Records = {
   inputs: Artifacts
   logs: Logs
   sessions: Sessions
+  transcripts: Transcripts
   plans?: Plans
   messages: Messages
   usage: Usage

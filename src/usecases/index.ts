@@ -28,6 +28,12 @@ import { createTaskStreams, type TaskStreams } from './tasks/streams.ts'
 import { createTaskChanges, type TaskChanges } from './tasks/task-changes.ts'
 import { createTokenUsecases, type TokenUsecases } from './tokens.ts'
 import { createToolUsecases, type ToolUsecases } from './tools.ts'
+import {
+  createTranscriptUsecases,
+  createWorkerTranscripts,
+  type TranscriptUsecases,
+  type WorkerTranscripts,
+} from './transcripts.ts'
 import { createUsageUsecases, type UsageUsecases } from './usage.ts'
 import { createWatchUsecases, type WatchUsecases } from './watch.ts'
 import { createWorkerCodeRuns, type WorkerCodeRuns } from './worker/code-runs.ts'
@@ -64,6 +70,7 @@ export type Usecases = {
   resources: ResourceUsecases
   tasks: TaskUsecases
   sessions: SessionUsecases
+  transcripts: TranscriptUsecases
   chat: ChatUsecases
   secrets: SecretUsecases
   skills: SkillUsecases
@@ -78,6 +85,7 @@ export type Usecases = {
   idempotency: Idempotency
   worker: WorkerRecords &
     WorkerConversation &
+    WorkerTranscripts &
     WorkerProgramSessions &
     WorkerModelCalls &
     WorkerToolTokens &
@@ -108,6 +116,7 @@ export function createUsecases(given: UsecaseDeps): Usecases {
     resources,
     tasks,
     sessions,
+    transcripts: createTranscriptUsecases(deps),
     chat: createChatUsecases({ ...deps, ...auditForChat(audit, { resources, tasks, sessions }) }),
     secrets: createSecretUsecases(deps),
     skills: createSkillUsecases(deps, resources),
@@ -123,6 +132,7 @@ export function createUsecases(given: UsecaseDeps): Usecases {
     worker: {
       ...createWorkerRecords(deps),
       ...createWorkerConversation(deps),
+      ...createWorkerTranscripts(deps),
       ...createWorkerProgramSessions(deps),
       ...createWorkerModelCalls(deps),
       ...createWorkerToolTokens(deps),

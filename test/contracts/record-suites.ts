@@ -18,6 +18,7 @@ import { describeRetention } from './retention.contract.ts'
 import { describeSecretStorage } from './secret-storage.contract.ts'
 import { describeSessions } from './sessions.contract.ts'
 import { describeTokens } from './tokens.contract.ts'
+import { describeTranscripts } from './transcripts.contract.ts'
 import { describeUsage } from './usage.contract.ts'
 
 export const recordSuites = [
@@ -40,5 +41,6 @@ export const recordSuites = [
   describeSecretStorage,
   describeSessions,
   describeTokens,
+  describeTranscripts,
   describeUsage,
 ]

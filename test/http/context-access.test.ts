@@ -134,7 +134,10 @@ const task = (more: object = {}) => ({ name: 'made', type: 'container', command:
 /** Routes that say who the caller is and what chat is set to, and nothing of anybody's. */
 const openToAll = new Set(['/api/v1/auth/whoami', '/api/v1/auth/validate', '/api/v1/chat/config'])
 /** What a route cannot be asked without. */
-const required: Partial<Record<string, string>> = { '/api/v1/watch': '?kinds=Task' }
+const required: Partial<Record<string, string>> = {
+  '/api/v1/watch': '?kinds=Task',
+  '/api/v1/transcripts': '?query=x',
+}
 const userRoutes = routes.filter((route) => route.auth === 'user' && !openToAll.has(route.path))
 
 describe('a context token', () => {

@@ -35,6 +35,8 @@ const reach: Record<AccessKind, 'here' | 'owner' | 'service'> = {
 const withoutRight = new Set(['getWhoami', 'validateToken', 'getChatConfig'])
 /** The task here is not part of a transaction, so there is nothing for it to take. */
 const withoutUse = new Set(['takeToolToken'])
+/** Workers' routes for every task of the namespace. */
+const ofNamespace = new Set(['searchNamespaceTranscripts'])
 /** Routes for everybody. */
 const withoutCredential = new Set(['getHealth', 'getReadiness', 'getOpenApi', 'getInternalOpenApi'])
 
@@ -107,6 +109,7 @@ function judgeAgent(name: string, { verb }: Route): Verdict {
 
 function judgeWorker(name: string, caller: CallerName): Verdict {
   if (!caller.startsWith('worker')) return 401
+  if (caller === 'worker of another task' && ofNamespace.has(name)) return 'in'
   return caller === 'worker of the task' && !withoutUse.has(name) ? 'in' : 403
 }
 
@@ -174,6 +177,8 @@ const queries: Record<string, string> = {
   appendCheckpoint: 'number=1',
   keepProgramSession: 'model=vendor/m',
   readProgramSession: 'model=vendor/m',
+  searchTranscripts: 'query=x',
+  searchNamespaceTranscripts: 'query=x',
   // Whoever is let in has no stream to read, for the version was never given.
   watchResources: `kinds=Task&namespaces=${place}&resourceVersion=999999999999`,
 }

@@ -59,6 +59,23 @@ describe('svc chat with a message', () => {
     expect(vendor.requests.at(-1)?.messages.filter(({ role }) => role === 'user')).toHaveLength(2)
   })
 
+  it('is found again by what was said', async () => {
+    script = () => [{ text: 'The gasket of the pump leaks.' }]
+    await runSvc(['chat', '-q', '--session', 'found', 'why is it wet?'], service.env)
+    const find = (...args: string[]) => runSvc(['session', 'search', ...args], service.env)
+    const lines = (await find('PUMP', 'gasket')).stdout.trim().split('\n')
+    expect(lines[0]).toMatch(/^NAMESPACE +SESSION +ROLE +AGE +TEXT$/)
+    expect(lines.slice(1)).toEqual([
+      expect.stringMatching(/^default +found +assistant +.*The gasket of the pump leaks\.$/),
+    ])
+    expect(JSON.parse((await find('"of the pump"', '--session', 'found', '-o', 'json')).stdout)).toMatchObject([
+      { sessionName: 'found', role: 'assistant', messageId: 2 },
+    ])
+    expect((await find('gasket', '--role', 'user')).stderr).toContain('no message has all of these words')
+    expect((await find('gasket', '--except', 'found', '-A')).stderr).toContain('no message in any namespace')
+    expect((await find('gasket', '--role', 'nobody')).code).toBe(2)
+  })
+
   it('fails with the reason when the model does', async () => {
     script = () => ({ status: 400, message: 'odd request' })
     const { code, stderr } = await runSvc(['chat', 'x'], service.env)

@@ -36,6 +36,10 @@ export type HearNote = (note: string | undefined) => void
 export type Dialect = {
   /** Ends a `select ... limit n` of rows to work on: skips rows that another unit has locked. */
   readonly claimRows: Statement
+  /** What the column `transcript_grams.grams` holds of these numbers. */
+  encodeGrams(grams: readonly number[]): string
+  /** Whether `transcript_grams` has them all; at least one. */
+  matchGrams(grams: readonly number[]): Statement
 }
 
 export interface Database {

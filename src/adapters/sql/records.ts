@@ -24,6 +24,7 @@ import { createResults } from './results.ts'
 import { createSessions } from './sessions.ts'
 import { listSql, sql } from './statement.ts'
 import { createRecordOwners } from './task-uids.ts'
+import { createTranscripts } from './transcript-search.ts'
 import { createUsage } from './usage.ts'
 
 export type RecordParts = { database: Database; blobs: Blobs; logs: LogStore; clock: Clock }
@@ -68,6 +69,7 @@ export function composeRecords({ database, blobs, logs, clock }: RecordParts): R
     inputs: createInputs({ database, blobs, clock }),
     logs,
     sessions: createSessions({ database, clock }),
+    transcripts: createTranscripts({ database, clock }),
     plans: createPlans({ database, clock }),
     messages: createMessages({ database, clock }),
     usage: createUsage({ database, clock }),

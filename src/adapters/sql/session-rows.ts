@@ -11,6 +11,8 @@ export type SessionRow = {
   active_task: string | null
   message_count: number
   last_message_id: number
+  /** The last message that the index of transcripts has. */
+  indexed_through: number
   input_tokens: number
   output_tokens: number
   created_at: string
@@ -107,7 +109,15 @@ export async function insertMessages(
   }
 }
 
+/** Removes the session from the index. */
+export async function deletePieces(tx: Tx, key: SessionKey): Promise<void> {
+  await tx.run(sql`delete from transcript_grams
+    where rowid in (select id from transcript_pieces where ${matchKey(key)})`)
+  await tx.run(sql`delete from transcript_pieces where ${matchKey(key)}`)
+}
+
 export async function deleteSession(tx: Tx, key: SessionKey): Promise<void> {
+  await deletePieces(tx, key)
   await tx.run(sql`delete from session_messages where ${matchKey(key)}`)
   await tx.run(sql`delete from session_appends where ${matchKey(key)}`)
   await tx.run(sql`delete from session_programs where ${matchKey(key)}`)

@@ -4,6 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { SessionKey, Sessions, TranscriptMessage } from '../../ports/sessions.ts'
 import type { Database, Tx } from './database.ts'
 import {
+  deletePieces,
   insertMessages,
   lockRow,
   type MessageRow,
@@ -67,7 +68,9 @@ async function compactMessages(
   }
   const { changes } = await tx.run(sql`delete from session_messages where ${matchKey(key)} and id <= ${throughId}`)
   await insertMessages(tx, key, { firstId: throughId - replacement.length + 1, messages: replacement, now })
-  await tx.run(sql`update sessions set updated_at = ${now}, message_count = message_count + ${replacement.length - changes}
+  await deletePieces(tx, key)
+  await tx.run(sql`update sessions set updated_at = ${now}, indexed_through = 0,
+      message_count = message_count + ${replacement.length - changes}
     where ${matchKey(key)}`)
 }
 

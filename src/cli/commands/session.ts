@@ -1,6 +1,7 @@
 // session: transcripts that tasks and chats continue.
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { deleteSession, getSession, listSessions, type SessionItem } from '../../contract/api/sessions.ts'
+import { searchTranscripts, transcriptLimits } from '../../contract/api/transcripts.ts'
 import { describeScope, printAnswer, printList } from '../answers.ts'
 import type { CliContext } from '../context.ts'
 import { doEachName } from '../failure.ts'
@@ -20,6 +21,13 @@ export function addSessionCommands(program: Command, context: CliContext): void 
     .description('the transcript of a session')
     .option('--tail <messages>', 'only the newest messages')
     .action((name: string, given: { tail?: string }, command: Command) => show(name, given, { command, context }))
+  addAllNamespacesOption(session.command('search <query...>'))
+    .description('messages that have all the words, the best match first; ""two words"" is a phrase')
+    .option('--session <name>', 'only in this session')
+    .option('--except <name>', 'not in this session')
+    .option('--role <roles>', 'only what these speak: user, assistant, tool, system')
+    .addOption(new Option('--limit <count>', 'at most so many').default(String(transcriptLimits.hits.standard)))
+    .action((words: string[], given: SearchOptions, command: Command) => search(words, given, { command, context }))
   session
     .command('delete <names...>')
     .alias('rm')
@@ -62,6 +70,33 @@ async function show(name: string, { tail }: { tail?: string }, { command, contex
   await printAnswer(context, options, session, () =>
     session.transcript.split('\n').filter(Boolean).map(formatMessage).join('\n\n'),
   )
+}
+
+type SearchOptions = { session?: string; except?: string; role?: string; limit: string }
+
+async function search(words: string[], given: SearchOptions, { command, context }: Invocation): Promise<void> {
+  const options = readGlobalOptions(command)
+  const query = {
+    ...scopeOf(options),
+    query: words.join(' '),
+    sessionName: given.session,
+    excludeSessionName: given.except,
+    roles: given.role,
+    limit: readCount('--limit', given.limit),
+  }
+  const client = await context.connect(options)
+  const { items } = await client.call(searchTranscripts, { query })
+  await printList(context, options, {
+    items,
+    columns: [
+      { title: 'NAMESPACE', value: (item) => item.namespace },
+      { title: 'SESSION', value: (item) => item.sessionName },
+      { title: 'ROLE', value: (item) => (item.name === undefined ? item.role : `${item.role} ${item.name}`) },
+      { title: 'AGE', value: (item) => formatAge(item.createdAt, context.now()) },
+      { title: 'TEXT', value: (item) => item.snippet.replace(/\s+/g, ' ') },
+    ],
+    empty: `no message${describeScope(options)} has all of these words`,
+  })
 }
 
 function formatMessage(line: string): string {

@@ -22,12 +22,14 @@ import * as skills from './skills.ts'
 import * as tasks from './tasks.ts'
 import * as tokens from './tokens.ts'
 import * as tools from './tools.ts'
+import * as transcripts from './transcripts.ts'
 import * as usage from './usage.ts'
 import * as watch from './watch.ts'
 
 const rooms = [
   tasks,
   sessions,
+  transcripts,
   chat,
   agents,
   skills,

@@ -6,6 +6,7 @@ import * as routes from '../../contract/api/internal.ts'
 import { parkTask } from '../../contract/api/parking.ts'
 import { keepProgramSession, readProgramSession } from '../../contract/api/program-sessions.ts'
 import { reportProgress } from '../../contract/api/progress.ts'
+import { searchNamespaceTranscripts } from '../../contract/api/transcripts.ts'
 import type { Bind } from '../bind.ts'
 import { watchClient } from '../client-presence.ts'
 import type { HttpDeps } from '../deps.ts'
@@ -30,6 +31,10 @@ function bindConversation(bind: Bind, { usecases: { worker } }: HttpDeps): void 
   bind(routes.appendTranscript, async ({ caller, params, body }) => {
     await worker.appendTranscript(caller, params, body)
     return { empty: true }
+  })
+  bind(searchNamespaceTranscripts, async ({ caller, params, query }) => {
+    const hits = await worker.searchTranscripts(caller, params.namespace, query)
+    return { json: hits.map(({ namespace: _own, ...hit }) => hit) }
   })
   bind(keepProgramSession, async ({ caller, params, query, body }) => {
     await worker.keepProgramSession(caller, params, { ...body, model: query.model })

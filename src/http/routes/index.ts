@@ -15,6 +15,7 @@ import { bindTaskRecords } from './task-records.ts'
 import { bindTaskStreams } from './task-streams.ts'
 import { bindTasks } from './tasks.ts'
 import { bindTools } from './tools.ts'
+import { bindTranscripts } from './transcripts.ts'
 import { bindWatch } from './watch.ts'
 
 export function bindPublicRoutes(bind: Bind, context: RouteContext): void {
@@ -22,6 +23,7 @@ export function bindPublicRoutes(bind: Bind, context: RouteContext): void {
   bindTaskRecords(bind, context)
   bindTaskStreams(bind, context)
   bindSessions(bind, context)
+  bindTranscripts(bind, context)
   bindChat(bind, context)
   bindAgents(bind, context)
   bindSkills(bind, context)

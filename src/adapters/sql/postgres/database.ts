@@ -1,7 +1,7 @@
 // PostgreSQL behind the Database interface: a pool of connections for the work, one more that listens.
 import { randomUUID } from 'node:crypto'
 import type { Clock, Ids } from '../../../ports/clock.ts'
-import type { Database, Tx } from '../database.ts'
+import type { Database, Dialect, Tx } from '../database.ts'
 import { createListeners, runHook } from '../listeners.ts'
 import type { Migration } from '../migrations.ts'
 import { sql } from '../statement.ts'
@@ -46,6 +46,17 @@ async function listen(options: PostgresOptions, hub: Hub, instance: string): Pro
   }
 }
 
+/** Numbers up to 65,535 as those that a smallint holds. */
+function encodeGrams(grams: readonly number[]): string {
+  return `{${grams.map((gram) => gram - 32_768).join(',')}}`
+}
+
+const dialect: Dialect = {
+  claimRows: sql` for update skip locked`,
+  encodeGrams,
+  matchGrams: (grams) => sql`transcript_grams.grams @> ${encodeGrams(grams)}::smallint[]`,
+}
+
 /** Opens (and migrates) the database. Unavailable when it cannot be reached, or has a newer schema. */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresDatabase> {
   const { clock, ids } = options
@@ -77,7 +88,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresDa
       all: (statement) => track(() => runRead(deps, (execute) => execute.all(statement))),
       first: (statement) => track(() => runRead(deps, (execute) => execute.first(statement))),
     },
-    dialect: { claimRows: sql` for update skip locked` },
+    dialect,
     write: (work) => track(() => write(work)),
     listen: hub.add,
     holds: session,

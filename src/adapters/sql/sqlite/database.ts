@@ -3,7 +3,7 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { isSvcError, SvcError } from '../../../errors.ts'
-import type { Database, Reader } from '../database.ts'
+import type { Database, Dialect, Reader } from '../database.ts'
 import { createListeners } from '../listeners.ts'
 import type { Migration } from '../migrations.ts'
 import { sql } from '../statement.ts'
@@ -78,6 +78,12 @@ function createReader(connection: Sqlite.Database): Reader {
   }
 }
 
+const dialect: Dialect = {
+  claimRows: sql``,
+  encodeGrams: (grams) => grams.join(' '),
+  matchGrams: (grams) => sql`transcript_grams match ${grams.map((gram) => `"${gram}"`).join(' AND ')}`,
+}
+
 /** Opens (and migrates) the database in a file. `:memory:` does not work, because reads use a second connection. */
 export function openSqlite(options: SqliteOptions): SqliteDatabase {
   mkdirSync(dirname(options.path), { recursive: true })
@@ -98,7 +104,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
       all: (statement) => watch(reader.all(statement)),
       first: (statement) => watch(reader.first(statement)),
     },
-    dialect: { claimRows: sql`` },
+    dialect,
     write: (work) => watch(queue.write(work)),
     listen: listeners.add,
     check: async () => {

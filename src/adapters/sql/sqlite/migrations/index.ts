@@ -22,6 +22,7 @@ import { creationOrderMigration } from './0019-creation-order.ts'
 import { cacheWritesMigration } from './0020-cache-writes.ts'
 import { programSessionsMigration } from './0021-program-sessions.ts'
 import { parkingsMigration } from './0022-parkings.ts'
+import { transcriptIndexMigration } from './0023-transcript-index.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -46,4 +47,5 @@ export const migrations: readonly Migration[] = [
   cacheWritesMigration,
   programSessionsMigration,
   parkingsMigration,
+  transcriptIndexMigration,
 ]

@@ -1,0 +1,104 @@
+// Where terms are in a text, how well the text fits them, and the piece of it that shows the first place.
+import { foldCase } from './text-grams.ts'
+
+/** A term, folded: the words of a phrase, or one word. */
+export type TermPattern = readonly string[]
+
+export type Match = {
+  /** Position of the first place of any term, in UTF-16 code units. */
+  at: number
+  /** How often each term occurs; whole words count fully, parts of words half. */
+  counts: number[]
+  /** Length of the text. */
+  length: number
+}
+
+/** A text that has a term more often than this is no better for it. */
+const mostCounted = 20
+
+/** Blanks of a phrase stand for any blanks. */
+export function compileTerms(terms: readonly string[]): TermPattern[] {
+  return terms.map((term) => foldCase(term).split(/\s+/).filter(Boolean))
+}
+
+const blank = /\s/
+
+/** Where the rest of a phrase ends if it follows at this place. */
+function endOfRest(folded: string, rest: readonly string[], from: number): number | undefined {
+  let end = from
+  for (const word of rest) {
+    let start = end
+    while (blank.test(folded.charAt(start))) start += 1
+    if (start === end || !folded.startsWith(word, start)) return undefined
+    end = start + word.length
+  }
+  return end
+}
+
+/** The places of the term, from the first on. */
+function* findPlaces(folded: string, [first = '', ...rest]: TermPattern): Generator<{ start: number; end: number }> {
+  for (let start = folded.indexOf(first); start !== -1; start = folded.indexOf(first, start + 1)) {
+    const end = endOfRest(folded, rest, start + first.length)
+    if (end !== undefined) yield { start, end }
+  }
+}
+
+const wordUnit = /[\p{L}\p{N}_]/u
+
+function isWhole(text: string, start: number, end: number): boolean {
+  return !wordUnit.test(text.charAt(start - 1)) && !wordUnit.test(text.charAt(end))
+}
+
+function countTerm(folded: string, pattern: TermPattern): { at: number; count: number } | undefined {
+  let at: number | undefined
+  let count = 0
+  for (const { start, end } of findPlaces(folded, pattern)) {
+    at ??= start
+    count += isWhole(folded, start, end) ? 1 : 0.5
+    if (count >= mostCounted) break
+  }
+  return at === undefined ? undefined : { at, count }
+}
+
+/** Undefined unless the text contains every term. */
+export function matchTerms(text: string, patterns: readonly TermPattern[]): Match | undefined {
+  const folded = foldCase(text)
+  const counts: number[] = []
+  let first = folded.length
+  for (const pattern of patterns) {
+    const found = countTerm(folded, pattern)
+    if (found === undefined) return undefined
+    first = Math.min(first, found.at)
+    counts.push(found.count)
+  }
+  return { at: first, counts, length: text.length }
+}
+
+const saturation = 1.2
+const lengthWeight = 0.75
+
+/** As BM25 weighs frequency and length (Robertson and Zaragoza 2009, 3.2); every text here has every term. */
+export function scoreMatch({ counts, length }: Match, averageLength: number): number {
+  const norm = saturation * (1 - lengthWeight + lengthWeight * (length / Math.max(averageLength, 1)))
+  return counts.reduce((sum, count) => sum + (count * (saturation + 1)) / (count + norm), 0)
+}
+
+/** Part of the snippet that is before the first place. */
+const leadShare = 0.25
+
+/** Whether a cut there would part a surrogate pair. */
+function partsPair(text: string, at: number): boolean {
+  return /[\uD800-\uDBFF]/.test(text.charAt(at - 1)) && /[\uDC00-\uDFFF]/.test(text.charAt(at))
+}
+
+/** At most `most` code units of the text around the place, with `…` where text is left out. */
+export function cutSnippet(text: string, at: number, most: number): string {
+  if (text.length <= most) return text
+  const room = Math.max(most - 2, 1)
+  const wanted = Math.max(0, at - Math.floor(room * leadShare))
+  const first = Math.min(wanted, text.length - room)
+  const start = partsPair(text, first) ? first + 1 : first
+  const last = Math.min(text.length, first + room)
+  const end = partsPair(text, last) ? last - 1 : last
+  return `${start > 0 ? '…' : ''}${text.slice(start, end)}${end < text.length ? '…' : ''}`
+}
