@@ -323,11 +323,34 @@ describe('the plan', () => {
     expect(removed.statusCode).toBe(204)
   })
 
+  it('has a history, newest first and in pages', async () => {
+    const key = await makeRunning('historic')
+    const path = 'GET /api/v1/tasks/historic/plan/history'
+    expect((await service.call(path)).json()).toEqual({ items: [], metadata: {} })
+    for (const iteration of [0, 1, 2]) await save(key.taskUid, 'historic', iteration)
+    const first = (await service.call(`${path}?limit=2`)).json()
+    expect(first.items[0]).toEqual({
+      Number: 3,
+      Iteration: 2,
+      Summary: 'half way',
+      ProgressPct: 50,
+      GoalComplete: false,
+      PlanDocument: '# plan',
+      SavedAt: expect.any(String),
+    })
+    const next = (await service.call(`${path}?limit=2&continue=${first.metadata.continue}`)).json()
+    expect([...first.items, ...next.items].map((item: { Number: number }) => item.Number)).toEqual([3, 2, 1])
+    expect(next.metadata).toEqual({})
+    expect((await service.call(`${path}?continue=x`)).statusCode).toBe(400)
+    expect((await service.call('GET /api/v1/tasks/nobody/plan/history')).statusCode).toBe(404)
+  })
+
   it('is 501 without a plan store [PLAN-011] [PLAN-015] [HTTP-013]', async () => {
     const bare = await startService({ withoutPlans: true })
     await bare.call('POST /api/v1/tasks', { payload: aiTask('planless') })
     const answer = await bare.call('GET /api/v1/tasks/planless/plan')
     expect([answer.statusCode, answer.json().error.reason]).toEqual([501, 'NotConfigured'])
+    expect((await bare.call('GET /api/v1/tasks/planless/plan/history')).statusCode).toBe(501)
     expect((await bare.call('GET /api/v1/tasks/planless')).statusCode).toBe(200)
     await bare.stop()
   })

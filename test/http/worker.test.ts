@@ -1,6 +1,7 @@
 // The worker API: tokens of attempts, records, limits.
 import { request } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { planLimits } from '../../src/contract/api/task-records.ts'
 import { apiVersion } from '../../src/contract/resources/metadata.ts'
 import type { TaskSpec } from '../../src/contract/resources/task.ts'
 import type { WorkerIdentity } from '../../src/ports/identity.ts'
@@ -312,6 +313,24 @@ describe('plans', () => {
     const read = (await call(`GET ${path()}`)).json()
     expect(read).toMatchObject({ TaskName: name, Iteration: 4, ProgressPct: 40, PlanDocument: '# d' })
     expect((await service.call(`GET /api/v1/tasks/${name}/plan`)).json()).toEqual(read)
+  })
+
+  it('are told in the timeline, without what must stay secret', async () => {
+    const payload = { summary: `two read with api_key=sk-${'a'.repeat(40)}`, progress_pct: 70, plan_document: 'd' }
+    expect((await call(`POST ${path()}`, { payload })).statusCode).toBe(204)
+    const { items } = (await service.call(`GET /api/v1/tasks/${name}/events`)).json()
+    const [event] = items.filter(({ type }: { type: string }) => type === 'PlanSaved')
+    expect(event.message).toMatch(/^70 %: two read with /)
+    expect(event.message).not.toContain('aaaa')
+  })
+
+  it('of 1 MiB are kept, and longer ones are refused by name', async () => {
+    const save = (plan_document: string) => call(`POST ${path()}`, { payload: { summary: 's', plan_document } })
+    expect((await save('x'.repeat(planLimits.document))).statusCode).toBe(204)
+    const longer = await save('x'.repeat(planLimits.document + 1))
+    expect([longer.statusCode, longer.json().error.details[0].path]).toEqual([400, 'plan_document'])
+    expect(longer.body.length).toBeLessThan(1000)
+    expect((await call(`GET ${path()}`)).json().PlanDocument).toHaveLength(planLimits.document)
   })
 
   it('with a progress outside 0 to 100 are 400 [PLAN-014]', async () => {

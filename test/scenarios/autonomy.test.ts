@@ -1,4 +1,5 @@
 // Autonomous agents on the real program: iterations, the plan between them, a crash in the middle.
+import { spawn } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   readText,
@@ -11,6 +12,7 @@ import { waitFor } from '../fixtures/time.ts'
 import {
   createTask,
   getTask,
+  launcher,
   readResult,
   removeFolder,
   runSvc,
@@ -89,6 +91,31 @@ describe('an autonomous agent', () => {
     const told = userTextOf(third as VendorRequest)
     expect(told).toContain('"plan_document":"- [x] part 2 of steps"')
     expect(told).not.toContain('part 1')
+  })
+
+  it('shows its plan as it changes, and every plan that it had', async () => {
+    const svc = (...args: string[]) => runSvc(['task', 'plan', ...args], service.env)
+    let go = () => {}
+    held.set('watched 2', new Promise((resolve) => (go = resolve)))
+    await start('watched', 2)
+    const follower = spawn(launcher, ['task', 'plan', 'watched', '--follow'], { env: service.env })
+    let printed = ''
+    follower.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()))
+    const ended = new Promise((resolve) => follower.once('close', resolve))
+    await waitFor(() => printed.includes('- [x] part 1 of watched\n'), 'the first plan')
+    go()
+    expect(await ended).toBe(0)
+    expect(printed.split('\n').filter((line) => line !== '')).toEqual([
+      '10 %: part 1',
+      '- [x] part 1 of watched',
+      '20 %, iteration 1, goal complete: part 2',
+      '- [x] part 2 of watched',
+    ])
+    expect((await svc('watched')).stdout).toBe('20 %, iteration 1, goal complete: part 2\n\n- [x] part 2 of watched\n')
+    expect(JSON.parse((await svc('watched', '-o', 'json')).stdout)).toMatchObject({ Iteration: 1, ProgressPct: 20 })
+    const history = (await svc('watched', '--history')).stdout.trim().split('\n')
+    expect(history.map((line) => line.split(/ {2,}/).at(-1))).toEqual(['SUMMARY', 'part 2', 'part 1'])
+    expect((await svc('nobody')).stderr).toContain('nobody')
   })
 
   it('stops after the most iterations', async () => {

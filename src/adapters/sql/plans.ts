@@ -1,8 +1,9 @@
-// Plans in SQL: one row per task.
+// Plans in SQL: one row per task, and one for each plan that it saved.
+import { planLimits } from '../../contract/api/task-records.ts'
 import { type Problem, SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Plan, Plans } from '../../ports/plans.ts'
-import type { Database } from './database.ts'
+import type { Plan, Plans, PlanVersion } from '../../ports/plans.ts'
+import type { Database, Tx } from './database.ts'
 import { sql } from './statement.ts'
 import { decodeText, encodeText } from './stored-text.ts'
 
@@ -47,26 +48,70 @@ function checkPlan(plan: { progressPct: number; iteration: number }): void {
   throw new SvcError('InvalidRequest', `the plan cannot be saved: ${sentence}`, { details })
 }
 
+type VersionRow = Omit<PlanRow, 'task_uid' | 'namespace' | 'task_name' | 'created_at' | 'updated_at'> & {
+  number: number
+  saved_at: string
+}
+
+function toVersion(row: VersionRow): PlanVersion {
+  return {
+    number: row.number,
+    iteration: row.iteration,
+    summary: decodeText(row.summary),
+    progressPct: row.progress_pct,
+    goalComplete: row.goal_complete === 1,
+    planDocument: decodeText(row.plan_document),
+    savedAt: row.saved_at,
+  }
+}
+
+type Draft = Parameters<Plans['save']>[0]
+
+/** Also locks the plan of the task, so that its versions are numbered one after the other. */
+async function replacePlan(tx: Tx, plan: Draft, now: string): Promise<PlanRow | undefined> {
+  return tx.first(sql<PlanRow>`insert into plans (task_uid, namespace, task_name, iteration, summary, progress_pct,
+      goal_complete, plan_document, created_at, updated_at)
+    values (${plan.taskUid}, ${encodeText(plan.namespace)}, ${encodeText(plan.taskName)}, ${plan.iteration},
+      ${encodeText(plan.summary)}, ${plan.progressPct}, ${plan.goalComplete ? 1 : 0},
+      ${encodeText(plan.planDocument)}, ${now}, ${now})
+    on conflict (task_uid) do update set namespace = excluded.namespace, task_name = excluded.task_name,
+      iteration = excluded.iteration, summary = excluded.summary, progress_pct = excluded.progress_pct,
+      goal_complete = excluded.goal_complete, plan_document = excluded.plan_document,
+      updated_at = excluded.updated_at
+    returning *`)
+}
+
+/** Adds the plan as the newest version. */
+async function insertVersion(tx: Tx, { task_uid }: PlanRow): Promise<number> {
+  const row = await tx.first(sql<{ number: number }>`insert into plan_versions
+      (task_uid, number, iteration, summary, progress_pct, goal_complete, plan_document, saved_at)
+    select task_uid, (select coalesce(max(number), 0) + 1 from plan_versions where task_uid = ${task_uid}),
+      iteration, summary, progress_pct, goal_complete, plan_document, updated_at
+    from plans where task_uid = ${task_uid} returning number`)
+  return row?.number ?? 0
+}
+
+/** Drops the versions that the task may not keep, except the newest. */
+async function dropOldest(tx: Tx, { task_uid }: PlanRow, newest: number): Promise<void> {
+  await tx.run(sql`delete from plan_versions where task_uid = ${task_uid} and number < ${newest} and (
+    number <= ${newest - planLimits.versions} or number <= coalesce((select max(number) from (
+      select number, sum(octet_length(plan_document) + octet_length(summary)) over (order by number desc) as total
+      from plan_versions where task_uid = ${task_uid}
+    ) as sizes where total > ${planLimits.bytes}), 0))`)
+}
+
 export function createPlans(deps: { database: Database; clock: Clock }): Plans {
   const { database, clock } = deps
   return {
     async save(plan) {
       checkPlan(plan)
       const now = clock.now().toISOString()
-      const row = await database.write((tx) =>
-        tx.first(sql<PlanRow>`insert into plans (task_uid, namespace, task_name, iteration, summary, progress_pct,
-            goal_complete, plan_document, created_at, updated_at)
-          values (${plan.taskUid}, ${encodeText(plan.namespace)}, ${encodeText(plan.taskName)}, ${plan.iteration},
-            ${encodeText(plan.summary)}, ${plan.progressPct}, ${plan.goalComplete ? 1 : 0},
-            ${encodeText(plan.planDocument)}, ${now}, ${now})
-          on conflict (task_uid) do update set namespace = excluded.namespace, task_name = excluded.task_name,
-            iteration = excluded.iteration, summary = excluded.summary, progress_pct = excluded.progress_pct,
-            goal_complete = excluded.goal_complete, plan_document = excluded.plan_document,
-            updated_at = excluded.updated_at
-          returning *`),
-      )
-      if (row === undefined) throw new SvcError('Internal', 'the plan was not stored')
-      return toPlan(row)
+      return database.write(async (tx) => {
+        const row = await replacePlan(tx, plan, now)
+        if (row === undefined) throw new SvcError('Internal', 'the plan was not stored')
+        await dropOldest(tx, row, await insertVersion(tx, row))
+        return toPlan(row)
+      })
     },
 
     async get(taskUid) {
@@ -74,8 +119,18 @@ export function createPlans(deps: { database: Database; clock: Clock }): Plans {
       return row === undefined ? undefined : toPlan(row)
     },
 
+    async history(taskUid, { limit, before }) {
+      const older = before === undefined ? sql`` : sql` and number < ${before}`
+      const rows = await database.read.all(sql<VersionRow>`select * from plan_versions
+        where task_uid = ${taskUid}${older} order by number desc limit ${limit}`)
+      return rows.map(toVersion)
+    },
+
     async removeTask(taskUid) {
-      await database.write((tx) => tx.run(sql`delete from plans where task_uid = ${taskUid}`))
+      await database.write(async (tx) => {
+        await tx.run(sql`delete from plan_versions where task_uid = ${taskUid}`)
+        await tx.run(sql`delete from plans where task_uid = ${taskUid}`)
+      })
     },
   }
 }

@@ -14,6 +14,7 @@ import { type Filters, watchList } from '../watched-list.ts'
 import { type AddTaskCommand, readTaskName, type TaskCall, targetOf } from './task-call.ts'
 import { addTaskChangeCommands } from './task-changes.ts'
 import { addTaskDiffCommands } from './task-diff.ts'
+import { addTaskPlanCommand } from './task-plan.ts'
 import { addTaskPruneCommand } from './task-prune.ts'
 import { addTaskRecordCommands } from './task-records.ts'
 import { addTaskTreeCommand } from './task-tree.ts'
@@ -44,6 +45,7 @@ export function addTaskCommands(program: Command, context: CliContext): void {
   add('get <name>', 'a task and its state', showTask)
   addTaskTreeCommand(add)
   addTaskRecordCommands(add)
+  addTaskPlanCommand(add)
   addTaskDiffCommands(add)
   addTaskWaitCommand(task, context)
   add('cancel <names...>', 'stop one, or several; they stay, in phase Cancelled', cancel).option(

@@ -7,7 +7,7 @@ import { Name, RecordName, Timestamp } from '../resources/metadata.ts'
 import { booleanParameter, integerParameter } from './list.ts'
 import { defineRoute, errorResponses } from './route.ts'
 import { TranscriptMessage } from './sessions.ts'
-import { ArtifactPath, PlanRecord } from './task-records.ts'
+import { ArtifactPath, PlanRecord, planLimits } from './task-records.ts'
 
 const tag = 'Worker API'
 const mebibyte = 1_048_576
@@ -126,10 +126,10 @@ export const appendTranscript = defineRoute({
 /** The plan of one iteration. */
 export const PlanSave = z
   .object({
-    summary: field(z.string(), 'What was done, in one sentence.', 'two of three pages read'),
+    summary: field(z.string().max(planLimits.summary), 'What was done, in one sentence.', 'two of three pages read'),
     progress_pct: field(z.int().min(0).max(100).default(0), 'Progress in percent.', 60),
     goal_complete: field(z.boolean().default(false), 'Whether the goal is reached.'),
-    plan_document: field(z.string(), 'The plan in Markdown.', '- [x] read the pages'),
+    plan_document: field(z.string().max(planLimits.document), 'The plan in Markdown.', '- [x] read the pages'),
   })
   .meta({ id: 'PlanSave' })
 export type PlanSave = z.infer<typeof PlanSave>
@@ -139,7 +139,8 @@ export const savePlan = defineRoute({
   path: '/internal/v1/plans/:namespace/:taskName',
   tag,
   summary: 'Save the plan of the task',
-  description: 'Stores the plan of the present iteration; a later one replaces it.',
+  description:
+    'Stores the plan of the present iteration; a later one replaces it, and the history of the task keeps both.',
   params: task,
   body: PlanSave,
   responses: { ...errorResponses(404, 409, 501), 204: { description: 'Saved' } },

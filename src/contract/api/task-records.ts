@@ -54,6 +54,9 @@ export type ArtifactItem = z.infer<typeof ArtifactItem>
 /** The artifacts of a task. */
 export const ArtifactList = listOf(ArtifactItem, 'ArtifactList')
 
+/** Characters of a plan and of its summary; how many plans of a task are kept, and the bytes of all of them. */
+export const planLimits = { document: 1_048_576, summary: 16_384, versions: 200, bytes: 16_777_216 } as const
+
 /** The plan record, for users and workers (PLAN-001). */
 export const PlanRecord = z
   .object({
@@ -69,6 +72,23 @@ export const PlanRecord = z
   })
   .meta({ id: 'Plan' })
 export type PlanRecord = z.infer<typeof PlanRecord>
+
+/** A plan as it was saved once. */
+export const PlanVersion = PlanRecord.pick({
+  Iteration: true,
+  Summary: true,
+  ProgressPct: true,
+  GoalComplete: true,
+  PlanDocument: true,
+})
+  .extend({
+    Number: field(z.int().min(1), 'Number of the plan, from 1, rising with each one that is saved.', 3),
+    SavedAt: field(Timestamp, 'When it was saved.'),
+  })
+  .meta({ id: 'PlanVersion' })
+export type PlanVersion = z.infer<typeof PlanVersion>
+/** The plans of a task. */
+export const PlanVersionList = listOf(PlanVersion, 'PlanVersionList')
 
 /** The plan inside GET /tasks/:id, while the task works in iterations. */
 export const PlanExcerpt = z
@@ -90,7 +110,7 @@ export const TimelineEvent = z
     attempt: field(z.int().min(0), 'Attempt that the event belongs to; 0 before the first one.', 1),
     type: field(
       z.string(),
-      'What happened: `PhaseChanged`, `Queued`, `RetryScheduled`, `Interrupted`, `CallbackDelivered` and others; of agents `ToolCalled`, `FilesEdited`, `TurnStarted` and others.',
+      'What happened: `PhaseChanged`, `Queued`, `RetryScheduled`, `Interrupted`, `CallbackDelivered`, `PlanSaved` and others; of agents `ToolCalled`, `FilesEdited`, `TurnStarted` and others.',
       'PhaseChanged',
     ),
     phase: field(z.string().optional(), 'Phase of the task afterwards.', 'Running'),

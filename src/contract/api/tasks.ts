@@ -22,6 +22,8 @@ import {
   ArtifactPath,
   PlanExcerpt,
   PlanRecord,
+  PlanVersionList,
+  planLimits,
   TaskLogs,
   TaskResult,
   TimelineEventList,
@@ -360,6 +362,22 @@ export const getTaskPlan = defineRoute({
   query: NamespaceQuery,
   headers: ReadHeaders,
   responses: { ...errorResponses(404, 501), 200: { description: 'The plan', schema: PlanRecord } },
+  auth: 'user',
+  verb: { verb: 'get', kind: 'Task' },
+})
+
+export const listTaskPlans = defineRoute({
+  method: 'GET',
+  path: `${base}/:id/plan/history`,
+  tag,
+  summary: 'Plans of a task, newest first',
+  description:
+    `Lists every plan that the task has saved, the newest first. The latest ${planLimits.versions} are kept, ` +
+    'or fewer of very long ones.',
+  params,
+  query: ListQuery,
+  headers: ReadHeaders,
+  responses: { ...errorResponses(404, 501), 200: { description: 'Plans', schema: PlanVersionList } },
   auth: 'user',
   verb: { verb: 'get', kind: 'Task' },
 })

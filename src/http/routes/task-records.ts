@@ -1,14 +1,15 @@
 // What a task leaves behind: result, artifacts, plan.
 import { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import type { PlanRecord } from '../../contract/api/task-records.ts'
+import type { PlanRecord, PlanVersion as PlanVersionItem } from '../../contract/api/task-records.ts'
 import * as routes from '../../contract/api/tasks.ts'
 import type { ArtifactInfo } from '../../ports/artifacts.ts'
-import type { Plan } from '../../ports/plans.ts'
+import type { Plan, PlanVersion } from '../../ports/plans.ts'
 import type { Bind } from '../bind.ts'
 import { tagOfText } from '../middleware/conditional.ts'
 import { readUpload } from '../upload.ts'
 import type { RouteContext } from './context.ts'
+import { makeCursor, readNumberCursor, wrapPage } from './paging.ts'
 
 /** The plan as the specification shows it, for people and for workers (PLAN-001). */
 export function presentPlan(plan: Plan): PlanRecord {
@@ -99,6 +100,33 @@ export function bindTaskInputs(bind: Bind, { usecases }: Pick<RouteContext, 'use
   })
 }
 
+const planCursor = 'plan'
+
+function presentVersion(plan: PlanVersion): PlanVersionItem {
+  return {
+    Number: plan.number,
+    Iteration: plan.iteration,
+    Summary: plan.summary,
+    ProgressPct: plan.progressPct,
+    GoalComplete: plan.goalComplete,
+    PlanDocument: plan.planDocument,
+    SavedAt: plan.savedAt,
+  }
+}
+
+function bindPlanHistory(bind: Bind, { usecases }: RouteContext): void {
+  bind(routes.listTaskPlans, async ({ caller, namespace, params, query }) => {
+    const page = { limit: query.limit + 1, before: readNumberCursor(planCursor, query.continue) }
+    const found = await usecases.tasks.plans(caller, { namespace, name: params.id }, page)
+    const items = found.slice(0, query.limit)
+    const last = items.at(-1)
+    const more = found.length > items.length && last !== undefined
+    return {
+      json: wrapPage({ items, ...(more && { continue: makeCursor(planCursor, String(last.number)) }) }, presentVersion),
+    }
+  })
+}
+
 export function bindTaskRecords(bind: Bind, context: RouteContext): void {
   const { usecases } = context
   bindArtifacts(bind, context)
@@ -122,4 +150,5 @@ export function bindTaskRecords(bind: Bind, context: RouteContext): void {
   bind(routes.getTaskPlan, async ({ caller, namespace, params }) => {
     return { json: presentPlan(await usecases.tasks.plan(caller, { namespace, name: params.id })) }
   })
+  bindPlanHistory(bind, context)
 }

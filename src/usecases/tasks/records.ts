@@ -3,7 +3,7 @@ import type { Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
 import type { ArtifactInfo } from '../../ports/artifacts.ts'
 import type { Caller } from '../../ports/identity.ts'
-import type { Plan } from '../../ports/plans.ts'
+import type { Plan, Plans, PlanVersion } from '../../ports/plans.ts'
 import type { ResourceKey, ResourceText } from '../../ports/resources.ts'
 import type { ResultInfo } from '../../ports/results.ts'
 import type { UsecaseDeps } from '../deps.ts'
@@ -18,6 +18,8 @@ export type TaskRecords = {
   artifact(caller: Caller, key: ResourceKey, filename: string): Promise<Opened<ArtifactInfo>>
   /** NotFound without a plan; NotConfigured without a plan store (PLAN-011). */
   plan(caller: Caller, key: ResourceKey): Promise<Plan>
+  /** Newest first; none for a task that saved no plan. NotConfigured without a plan store. */
+  plans(caller: Caller, key: ResourceKey, page: { limit: number; before?: number | undefined }): Promise<PlanVersion[]>
   /** The plan of a task that works in iterations, for GET /tasks/:id. */
   planOf(task: ResourceText): Promise<Plan | undefined>
 }
@@ -36,10 +38,12 @@ export function createTaskRecords({ ports }: UsecaseDeps, resources: ResourceUse
   const { records } = ports
   const getTask = (caller: Caller, key: ResourceKey) => resources.get(caller, 'Task', key)
 
-  async function findPlan(task: Task): Promise<Plan | undefined> {
+  function requirePlans(): Plans {
     if (records.plans === undefined) throw new SvcError('NotConfigured', 'plan store not configured')
-    return records.plans.get(task.metadata.uid)
+    return records.plans
   }
+
+  const findPlan = async (task: Task) => requirePlans().get(task.metadata.uid)
 
   return {
     async result(caller, key) {
@@ -61,6 +65,9 @@ export function createTaskRecords({ ports }: UsecaseDeps, resources: ResourceUse
       const plan = await findPlan(await getTask(caller, key))
       if (plan === undefined) throw new SvcError('NotFound', 'no plan found for this task')
       return plan
+    },
+    async plans(caller, key, page) {
+      return requirePlans().history((await getTask(caller, key)).metadata.uid, page)
     },
     async planOf(task) {
       const iterating = records.plans === undefined ? undefined : parseIterating(task)

@@ -98,16 +98,21 @@ export function createWorkerRecords({ ports }: UsecaseDeps): WorkerRecords {
     },
     async savePlan(identity, path, plan) {
       const task = await requireRunningTask(resources, identity, path)
-      return requirePlans(records.plans).save({
-        taskUid: identity.taskUid,
-        namespace: identity.namespace,
-        taskName: identity.taskName,
+      const { taskUid, attempt, namespace, taskName } = identity
+      const saved = await requirePlans(records.plans).save({
+        taskUid,
+        namespace,
+        taskName,
         iteration: task.status?.iteration ?? 0,
         summary: plan.summary,
         progressPct: plan.progress_pct,
         goalComplete: plan.goal_complete,
         planDocument: plan.plan_document,
       })
+      const message = redactText(`${plan.progress_pct} %: ${plan.summary}`).slice(0, progressLimits.messageLength)
+      const event = { taskUid, attempt, namespace, taskName, type: 'PlanSaved', message: message.toWellFormed() }
+      await records.events.appendAll([event], progressLimits.perTask)
+      return saved
     },
     async readPlan(identity, path) {
       await requireRunningTask(resources, identity, path)

@@ -23,6 +23,7 @@ import { cacheWritesMigration } from './0020-cache-writes.ts'
 import { programSessionsMigration } from './0021-program-sessions.ts'
 import { parkingsMigration } from './0022-parkings.ts'
 import { transcriptIndexMigration } from './0023-transcript-index.ts'
+import { planVersionsMigration } from './0024-plan-versions.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -48,4 +49,5 @@ export const migrations: readonly Migration[] = [
   programSessionsMigration,
   parkingsMigration,
   transcriptIndexMigration,
+  planVersionsMigration,
 ]
