@@ -31,6 +31,9 @@ export type Limit = {
   maxTokens?: number | undefined
   maxCost?: number | undefined
   currency: string
+  /** Of each task in the scope, as a duration. */
+  maxTaskDuration?: string | undefined
+  maxTaskIterations?: number | undefined
 }
 
 /** `cost`: in the limit's currency. */

@@ -3,7 +3,7 @@ import type { Agent, Coordination } from '../contract/resources/agent.ts'
 import type { Task } from '../contract/resources/task.ts'
 import { findCondition } from './conditions.ts'
 import type { RetryCounts } from './retry.ts'
-import { explainIterationsUsedUp, explainTimeUsedUp } from './task-budget.ts'
+import { countIterations, explainIterationsUsedUp, explainTimeUsedUp, type TaskBound } from './task-budget.ts'
 
 /** What the newest plan of the task says. */
 export type PlanView = { summary: string; goalComplete: boolean }
@@ -28,10 +28,6 @@ export function mostModelCalls(setting: number, agent: Agent | undefined): numbe
   return autonomyOf(agent) === undefined ? setting : 2 * setting
 }
 
-export function countIterations(count: number): string {
-  return count === 1 ? '1 iteration' : `${count} iterations`
-}
-
 type Ended = {
   task: Task
   maxIterations: number
@@ -40,10 +36,12 @@ type Ended = {
   /** Why the task is to be cancelled; absent: nobody asked. */
   cancel?: string | undefined
   now: Date
+  /** What budgets of the service allow each task; absent: nothing is bounded. */
+  bounds?: readonly TaskBound[] | undefined
 }
 
 /** What follows the present iteration, which has succeeded. */
-export function decideIteration({ task, maxIterations, plan, cancel, now }: Ended): IterationStep {
+export function decideIteration({ task, maxIterations, plan, cancel, now, bounds }: Ended): IterationStep {
   const done = (task.status?.iteration ?? 0) + 1
   if (plan?.goalComplete === true) {
     return { action: 'succeed', message: `goal complete after ${countIterations(done)}: ${plan.summary}` }
@@ -53,7 +51,7 @@ export function decideIteration({ task, maxIterations, plan, cancel, now }: Ende
     return { action: 'succeed', message }
   }
   if (cancel !== undefined) return { action: 'cancel', message: cancel }
-  const usedUp = explainIterationsUsedUp(task, done) ?? explainTimeUsedUp(task, now)
+  const usedUp = explainIterationsUsedUp(task, done, bounds) ?? explainTimeUsedUp(task, now, bounds)
   if (usedUp !== undefined) return { action: 'fail', message: usedUp }
   if (task.spec.suspend) {
     const message = `suspended after ${countIterations(done)}; set spec.suspend to false to go on`
@@ -69,7 +67,7 @@ export function restsBetweenIterations({ status }: Task): boolean {
 }
 
 /** What the present iteration alone took, which the retry policy counts. */
-export function countsOfIteration({ status }: Task): Required<RetryCounts> {
+export function countsOfIteration({ status }: Pick<Task, 'status'>): Required<RetryCounts> {
   const { attempts = 0, interruptions = 0, parkings = 0 } = status ?? {}
   const earlier = status?.earlierIterations
   return {

@@ -61,6 +61,22 @@ describe('a budget of time', () => {
   })
 })
 
+describe('what a budget of the service allows each task', () => {
+  const bounds = [{ name: 'team', maxDuration: '20m', maxIterations: 2 }]
+
+  it('holds beside its own budget: the nearer one counts', () => {
+    expect(timeLeftMs(makeTask(undefined), now, bounds)).toBe(-600_000)
+    expect(timeLeftMs(makeTask({ maxDuration: '31m' }), now, [{ name: 'far', maxDuration: '2h' }])).toBe(60_000)
+    expect(explainTimeUsedUp(makeTask({ maxDuration: '1h' }), now, bounds)).toBe(
+      'the budget "team" of 20m for task "goal" is used up: it began 30m ago; raise its maxTaskDuration and start it again',
+    )
+    expect(explainIterationsUsedUp(makeTask({ maxIterations: 9 }), 2, bounds)).toMatch(
+      /^the budget "team" of 2 iterations .* raise its maxTaskIterations/,
+    )
+    expect(explainIterationsUsedUp(makeTask(undefined), 1, bounds)).toBeUndefined()
+  })
+})
+
 it('a budget of iterations is used up with the last of them', () => {
   expect(explainIterationsUsedUp(makeTask({ maxIterations: 4 }), 3)).toBeUndefined()
   expect(explainIterationsUsedUp(makeTask({ maxIterations: 3 }), 3)).toMatch(

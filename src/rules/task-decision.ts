@@ -6,7 +6,7 @@ import { findCondition } from './conditions.ts'
 import { countsOfIteration } from './iteration.ts'
 import { isParked, isResumed, type ParkReason, type ParkView } from './parking.ts'
 import { type AttemptFailure, countRuns, maxInterruptions, mayRetry, reasonOf, retryDelayMs } from './retry.ts'
-import { explainTimeUsedUp, timeLeftMs } from './task-budget.ts'
+import { explainTimeUsedUp, type TaskBound, timeLeftMs } from './task-budget.ts'
 
 /** The observed state of the live attempt (the same shape as in the workloads port). */
 export type AttemptState =
@@ -63,7 +63,12 @@ type DecisionInput = {
   now: Date
   /** In [0, 1): jitter for retry delays. */
   random: number
+  /** What budgets of the service allow each task; absent: nothing is bounded. */
+  bounds?: readonly TaskBound[]
 }
+
+/** When it is decided, and what bounds hold then. */
+type Moment = Pick<DecisionInput, 'now' | 'bounds'>
 
 /** How often to look at a running attempt that reports nothing. */
 export const watchIntervalMs = 30_000
@@ -169,9 +174,9 @@ function isOverdue(task: Task, attempt: AttemptState, now: Date): boolean {
 }
 
 /** When to look at a running task again even if nothing happens: at its deadline at the latest. */
-export function watchDelayMs(task: Task, now: Date, attempt?: AttemptState): number {
+export function watchDelayMs(task: Task, { now, bounds }: Moment, attempt?: AttemptState): number {
   const remaining = (deadlineOf(task, attempt)?.getTime() ?? Number.POSITIVE_INFINITY) - now.getTime()
-  const ofBudget = timeLeftMs(task, now) ?? Number.POSITIVE_INFINITY
+  const ofBudget = timeLeftMs(task, now, bounds) ?? Number.POSITIVE_INFINITY
   return Math.min(watchIntervalMs, Math.max(0, Math.min(remaining, ofBudget)))
 }
 
@@ -190,23 +195,24 @@ function decideEnded(task: Task, attempt: AttemptState, random: number): TaskDec
   }
 }
 
-function decideWatch(task: Task, attempt: AttemptState, now: Date): TaskDecision {
-  const lookAgainMs = watchDelayMs(task, now, attempt)
+function decideWatch(task: Task, attempt: AttemptState, moment: Moment): TaskDecision {
+  const lookAgainMs = watchDelayMs(task, moment, attempt)
   if (attempt.phase !== 'Pending' || attempt.reason === undefined) return { action: 'watch', lookAgainMs }
   const { reason, message = 'it is held up' } = attempt
   return { action: 'watch', lookAgainMs, heldUp: { reason, message } }
 }
 
-function failForTime(task: Task, now: Date): TaskDecision | undefined {
-  const message = explainTimeUsedUp(task, now)
+function failForTime(task: Task, { now, bounds }: Moment): TaskDecision | undefined {
+  const message = explainTimeUsedUp(task, now, bounds)
   return message === undefined ? undefined : { action: 'fail', reason: 'BudgetExceeded', message }
 }
 
 /** Parked: until what it waits for has come, or its time is up. Without a record of that it goes on at once. */
-function decideParked({ task, parking }: TaskView, now: Date): TaskDecision {
+function decideParked({ task, parking }: TaskView, moment: Moment): TaskDecision {
+  const { now, bounds } = moment
   const cancel = describeCancel(task)
   if (cancel !== undefined) return { action: 'cancel', message: cancel }
-  const usedUp = failForTime(task, now)
+  const usedUp = failForTime(task, moment)
   if (usedUp !== undefined) return usedUp
   const leftMs = (end: Date | undefined) => (end === undefined ? undefined : end.getTime() - now.getTime())
   const untilDeadline = leftMs(deadlineOf(task, undefined))
@@ -215,7 +221,7 @@ function decideParked({ task, parking }: TaskView, now: Date): TaskDecision {
   }
   const isOver = parking === undefined || parking.isOver
   if (isOver && !task.spec.suspend) return { action: 'resume' }
-  const ends = [untilDeadline, timeLeftMs(task, now), isOver ? undefined : leftMs(parking.until)]
+  const ends = [untilDeadline, timeLeftMs(task, now, bounds), isOver ? undefined : leftMs(parking.until)]
   const soonest = Math.min(...ends.map((left) => left ?? Number.POSITIVE_INFINITY))
   return soonest === Number.POSITIVE_INFINITY ? { action: 'rest' } : { action: 'rest', lookAgainMs: soonest }
 }
@@ -226,19 +232,20 @@ function decidePark({ phase }: AttemptState, parking: ParkView | undefined): Tas
   return { action: 'park', reason: parking.reason, message: parking.message }
 }
 
-function decideRunning(view: TaskView, { now, random }: DecisionInput): TaskDecision {
+function decideRunning(view: TaskView, input: DecisionInput): TaskDecision {
+  const { now, random } = input
   const { task, attempt = { phase: 'Missing' }, parking } = view
-  if (isParked(task)) return decideParked(view, now)
+  if (isParked(task)) return decideParked(view, input)
   if (hasSucceeded(view)) return { action: 'succeed', message: 'task completed successfully' }
   const cancel = describeCancel(task)
   if (cancel !== undefined) return { action: 'cancel', message: cancel }
   const failedOtherwise = attempt.phase === 'Failed' && !isLost(attempt)
-  const usedUp = failedOtherwise ? undefined : failForTime(task, now)
+  const usedUp = failedOtherwise ? undefined : failForTime(task, input)
   if (usedUp !== undefined) return usedUp
   if (!failedOtherwise && isOverdue(task, attempt, now)) {
     return { action: 'fail', reason: 'TimedOut', message: describeTimeout(task) }
   }
-  return decidePark(attempt, parking) ?? decideEnded(task, attempt, random) ?? decideWatch(task, attempt, now)
+  return decidePark(attempt, parking) ?? decideEnded(task, attempt, random) ?? decideWatch(task, attempt, input)
 }
 
 const suspended = {
@@ -247,8 +254,9 @@ const suspended = {
   message: 'suspended; set spec.suspend to false to start it',
 } as const
 
-function decidePending(task: Task, now: Date): TaskDecision {
-  const usedUp = failForTime(task, now)
+function decidePending(task: Task, moment: Moment): TaskDecision {
+  const { now, bounds } = moment
+  const usedUp = failForTime(task, moment)
   if (usedUp !== undefined) return usedUp
   if (task.spec.suspend) return suspended
   const notBefore = task.status?.nextRetryTime === undefined ? 0 : Date.parse(task.status.nextRetryTime)
@@ -258,7 +266,7 @@ function decidePending(task: Task, now: Date): TaskDecision {
     action: 'wait',
     reason: 'RetryDelay',
     message: task.status?.message ?? 'waiting before the next run',
-    lookAgainMs: Math.min(lookAgainMs, Math.max(0, timeLeftMs(task, now) ?? lookAgainMs)),
+    lookAgainMs: Math.min(lookAgainMs, Math.max(0, timeLeftMs(task, now, bounds) ?? lookAgainMs)),
   }
 }
 
@@ -272,5 +280,5 @@ export function decideTask(view: TaskView, input: DecisionInput): TaskDecision {
   const cancel = describeCancel(task)
   if (cancel !== undefined) return { action: 'cancel', message: cancel }
   if (task.spec.schedule !== undefined) return { action: 'schedule' }
-  return decidePending(task, input.now)
+  return decidePending(task, input)
 }

@@ -41,6 +41,14 @@ describe('a change of a task', () => {
     ).toBe(0)
   })
 
+  it('counts the first attempt of a further iteration as no retry, and its own retries anew', () => {
+    const second = { iteration: 1, earlierIterations: { attempts: 2, interruptions: 0, parkings: 0 } }
+    const between: TaskStatus = { phase: 'Pending', attempts: 2, ...second }
+    expect(measureChange(task(running(2)), between).retries).toBe(0)
+    expect(measureChange(task(between), running(3, second)).retries).toBe(0)
+    expect(measureChange(task({ ...between, attempts: 3 }), running(4, second)).retries).toBe(1)
+  })
+
   it('reports the running time at the end, and none for a task that never started', () => {
     const done: TaskStatus = { ...running(1), phase: 'Succeeded', completionTime: at(12.5) }
     expect(measureChange(task(running(1)), done)).toEqual({

@@ -1,5 +1,7 @@
 // What a change of a task's status says about its waiting time, running time and retries.
 import { type Task, type TaskStatus, terminalPhases } from '../contract/resources/task.ts'
+import { countsOfIteration } from './iteration.ts'
+import { countRuns } from './retry.ts'
 
 export type TaskMeasure = {
   type: Task['spec']['type']
@@ -14,9 +16,9 @@ function secondsBetween(from: string | undefined, to: string | undefined): numbe
   return Math.max(0, Date.parse(to) - Date.parse(from)) / 1000
 }
 
-/** Runs after the first that were not caused by an interruption. */
-function retriesOf({ attempts = 0, interruptions = 0 }: TaskStatus): number {
-  return Math.max(0, attempts - 1 - interruptions)
+/** Runs of the present iteration after its first that no interruption or wait has caused. */
+function retriesOf(status: TaskStatus): number {
+  return Math.max(0, countRuns(countsOfIteration({ status })) - 1)
 }
 
 function waitOf(task: Task, after: TaskStatus): number | undefined {

@@ -1,5 +1,6 @@
 // Budgets of single tasks: what the controller ends because of them.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { BudgetSpec } from '../../src/contract/api/budgets.ts'
 import type { Task } from '../../src/contract/resources/task.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { type Bench, openBench } from './bench.ts'
@@ -84,6 +85,21 @@ describe('a task with a budget', () => {
       expect(await failure(name)).toMatch(/^the budget of 10m for task .* raise its spec\.budget\.maxDuration/)
     }
     expect(bench.workloads.stopped).toContain('command')
+  })
+
+  it('fails for the budget of its agent or namespace for each task, which names itself', async () => {
+    const put = (name: string, spec: object) => bench.records.budgets.put({ name, spec: BudgetSpec.parse(spec) })
+    await put('leads', { scope: { namespace: 'default', agent: 'lead' }, maxTaskIterations: 1 })
+    await put('team', { scope: { namespace: 'default' }, maxTaskDuration: '10m' })
+    await put('others', { scope: { namespace: 'other' }, maxTaskDuration: '1s', maxTaskIterations: 1 })
+    await bench.submitTask('goal', autonomous)
+    await bench.submitTask('command')
+    await bench.running('goal')
+    await bench.running('command')
+    await succeed('goal')
+    expect(await failure('goal')).toMatch(/^the budget "leads" of 1 iteration for task "goal" .* maxTaskIterations/)
+    bench.clock.jump(601_000)
+    expect(await failure('command')).toMatch(/^the budget "team" of 10m for task "command" .* maxTaskDuration/)
   })
 
   it('fails after its iterations, and goes on when they are raised in time', async () => {

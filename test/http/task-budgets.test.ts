@@ -128,5 +128,8 @@ describe('usage', () => {
     ])
     expect(await leftOf('agent', 'lead')).toEqual([{ name: 'lead', cost: 0, currency: 'USD', usedUp: true }])
     expect(await leftOf('model', 'm')).toBeUndefined()
+    await put('each', { scope: { namespace: 'default' }, maxTaskDuration: '2h', maxTaskIterations: 5 })
+    expect(await leftOf('task', 'goal')).toEqual([{ name: 'each', seconds: 7200, iterations: 5, usedUp: false }])
+    expect(await leftOf('namespace', 'default')).toHaveLength(1)
   })
 })

@@ -76,6 +76,17 @@ describe('what was read from a cache, and written to one', () => {
 })
 
 describe('svc budget', () => {
+  it('bounds the time and the iterations of each task', async () => {
+    const set = await svc('-n', 'other', 'budget', 'set', 'patience', '--task-time', '24h', '--task-iterations', '50')
+    expect([set.code, set.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^budget patience set: 24h or 50 iterations a task,/),
+    ])
+    expect((await svc('budget', 'list')).stdout).toMatch(/patience +namespace other +24h or 50 iterations a task/)
+    expect((await svc('budget', 'set', 'patience', '--task-time', 'soon')).code).toBe(2)
+    expect((await svc('budget', 'delete', 'patience')).code).toBe(0)
+  })
+
   it('sets, lists and removes budgets, which refuse with a reason', async () => {
     const set = await svc('-n', 'default', 'budget', 'set', 'tiny', '--tokens', '0.001k', '--per', 'day')
     expect([set.code, set.stdout]).toEqual([

@@ -11,7 +11,7 @@ import {
 import { SvcError } from '../../errors.ts'
 import { printAnswer, printList } from '../answers.ts'
 import type { CliContext } from '../context.ts'
-import { readGlobalOptions } from '../global-options.ts'
+import { readCount, readGlobalOptions } from '../global-options.ts'
 import type { Column } from '../output.ts'
 import { tryReadTokens } from '../task-budget.ts'
 import { typed } from '../typed.ts'
@@ -23,6 +23,8 @@ type SetOptions = {
   tokens?: string
   cost?: string
   currency?: string
+  taskTime?: string
+  taskIterations?: string
   per: BudgetSpec['period']
 }
 
@@ -34,6 +36,8 @@ export function addBudgetCommands(program: Command, context: CliContext): void {
     .option('--tokens <count>', 'most tokens in and out, such as 500k or 2M')
     .option('--cost <amount>', 'most money, by the prices of the providers')
     .option('--currency <code>', 'of --cost (default: USD)')
+    .option('--task-time <duration>', 'longest time of each task, such as 24h')
+    .option('--task-iterations <count>', 'most iterations of each task of an autonomous agent')
     .addOption(new Option('--per <period>', 'when it resets, in UTC').choices(budgetPeriods).default('month'))
     .option('--for-token <id>', `what this token and its tasks use (${typed('token list')})`)
     .option('--for-caller <id>', `what this caller and its tasks use (${typed('usage --by caller')})`)
@@ -89,7 +93,10 @@ async function setBudget(name: string, given: SetOptions, { command, context }: 
   const { forToken: token, forCaller: caller, forAgent: agent, tokens, cost, currency, per: period } = given
   const client = await context.connect(options)
   const scope = omitAbsent({ namespace: options.namespace, agent, token, caller })
-  const limits = { maxTokens: readTokens(tokens), maxCost: readMoney(cost), currency }
+  const { taskTime: maxTaskDuration, taskIterations } = given
+  const maxTaskIterations = taskIterations === undefined ? undefined : readCount('--task-iterations', taskIterations)
+  const perTask = { maxTaskDuration, maxTaskIterations }
+  const limits = { maxTokens: readTokens(tokens), maxCost: readMoney(cost), currency, ...perTask }
   const made = await client.call(putBudget, { params: { name }, body: { scope, period, ...omitAbsent(limits) } })
   await printAnswer(
     context,
@@ -99,10 +106,19 @@ async function setBudget(name: string, given: SetOptions, { command, context }: 
   )
 }
 
-function describeMost({ spec: { maxTokens, maxCost, currency, period } }: BudgetItem): string {
-  const parts = [maxTokens !== undefined && `${maxTokens} tokens`, maxCost !== undefined && `${maxCost} ${currency}`]
-  const each = period === 'total' ? '' : ` a ${period}`
-  return parts.filter((part) => part !== false).join(' or ') + each
+function joinLimits(parts: (string | false)[], each: string): string[] {
+  const given = parts.filter((part) => part !== false)
+  return given.length === 0 ? [] : [given.join(' or ') + each]
+}
+
+function describeMost({ spec }: BudgetItem): string {
+  const { maxTokens, maxCost, currency, period, maxTaskDuration, maxTaskIterations } = spec
+  const all = [maxTokens !== undefined && `${maxTokens} tokens`, maxCost !== undefined && `${maxCost} ${currency}`]
+  const each = [
+    maxTaskDuration !== undefined && maxTaskDuration,
+    maxTaskIterations !== undefined && `${maxTaskIterations} iterations`,
+  ]
+  return [...joinLimits(all, period === 'total' ? '' : ` a ${period}`), ...joinLimits(each, ' a task')].join(', ')
 }
 
 function describeSpent({ spec, spent }: BudgetItem): string {

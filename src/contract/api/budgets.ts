@@ -1,5 +1,6 @@
 // Budgets: the tokens or the money that may be used in a day, in a month or in total.
 import { z } from 'zod'
+import { PositiveDuration } from '../duration.ts'
 import { field, notBoth, publishedMark } from '../field.ts'
 import { Name, Timestamp } from '../resources/metadata.ts'
 import { ListMetadata } from './list.ts'
@@ -39,6 +40,8 @@ export const BudgetScope = z
   })
 export type BudgetScope = z.infer<typeof BudgetScope>
 
+const limitNames = ['maxTokens', 'maxCost', 'maxTaskDuration', 'maxTaskIterations'] as const
+
 /** What is limited, for whom and in which period. */
 export const BudgetSpec = z
   .strictObject({
@@ -49,7 +52,7 @@ export const BudgetSpec = z
     ),
     maxTokens: field(
       z.int().min(0).max(1_000_000_000_000).optional(),
-      'Most tokens in and out, counted and estimated. This or `maxCost` is required.',
+      'Most tokens in and out, counted and estimated. One of the four limits is required.',
       5_000_000,
     ),
     maxCost: field(
@@ -65,14 +68,24 @@ export const BudgetSpec = z
       'Currency of `maxCost` (ISO 4217).',
       'EUR',
     ),
+    maxTaskDuration: field(
+      PositiveDuration.optional(),
+      'Longest time of each task from the start of its first attempt, as a duration. The period means nothing to it.',
+      '24h',
+    ),
+    maxTaskIterations: field(
+      z.int().min(1).optional(),
+      'Most iterations of each task of an autonomous agent. The period means nothing to it.',
+      50,
+    ),
   })
-  .refine(({ maxTokens, maxCost }) => maxTokens !== undefined || maxCost !== undefined, {
+  .refine((spec) => limitNames.some((name) => spec[name] !== undefined), {
     path: ['maxTokens'],
-    message: 'or maxCost is required',
+    message: 'or maxCost, maxTaskDuration or maxTaskIterations is required',
   })
   .meta({
     id: 'BudgetSpec',
-    [publishedMark]: { anyOf: [{ required: ['maxTokens'] }, { required: ['maxCost'] }] },
+    [publishedMark]: { anyOf: limitNames.map((name) => ({ required: [name] })) },
   })
 export type BudgetSpec = z.infer<typeof BudgetSpec>
 

@@ -1,7 +1,8 @@
 // What the steps of a reconcile share.
 import type { Task } from '../../contract/resources/task.ts'
+import { spenderOf } from '../../rules/budget.ts'
 import { parentOf } from '../../rules/family.ts'
-import { timeLeftMs } from '../../rules/task-budget.ts'
+import { type TaskBound, timeLeftMs } from '../../rules/task-budget.ts'
 import type { Enqueue, Reconciled } from '../engine/controller.ts'
 import { formatKey } from '../engine/key.ts'
 import type { TaskMemory } from './memory.ts'
@@ -31,11 +32,20 @@ export function siblingsOf(task: Task): string | undefined {
   return task.metadata.labels?.['svc.ai/coordinator'] === 'true' ? parentOf(task)?.uid : undefined
 }
 
+/** What budgets allow each task of its namespace, agent and creator. While they cannot be read nothing is bounded. */
+export async function readBounds({ spending }: Pick<TaskContext, 'spending'>, task: Task): Promise<TaskBound[]> {
+  try {
+    return (await spending?.taskBounds(spenderOf(task))) ?? []
+  } catch {
+    return []
+  }
+}
+
 /** The platform's timers have 31 bits. */
 export const longestTimerMs = 86_400_000
 
 /** For a task that nothing else wakes: another look when the time of its budget is up. */
-export function lookWhenTimeIsUp({ clock }: Pick<TaskContext, 'clock'>, task: Task): Reconciled {
-  const left = timeLeftMs(task, clock.now())
+export async function lookWhenTimeIsUp(context: TaskContext, task: Task): Promise<Reconciled> {
+  const left = timeLeftMs(task, context.clock.now(), await readBounds(context, task))
   return left === undefined ? undefined : { requeueAfterMs: Math.min(longestTimerMs, Math.max(0, left)) }
 }

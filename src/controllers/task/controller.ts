@@ -1,6 +1,6 @@
 // The Task controller: reads a task by name, decides purely, carries out the one decision, says when to look again.
 import { structuredResultType } from '../../contract/api/structured-result.ts'
-import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
+import { hasStarted, isTerminalPhase, type Task } from '../../contract/resources/task.ts'
 import type { ResultInfo } from '../../ports/results.ts'
 import type { WorkloadState } from '../../ports/workloads.ts'
 import { owesCallback } from '../../rules/callback.ts'
@@ -12,7 +12,7 @@ import { type Controller, createPushSource, defineController, type Reconciled } 
 import { parseKey } from '../engine/key.ts'
 import { createCallbackController } from './callbacks.ts'
 import { updateChildTasks } from './children.ts'
-import { attemptOf, keyOf, longestTimerMs, siblingsOf, type TaskContext } from './context.ts'
+import { attemptOf, keyOf, longestTimerMs, readBounds, siblingsOf, type TaskContext } from './context.ts'
 import { removeEnded } from './expiry.ts'
 import { createTaskSources } from './feed.ts'
 import { closeInterrupted, failTask, finishTask, saveOutput, scheduleRetry, stopAttempt } from './finish.ts'
@@ -127,7 +127,9 @@ async function reconcileTask(context: TaskContext, key: string): Promise<Reconci
   }
   const task = isTerminalPhase(stored.status?.phase) ? stored : await ensureFinalizer(context, stored)
   const seen = await observe(context, task)
-  const decision = decideTask({ task, ...seen }, { now: context.clock.now(), random: context.ids.random() })
+  const isUnderWay = hasStarted(task.status) && !isTerminalPhase(task.status?.phase)
+  const bounds = isUnderWay ? await readBounds(context, task) : []
+  const decision = decideTask({ task, ...seen }, { now: context.clock.now(), random: context.ids.random(), bounds })
   return await act(context, task, decision, seen)
 }
 

@@ -5,7 +5,7 @@ import { dropConditions, setCondition } from '../../rules/conditions.ts'
 import { autonomyOf, decideIteration, type IterationStep, restsBetweenIterations } from '../../rules/iteration.ts'
 import { describeCancel } from '../../rules/task-decision.ts'
 import type { Reconciled } from '../engine/controller.ts'
-import { keyOf, lookWhenTimeIsUp, type TaskContext } from './context.ts'
+import { keyOf, lookWhenTimeIsUp, readBounds, type TaskContext } from './context.ts'
 import { finishTask, stopAttempt, sumUsage } from './finish.ts'
 
 async function findAgent(context: TaskContext, task: Task): Promise<Agent | undefined> {
@@ -21,7 +21,8 @@ async function decideNext(context: TaskContext, task: Task): Promise<IterationSt
   if (autonomy === undefined) return undefined
   const plan = await context.records.plans?.get(task.metadata.uid)
   const { maxIterations } = autonomy
-  return decideIteration({ task, maxIterations, plan, cancel: describeCancel(task), now: context.clock.now() })
+  const bounds = await readBounds(context, task)
+  return decideIteration({ task, maxIterations, plan, cancel: describeCancel(task), now: context.clock.now(), bounds })
 }
 
 /** The task stays Running without an attempt and without a place; a change of its spec wakes it. */
@@ -34,7 +35,7 @@ async function rest(context: TaskContext, task: Task, message: string): Promise<
   if (restsBetweenIterations(task)) await context.recorder.write(task, change)
   else await context.recorder.move(task, event, change)
   context.memory.scheduler.release(keyOf(task))
-  return lookWhenTimeIsUp(context, task)
+  return await lookWhenTimeIsUp(context, task)
 }
 
 type Next = Extract<IterationStep, { action: 'next' }>

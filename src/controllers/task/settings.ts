@@ -15,6 +15,7 @@ import type { WorkloadLimits, Workloads } from '../../ports/workloads.ts'
 import type { AgentPrograms } from '../../rules/agent-programs.ts'
 import type { Spender } from '../../rules/budget.ts'
 import type { ContextMode } from '../../rules/context-token.ts'
+import type { TaskBound } from '../../rules/task-budget.ts'
 import type { PropagationSettings } from '../../rules/token-propagation.ts'
 import type { Log } from '../engine/controller.ts'
 
@@ -84,6 +85,8 @@ export type TaskObserver = Pick<Metrics, 'observeTask' | 'countTimelineEvents'>
 export type Spending = {
   /** BudgetExceeded when a budget that covers the spender is used up. */
   require(spender: Spender): void | Promise<void>
+  /** What budgets that cover the spender allow each single task. */
+  taskBounds(spender: Spender): TaskBound[] | Promise<TaskBound[]>
 }
 
 /** Checks the budgets of single tasks. */

@@ -46,7 +46,7 @@ export async function holdTask(context: TaskContext, task: Task, { reason, messa
   const conditions = setCondition(left, condition, context.clock.now())
   await noteWaiting(context, task, { queuedReason: reason, message, conditions })
   context.memory.scheduler.release(key)
-  return lookWhenTimeIsUp(context, task)
+  return await lookWhenTimeIsUp(context, task)
 }
 
 /** Waits for a missing reference, and fails the task when it does not appear (TASK-035). */
@@ -176,7 +176,7 @@ async function launch(context: TaskContext, task: Task, references: References):
     return await handleRefusal(context, running, error)
   }
   memory.scheduler.setStarted(key)
-  return { requeueAfterMs: watchDelayMs(running, clock.now(), { phase: 'Pending' }) }
+  return { requeueAfterMs: watchDelayMs(running, { now: clock.now() }, { phase: 'Pending' }) }
 }
 
 /** The workload could not be started: no capacity after all, or a failure of the attempt. */

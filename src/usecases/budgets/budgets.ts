@@ -16,10 +16,10 @@ export type BudgetUsecases = {
 }
 
 function toItem({ limit, spent, since, usedUp }: BudgetState): BudgetItem {
-  const { name, scope, period, maxTokens, maxCost, currency } = limit
+  const { name, scope, period, maxTokens, maxCost, currency, maxTaskDuration, maxTaskIterations } = limit
   return {
     name,
-    spec: { scope, period, maxTokens, maxCost, currency },
+    spec: { scope, period, maxTokens, maxCost, currency, maxTaskDuration, maxTaskIterations },
     spent: {
       tokens: spent.tokens,
       cost: spent.costs[currency] ?? 0,

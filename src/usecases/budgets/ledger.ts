@@ -8,6 +8,7 @@ import { addUsage, noUsage, type TokenUsage } from '../../llm/messages.ts'
 import { type Cost, computeCost } from '../../llm/token-usage.ts'
 import type { Ports } from '../../ports/index.ts'
 import { coversSpender, explainUsedUp, isUsedUp, type Limit, type Spender, startOfPeriod } from '../../rules/budget.ts'
+import type { TaskBound } from '../../rules/task-budget.ts'
 import { countAll, tokensOf } from '../providers/estimated-tokens.ts'
 import { type Account, addSpent, openAccount, type SpentSums, sumOf } from './account.ts'
 
@@ -25,6 +26,8 @@ export interface BudgetLedger {
    * promise only when sums must be read first: after a pause, or for a limit that is checked for the first time.
    */
   require(spender: Spender, own?: Limit): void | Promise<void>
+  /** What the budgets that cover the spender allow each single task. A promise only after a pause, as above. */
+  taskBounds(spender: Spender): TaskBound[] | Promise<TaskBound[]>
   /** Counts usage before a record holds it; does nothing when no budget covers it. */
   count(spender: Spender, used: Used): Counted
   /** The usage is recorded now: the next look at the store will find it. */
@@ -41,8 +44,8 @@ const lookEveryMs = 3000
 const awakeMs = 30_000
 
 function toLimit({ name, spec }: { name: string; spec: Omit<Limit, 'name'> }): Limit {
-  const { scope, period, maxTokens, maxCost, currency } = spec
-  return { name, scope, period, maxTokens, maxCost, currency }
+  const { scope, period, maxTokens, maxCost, currency, maxTaskDuration, maxTaskIterations } = spec
+  return { name, scope, period, maxTokens, maxCost, currency, maxTaskDuration, maxTaskIterations }
 }
 
 function costsOf({ usage, estimated, price }: Used): Cost | undefined {
@@ -151,7 +154,24 @@ export function createBudgetLedger({ records, clock }: Pick<Ports, 'records' | '
     if (own !== undefined) await checkOwn(own)
   }
 
+  function listBounds(spender: Spender): TaskBound[] {
+    const limits = accounts.map(({ limit }) => limit).filter(({ scope }) => coversSpender(scope, spender))
+    return limits.flatMap(({ name, maxTaskDuration: maxDuration, maxTaskIterations: maxIterations }) =>
+      maxDuration === undefined && maxIterations === undefined ? [] : [{ name, maxDuration, maxIterations }],
+    )
+  }
+
+  async function listBoundsLater(spender: Spender): Promise<TaskBound[]> {
+    await look()
+    if (!isAwake) wake()
+    return listBounds(spender)
+  }
+
   return {
+    taskBounds(spender) {
+      askedAt = now().getTime()
+      return isAwake ? listBounds(spender) : listBoundsLater(spender)
+    },
     require(spender, own) {
       askedAt = now().getTime()
       if (!isAwake) return requireLater(spender, own)

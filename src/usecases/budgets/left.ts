@@ -3,8 +3,8 @@ import type { BudgetLeft } from '../../contract/api/usage.ts'
 import { dropUndefined } from '../../contract/json.ts'
 import type { Ports } from '../../ports/index.ts'
 import type { UsageGroup, UsageSum } from '../../ports/usage.ts'
-import { endOfPeriod, type LimitScope } from '../../rules/budget.ts'
-import type { TaskLeft } from '../../rules/task-budget.ts'
+import { endOfPeriod, type Limit, type LimitScope, spenderOf } from '../../rules/budget.ts'
+import { leftWithin, type TaskLeft } from '../../rules/task-budget.ts'
 import type { BudgetLedger, BudgetState } from './ledger.ts'
 import type { TaskBudgets } from './task-budgets.ts'
 
@@ -20,6 +20,11 @@ const mostTasks = 200
 function isExactly(scope: LimitScope, wanted: LimitScope): boolean {
   const fields = ['namespace', 'agent', 'token', 'caller'] as const
   return fields.every((field) => scope[field] === wanted[field])
+}
+
+/** A budget may also bound nothing but each single task. */
+function boundsSum({ maxTokens, maxCost }: Limit): boolean {
+  return maxTokens !== undefined || maxCost !== undefined
 }
 
 /** The scopes that a sum is about. */
@@ -68,7 +73,13 @@ export function createBudgetsLeft(
     // A later task of the same name has a budget of its own.
     if (task === undefined || task.metadata.uid !== taskUid) return []
     const left = await taskBudgets.left(task)
-    return left === undefined ? [] : [describeTask(left, task.spec.budget?.currency)]
+    const own = left === undefined ? [] : [describeTask(left, task.spec.budget?.currency)]
+    const bounds = await ledger.taskBounds(spenderOf(task))
+    const now = clock.now()
+    return [
+      ...own,
+      ...bounds.map((bound) => ({ name: bound.name, ...describeTask(leftWithin(bound, task, now), undefined) })),
+    ]
   }
 
   return {
@@ -81,7 +92,9 @@ export function createBudgetsLeft(
       const now = clock.now()
       return sums.map((sum) => {
         const scopes = scopesOf(groupBy, sum)
-        const own = states.filter(({ limit }) => scopes.some((scope) => isExactly(limit.scope, scope)))
+        const own = states.filter(
+          ({ limit }) => boundsSum(limit) && scopes.some((scope) => isExactly(limit.scope, scope)),
+        )
         return own.map((state) => describeState(state, now))
       })
     },
