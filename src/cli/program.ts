@@ -32,6 +32,7 @@ const groups: Record<string, () => Promise<AddCommands>> = {
   skill: kinds('skill'),
   configmap: kinds('configmap'),
   secret: async () => (await import('./commands/secret.ts')).addSecretCommands,
+  approvals: async () => (await import('./commands/approvals.ts')).addApprovalCommands,
   session: async () => (await import('./commands/session.ts')).addSessionCommands,
   whoami: async () => (await import('./commands/contexts.ts')).addWhoamiCommand,
   login: async () => (await import('./commands/login.ts')).addLoginCommand,

@@ -158,6 +158,10 @@ const agentRules: ValidationRule[] = [
     message: 'execution.workspace has no effect on an agent; set it on the task',
   },
   {
+    rule: `!(${has('coordination.approvalRequiredTools')}) || size(self.coordination.approvalRequiredTools) == 0 || (${equals('coordination.enabled', 'true')})`,
+    message: 'coordination.approvalRequiredTools has no effect without coordination.enabled; set both',
+  },
+  {
     rule: `!(${equals('coordination.autonomous', 'true')}) || (${equals('coordination.enabled', 'true')})`,
     message: 'coordination.autonomous has no effect without coordination.enabled; set both',
   },

@@ -1,8 +1,6 @@
 // What tasks have asked people for, and who answered. They are kept until their task is deleted.
+import type { ApprovalState } from '../contract/api/approvals.ts'
 import type { CallerIdentity } from '../contract/api/caller.ts'
-
-export const approvalStates = ['pending', 'approved', 'declined', 'expired'] as const
-export type ApprovalState = (typeof approvalStates)[number]
 
 export type ApprovalDraft = {
   namespace: string

@@ -1,5 +1,7 @@
 // What a coordinating model may do: make tasks and agents below its own task, wait for them, and talk to its family.
 import type {
+  ApprovalAnswerSeen,
+  AskApproval,
   CancelChild,
   CreateHelper,
   DelegateContainer,
@@ -24,6 +26,8 @@ export interface Coordination {
   createAgent(args: CreateHelper): Promise<{ name: string; status: string }>
   /** NotFound for an agent that it did not make. */
   deleteAgent(args: DeleteHelper): Promise<{ name: string; status: string }>
+  /** Asks a person, once for each call; answers at once. */
+  askApproval(call: string, args: AskApproval): Promise<ApprovalAnswerSeen>
   /** NotFound for a task outside the family. */
   send(args: SendToSibling): Promise<void>
   /** Unread messages, oldest first. */

@@ -73,6 +73,9 @@ type Moment = Pick<DecisionInput, 'now' | 'bounds'>
 /** How often to look at a running attempt that reports nothing. */
 export const watchIntervalMs = 30_000
 
+/** How often to look for an answer whose sign was lost, because the service stopped just after it. */
+const approvalIntervalMs = 300_000
+
 /** The presence of this annotation asks for the task to be cancelled; its value is the reason. */
 export const cancelAnnotation = 'svc.ai/cancel-requested'
 
@@ -221,7 +224,8 @@ function decideParked({ task, parking }: TaskView, moment: Moment): TaskDecision
   }
   const isOver = parking === undefined || parking.isOver
   if (isOver && !task.spec.suspend) return { action: 'resume' }
-  const ends = [untilDeadline, timeLeftMs(task, now, bounds), isOver ? undefined : leftMs(parking.until)]
+  const again = parking?.reason === 'WaitingForApproval' ? approvalIntervalMs : undefined
+  const ends = [untilDeadline, timeLeftMs(task, now, bounds), again, isOver ? undefined : leftMs(parking.until)]
   const soonest = Math.min(...ends.map((left) => left ?? Number.POSITIVE_INFINITY))
   return soonest === Number.POSITIVE_INFINITY ? { action: 'rest' } : { action: 'rest', lookAgainMs: soonest }
 }

@@ -39,10 +39,10 @@ describe('findTaskProblem', () => {
     ['opencode without a model', agentTask, { runtime: { type: 'opencode' } }, /model.name is required/],
     ['a runtime that is not here', agentTask, { runtime: { type: 'llmo-cli' } }, /llmo-cli is not available/],
     [
-      'approval without autonomy',
+      'approval without coordination',
       { agentRef: { name: 'it' } },
       { tools: [{ name: 'request_approval' }] },
-      /autonomous/,
+      /approvals need an agent with coordination.enabled/,
     ],
     ['a container task without command and image', { type: 'container' }, undefined, /command is required/],
   ])('refuses %s in one sentence [TASK-046]', (_what, spec, its, message) => {

@@ -52,14 +52,13 @@ const checkRuntime: Check = (task, agent, { agentPrograms }) => {
 
 const checkApproval: Check = (task, agent) => {
   const coordination = agent?.spec.coordination
-  const isAutonomous = coordination?.enabled === true && coordination.autonomous
   const names = [
     ...(agent?.spec.tools ?? []).filter((t) => t.enabled).map((t) => t.name),
     ...(task.spec.ai?.tools ?? []),
   ]
   const wantsApproval = names.includes('request_approval') || (coordination?.approvalRequiredTools ?? []).length > 0
-  if (!wantsApproval || isAutonomous) return undefined
-  return 'request_approval needs an agent with coordination.enabled and coordination.autonomous; set both or remove the tool'
+  if (!wantsApproval || coordination?.enabled === true) return undefined
+  return 'approvals need an agent with coordination.enabled; set it, or remove request_approval and approvalRequiredTools'
 }
 
 /** Limits of the task alone; an agent that was stored with more than this keeps running as before. */

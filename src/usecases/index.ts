@@ -3,6 +3,12 @@ import type { Task } from '../contract/resources/task.ts'
 import type { Caller } from '../ports/identity.ts'
 import type { ResourceKey, ResourcePage, ResourceText } from '../ports/resources.ts'
 import { requireFreeToolName } from './admission/tool.ts'
+import {
+  type ApprovalUsecases,
+  createApprovalUsecases,
+  createWorkerApprovals,
+  type WorkerApprovals,
+} from './approvals.ts'
 import { type AuditLog, createAuditLog } from './audit-log.ts'
 import { type BudgetUsecases, createBudgetUsecases } from './budgets/budgets.ts'
 import { createTaskBudgets } from './budgets/task-budgets.ts'
@@ -71,6 +77,7 @@ export type Usecases = {
   tasks: TaskUsecases
   sessions: SessionUsecases
   transcripts: TranscriptUsecases
+  approvals: ApprovalUsecases
   chat: ChatUsecases
   secrets: SecretUsecases
   skills: SkillUsecases
@@ -90,6 +97,7 @@ export type Usecases = {
     WorkerModelCalls &
     WorkerToolTokens &
     DelegationUsecases &
+    WorkerApprovals &
     ChildrenUsecases &
     WorkerCodeRuns
 }
@@ -117,6 +125,7 @@ export function createUsecases(given: UsecaseDeps): Usecases {
     tasks,
     sessions,
     transcripts: createTranscriptUsecases(deps),
+    approvals: createApprovalUsecases(deps),
     chat: createChatUsecases({ ...deps, ...auditForChat(audit, { resources, tasks, sessions }) }),
     secrets: createSecretUsecases(deps),
     skills: createSkillUsecases(deps, resources),
@@ -137,6 +146,7 @@ export function createUsecases(given: UsecaseDeps): Usecases {
       ...createWorkerModelCalls(deps),
       ...createWorkerToolTokens(deps),
       ...createDelegation(deps),
+      ...createWorkerApprovals(deps),
       ...createChildrenUsecases(deps),
       ...createWorkerCodeRuns(deps),
     },

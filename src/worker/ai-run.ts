@@ -111,7 +111,7 @@ function createHost(assignment: WorkAssignment, deps: WorkerDeps, { api, log, li
       files: assignment.task.files,
     },
   })
-  return joinFamily(host, assignment, api.coordination)
+  return joinFamily(host, assignment, { api: api.coordination, redact })
 }
 
 async function execute(run: Run): Promise<AttemptOutcome> {

@@ -20,6 +20,8 @@ export function createCoordinationApi(
     cancel: (args) => patiently((signal) => client.call(routes.cancelChild, { params, body: { args }, signal })),
     createAgent: (args) => patiently((signal) => client.call(routes.createHelper, { params, body: { args }, signal })),
     deleteAgent: (args) => patiently((signal) => client.call(routes.deleteHelper, { params, body: { args }, signal })),
+    askApproval: (call, args) =>
+      patiently((signal) => client.call(routes.askApproval, { params, body: { call, args }, signal })),
     send: async (args) => {
       await patiently((signal) => client.call(routes.sendToFamily, { params, body: { args }, signal }))
     },

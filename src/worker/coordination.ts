@@ -5,6 +5,7 @@ import type { ToolHost } from '../llm/tool-host.ts'
 import type { Redactor } from '../observability/redaction.ts'
 import type { Coordination } from '../ports/coordination.ts'
 import type { Tool } from '../tools/tool.ts'
+import { approveTools } from '../tools/worker-coordination/approved-host.ts'
 import { createCoordinationHost } from '../tools/worker-coordination/coordination-tool.ts'
 import { coordinatorTools, messageTools, writeMessages } from '../tools/worker-coordination/family-tools.ts'
 import { createUpdatePlan } from '../tools/worker-coordination/update-plan.ts'
@@ -23,16 +24,21 @@ export function openCoordination(
 }
 
 /** The host with the tools of the family as well; they take precedence over tools of the same names. */
-export function joinFamily(host: ToolHost, { coordination }: WorkAssignment, api: Coordination): ToolHost {
+export function joinFamily(
+  host: ToolHost,
+  { coordination }: WorkAssignment,
+  { api, redact }: { api: Coordination; redact: Redactor },
+): ToolHost {
   if (coordination === undefined) return host
-  const { iteration, coordinates } = coordination
+  const { iteration, coordinates, approvalRequiredTools: tools = [] } = coordination
   const family = createCoordinationHost(coordinates ? coordinatorTools : messageTools, { coordination: api, iteration })
   const names = new Set(family.list().map(({ name }) => name))
   const list = [...host.list().filter(({ name }) => !names.has(name)), ...family.list()]
-  return {
+  const joined: ToolHost = {
     list: () => list,
     call: (call, signal) => (names.has(call.name) ? family : host).call(call, signal),
   }
+  return tools.length === 0 ? joined : approveTools(joined, { tools, coordination: api, iteration, redact })
 }
 
 /** Messages of the family, which reach the model between its turns. */

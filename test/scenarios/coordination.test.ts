@@ -1,5 +1,6 @@
 // Agents that hand work to others, on the real program: waiting costs no place, and survives the service.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ApprovalItem } from '../../src/contract/api/approvals.ts'
 import type { Task } from '../../src/contract/resources/task.ts'
 import {
   readText,
@@ -15,6 +16,7 @@ import {
   makeFolder,
   readResult,
   removeFolder,
+  runSvc,
   type Service,
   startService,
   waitForPhase,
@@ -264,5 +266,71 @@ describe('a coordinator', () => {
     await start('hasty', 'hasty', 'hasty')
     await waitForPhase(service, 'hasty', 'Succeeded')
     expect(await readResult(service, 'hasty')).toBe('completed: false, Running')
+  })
+})
+
+describe('an approval', () => {
+  const readPending = async (name: string) => {
+    const { body } = await service.call<{ items: ApprovalItem[] }>(
+      'GET',
+      `/api/v1/approvals?taskName=${name}&status=pending`,
+    )
+    return body.items
+  }
+  const waitForQuestion = (name: string) =>
+    waitFor(async () => {
+      const [first] = await readPending(name)
+      return first !== undefined && isParked(await getTask(service, name)) ? first : undefined
+    }, 'the question to be asked, and its task to be parked')
+
+  it('parks the task until a person answers on the command line, also across a kill', async () => {
+    await makeAgent('careful', ['leaf'], { approvalRequiredTools: ['delegate_task'] })
+    scripts.careful = [
+      delegate('leaf', 'first'),
+      delegate('leaf', 'second'),
+      () => call('request_approval', { message: 'May I say it?' }),
+      ({ results }) => say(results.map((one) => one.approved ?? one.status ?? one.error).join(' | ')),
+    ]
+    scripts.first = [() => say('first')]
+    await start('careful', 'careful', 'careful')
+    const first = await waitForQuestion('careful')
+    expect(first).toMatchObject({
+      tool: 'delegate_task',
+      arguments: { agent: 'leaf', prompt: 'case:first' },
+      agentName: 'careful',
+    })
+    expect(await childrenOf('careful')).toEqual([])
+    await service.kill()
+    service = await startService({ folder, flags })
+    const listed = await runSvc(['approvals', 'list'], service.env)
+    expect(listed.stdout).toContain(first.id)
+    const approved = await runSvc(['approvals', 'approve', first.id], service.env)
+    expect(approved).toMatchObject({ code: 0, stdout: expect.stringContaining(`approval ${first.id} approved`) })
+    const second = await waitForQuestion('careful')
+    expect(second.id).not.toBe(first.id)
+    const declined = await runSvc(['approvals', 'decline', second.id, '--reason', 'one is enough'], service.env)
+    expect(declined.code).toBe(0)
+    const third = await waitForQuestion('careful')
+    const shown = await runSvc(['approvals', 'get', third.id], service.env)
+    expect(shown.stdout).toContain('task careful of agent careful asks: May I say it?')
+    expect((await service.call('POST', `/api/v1/approvals/${third.id}/approve`, {})).status).toBe(200)
+    await waitForPhase(service, 'careful', 'Succeeded')
+    expect(await readResult(service, 'careful')).toMatch(
+      /^created \| this call was not run: .* declined it \(one is enough\) \| true$/,
+    )
+    expect(await childrenOf('careful')).toHaveLength(1)
+    const again = await runSvc(['approvals', 'approve', first.id], service.env)
+    expect(again.code).not.toBe(0)
+    expect(again.stderr).toContain('cannot be answered: it is approved')
+  })
+
+  it('that nobody gives in time is refused', async () => {
+    scripts.unheard = [
+      () => call('request_approval', { message: 'anybody?', timeout: '1s' }),
+      ({ results }) => say(`${results[0]?.approved} ${results[0]?.status}`),
+    ]
+    await start('unheard', 'lead', 'unheard')
+    await waitForPhase(service, 'unheard', 'Succeeded')
+    expect(await readResult(service, 'unheard')).toBe('false expired')
   })
 })

@@ -1,8 +1,9 @@
 // Approvals in SQL. That one has expired is read from its time: nothing has to be written for it.
 import { randomUUID } from 'node:crypto'
+import type { ApprovalState } from '../../contract/api/approvals.ts'
 import type { CallerIdentity } from '../../contract/api/caller.ts'
 import { SvcError } from '../../errors.ts'
-import type { Approval, ApprovalQuery, ApprovalState, Approvals } from '../../ports/approvals.ts'
+import type { Approval, ApprovalQuery, Approvals } from '../../ports/approvals.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Database } from './database.ts'
 import { type Fragment, joinSql, listSql, sql } from './statement.ts'

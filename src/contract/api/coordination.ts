@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { PositiveDuration } from '../duration.ts'
 import { field } from '../field.ts'
 import { Name, Timestamp } from '../resources/metadata.ts'
+import { approvalStates } from './approvals.ts'
 import { AgentMessage } from './internal.ts'
 import { ParkWait } from './parking.ts'
 import { defineRoute, errorResponses } from './route.ts'
@@ -314,6 +315,53 @@ export const readInbox = defineVerb({
     upTo: field(z.int().min(0).optional(), 'Only messages up to this number.', 42),
   }),
   answer: z.array(AgentMessage),
+})
+
+/** How long an answer is waited for when nothing else is said. */
+export const defaultApprovalWait = '24h'
+
+const approvalTimeout = field(PositiveDuration.default(defaultApprovalWait), 'Longest wait for an answer.', '24h')
+
+/** Arguments of request_approval. */
+export const RequestApproval = z.strictObject({
+  message: field(
+    z.string().min(1, 'must not be empty').max(4096, 'must be at most 4096 characters'),
+    'What you want to do, why, and what speaks against it. A person decides by this text alone.',
+    'May I delete the branch release-1? Nobody has used it since May.',
+  ),
+  timeout: approvalTimeout,
+})
+export type RequestApproval = z.infer<typeof RequestApproval>
+
+/** What a person is asked. */
+export const AskApproval = z
+  .strictObject({
+    tool: field(z.string().min(1).max(253), 'Tool that would run.', 'delete_agent'),
+    arguments: field(z.record(z.string(), z.unknown()), 'Arguments of the call.', { name: 'helper' }),
+    message: field(z.string().min(1).max(8192), 'What is asked.', 'delete_agent {"name":"helper"}'),
+    timeout: approvalTimeout,
+  })
+  .meta({ id: 'AskApproval' })
+export type AskApproval = z.infer<typeof AskApproval>
+
+/** The answer, or what is left to wait for. */
+export const ApprovalAnswerSeen = z
+  .object({
+    status: field(z.enum(approvalStates), 'How far it is.'),
+    reason: field(z.string().optional(), 'Why, as the person said it.', 'it is still needed'),
+    by: field(z.string().optional(), 'Who answered.', 'ada'),
+    wait: field(ParkWait.optional(), 'Present while nobody has answered.'),
+  })
+  .meta({ id: 'ApprovalAnswerSeen' })
+export type ApprovalAnswerSeen = z.infer<typeof ApprovalAnswerSeen>
+
+export const askApproval = defineVerb({
+  verb: 'approval',
+  summary: 'Ask a person',
+  description:
+    'Asks once for each call, and answers at once. The task parks itself to wait, and asks again when it goes on.',
+  body: z.strictObject({ call, args: AskApproval }),
+  answer: ApprovalAnswerSeen,
 })
 
 /** How often `auto_retry` repeats a task when nothing else is said. */

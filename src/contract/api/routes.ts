@@ -1,5 +1,7 @@
 // The route table: every route of the service, from which the server, the client and OpenAPI are made.
+
 import * as agents from './agents.ts'
+import * as approvals from './approvals.ts'
 import * as audit from './audit.ts'
 import * as auth from './auth.ts'
 import * as budgets from './budgets.ts'
@@ -46,6 +48,7 @@ const rooms = [
   health,
   metrics,
   proxies,
+  approvals,
   coordination,
   internal,
   parking,

@@ -90,6 +90,11 @@ function runtimeProblems(runtime: AgentRuntime, spec: AgentSpec): Problem[] {
 /** Problems across fields; paths are relative to the spec. */
 export function agentProblems(spec: AgentSpec): Problem[] {
   const problems = spec.runtime === undefined ? [] : runtimeProblems(spec.runtime, spec)
+  const { enabled = false, approvalRequiredTools = [] } = spec.coordination ?? {}
+  if (approvalRequiredTools.length > 0 && !enabled) {
+    const path = 'coordination.approvalRequiredTools'
+    problems.push({ path, message: 'has no effect without coordination.enabled; set both' })
+  }
   if (spec.coordination?.autonomous === true && !spec.coordination.enabled) {
     problems.push({ path: 'coordination.autonomous', message: 'has no effect without coordination.enabled; set both' })
   }

@@ -131,6 +131,9 @@ function bindCoordination(bind: Bind, { usecases: { worker } }: HttpDeps): void 
     const { id } = await worker.sendMessage(caller, namespace, message)
     return { json: { id } }
   })
+  bind(coordination.askApproval, async ({ caller, params, body }) => {
+    return { json: await worker.askApproval(caller, params, body) }
+  })
   bind(coordination.readInbox, async ({ caller, params, body }) => {
     return { json: await worker.readMessages(caller, params, body) }
   })

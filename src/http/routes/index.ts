@@ -1,6 +1,7 @@
 // The public routes, noun by noun.
 import type { Bind } from '../bind.ts'
 import { bindAuth, bindTokens, bindUsage } from './account.ts'
+import { bindApprovals } from './approvals.ts'
 import { bindAudit } from './audit.ts'
 import { bindBudgets } from './budgets.ts'
 import { bindChat } from './chat.ts'
@@ -24,6 +25,7 @@ export function bindPublicRoutes(bind: Bind, context: RouteContext): void {
   bindTaskStreams(bind, context)
   bindSessions(bind, context)
   bindTranscripts(bind, context)
+  bindApprovals(bind, context)
   bindChat(bind, context)
   bindAgents(bind, context)
   bindSkills(bind, context)

@@ -17,8 +17,8 @@ export type CoordinationContext = {
 
 export type CoordinationTool = Tool<CoordinationContext>
 
-type HostedCall = { id: string; name: string; args: JsonObject; turn?: number; waited?: ParkWait | undefined }
-type HostedAnswer = { content: string; isError: boolean } | { wait: ParkWait }
+export type HostedCall = { id: string; name: string; args: JsonObject; turn?: number; waited?: ParkWait | undefined }
+export type HostedAnswer = { content: string; isError: boolean } | { wait: ParkWait }
 
 /** Structurally the ToolHost of the loop. */
 export type CoordinationHost = {

@@ -23,6 +23,7 @@ function makeHost(change: Partial<Coordination> = {}) {
     cancel: note('cancel', { taskName: 'a', status: 'cancelled' }),
     createAgent: note('createAgent', { name: 'h', status: 'created' }),
     deleteAgent: note('deleteAgent', { name: 'h', status: 'deleted' }),
+    askApproval: note('askApproval', { status: 'approved', by: 'ann' }),
     send: note('send'),
     readMessages: note('readMessages', []),
     ...change,

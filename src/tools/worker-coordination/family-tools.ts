@@ -6,9 +6,11 @@ import {
   DelegateContainer,
   DelegateTask,
   DeleteHelper,
+  RequestApproval,
   SendToSibling,
   WaitForTasks,
 } from '../../contract/api/coordination.ts'
+import { dropUndefined } from '../../contract/json.ts'
 import type { FamilyMessage } from '../../ports/coordination.ts'
 import { defineTool } from '../tool.ts'
 import { failTool } from '../tool-error.ts'
@@ -118,6 +120,20 @@ function showMessage({ id, fromTask, toTask, content, createdAt }: FamilyMessage
   return { id, fromTask, toTask, content, createdAt }
 }
 
+const requestApproval = defineTool({
+  name: 'request_approval',
+  description:
+    'Asks a person before something that cannot be undone or that you were told to ask about. Waits for the answer, which may take hours.',
+  parameters: RequestApproval,
+  repeatable: true,
+  async run({ message, timeout }, { coordination, call, park }: CoordinationContext) {
+    const args = { tool: 'request_approval', arguments: {}, message, timeout }
+    const { status, reason, by, wait } = await coordination.askApproval(call, args)
+    if (wait !== undefined) park(wait)
+    return { success: true, approved: status === 'approved', status, ...dropUndefined({ by, reason }) }
+  },
+})
+
 /** New messages as the text that a model is told between two turns. */
 export function writeMessages(messages: readonly FamilyMessage[]): string {
   const lines = messages.map(({ fromTask, content }) => JSON.stringify({ from: fromTask, content }))
@@ -136,4 +152,5 @@ export const coordinatorTools: readonly CoordinationTool[] = [
   ...messageTools,
   createAgent,
   deleteAgent,
+  requestApproval,
 ]

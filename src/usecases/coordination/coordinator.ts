@@ -6,7 +6,7 @@ import type { UsecaseDeps } from '../deps.ts'
 import { requireRunningTask, type TaskPath } from '../worker/live-attempt.ts'
 
 /**
- * Forbidden for a task other than the token's own, for an attempt that is not live, and when its agent does not coordinate
+ * Forbidden for a task other than the token's own and for an attempt that is not live; Conflict when its agent does not coordinate
  * (any more).
  */
 export async function requireCoordinator(
@@ -20,7 +20,7 @@ export async function requireCoordinator(
   const agent = key && (await ports.resources.get('Agent', key))
   const coordination = agent?.spec.coordination
   if (agent !== undefined && coordination?.enabled === true) return { task, agent, coordination }
-  throw new SvcError('Forbidden', `the agent of task "${path.taskName}" does not coordinate; set coordination.enabled`)
+  throw new SvcError('Conflict', `the agent of task "${path.taskName}" does not coordinate; set coordination.enabled`)
 }
 
 /** Forbidden for a namespace other than the coordinator's: children live where it lives. */

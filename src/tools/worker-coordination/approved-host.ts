@@ -1,0 +1,57 @@
+// Tools that run only when a person has approved the call.
+import { type ApprovalAnswerSeen, defaultApprovalWait } from '../../contract/api/coordination.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import type { Coordination } from '../../ports/coordination.ts'
+import { failTool } from '../tool-error.ts'
+import { type HostedAnswer, type HostedCall, nameCall } from './coordination-tool.ts'
+
+/** Structurally the ToolHost of the loop. */
+type Host<L> = {
+  list(): L
+  call(call: HostedCall, signal: AbortSignal): Promise<HostedAnswer>
+}
+
+type Approving = {
+  tools: readonly string[]
+  coordination: Pick<Coordination, 'askApproval'>
+  iteration: number
+  /** Takes secrets out of what people are shown. */
+  redact(text: string): string
+}
+
+const longestArguments = 4000
+
+function describe(name: string, args: string): string {
+  return `${name} ${args.length > longestArguments ? `${args.slice(0, longestArguments)}…` : args}`
+}
+
+function explainRefusal({ status, by = 'a person', reason }: ApprovalAnswerSeen): string {
+  const why = status === 'expired' ? 'nobody answered in time' : `${by} declined it`
+  return `this call was not run: ${why}${reason === undefined ? '' : ` (${reason})`}`
+}
+
+/** The same tools; those that are named ask before each call, with its very arguments. */
+export function approveTools<L>(host: Host<L>, { tools, coordination, iteration, redact }: Approving): Host<L> {
+  const guarded = new Set(tools)
+
+  function ask(hosted: HostedCall): Promise<ApprovalAnswerSeen> {
+    const shown = redact(JSON.stringify(hosted.args))
+    return coordination.askApproval(`ask-${nameCall(hosted, iteration)}`, {
+      tool: hosted.name,
+      arguments: JSON.parse(shown) as JsonObject,
+      message: describe(hosted.name, shown),
+      timeout: defaultApprovalWait,
+    })
+  }
+
+  return {
+    list: () => host.list(),
+    async call(hosted, signal) {
+      if (!guarded.has(hosted.name)) return host.call(hosted, signal)
+      const answer = await ask(hosted)
+      if (answer.wait !== undefined) return { wait: answer.wait }
+      if (answer.status === 'approved') return host.call(hosted, signal)
+      return { content: JSON.stringify(failTool('forbidden', explainRefusal(answer))), isError: true }
+    },
+  }
+}
