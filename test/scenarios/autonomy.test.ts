@@ -1,5 +1,6 @@
 // Autonomous agents on the real program: iterations, the plan between them, a crash in the middle.
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   readText,
@@ -21,6 +22,8 @@ import {
   waitForPhase,
 } from './service.ts'
 
+const hasScript = ['/usr/bin/script', '/bin/script'].some((path) => existsSync(path))
+
 let service: Service
 let vendor: ScriptedVendor
 /** The first request of each iteration, by task. */
@@ -31,10 +34,34 @@ const held = new Map<string, Promise<void>>()
 const userTextOf = (request: VendorRequest) => readText(request.messages.find(({ role }) => role === 'user')?.content)
 const systemOf = (request: VendorRequest) => readText(request.messages.find(({ role }) => role === 'system')?.content)
 
+const resultsOf = (request: VendorRequest) =>
+  request.messages
+    .filter(({ role }) => role === 'tool')
+    .map(({ content }) => JSON.parse(readText(content)) as Record<string, unknown>)
+
+/** Delegates and waits in the first iteration, and in the second one has reached its goal. */
+function lead(request: VendorRequest, iteration: number): VendorAnswer {
+  const results = resultsOf(request)
+  const plan = (goal_complete: boolean) => ({ summary: 's', plan_document: 'd', goal_complete })
+  const steps =
+    iteration === 1
+      ? [
+          { name: 'delegate_task', args: { agent: 'leaf', prompt: 'leaf of the team' } },
+          { name: 'wait_for_tasks', args: { tasks: [results[0]?.taskName] } },
+          { name: 'update_plan', args: plan(false) },
+        ]
+      : [{ name: 'update_plan', args: plan(true) }]
+  const call = steps[results.length]
+  return call === undefined ? [{ text: `iteration ${iteration} is over` }] : [{ call }]
+}
+
 /** In each iteration: one call of update_plan, then an answer. `goal:NAME:LAST` says in which the goal is complete. */
 async function answer(request: VendorRequest): Promise<VendorAnswer> {
   const [, name = '', last = '0'] = /goal:(\w+):(\d+)/.exec(userTextOf(request)) ?? []
   const number = Number(/This is iteration (\d+)/.exec(systemOf(request))?.[1])
+  if (/^leaf/.test(userTextOf(request)))
+    return [{ wait: held.get('leaf') ?? Promise.resolve() }, { text: 'the leaf is green' }]
+  if (/^team/.test(userTextOf(request))) return lead(request, number)
   if (request.messages.some(({ role }) => role === 'tool')) return [{ text: `answer ${number} of ${name}` }]
   opened.set(name, [...(opened.get(name) ?? []), request])
   await held.get(`${name} ${number}`)
@@ -56,6 +83,11 @@ beforeAll(async () => {
   const coordination = { enabled: true, autonomous: true, maxIterations: 4 }
   const lead = { name: 'lead', spec: { providerRef: { name: 'vendor' }, coordination } }
   expect((await service.call('POST', '/api/v1/agents', lead)).status).toBe(201)
+  expect(
+    (await service.call('POST', '/api/v1/agents', { name: 'leaf', spec: { providerRef: { name: 'vendor' } } })).status,
+  ).toBe(201)
+  const team = { ...lead.spec, coordination: { ...coordination, allowedAgents: [{ name: 'leaf' }] } }
+  expect((await service.call('POST', '/api/v1/agents', { name: 'team', spec: team })).status).toBe(201)
   const endless = { ...lead.spec, coordination: { ...coordination, maxIterations: 0 } }
   expect((await service.call('POST', '/api/v1/agents', { name: 'endless', spec: endless })).status).toBe(201)
 })
@@ -151,6 +183,48 @@ describe('an autonomous agent', () => {
     const usage = await runSvc(['-o', 'json', 'usage', '--by', 'task'], service.env)
     const items = JSON.parse(usage.stdout) as { key: string; budgets?: object[] }[]
     expect(items.find(({ key }) => key === 'default/spender')?.budgets).toEqual([{ tokens: 0, usedUp: true }])
+  })
+
+  it('is parked while it waits for others, goes on in the same iteration, and is shown with them as a tree', async () => {
+    const spec = { type: 'ai', prompt: 'team goal', agentRef: { name: 'team' }, budget: { maxTokens: 10_000 } }
+    await createTask(service, 'team', spec)
+    const task = await waitForPhase(service, 'team', 'Succeeded')
+    expect(task.status).toMatchObject({ iteration: 1, attempts: 3, parkings: 1 })
+    expect(await readResult(service, 'team')).toBe('iteration 2 is over')
+    const tree = (await runSvc(['task', 'tree', 'team'], service.env)).stdout.trimEnd().split('\n')
+    expect(tree).toEqual([
+      expect.stringMatching(/^NAME +AGENT +PHASE +TIME +TOKENS/),
+      expect.stringMatching(/^team +team +Succeeded \(iteration 2\) +\d+s +180/),
+      expect.stringMatching(/^└─ \S+ +leaf +Succeeded +\d+s +30/),
+      '2 tasks: 2 succeeded, 210 tokens',
+    ])
+    const { body } = await service.call<{ items: { key: string; budgets?: object[] }[] }>('GET', '/api/v1/usage')
+    const left = body.items.find(({ key }) => key === 'default/team')?.budgets
+    expect(left).toEqual([{ tokens: 10_000 - 210, usedUp: false }])
+  })
+
+  it.skipIf(!hasScript)('is shown with its tasks by svc run, on a terminal', async () => {
+    let go = () => {}
+    held.set(
+      'leaf',
+      new Promise((resolve) => {
+        go = resolve
+      }),
+    )
+    const line = `stty cols 100 rows 40; ${process.execPath} ${launcher} run --agent team 'team on screen'`
+    const child = spawn('script', ['-qec', line, '/dev/null'], { env: { ...service.env, TERM: 'xterm' } })
+    let text = ''
+    child.stdout.on('data', (chunk: Buffer) => {
+      text += chunk.toString()
+    })
+    const ended = new Promise((resolve) => child.once('close', resolve))
+    await waitFor(() => /└─ \S+ +leaf +(Pending|Running)/.test(text), 'the tree below the progress')
+    go()
+    await ended
+    held.delete('leaf')
+    expect(text).toContain('iteration 2 is over')
+    expect(text.split('\u001b[J').at(-1)).not.toContain('└─')
+    expect(text).toContain('svc task tree run-')
   })
 
   it('goes on in the same iteration after kill -9 of the service', async () => {
