@@ -1,0 +1,67 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  countWords,
+  decodeVector,
+  encodeVector,
+  findAlike,
+  multiplyVectors,
+  normalizeVector,
+  readSigns,
+} from './vectors.ts'
+
+describe('vectors', () => {
+  it('have length 1, or are none', () => {
+    expect(normalizeVector([3, 4])).toEqual(Float32Array.from([0.6, 0.8]))
+    expect(normalizeVector([0, 0])).toBeUndefined()
+    expect(normalizeVector([Number.NaN, 1])).toBeUndefined()
+    expect(normalizeVector([1e200, 1])).toBeUndefined()
+    expect(normalizeVector([])).toBeUndefined()
+  })
+
+  it('come back from the store as they were', () => {
+    fc.assert(
+      fc.property(fc.float32Array({ noNaN: true }), (vector) => {
+        expect(decodeVector(encodeVector(vector))).toEqual(vector)
+      }),
+    )
+    const [bytes] = [new Uint8Array([9, 0, 0, 128, 63])]
+    expect(decodeVector(bytes.subarray(1))).toEqual(Float32Array.from([1]))
+  })
+
+  it('multiply to their cosine', () => {
+    const [one, other] = [normalizeVector([1, 1]), normalizeVector([1, 0])]
+    expect(one && other && multiplyVectors(one, other)).toBeCloseTo(Math.SQRT1_2)
+  })
+})
+
+describe('signs', () => {
+  const draw = fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 70, maxLength: 70 })
+
+  it('find the vectors that agree in the most of them', () => {
+    fc.assert(
+      fc.property(fc.array(draw, { maxLength: 20 }), draw, fc.nat(25), (vectors, asked, most) => {
+        const words = new Uint32Array(vectors.length * countWords(70))
+        for (const [at, vector] of vectors.entries()) words.set(readSigns(vector), at * countWords(70))
+        const differences = vectors.map(
+          (vector) => vector.filter((value, at) => value > 0 !== (asked[at] ?? 0) > 0).length,
+        )
+        const found = findAlike({ words, count: vectors.length }, readSigns(asked), most)
+        const others = differences.filter((_difference, at) => !found.includes(at))
+        const farthest = Math.max(-1, ...found.map((at) => differences[at] ?? 0))
+        expect(found.length).toBeGreaterThanOrEqual(Math.min(most, vectors.length))
+        expect(others.every((difference) => difference > farthest)).toBe(true)
+      }),
+    )
+  })
+
+  it('find a vector itself first', () => {
+    const vectors = [
+      [1, -1, 1],
+      [-1, 1, -1],
+      [1, 1, 1],
+    ]
+    const words = Uint32Array.from(vectors.flatMap((vector) => [...readSigns(vector)]))
+    expect(findAlike({ words, count: 3 }, readSigns([-1, 1, -1]), 1)).toEqual([1])
+  })
+})
