@@ -12,6 +12,8 @@ import type { IdempotencyKeys } from './idempotency.ts'
 import type { AgentTokens, Authenticator, Authorizer, TokenExchange, Tokens, WorkerTokens } from './identity.ts'
 import type { Leadership } from './leadership.ts'
 import type { Logs } from './logs.ts'
+import type { Memories } from './memories.ts'
+import type { MemoryProposals } from './memory-proposals.ts'
 import type { Messages } from './messages.ts'
 import type { Parkings } from './parkings.ts'
 import type { Plans } from './plans.ts'
@@ -38,6 +40,8 @@ export type Records = {
   sessions: Sessions
   transcripts: Transcripts
   plans?: Plans
+  memories: Memories
+  memoryProposals: MemoryProposals
   messages: Messages
   usage: Usage
   events: Events

@@ -19,6 +19,8 @@ import { type ChildrenUsecases, createChildrenUsecases } from './coordination/ch
 import { createDelegation, type DelegationUsecases } from './coordination/delegate.ts'
 import type { UsecaseDeps } from './deps.ts'
 import { createIdempotency, type Idempotency } from './idempotency.ts'
+import { createMemoryUsecases, type MemoryUsecases } from './memories.ts'
+import { createMemoryProposalUsecases, type MemoryProposalUsecases } from './memory-proposals.ts'
 import { createProviderHealthLog, type ProviderHealthLog } from './providers/health.ts'
 import { createResourceUsecases, type PlacedQuery, type ResourceUsecases } from './resources.ts'
 import { createSecretUsecases, type SecretUsecases } from './secrets.ts'
@@ -78,6 +80,8 @@ export type Usecases = {
   sessions: SessionUsecases
   transcripts: TranscriptUsecases
   approvals: ApprovalUsecases
+  memories: MemoryUsecases
+  memoryProposals: MemoryProposalUsecases
   chat: ChatUsecases
   secrets: SecretUsecases
   skills: SkillUsecases
@@ -126,6 +130,8 @@ export function createUsecases(given: UsecaseDeps): Usecases {
     sessions,
     transcripts: createTranscriptUsecases(deps),
     approvals: createApprovalUsecases(deps),
+    memories: createMemoryUsecases(deps),
+    memoryProposals: createMemoryProposalUsecases(deps),
     chat: createChatUsecases({ ...deps, ...auditForChat(audit, { resources, tasks, sessions }) }),
     secrets: createSecretUsecases(deps),
     skills: createSkillUsecases(deps, resources),

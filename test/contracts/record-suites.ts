@@ -8,6 +8,8 @@ import { describeConfigMaps } from './configmaps.contract.ts'
 import { describeEvents } from './events.contract.ts'
 import { describeIdempotency } from './idempotency.contract.ts'
 import { describeLogs } from './logs.contract.ts'
+import { describeMemories } from './memories.contract.ts'
+import { describeMemoryProposals } from './memory-proposals.contract.ts'
 import { describeMessages } from './messages.contract.ts'
 import { describeParkings } from './parkings.contract.ts'
 import { describePlans } from './plans.contract.ts'
@@ -31,6 +33,8 @@ export const recordSuites = [
   describeEvents,
   describeIdempotency,
   describeLogs,
+  describeMemories,
+  describeMemoryProposals,
   describeMessages,
   describeParkings,
   describePlans,

@@ -41,6 +41,16 @@ const givers: Record<TaskNoun, (stores: BenchStores, taskUid: string) => Promise
     const task = { uid, name: 't' }
     return stores.messages.send({ namespace: 'default', from: task, to: '*', parent: task, content: 'x' })
   },
+  memories: async (stores, reader) => {
+    await stores.memories.create({
+      id: `mem-${reader}`,
+      namespace: 'default',
+      source: 'manual',
+      content: 'a fact',
+      disabled: false,
+    })
+    await stores.memories.recall({ namespace: 'default', ids: [`mem-${reader}`], query: 'fact', limit: 1, reader })
+  },
   events: (stores, taskUid) =>
     stores.events.append({ taskUid, attempt: 1, namespace: 'default', taskName: 't', type: 'X', message: '' }),
 }

@@ -76,7 +76,7 @@ const roleOf: Partial<Record<CallerName, Role>> = {
 const isBound = (caller: CallerName) => /^(bound|guest|transaction) /.test(caller)
 const isElsewhere = (caller: CallerName) => caller.endsWith(' elsewhere')
 
-/** What a runner may do beyond reading: tasks, chat and the proxies, and agents and skills, where no Secret is named. */
+/** What a runner may do beyond reading: tasks, chat, memories and the proxies, and agents and skills, where no Secret is named. */
 const runnersRoutes = new Set([
   ...[
     'createTask',
@@ -92,6 +92,8 @@ const runnersRoutes = new Set([
   ...['sendChat', 'cancelChat', 'deleteSession'],
   ...['createAgent', 'updateAgent', 'deleteAgent', 'createSkill', 'updateSkill', 'refreshSkill', 'deleteSkill'],
   ...['countLlmaTokens', 'createLlmaMessage', 'createLlmoCompletion', 'createLlmoEmbeddings', 'createLlmoResponse'],
+  ...['createMemory', 'updateMemory', 'deleteMemory', 'disableMemory', 'enableMemory'],
+  ...['createMemoryProposal', 'reviewMemoryProposal', 'applyMemoryProposal', 'archiveMemoryProposal'],
   'testProvider',
 ])
 
@@ -153,6 +155,10 @@ const bodies: Record<string, object> = {
   createSecret: { name: 'made', stringData: { key: 'value' } },
   createConfigMap: { name: 'made', data: { key: 'text' } },
   updateConfigMap: { data: { key: 'text' } },
+  createMemory: { content: 'c' },
+  updateMemory: { content: 'c' },
+  createMemoryProposal: { title: 't' },
+  reviewMemoryProposal: { status: 'rejected' },
   createToken: { name: 'made' },
   countLlmaTokens: { model: 'vendor/m', messages: [{ role: 'user', content: 'hi' }] },
   createLlmaMessage: { model: 'vendor/m', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] },

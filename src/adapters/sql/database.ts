@@ -32,6 +32,20 @@ export interface Tx extends Reader {
 /** Receives a note of a channel; undefined: notes may have been missed, so check everything again. */
 export type HearNote = (note: string | undefined) => void
 
+/** A memory in the index; a namespace and terms as the other statements store them. */
+export type IndexedMemory = { number: number; namespace: string; terms: readonly string[] }
+
+/** Finds memories by their terms. */
+export interface TermIndex {
+  add(tx: Tx, memory: IndexedMemory): Promise<void>
+  remove(tx: Tx, memory: Pick<IndexedMemory, 'number' | 'namespace'>): Promise<void>
+  /**
+   * A query of `number` and `score` (by BM25, greater is better) of the best memories that have any of the terms. On SQLite
+   * those of other namespaces are among them. At least one term.
+   */
+  find(namespace: string, terms: readonly string[], limit: number): Statement
+}
+
 /** The differences between the two SQL dialects. */
 export type Dialect = {
   /** Ends a `select ... limit n` of rows to work on: skips rows that another unit has locked. */
@@ -40,6 +54,7 @@ export type Dialect = {
   encodeGrams(grams: readonly number[]): string
   /** Whether `transcript_grams` has them all; at least one. */
   matchGrams(grams: readonly number[]): Statement
+  readonly terms: TermIndex
 }
 
 export interface Database {

@@ -15,6 +15,8 @@ import type { Database } from './database.ts'
 import { createEvents } from './events.ts'
 import { createIdempotencyKeys } from './idempotency.ts'
 import { createLogs, type LogStore } from './logs.ts'
+import { createMemories } from './memories.ts'
+import { createMemoryProposals } from './memory-proposals.ts'
 import { createMessages } from './messages.ts'
 import { createParkings } from './parkings.ts'
 import { createPlans } from './plans.ts'
@@ -71,6 +73,8 @@ export function composeRecords({ database, blobs, logs, clock }: RecordParts): R
     sessions: createSessions({ database, clock }),
     transcripts: createTranscripts({ database, clock }),
     plans: createPlans({ database, clock }),
+    memories: createMemories({ database, clock }),
+    memoryProposals: createMemoryProposals({ database, clock }),
     messages: createMessages({ database, clock }),
     usage: createUsage({ database, clock }),
     events: createEvents({ database, clock }),

@@ -16,6 +16,7 @@ const columns: Record<Exclude<TaskNoun, 'logs'>, [table: string, ...columns: str
   plans: ['plans', 'task_uid'],
   messages: ['messages', 'parent_uid', 'from_uid', 'to_uid'],
   events: ['event_counters', 'task_uid'],
+  memories: ['memory_recalls', 'reader'],
 }
 
 const places = Object.values(columns).flatMap(([table, ...names]) => names.map((column) => ({ table, column })))

@@ -45,19 +45,24 @@ export function integerParameter(range: { min: number; max: number }) {
   return documentAs(schema, z.int().min(range.min).max(range.max))
 }
 
+/** Page size: below 1 is refused, above the maximum is the maximum. */
+export function limitParameter(standard: number, max: number) {
+  return documentAs(
+    z
+      .string()
+      .default(String(standard))
+      .transform((text, context) => {
+        const limit = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+        if (limit >= 1) return Math.min(limit, max)
+        context.addIssue({ code: 'custom', message: 'must be a whole number of at least 1' })
+        return z.NEVER
+      }),
+    z.int().min(1).default(standard),
+  )
+}
+
 /** Page size: default 100, below 1 is refused, above 500 is 500 (HTTP-023, HTTP-024). */
-export const LimitParameter = documentAs(
-  z
-    .string()
-    .default(String(defaultLimit))
-    .transform((text, context) => {
-      const limit = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-      if (limit >= 1) return Math.min(limit, maxLimit)
-      context.addIssue({ code: 'custom', message: 'must be a whole number of at least 1' })
-      return z.NEVER
-    }),
-  z.int().min(1).default(defaultLimit),
-)
+export const LimitParameter = limitParameter(defaultLimit, maxLimit)
 
 /** Exactly `true` or `false`. */
 export function booleanParameter(standard: boolean) {

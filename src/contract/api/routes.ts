@@ -11,6 +11,8 @@ import * as configMaps from './configmaps.ts'
 import * as coordination from './coordination.ts'
 import * as health from './health.ts'
 import * as internal from './internal.ts'
+import * as memories from './memories.ts'
+import * as memoryProposals from './memory-proposals.ts'
 import * as metrics from './metrics.ts'
 import * as parking from './parking.ts'
 import * as programSessions from './program-sessions.ts'
@@ -32,6 +34,8 @@ const rooms = [
   tasks,
   sessions,
   transcripts,
+  memories,
+  memoryProposals,
   chat,
   agents,
   skills,

@@ -11,7 +11,7 @@ import { stopAttempt } from './finish.ts'
 import { unlockSession } from './session-lock.ts'
 
 async function removeRecords(context: TaskContext, task: Task): Promise<void> {
-  const { results, artifacts, inputs, logs, plans, messages, checkpoints, parkings, approvals, events } =
+  const { results, artifacts, inputs, logs, plans, messages, checkpoints, parkings, approvals, events, memories } =
     context.records
   const stores: Record<TaskNoun, { removeTask(taskUid: string): Promise<void> } | undefined> = {
     results,
@@ -24,6 +24,7 @@ async function removeRecords(context: TaskContext, task: Task): Promise<void> {
     plans,
     messages,
     events,
+    memories,
   }
   await Promise.all(Object.values(stores).map((store) => store?.removeTask(task.metadata.uid)))
   await removeTaskTokens(context, task)

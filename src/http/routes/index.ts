@@ -7,6 +7,8 @@ import { bindBudgets } from './budgets.ts'
 import { bindChat } from './chat.ts'
 import { bindConfigMaps } from './configmaps.ts'
 import type { RouteContext } from './context.ts'
+import { bindMemories } from './memories.ts'
+import { bindMemoryProposals } from './memory-proposals.ts'
 import { bindDescription, bindHealth, bindMetrics } from './operations.ts'
 import { bindAgents, bindProviders } from './resources.ts'
 import { bindSecrets } from './secrets.ts'
@@ -26,6 +28,8 @@ export function bindPublicRoutes(bind: Bind, context: RouteContext): void {
   bindSessions(bind, context)
   bindTranscripts(bind, context)
   bindApprovals(bind, context)
+  bindMemories(bind, context)
+  bindMemoryProposals(bind, context)
   bindChat(bind, context)
   bindAgents(bind, context)
   bindSkills(bind, context)

@@ -12,6 +12,7 @@ import { createPreparer } from './executor.ts'
 import { applyMigrations } from './migrate.ts'
 import { migrations as allMigrations } from './migrations/index.ts'
 import { type Holds, openSession, type Session } from './session.ts'
+import { termIndex } from './term-index.ts'
 import { runRead, runUnit } from './units.ts'
 
 export type PostgresOptions = ConnectionOptions & {
@@ -53,6 +54,7 @@ function encodeGrams(grams: readonly number[]): string {
 
 const dialect: Dialect = {
   claimRows: sql` for update skip locked`,
+  terms: termIndex,
   encodeGrams,
   matchGrams: (grams) => sql`transcript_grams.grams @> ${encodeGrams(grams)}::smallint[]`,
 }

@@ -11,6 +11,7 @@ import { createExecutor } from './executor.ts'
 import { createCommitQueue } from './group-commit.ts'
 import { applyMigrations } from './migrate.ts'
 import { migrations as allMigrations } from './migrations/index.ts'
+import { termIndex } from './term-index.ts'
 
 export type SqliteOptions = {
   /** The database file; its folder is created when missing. */
@@ -80,6 +81,7 @@ function createReader(connection: Sqlite.Database): Reader {
 
 const dialect: Dialect = {
   claimRows: sql``,
+  terms: termIndex,
   encodeGrams: (grams) => grams.join(' '),
   matchGrams: (grams) => sql`transcript_grams match ${grams.map((gram) => `"${gram}"`).join(' AND ')}`,
 }

@@ -24,6 +24,7 @@ import { programSessionsMigration } from './0021-program-sessions.ts'
 import { parkingsMigration } from './0022-parkings.ts'
 import { transcriptIndexMigration } from './0023-transcript-index.ts'
 import { planVersionsMigration } from './0024-plan-versions.ts'
+import { memoriesMigration } from './0025-memories.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -50,4 +51,5 @@ export const migrations: readonly Migration[] = [
   parkingsMigration,
   transcriptIndexMigration,
   planVersionsMigration,
+  memoriesMigration,
 ]
