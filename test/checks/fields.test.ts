@@ -12,7 +12,6 @@ const stamp = 'is stamped by the service and shown to people'
 /** Fields that no code reads, each with what it is there for. */
 const unread: Record<string, string> = {
   'Agent.session.persistence': 'sessions are always in the record store; manifests for the reference name a place',
-  'Skill.source.skillName': origin,
   'Skill.source.context7': origin,
   'Task.transaction.context.purpose': stamp,
   'Task.transaction.context.e2e': stamp,

@@ -170,14 +170,14 @@ describe('the list of memories', () => {
   })
 
   it.each([
-    ['MEM-012', 'sessionName=s-1'],
-    ['MEM-013', 'agentName=a-1'],
-    ['MEM-014', 'taskName=t-1'],
-    ['MEM-015', 'parentTask=p-1'],
-    ['MEM-016', 'source=x-1'],
-    ['MEM-017', 'tags=A,%20b'],
-    ['MEM-018', 'ids=whole,unknown'],
-  ])('is filtered [%s]: %s', async (_id, query) => {
+    'sessionName=s-1',
+    'agentName=a-1',
+    'taskName=t-1',
+    'parentTask=p-1',
+    'source=x-1',
+    'tags=A,%20b',
+    'ids=whole,unknown',
+  ])('is filtered by %s [MEM-012] [MEM-013] [MEM-014] [MEM-015] [MEM-016] [MEM-017] [MEM-018]', async (query) => {
     expect(await list(`namespace=team&${query}`)).toEqual(['whole'])
   })
 

@@ -154,15 +154,15 @@ describe('the list of memory proposals', () => {
   })
 
   it.each([
-    ['PROP-013', 'taskName=t-1', 'one'],
-    ['PROP-014', 'agentName=a-1', 'one'],
-    ['PROP-015', 'type=SKILL', 'two'],
-    ['PROP-016', 'status=accepted', 'one'],
-    ['PROP-016', 'status=pending', 'two'],
-    ['PROP-017', 'query=staging%20is', 'one'],
-    ['PROP-017', 'q=RELEASE', 'two'],
-    ['PROP-018', 'limit=1', 'two'],
-  ])('is filtered [%s]: %s', async (_id, query, id) => {
+    ['taskName=t-1', 'one'],
+    ['agentName=a-1', 'one'],
+    ['type=SKILL', 'two'],
+    ['status=accepted', 'one'],
+    ['status=pending', 'two'],
+    ['query=staging%20is', 'one'],
+    ['q=RELEASE', 'two'],
+    ['limit=1', 'two'],
+  ])('is filtered by %s [PROP-013] [PROP-014] [PROP-015] [PROP-016] [PROP-017] [PROP-018]', async (query, id) => {
     expect(await list(`namespace=team&${query}`)).toEqual([id])
   })
 
