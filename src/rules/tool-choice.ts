@@ -12,12 +12,16 @@ const coordinationTools = [
   ...['create_agent', 'delete_agent', 'update_plan', 'request_approval'],
 ]
 
+/** Tools that come with `coordination.enabled`, or where they are named. */
+const memoryTools = ['search_transcript']
+
 /** Tools of the service that are not objects of kind Tool; all other names are custom tools. */
 /** `skill_read` comes with the skills of a task. */
 const serviceTools = new Set<string>([
   ...builtInTools,
   'skill_read',
   ...coordinationTools,
+  ...memoryTools,
   ...Object.values(awaitedTools).flat(),
 ])
 

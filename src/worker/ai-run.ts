@@ -24,6 +24,7 @@ import { joinFamily, openCoordination, openInbox } from './coordination.ts'
 import type { WorkerDeps } from './deps.ts'
 import { explainCrash, readEnding } from './ending.ts'
 import { type GivenFiles, placeInputs } from './inputs.ts'
+import { openMemory } from './memory.ts'
 import { openModel } from './model.ts'
 import { createNarrator } from './narrator.ts'
 import { type AttemptOutcome, failRun } from './outcome.ts'
@@ -96,6 +97,7 @@ function createHost(assignment: WorkAssignment, deps: WorkerDeps, { api, log, li
       ...assignment.customTools.flatMap((tool) => createCustomTools(tool, deps.clock)),
       ...openSkills(assignment),
       ...openCoordination(assignment, { api, redact }),
+      ...openMemory(assignment, api),
     ],
     context: {
       workspaceRoot: deps.workspaceRoot,

@@ -6,15 +6,19 @@ import * as routes from '../contract/api/internal.ts'
 import { type ParkWait, parkTask } from '../contract/api/parking.ts'
 import { keepProgramSession, type ProgramSession, readProgramSession } from '../contract/api/program-sessions.ts'
 import { type ProgressReport, reportProgress } from '../contract/api/progress.ts'
+import { searchNamespaceTranscripts } from '../contract/api/transcripts.ts'
 import { type ErrorReason, isSvcError } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Coordination } from '../ports/coordination.ts'
 import type { ResourceKey } from '../ports/resources.ts'
+import type { TranscriptSearch } from '../ports/transcript-search.ts'
 import { createCoordinationApi } from './coordination-api.ts'
 
 export type ArtifactUpload = { filename: string; contentType: string; open(): AsyncIterable<Uint8Array> }
 
 export interface WorkerApi {
+  /** Asked once: without an answer the model is told so. */
+  transcripts: TranscriptSearch
   coordination: Coordination
   /** What the task waits for once this attempt has ended. */
   park(waits: ParkWait[]): Promise<void>
@@ -117,6 +121,14 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
   const call = <T>(attempt: ApiCall<T>, timeoutMs = callTimeoutMs) => callPatiently(attempt, options, timeoutMs)
   const plain = 'text/plain; charset=utf-8'
   return {
+    transcripts: {
+      search: (query, callSignal) => {
+        const signal = AbortSignal.any([options.signal, callSignal, AbortSignal.timeout(callTimeoutMs)])
+        const { namespace } = options.task
+        const given = { ...query, roles: query.roles?.join(',') }
+        return client.call(searchNamespaceTranscripts, { params: { namespace }, query: given, signal })
+      },
+    },
     coordination: createCoordinationApi(client, params, call),
     park: (waits) => call((signal) => client.call(parkTask, { params, body: { waits }, signal })),
     appendLogs: (text) =>

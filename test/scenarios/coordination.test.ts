@@ -239,6 +239,22 @@ describe('a coordinator', () => {
     expect(await readResult(service, 'odd')).toBe('I heard: Error | Succeeded known | Error | Succeeded known')
   })
 
+  it('finds what was said in other sessions [COORD-015]', async () => {
+    scripts.diary = [() => say('the blue key opens the cellar')]
+    await start('diary', 'leaf', 'diary', { sessionRef: { name: 'diary', create: true } })
+    await waitForPhase(service, 'diary', 'Succeeded')
+    scripts.finder = [
+      () => call('search_transcript', { query: '"blue key" cellar', roles: ['assistant'], limit: 5 }),
+      ({ results }) => say(JSON.stringify(results[0]?.matches)),
+    ]
+    await start('finder', 'lead', 'finder')
+    await waitForPhase(service, 'finder', 'Succeeded')
+    expect(JSON.parse(await readResult(service, 'finder'))).toMatchObject([
+      { sessionName: 'diary', role: 'assistant', snippet: 'the blue key opens the cellar' },
+    ])
+    expect(offered('diary')).not.toContain('search_transcript')
+  })
+
   it('stops waiting when its time is over, and what it delegated stops with it', async () => {
     const hold = Promise.withResolvers<void>()
     scripts.late = [delegate('leaf', 'never'), waitForAll, tellResults]
