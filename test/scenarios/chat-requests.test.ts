@@ -348,7 +348,7 @@ describe('core tools', () => {
     }
   })
 
-  it('make agents with a runtime, and tasks for them', async () => {
+  it('make agents with a runtime, and tasks for them [CTOOL-003]', async () => {
     const agent = { name: 'typist', runtime: { type: 'llma-cli' } }
     expect(await useTool('create an agent', 'create_agent', agent)).toMatchObject({ success: true })
     const workspace = { gitRepo: 'https://example.com/a/b', branch: 'main' }

@@ -38,7 +38,7 @@ const flags = ['--max-tasks-per-namespace', '2']
 
 const call = (name: string, args: object): VendorAnswer => [{ call: { name, args } }]
 const say = (text: string): VendorAnswer => [{ text }]
-const after = async (held: Promise<void>, text: string): Promise<VendorAnswer> => {
+const sayAfter = async (held: Promise<void>, text: string): Promise<VendorAnswer> => {
   await held
   return say(text)
 }
@@ -127,7 +127,7 @@ describe('a coordinator', () => {
     scripts.mid = [delegate('leaf', 'low'), waitForAll, tellResults]
     scripts.low = [() => say('the leaf is green')]
     const hold = Promise.withResolvers<void>()
-    scripts.blocker = [async () => after(hold.promise, 'done')]
+    scripts.blocker = [async () => sayAfter(hold.promise, 'done')]
     await start('blocker', 'leaf', 'blocker')
     await waitFor(() => asked.has('blocker'), 'one of the two places to be taken')
     await start('top', 'lead', 'top')
@@ -191,7 +191,7 @@ describe('a coordinator', () => {
         return say(failures <= 2 ? '' : 'better now')
       },
     ]
-    scripts.endless = [async () => after(end.promise, 'too late')]
+    scripts.endless = [async () => sayAfter(end.promise, 'too late')]
     await start('five', 'lead', 'five')
     const ended = await waitForPhase(service, 'five', 'Succeeded', 'Failed')
     end.resolve()
@@ -214,7 +214,7 @@ describe('a coordinator', () => {
   it('goes on after the service was killed while it was parked', async () => {
     const hold = Promise.withResolvers<void>()
     scripts.survivor = [delegate('leaf', 'slow'), waitForAll, tellResults]
-    scripts.slow = [async () => after(hold.promise, 'slow and steady')]
+    scripts.slow = [async () => sayAfter(hold.promise, 'slow and steady')]
     await start('survivor', 'lead', 'survivor')
     await waitFor(async () => isParked(await getTask(service, 'survivor')), 'the coordinator to be parked')
     await waitFor(() => asked.has('slow'), 'the child to be asked')
@@ -262,7 +262,7 @@ describe('a coordinator', () => {
   it('stops waiting when its time is over, and what it delegated stops with it', async () => {
     const hold = Promise.withResolvers<void>()
     scripts.late = [delegate('leaf', 'never'), waitForAll, tellResults]
-    scripts.never = [async () => after(hold.promise, 'too late')]
+    scripts.never = [async () => sayAfter(hold.promise, 'too late')]
     await start('late', 'lead', 'late', { timeout: '4s' })
     const ended = await waitForPhase(service, 'late', 'Failed', 'Succeeded')
     expect(ended.status?.message).toContain('task timed out after 4s')
@@ -281,7 +281,7 @@ describe('a coordinator', () => {
         return say(`completed: ${results.at(-1)?.completed}, ${awaited(results)[0]?.phase}`)
       },
     ]
-    scripts.sleepy = [async () => after(hold.promise, 'awake')]
+    scripts.sleepy = [async () => sayAfter(hold.promise, 'awake')]
     await makeAgent('hasty', ['leaf'])
     await start('hasty', 'hasty', 'hasty')
     await waitForPhase(service, 'hasty', 'Succeeded')
