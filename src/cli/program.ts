@@ -34,6 +34,8 @@ const groups: Record<string, () => Promise<AddCommands>> = {
   secret: async () => (await import('./commands/secret.ts')).addSecretCommands,
   approvals: async () => (await import('./commands/approvals.ts')).addApprovalCommands,
   session: async () => (await import('./commands/session.ts')).addSessionCommands,
+  memory: async () => (await import('./commands/memory.ts')).addMemoryCommands,
+  proposal: async () => (await import('./commands/proposal.ts')).addProposalCommands,
   whoami: async () => (await import('./commands/contexts.ts')).addWhoamiCommand,
   login: async () => (await import('./commands/login.ts')).addLoginCommand,
   logout: async () => (await import('./commands/login.ts')).addLogoutCommand,
