@@ -140,8 +140,8 @@ describe('the sweep', () => {
 
   it('covers every kind of record that the stores have, by its task or by its age', async () => {
     const { owners: _owners, ...stores } = bench.records
-    // Budgets are settings: who made one removes it. What is known of transcripts goes with their sessions.
-    const lasting = ['budgets', 'transcripts']
+    // Budgets are settings: who made one removes it. What is known of transcripts goes with their sessions. Proposals last.
+    const lasting = ['budgets', 'memoryProposals', 'transcripts']
     const nouns = Object.entries(stores).filter(([noun, store]) => typeof store === 'object' && !lasting.includes(noun))
     const ended: string[] = []
     const watch = (noun: string, store: object, method: string) =>
