@@ -23,7 +23,7 @@ describe('what the service cannot do yet', () => {
   it.each<[Kind, object, string[]]>([
     ['Task', { type: 'ai', ai: { tools: ['weather', 'remember', 'get_issue'] } }, ['ai.tools[1]', 'ai.tools[2]']],
     ['Task', { execution: { workspace: { enabled: true } } }, ['execution.workspace.enabled']],
-    ['Agent', { tools: [{ name: 'a' }, { name: 'recall_memory' }] }, ['tools[1].name']],
+    ['Agent', { tools: [{ name: 'a' }, { name: 'list_issues' }] }, ['tools[1].name']],
     ['RepositoryScan', {}, ['']],
   ])('is named where it stands: %s %j', (kind, spec, paths) => {
     expect(pathsOf(kind, spec)).toEqual(paths)
@@ -45,7 +45,7 @@ describe('what the service cannot do yet', () => {
       'has(object.spec.execution) && has(object.spec.execution.workspace) && has(object.spec.execution.workspace.enabled) && object.spec.execution.workspace.enabled in [true]',
     )
     expect(ruleOf('Agent', 'tools[].name')).toMatch(
-      /^has\(object.spec.tools\) && object.spec.tools.exists\(entry, entry.name in \['recall_memory', /,
+      /^has\(object.spec.tools\) && object.spec.tools.exists\(entry, entry.name in \['create_pull_request', /,
     )
     expect(ruleOf('RepositoryMonitor', '')).toBe('true')
   })

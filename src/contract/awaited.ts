@@ -6,7 +6,6 @@ import type { Kind } from './resources/index.ts'
 export const awaitedCapabilities = {
   executionWorkspaces: 'execution workspaces',
   mcpActors: 'MCP tools on actors',
-  memory: 'durable memory',
   codehost: 'the code host',
   scans: 'repository scans',
   monitors: 'repository monitors',
@@ -16,7 +15,6 @@ export type AwaitedCapability = keyof typeof awaitedCapabilities
 
 /** Tools that will come with a capability; their names are reserved already. */
 export const awaitedTools = {
-  memory: ['recall_memory', 'remember', 'propose_memory'],
   codehost: [
     ...['create_pull_request', 'check_pull_request_ci', 'list_pull_requests', 'check_pr_review_marker'],
     ...['merge_pull_request', 'auto_merge_pull_request', 'review_pull_request', 'post_review_comment'],

@@ -13,7 +13,7 @@ const coordinationTools = [
 ]
 
 /** Tools that come with `coordination.enabled`, or where they are named. */
-const memoryTools = ['search_transcript']
+const memoryTools = ['recall_memory', 'remember', 'propose_memory', 'search_transcript']
 
 /** Tools of the service that are not objects of kind Tool; all other names are custom tools. */
 /** `skill_read` comes with the skills of a task. */

@@ -46,6 +46,7 @@ import { createUsageUsecases, type UsageUsecases } from './usage.ts'
 import { createWatchUsecases, type WatchUsecases } from './watch.ts'
 import { createWorkerCodeRuns, type WorkerCodeRuns } from './worker/code-runs.ts'
 import { createWorkerConversation, type WorkerConversation } from './worker/conversation.ts'
+import { createWorkerMemory, type WorkerMemory } from './worker/memory.ts'
 import { createWorkerModelCalls, type WorkerModelCalls } from './worker/model-calls.ts'
 import { createWorkerProgramSessions, type WorkerProgramSessions } from './worker/program-sessions.ts'
 import { createWorkerRecords, type WorkerRecords } from './worker/records.ts'
@@ -102,6 +103,7 @@ export type Usecases = {
     WorkerToolTokens &
     DelegationUsecases &
     WorkerApprovals &
+    WorkerMemory &
     ChildrenUsecases &
     WorkerCodeRuns
 }
@@ -153,6 +155,7 @@ export function createUsecases(given: UsecaseDeps): Usecases {
       ...createWorkerToolTokens(deps),
       ...createDelegation(deps),
       ...createWorkerApprovals(deps),
+      ...createWorkerMemory(deps),
       ...createChildrenUsecases(deps),
       ...createWorkerCodeRuns(deps),
     },

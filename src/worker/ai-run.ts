@@ -24,7 +24,7 @@ import { joinFamily, openCoordination, openInbox } from './coordination.ts'
 import type { WorkerDeps } from './deps.ts'
 import { explainCrash, readEnding } from './ending.ts'
 import { type GivenFiles, placeInputs } from './inputs.ts'
-import { openMemory } from './memory.ts'
+import { joinMemory, openSearch } from './memory.ts'
 import { openModel } from './model.ts'
 import { createNarrator } from './narrator.ts'
 import { type AttemptOutcome, failRun } from './outcome.ts'
@@ -97,7 +97,7 @@ function createHost(assignment: WorkAssignment, deps: WorkerDeps, { api, log, li
       ...assignment.customTools.flatMap((tool) => createCustomTools(tool, deps.clock)),
       ...openSkills(assignment),
       ...openCoordination(assignment, { api, redact }),
-      ...openMemory(assignment, api),
+      ...openSearch(assignment, api),
     ],
     context: {
       workspaceRoot: deps.workspaceRoot,
@@ -113,7 +113,8 @@ function createHost(assignment: WorkAssignment, deps: WorkerDeps, { api, log, li
       files: assignment.task.files,
     },
   })
-  return joinFamily(host, assignment, { api: api.coordination, redact })
+  const remembering = joinMemory(host, assignment, api.memory)
+  return joinFamily(remembering, assignment, { api: api.coordination, redact })
 }
 
 async function execute(run: Run): Promise<AttemptOutcome> {

@@ -3,6 +3,7 @@ import { createClient } from '../client/client.ts'
 import type { WorkAssignment } from '../contract/api/assignment.ts'
 import { type CodeAvailability, type CodeOutcome, type CodeRun, checkCode, runCode } from '../contract/api/code-runs.ts'
 import * as routes from '../contract/api/internal.ts'
+import { proposeForTask, recallForTask } from '../contract/api/memory-tools.ts'
 import { type ParkWait, parkTask } from '../contract/api/parking.ts'
 import { keepProgramSession, type ProgramSession, readProgramSession } from '../contract/api/program-sessions.ts'
 import { type ProgressReport, reportProgress } from '../contract/api/progress.ts'
@@ -11,6 +12,7 @@ import { type ErrorReason, isSvcError } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Coordination } from '../ports/coordination.ts'
 import type { ResourceKey } from '../ports/resources.ts'
+import type { TaskMemory } from '../ports/task-memory.ts'
 import type { TranscriptSearch } from '../ports/transcript-search.ts'
 import { createCoordinationApi } from './coordination-api.ts'
 
@@ -20,6 +22,7 @@ export interface WorkerApi {
   /** Asked once: without an answer the model is told so. */
   transcripts: TranscriptSearch
   coordination: Coordination
+  memory: TaskMemory
   /** What the task waits for once this attempt has ended. */
   park(waits: ParkWait[]): Promise<void>
   /**
@@ -130,6 +133,11 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
       },
     },
     coordination: createCoordinationApi(client, params, call),
+    memory: {
+      recall: (args) => call((signal) => client.call(recallForTask, { params, body: { args }, signal })),
+      propose: (named, args) =>
+        call((signal) => client.call(proposeForTask, { params, body: { call: named, args }, signal })),
+    },
     park: (waits) => call((signal) => client.call(parkTask, { params, body: { waits }, signal })),
     appendLogs: (text) =>
       call((signal) =>

@@ -10,6 +10,7 @@ import { createCoordinationHost } from '../tools/worker-coordination/coordinatio
 import { coordinatorTools, messageTools, writeMessages } from '../tools/worker-coordination/family-tools.ts'
 import { createUpdatePlan } from '../tools/worker-coordination/update-plan.ts'
 import type { WorkerApi } from './api.ts'
+import { joinHosts } from './join-hosts.ts'
 
 /** The plain tools among them. */
 export function openCoordination(
@@ -32,12 +33,7 @@ export function joinFamily(
   if (coordination === undefined) return host
   const { iteration, coordinates, approvalRequiredTools: tools = [] } = coordination
   const family = createCoordinationHost(coordinates ? coordinatorTools : messageTools, { coordination: api, iteration })
-  const names = new Set(family.list().map(({ name }) => name))
-  const list = [...host.list().filter(({ name }) => !names.has(name)), ...family.list()]
-  const joined: ToolHost = {
-    list: () => list,
-    call: (call, signal) => (names.has(call.name) ? family : host).call(call, signal),
-  }
+  const joined = joinHosts(host, family)
   return tools.length === 0 ? joined : approveTools(joined, { tools, coordination: api, iteration, redact })
 }
 

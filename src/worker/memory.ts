@@ -1,13 +1,27 @@
-// What a run may look up that earlier runs left: for agents that coordinate, and wherever a tool is named.
+// What a run may look up that earlier runs left, and propose for later ones: for agents that coordinate, and wherever a
+// tool is named.
 import type { WorkAssignment } from '../contract/api/assignment.ts'
+import type { ToolHost } from '../llm/tool-host.ts'
+import type { TaskMemory } from '../ports/task-memory.ts'
+import { proposeMemory, recallMemory, remember } from '../tools/memory/memory-tools.ts'
 import { createSearchTranscript } from '../tools/memory/search-transcript.ts'
 import type { Tool } from '../tools/tool.ts'
+import { createCallHost } from '../tools/worker-coordination/coordination-tool.ts'
 import type { WorkerApi } from './api.ts'
+import { joinHosts } from './join-hosts.ts'
 
-export function openMemory(
-  { coordination, loop }: WorkAssignment,
-  { transcripts }: Pick<WorkerApi, 'transcripts'>,
-): Tool[] {
-  const isOffered = ({ name }: Tool) => coordination?.coordinates === true || loop.tools.includes(name)
-  return [createSearchTranscript(transcripts)].filter(isOffered)
+function isOffered({ coordination, loop }: WorkAssignment, { name }: { name: string }): boolean {
+  return coordination?.coordinates === true || loop.tools.includes(name)
+}
+
+/** The plain tools among them. */
+export function openSearch(assignment: WorkAssignment, { transcripts }: Pick<WorkerApi, 'transcripts'>): Tool[] {
+  return [createSearchTranscript(transcripts)].filter((tool) => isOffered(assignment, tool))
+}
+
+/** The host with the tools of durable memory as well. */
+export function joinMemory(host: ToolHost, assignment: WorkAssignment, memory: TaskMemory): ToolHost {
+  const tools = [recallMemory, remember, proposeMemory].filter((tool) => isOffered(assignment, tool))
+  const iteration = assignment.coordination?.iteration ?? 0
+  return joinHosts(host, createCallHost(tools, { iteration, contextOf: ({ call }) => ({ memory, call }) }))
 }

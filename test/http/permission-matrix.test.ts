@@ -174,6 +174,8 @@ const bodies: Record<string, object> = {
   delegateTask: { call: 'a', args: { agent: 'x', prompt: 'p' } },
   deleteHelper: { args: { name: 'h' } },
   parkTask: { waits: [{ kind: 'time', call: 'a', what: 'tea', until: '2030-01-01T00:00:00Z' }] },
+  recallForTask: { args: {} },
+  proposeForTask: { call: 'a', args: { title: 't' } },
   readInbox: { markRead: false },
   sendToFamily: { args: { to_task: '*', content: 'hi' } },
   waitForChildren: { call: 'a', args: { tasks: ['x'] } },

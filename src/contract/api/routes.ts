@@ -13,6 +13,7 @@ import * as health from './health.ts'
 import * as internal from './internal.ts'
 import * as memories from './memories.ts'
 import * as memoryProposals from './memory-proposals.ts'
+import * as memoryTools from './memory-tools.ts'
 import * as metrics from './metrics.ts'
 import * as parking from './parking.ts'
 import * as programSessions from './program-sessions.ts'
@@ -35,6 +36,7 @@ const rooms = [
   sessions,
   transcripts,
   memories,
+  memoryTools,
   memoryProposals,
   chat,
   agents,

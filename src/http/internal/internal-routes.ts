@@ -3,6 +3,7 @@
 import { checkCode, runCode } from '../../contract/api/code-runs.ts'
 import * as coordination from '../../contract/api/coordination.ts'
 import * as routes from '../../contract/api/internal.ts'
+import { proposeForTask, recallForTask } from '../../contract/api/memory-tools.ts'
 import { parkTask } from '../../contract/api/parking.ts'
 import { keepProgramSession, readProgramSession } from '../../contract/api/program-sessions.ts'
 import { reportProgress } from '../../contract/api/progress.ts'
@@ -109,6 +110,12 @@ function bindCoordination(bind: Bind, { usecases: { worker } }: HttpDeps): void 
   bind(parkTask, async ({ caller, params, body }) => {
     await worker.park(caller, params, body.waits)
     return { empty: true }
+  })
+  bind(recallForTask, async ({ caller, params, body }) => {
+    return { json: await worker.recallForTask(caller, params, body.args) }
+  })
+  bind(proposeForTask, async ({ caller, params, body }) => {
+    return { json: await worker.proposeForTask(caller, params, body) }
   })
   bind(coordination.delegateTask, async ({ caller, params, body }) => {
     return { json: await worker.delegate(caller, params, body) }

@@ -31,9 +31,13 @@ export function nameCall({ turn = 0, id }: Pick<HostedCall, 'turn' | 'id'>, iter
   return `${iteration}-${turn}-${id}`.slice(0, 256)
 }
 
-export function createCoordinationHost(
-  tools: readonly CoordinationTool[],
-  { coordination, iteration }: { coordination: Coordination; iteration: number },
+/** What a tool gets of the call besides its arguments. */
+export type CallContext = Pick<CoordinationContext, 'call' | 'waited' | 'park'>
+
+/** `C`: what the tools work with. */
+export function createCallHost<C>(
+  tools: readonly Tool<C>[],
+  { iteration, contextOf }: { iteration: number; contextOf(call: CallContext): C },
 ): CoordinationHost {
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
   const list = tools.map(showTool)
@@ -42,18 +46,24 @@ export function createCoordinationHost(
     async call(hosted, signal) {
       const tool = byName.get(hosted.name)
       let wait: ParkWait | undefined
-      const context: CoordinationContext = {
-        coordination,
+      const context = contextOf({
         call: nameCall(hosted, iteration),
         waited: hosted.waited,
         park: (asked) => {
           wait = asked
         },
-      }
+      })
       const outcome = tool
         ? await tool.invoke(hosted.args, context, signal)
         : failTool('not_found', `there is no tool "${hosted.name}"`)
       return wait === undefined ? { content: JSON.stringify(outcome), isError: !outcome.success } : { wait }
     },
   }
+}
+
+export function createCoordinationHost(
+  tools: readonly CoordinationTool[],
+  { coordination, iteration }: { coordination: Coordination; iteration: number },
+): CoordinationHost {
+  return createCallHost(tools, { iteration, contextOf: (call) => ({ coordination, ...call }) })
 }
