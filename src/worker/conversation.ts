@@ -7,9 +7,11 @@ import { describeOutput } from '../llm/output-check.ts'
 import { listSkills } from '../tools/skills/skill-list.ts'
 import { skillReadName } from '../tools/skills/skill-read.ts'
 import { describeIterations, quotePlan } from './iteration-prompt.ts'
+import { quoteMemories } from './memory-prompt.ts'
 
 /** The state of a new run: system prompt, the session so far, the prompt. */
-export function openConversation({ loop, session, skills = [], coordination }: WorkAssignment): LoopState {
+export function openConversation(assignment: WorkAssignment): LoopState {
+  const { loop, session, skills = [], coordination } = assignment
   const history = (session?.messages ?? []).flatMap(readMessage)
   // Vendors require the user to speak first.
   const start = history.findIndex((message) => message.role === 'user')
@@ -23,7 +25,10 @@ export function openConversation({ loop, session, skills = [], coordination }: W
   ]
     .filter((text) => text !== '')
     .join('\n\n')
-  return createLoopState({ system, messages: [...past, userText(loop.prompt + quotePlan(coordination))] })
+  return createLoopState({
+    system,
+    messages: [...past, userText(loop.prompt + quotePlan(coordination) + quoteMemories(assignment))],
+  })
 }
 
 /** Tool messages of a transcript are summaries without the call they answer; the spoken text is enough. */

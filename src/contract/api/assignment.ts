@@ -196,6 +196,18 @@ export const WorkAssignment = z.object({
     AssignedCoordination.optional(),
     'Present: the agent coordinates, and its model has the tools for it.',
   ),
+  memories: field(
+    z
+      .array(
+        z.object({
+          id: field(z.string(), 'Id of the memory.', 'mem-0192f0c1'),
+          text: field(z.string(), 'What is remembered, or the beginning of it.', 'Staging is reset on Mondays.'),
+          tags: field(z.array(z.string()).optional(), 'Its tags.', ['staging']),
+        }),
+      )
+      .optional(),
+    'Durable memories that fit the prompt, the best first. Absent: none.',
+  ),
   customTools: field(z.array(AssignedTool), 'Tool resources that the model may call.'),
   skills: field(
     z.array(AssignedSkill).optional(),

@@ -449,6 +449,17 @@ export const TaskStatus = z
     queuedReason: field(z.string().optional(), 'Why a pending task does not start yet.', 'SessionLocked'),
     nextRetryTime: field(Timestamp.optional(), 'No new attempt starts before this time.'),
     childTasks: field(z.array(ChildTask).optional(), 'Tasks that this one has created.'),
+    memories: field(
+      z
+        .array(
+          z.object({
+            id: field(z.string(), 'Id of the memory.', 'mem-0192f0c1'),
+            why: field(z.string(), 'Why it was given to the task.', 'shares with the prompt: staging, reset'),
+          }),
+        )
+        .optional(),
+      'Durable memories that the last attempt was given with its prompt.',
+    ),
     conditions: field(z.array(Condition).optional(), 'Conditions in the form that Kubernetes uses.'),
     lastScheduleTime: field(Timestamp.optional(), 'When the schedule last made a run.'),
     nextScheduleTime: field(Timestamp.optional(), 'When the schedule makes its next run.'),

@@ -139,6 +139,7 @@ async function buildAssignment(
     },
     agent: await assignAgent(deps, attempt),
     coordination: await assignCoordination(deps, attempt),
+    ...(attempt.memories.length > 0 && { memories: attempt.memories.map(({ why: _why, ...memory }) => memory) }),
     customTools: references.customTools,
     ...(references.skills.length > 0 && { skills: references.skills }),
     // What changes in a repository is its diff.

@@ -15,6 +15,7 @@ import type { Results } from '../../ports/results.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { AttemptCheckout, MountedSecret } from '../../ports/workloads.ts'
 import { allowsModel, allowsTool } from '../../rules/context-token.ts'
+import type { GivenMemory } from '../../rules/memory-choice.ts'
 import { listProviderWishes } from '../../rules/model-choice.ts'
 import { findTaskProblem } from '../../rules/task-validity.ts'
 import { type CustomTool, chooseTools } from '../../rules/tool-choice.ts'
@@ -35,7 +36,14 @@ export type References = Instructions & {
 }
 
 /** An attempt that is about to start. */
-export type NewAttempt = { task: Task; attempt: number; startedAt: Date; references: References }
+export type NewAttempt = {
+  task: Task
+  attempt: number
+  startedAt: Date
+  references: References
+  /** What it begins with of durable memory. */
+  memories: GivenMemory[]
+}
 
 type ReferenceDeps = {
   resources: Resources

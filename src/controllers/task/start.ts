@@ -12,7 +12,8 @@ import { buildWorkload } from './assignment.ts'
 import { findSiblingLimit } from './children.ts'
 import { keyOf, lookWhenTimeIsUp, siblingsOf, type TaskContext } from './context.ts'
 import { failAttempt, finishTask } from './finish.ts'
-import { type References, resolveReferences } from './references.ts'
+import { recallMemories } from './memories.ts'
+import { type NewAttempt, type References, resolveReferences } from './references.ts'
 import { lockSession, sessionOf, unlockSession } from './session-lock.ts'
 import type { WaitingTask } from './start-queue.ts'
 import type { StatusChange } from './status-recorder.ts'
@@ -126,7 +127,9 @@ function settleParked(task: Task, message: string, now: Date): Conditions {
   return setCondition(conditions, { type: parkedCondition, status: 'False', reason: 'Resumed', message }, now)
 }
 
-function makeRunningStatus(task: Task, attempt: number, now: Date): StatusChange {
+type Begun = Pick<NewAttempt, 'attempt' | 'memories'>
+
+function makeRunningStatus(task: Task, { attempt, memories }: Begun, now: Date): StatusChange {
   const message = `attempt ${attempt} was started`
   const parked = settleParked(task, message, now)
   const conditions = dropConditions(parked, 'WaitingForReferences', 'Suspended', waitingCondition)
@@ -137,6 +140,7 @@ function makeRunningStatus(task: Task, attempt: number, now: Date): StatusChange
     startTime: beginOf(task, now).toISOString(),
     firstStartTime: task.status?.firstStartTime ?? now.toISOString(),
     message,
+    memories: memories.length > 0 ? memories.map(({ id, why }) => ({ id, why })) : undefined,
     conditions: setCondition(conditions, created, now),
     queuedReason: undefined,
     nextRetryTime: undefined,
@@ -165,11 +169,12 @@ async function launch(context: TaskContext, task: Task, references: References):
   const { uid, namespace } = task.metadata
   const attempt = (task.status?.attempts ?? 0) + 1
   const now = clock.now()
-  const build = buildWorkload(context, { task, attempt, startedAt: beginOf(task, now), references })
+  const memories = await recallMemories(context, task)
+  const build = buildWorkload(context, { task, attempt, startedAt: beginOf(task, now), references, memories })
   const [workload] = await Promise.all([build, noteAccepted(context, task)])
   memory.scheduler.setStarting(key, { namespace, siblings: siblingsOf(task), uid, attempt })
   const event = { type: 'PhaseChanged', phase: 'Running' as const, message: `attempt ${attempt} was started`, attempt }
-  const running = await recorder.move(task, event, makeRunningStatus(task, attempt, now))
+  const running = await recorder.move(task, event, makeRunningStatus(task, { attempt, memories }, now))
   try {
     await workloads.ensure(workload)
   } catch (error) {

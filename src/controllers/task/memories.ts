@@ -1,0 +1,18 @@
+// What an ai task begins with of durable memory. A store that cannot be asked holds no task up.
+import { promptOf, type Task } from '../../contract/resources/task.ts'
+import { messageOf } from '../../errors.ts'
+import { chooseMemories, type GivenMemory, givenMemories, queryOfPrompt } from '../../rules/memory-choice.ts'
+import { keyOf, type TaskContext } from './context.ts'
+
+export async function recallMemories(context: TaskContext, task: Task): Promise<GivenMemory[]> {
+  if (task.spec.type !== 'ai') return []
+  const { namespace, uid } = task.metadata
+  const prompt = promptOf(task.spec)
+  const query = { namespace, query: queryOfPrompt(prompt), limit: givenMemories.count, reader: uid }
+  try {
+    return chooseMemories(await context.records.memories.recall(query), prompt)
+  } catch (error) {
+    context.log.warn({ task: keyOf(task), error: messageOf(error) }, 'memories could not be recalled')
+    return []
+  }
+}
