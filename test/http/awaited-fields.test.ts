@@ -24,13 +24,7 @@ const inWorkspace = (workspace: object) => ({ ...agentTask, execution: { workspa
 
 describe('a field that waits for a capability', () => {
   it.each([
-    ['tasks', aiTask('a', { ai: { tools: ['recall_memory'] } }), 'spec.ai.tools[0]', 'durable memory'],
-    [
-      'agents',
-      { name: 'a', spec: { coordination: { enabled: true, approvalRequiredTools: ['weather'] } } },
-      'spec.coordination.approvalRequiredTools',
-      'agent coordination',
-    ],
+    ['tasks', aiTask('a', { ai: { tools: ['list_issues'] } }), 'spec.ai.tools[0]', 'the code host'],
     ['agents', { name: 'a', spec: { tools: [{ name: 'get_issue' }] } }, 'spec.tools[0].name', 'the code host'],
     [
       'tools',
@@ -57,7 +51,7 @@ describe('a field that waits for a capability', () => {
 
   it('does not hold back a change of an object that was stored with it', async () => {
     const key = { namespace: 'default', name: 'old' }
-    const tools = [{ name: 'remember' }]
+    const tools = [{ name: 'list_issues' }]
     await service.ports.resources.create('Agent', { metadata: key, spec: { tools } } as never)
     const put = (spec: object) => service.call('PUT /api/v1/agents/old', { payload: { spec } })
     expect((await put({ tools, ttlAfterLastTask: '1h' })).statusCode).toBe(200)
