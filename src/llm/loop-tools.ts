@@ -5,7 +5,7 @@ import { startDeadline } from './deadlines.ts'
 import { followSignals } from './linked-signal.ts'
 import type { LoopLimits } from './loop-state.ts'
 import { defaultLimits } from './loop-state.ts'
-import type { HostTool, ToolCall, ToolHost, ToolResult, ToolWait } from './tool-host.ts'
+import type { HostedCall, HostTool, ToolHost, ToolResult, ToolWait } from './tool-host.ts'
 import { cutOutput, failThrown, failTool } from './tool-results.ts'
 
 export type ToolRun = {
@@ -19,7 +19,7 @@ export type ToolRun = {
 
 /** The result of one call. Rejects only when `run.signal` aborts. */
 export async function runToolCall(
-  call: ToolCall,
+  call: HostedCall,
   invalidArgs: string | undefined,
   run: ToolRun,
 ): Promise<ToolResult | ToolWait> {
@@ -58,7 +58,7 @@ function limitTime({ timeoutMs }: HostTool, limits: LoopLimits): number {
   return trustsToolTimeouts ? timeoutMs : Math.min(timeoutMs, toolTimeoutMs)
 }
 
-async function callWithTimeout(call: ToolCall, tool: HostTool, run: ToolRun): Promise<ToolResult | ToolWait> {
+async function callWithTimeout(call: HostedCall, tool: HostTool, run: ToolRun): Promise<ToolResult | ToolWait> {
   const timeoutMs = limitTime(tool, run.limits)
   const { signal, abort, release } = followSignals(run.signal)
   const early = Promise.withResolvers<ToolResult>()
@@ -81,7 +81,7 @@ async function callWithTimeout(call: ToolCall, tool: HostTool, run: ToolRun): Pr
 }
 
 // async, so that a host that throws synchronously rejects like any other.
-async function invokeTool(call: ToolCall, host: ToolHost, signal: AbortSignal): Promise<ToolResult | ToolWait> {
+async function invokeTool(call: HostedCall, host: ToolHost, signal: AbortSignal): Promise<ToolResult | ToolWait> {
   return host.call(call, signal)
 }
 

@@ -27,7 +27,7 @@ import {
 import { runToolCall } from './loop-tools.ts'
 import { addUsage, type ModelError, type ModelEvent, type ModelRequest, type Turn, textOf } from './messages.ts'
 import type { ModelClient, ServedCall } from './model.ts'
-import type { HostTool, ToolCall, ToolHost, ToolResult, ToolWait } from './tool-host.ts'
+import type { HostedCall, HostTool, ToolCall, ToolHost, ToolResult, ToolWait } from './tool-host.ts'
 
 export type LoopEvent =
   /** The events of each model call as they arrive, at least one; block indexes start at 0 in every call. */
@@ -242,8 +242,8 @@ function retryTurn(state: LoopState, error: ModelError, limits: LoopLimits): Loo
   return error.reason === 'AnswerBrokenOff' ? applyInterruption(state, limits) : undefined
 }
 
-function describeCall({ id, name, args, wait }: PendingCall, { iteration }: LoopState): ToolCall {
-  return { id, name, args, turn: iteration, ...(wait !== undefined && { waited: wait }) }
+function hostCall(call: ToolCall, { wait }: PendingCall, { iteration }: LoopState): HostedCall {
+  return { ...call, turn: iteration, ...(wait !== undefined && { waited: wait }) }
 }
 
 /** Runs independent calls concurrently. Saves finished ones while others still run, so that a crash loses little. */
@@ -257,9 +257,9 @@ async function runTools(before: LoopState, calls: PendingCall[], context: Contex
   let running = calls.length
   const settled = await Promise.allSettled(
     calls.map(async (pending) => {
-      const call = describeCall(pending, before)
+      const call: ToolCall = { id: pending.id, name: pending.name, args: pending.args }
       await context.emit({ type: 'tool_call', call })
-      const result = await runToolCall(call, pending.invalidArgs, run)
+      const result = await runToolCall(hostCall(call, pending, before), pending.invalidArgs, run)
       results.set(pending.id, result)
       running -= 1
       if (running > 0) await context.saver.save(present)

@@ -14,10 +14,10 @@ export type HostTool = ToolSchema & {
   external?: boolean
 }
 
-export type ToolCall = {
-  id: string
-  name: string
-  args: JsonObject
+export type ToolCall = { id: string; name: string; args: JsonObject }
+
+/** A call as the host gets it. */
+export type HostedCall = ToolCall & {
   /** How many turns the run had before; with the id it names one call of a whole run. */
   turn?: number
   /** What the call has waited for before the run went on. */
@@ -33,5 +33,5 @@ export interface ToolHost {
   /** The tools offered to the model; the same list for a whole run. */
   list(): HostTool[]
   /** Runs one call. May throw: the loop turns that into a structured result. Must stop when the signal aborts. */
-  call(call: ToolCall, signal: AbortSignal): Promise<ToolResult | ToolWait>
+  call(call: HostedCall, signal: AbortSignal): Promise<ToolResult | ToolWait>
 }
