@@ -15,7 +15,8 @@ function tryRead(path: string): string {
 
 const readIds = (text: string) => text.split(' ').filter((id) => id.trim() !== '')
 
-function listFamily(pid: string): string[] {
+/** The ids of the process and of all that it has started, directly or not, and that live still. */
+export function listFamily(pid: string): string[] {
   const children = readIds(tryRead(`/proc/${pid}/task/${pid}/children`))
   return [pid, ...children.flatMap(listFamily)]
 }

@@ -11,6 +11,8 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   chat: () => import('./chat.ts'),
   watch: () => import('./watch.ts'),
   records: () => import('./records.ts'),
+  memory: () => import('./memory.ts'),
+  coordination: () => import('./coordination.ts'),
   workspace: () => import('./workspace.ts'),
   agent: () => import('./agent.ts'),
 }

@@ -1,0 +1,152 @@
+// Memories written and searched beside bare FTS5, and how well they are found on Cranfield (BENCH_CRANFIELD names its folder).
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { openPostgresRecords } from '../src/adapters/sql/postgres/records.ts'
+import { createRecords } from '../src/adapters/sql/records.ts'
+import { openSqlite } from '../src/adapters/sql/sqlite/database.ts'
+import { systemClock as clock, systemIds as ids } from '../src/adapters/system/clock.ts'
+import type { Memories } from '../src/ports/memories.ts'
+import { postgresMissing, startPostgres } from '../test/fixtures/postgres.ts'
+import { type Collection, readCranfield } from './cranfield.ts'
+import { percentile, type Row, report, round } from './measure.ts'
+import { fill, fillMiniSearch, fuse, learn, measureQuality } from './memory-quality.ts'
+import { type MadeText, makeFrequentQuestions, makeQuestions, makeRandom, makeTexts } from './memory-texts.ts'
+
+const sizes = (process.env.BENCH_MEMORIES ?? '10000,100000').split(',').map(Number)
+const questions = Number(process.env.BENCH_QUESTIONS ?? 500)
+const callers = 64
+const namespace = 'default'
+const limit = 10
+
+type Bare = { insert(texts: readonly MadeText[]): void; search(question: string): unknown[]; close(): void }
+
+export async function run(): Promise<void> {
+  report('memory', await withSqlite(measureSpeed))
+  const folder = process.env.BENCH_CRANFIELD
+  if (folder === undefined) console.log('Cranfield is skipped: BENCH_CRANFIELD names no folder with it')
+  else report('memory: Cranfield', await measureCranfield(readCranfield(folder)))
+}
+
+async function withSqlite<T>(work: (memories: Memories, folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
+  const database = openSqlite({ path: join(folder, 'svc.db') })
+  const records = createRecords({ database, blobDir: folder, clock, ids })
+  try {
+    return await work(records.memories, folder)
+  } finally {
+    await records.close()
+    await database.close()
+    await rm(folder, { recursive: true })
+  }
+}
+
+async function withPostgres<T>(work: (memories: Memories) => Promise<T>): Promise<T> {
+  const server = await startPostgres()
+  try {
+    server.execute('postgres', 'create database bench')
+    const { records, close } = await openPostgresRecords({ url: server.urlOf('bench'), clock, ids })
+    const value = await work(records.memories)
+    await close()
+    return value
+  } finally {
+    await server.remove()
+  }
+}
+
+/** The texts in FTS5 and nothing else, with the same durability. */
+function openBare(folder: string): Bare {
+  const database = new Sqlite(join(folder, 'bare.db'))
+  database.pragma('journal_mode = wal')
+  database.pragma('synchronous = full')
+  database.exec(`create virtual table texts using fts5(text, tokenize = 'porter unicode61')`)
+  const insert = database.prepare('insert into texts (text) values (?)')
+  const search = database.prepare('select rowid, text from texts where texts match ? order by bm25(texts) limit ?')
+  const insertAll = database.transaction((texts: readonly MadeText[]) => {
+    for (const { text } of texts) insert.run(text)
+  })
+  return {
+    insert(texts) {
+      for (let at = 0; at < texts.length; at += callers) insertAll(texts.slice(at, at + callers))
+    },
+    search: (question) => search.all(question.split(' ').join(' OR '), limit),
+    close: () => void database.close(),
+  }
+}
+
+async function insertOurs(memories: Memories, texts: readonly MadeText[], from: number): Promise<void> {
+  let next = 0
+  const write = async () => {
+    for (let at = next++; at < texts.length; at = next++) {
+      const content = texts[at]?.text ?? ''
+      await memories.create({ namespace, id: `memory-${from + at}`, content, source: 'manual', disabled: false })
+    }
+  }
+  await Promise.all(Array.from({ length: callers }, write))
+}
+
+async function time(work: () => unknown): Promise<number> {
+  const began = performance.now()
+  await work()
+  return performance.now() - began
+}
+
+/** In turns, so that whatever else the machine does meets both. */
+async function compareSearches(what: string, asked: string[], memories: Memories, bare: Bare): Promise<Row[]> {
+  const took: { floor: number[]; ours: number[] } = { floor: [], ours: [] }
+  for (const query of asked) {
+    took.floor.push(await time(() => bare.search(query)))
+    took.ours.push(await time(() => memories.list({ namespace, query, limit })))
+  }
+  const show = (who: string, samples: number[]): Row => ({
+    what: `${what}, ${who}`,
+    'p50 ms': round(percentile(samples, 0.5), 2),
+    'p99 ms': round(percentile(samples, 0.99), 2),
+  })
+  const ratio = round(percentile(took.ours, 0.5) / percentile(took.floor, 0.5), 2)
+  return [show('FTS5', took.floor), { ...show('svc', took.ours), 'x floor, p50': ratio }]
+}
+
+async function measureSpeed(memories: Memories, folder: string): Promise<Row[]> {
+  const random = makeRandom(11)
+  const bare = openBare(folder)
+  const rows: Row[] = []
+  const texts = makeTexts(Math.max(...sizes), random)
+  let stored = 0
+  for (const size of sizes) {
+    const added = texts.slice(stored, size)
+    const rate = (ms: number) => round((added.length / ms) * 1000, 0)
+    const floorMs = await time(() => bare.insert(added))
+    const oursMs = await time(() => insertOurs(memories, added, stored))
+    stored = size
+    rows.push({ what: `${size}: written, FTS5`, 'per second': rate(floorMs) })
+    rows.push({ what: `${size}: written, svc`, 'per second': rate(oursMs) })
+    const kinds = [
+      ['searched', makeQuestions(texts.slice(0, size), questions, random)],
+      ['three frequent words', makeFrequentQuestions(questions / 5, random)],
+    ] as const
+    for (const [what, asked] of kinds) rows.push(...(await compareSearches(`${size}: ${what}`, asked, memories, bare)))
+  }
+  bare.close()
+  return rows
+}
+
+async function measureCranfield(collection: Collection): Promise<Row[]> {
+  const vectors = await learn(collection)
+  const measureStore = (name: string) => async (memories: Memories) => {
+    const search = await fill(memories, collection)
+    return [
+      await measureQuality(name, search, collection),
+      await measureQuality(`${name}, fused with vectors of the texts`, fuse(search, vectors), collection),
+    ]
+  }
+  const rows = [
+    await measureQuality('minisearch 7.2.0', fillMiniSearch(collection), collection),
+    await measureQuality('vectors of the texts alone', vectors, collection),
+    ...(await withSqlite(measureStore('SQLite'))),
+  ]
+  if (postgresMissing === undefined) rows.push(...(await withPostgres(measureStore('PostgreSQL'))))
+  else console.log(`PostgreSQL is skipped: ${postgresMissing}`)
+  return rows
+}
