@@ -47,11 +47,14 @@ function matchFilter(query: MemoryQuery): Fragment {
 
 type Found = Pick<MemoryRow, 'id' | 'updated_at' | 'recalled_count' | 'number'> & { score: number }
 
-/** Only what the order depends on, because contents can be long. */
+/**
+ * Only what the order depends on, because contents can be long. A cross join, because SQLite then keeps to this order; else it
+ * reads every memory of the namespace.
+ */
 function selectFound(query: MemoryQuery, candidates: Fragment, limit: number) {
   return sql<Found>`select memories.number, id, updated_at, recalled_count, score
-    from (${candidates}) as candidates join memories on memories.number = candidates.number
-    where ${matchFilter(query)} order by score desc limit ${limit}`
+    from (${candidates}) as candidates cross join memories
+    where memories.number = candidates.number and ${matchFilter(query)} order by score desc limit ${limit}`
 }
 
 async function findBest(reader: Reader, query: MemoryQuery, { terms: index }: Dialect): Promise<number[]> {

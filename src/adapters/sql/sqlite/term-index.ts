@@ -14,6 +14,7 @@ export const termIndex: TermIndex = {
   async remove(tx, { number }) {
     await tx.run(sql`delete from memory_terms where rowid = ${number}`)
   },
-  find: (_namespace, terms, limit) => sql`select rowid as number, -rank as score from memory_terms
-    where memory_terms match ${anyOf(terms)} order by rank limit ${limit}`,
+  // Not by `rank`: FTS5 would keep and sort all that match, whatever the limit.
+  find: (_namespace, terms, limit) => sql`select rowid as number, -bm25(memory_terms) as score from memory_terms
+    where memory_terms match ${anyOf(terms)} order by score desc limit ${limit}`,
 }
