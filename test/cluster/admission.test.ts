@@ -399,8 +399,8 @@ const awaited = (): Case[] => [
     as: 'bob',
     what: 'a tool to come',
     kind: 'Agent',
-    spec: { tools: [{ name: 'remember' }] },
-    refused: 'waits for durable memory',
+    spec: { tools: [{ name: 'list_issues' }] },
+    refused: 'waits for the code host',
   },
   {
     as: 'bob',
