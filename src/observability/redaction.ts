@@ -88,13 +88,21 @@ export function createOpenRedactor(values: readonly string[], shapes: ShapeLevel
 /** For texts with no known secret values. */
 export const redactText: Redactor = createRedactor([])
 
+/** JSON without credentials, in its shape: a text of JSON that is redacted as a whole may not be JSON any more. */
+export function redactJson(value: unknown, redact: Redactor): unknown {
+  if (typeof value === 'string') return redact(value)
+  if (Array.isArray(value)) return value.map((item) => redactJson(item, redact))
+  if (typeof value !== 'object') return redact(String(value)) === String(value) ? value : mark
+  if (value === null) return value
+  const fields = Object.entries(value).map(([name, inner]) => {
+    const isHidden = typeof inner !== 'object' && isSecretName(name)
+    return [redact(name), isHidden ? mark : redactJson(inner, redact)]
+  })
+  return Object.fromEntries(fields)
+}
+
 /** A line of JSON without credentials, which is still valid JSON. */
 export function redactJsonLine(line: string): string {
   if (redactText(line) === line) return line
-  const clean: unknown = JSON.parse(line, (name, value) => {
-    if (typeof value === 'object') return value
-    if (isSecretName(name)) return mark
-    return typeof value === 'string' ? redactText(value) : value
-  })
-  return `${JSON.stringify(clean)}\n`
+  return `${JSON.stringify(redactJson(JSON.parse(line), redactText))}\n`
 }

@@ -143,6 +143,11 @@ function findUnowned(wanted: readonly string[], own: readonly string[]): string[
   return wanted.filter((name) => !own.includes(name))
 }
 
+/** Tools that the new agent cannot have: they need approval, and only an agent that coordinates asks for it. */
+function listUnasked({ coordination }: Coordinator, wanted: CreateHelper): readonly string[] {
+  return wanted.coordination?.enabled === true ? [] : (coordination.approvalRequiredTools ?? [])
+}
+
 /** Why the coordinator may not make the agent, or undefined: it has no more than the coordinator has. */
 export function findHelperProblem(coordinator: Coordinator, wanted: CreateHelper): string | undefined {
   const { task, agent, coordination } = coordinator
@@ -154,6 +159,10 @@ export function findHelperProblem(coordinator: Coordinator, wanted: CreateHelper
   const tools = [...builtIn, ...custom.map(({ name }) => name)]
   const foreign = findUnowned(wanted.tools ?? [], tools)
   if (foreign.length > 0) return `tools that this task does not have: ${foreign.join(', ')}; it has ${listNames(tools)}`
+  const unasked = listUnasked(coordinator, wanted).filter((name) => wanted.tools?.includes(name))
+  if (unasked.length > 0) {
+    return `tools that need approval: ${unasked.join(', ')}; set coordination.enabled, or leave them out`
+  }
   const agents = (coordination.allowedAgents ?? []).map(({ name }) => name)
   const unknown = findUnowned(wanted.coordination?.allowedAgents ?? [], agents)
   if (unknown.length === 0) return undefined
@@ -161,17 +170,20 @@ export function findHelperProblem(coordinator: Coordinator, wanted: CreateHelper
 }
 
 /** The coordination of an agent that a coordinator made: never wider than the coordinator's own. */
-function narrowCoordination({ coordination }: Coordinator, wanted: NonNullable<CreateHelper['coordination']>) {
+function narrowCoordination({ agent, coordination }: Coordinator, wanted: NonNullable<CreateHelper['coordination']>) {
   const { approvalRequiredTools, allowedAgents = [] } = coordination
   return {
     enabled: wanted.enabled,
-    allowedAgents: allowedAgents.filter(({ name }) => wanted.allowedAgents?.includes(name)),
+    // With their namespace, because the new agent may live in another one than the coordinator's agent.
+    allowedAgents: allowedAgents
+      .filter(({ name }) => wanted.allowedAgents?.includes(name))
+      .map(({ name, namespace = agent.metadata.namespace }) => ({ name, namespace })),
     maxConcurrentChildren: Math.min(
       wanted.maxConcurrentChildren ?? coordination.maxConcurrentChildren,
       coordination.maxConcurrentChildren,
     ),
     maxDepth: Math.min(wanted.maxDepth ?? coordination.maxDepth, coordination.maxDepth),
-    ...(approvalRequiredTools !== undefined && { approvalRequiredTools }),
+    ...(wanted.enabled && approvalRequiredTools !== undefined && { approvalRequiredTools }),
   }
 }
 
@@ -179,7 +191,8 @@ function narrowCoordination({ coordination }: Coordinator, wanted: NonNullable<C
 export function makeHelperSpec(coordinator: Coordinator, wanted: CreateHelper): Record<string, unknown> {
   const { task, agent } = coordinator
   const { builtIn } = chooseTools(task, agent)
-  const on = wanted.tools ?? builtIn
+  const unasked = listUnasked(coordinator, wanted)
+  const on = wanted.tools ?? builtIn.filter((name) => !unasked.includes(name))
   const off = builtInTools.filter((name) => !on.includes(name))
   return {
     providerRef: { name: wanted.provider },

@@ -1,4 +1,5 @@
 // Approvals: a running task asks and waits, and a person answers.
+import { createHash } from 'node:crypto'
 import type { ApprovalState } from '../contract/api/approvals.ts'
 import type { ApprovalAnswerSeen, AskApproval } from '../contract/api/coordination.ts'
 import { parseDuration } from '../contract/duration.ts'
@@ -37,7 +38,7 @@ export type ApprovalUsecases = {
 }
 
 export type WorkerApprovals = {
-  /** Asks once for each call, and answers at once: what is known, and what is left to wait for. */
+  /** Asks once for each call and question, and answers at once: what is known, and what is left to wait for. */
   askApproval(
     identity: WorkerIdentity,
     path: TaskPath,
@@ -98,26 +99,34 @@ export function createApprovalUsecases({ ports }: UsecaseDeps): ApprovalUsecases
   }
 }
 
+/** An answer is for one question: a call that is named like an earlier one but asks something else is asked anew. */
+function nameQuestion(call: string, { tool, arguments: args, message }: AskApproval): string {
+  return createHash('sha256')
+    .update(JSON.stringify([call, tool, args, message]))
+    .digest('hex')
+}
+
 export function createWorkerApprovals({ ports }: UsecaseDeps): WorkerApprovals {
   const { resources, records, clock } = ports
   return {
     async askApproval(identity, path, { call, args }) {
       const task = await requireRunningTask(resources, identity, path)
       const { namespace, name, uid } = task.metadata
-      const asked = clock.now()
+      const expiresAt = new Date(clock.now().getTime() + parseDuration(args.timeout))
       const approval = await records.approvals.ask({
         namespace,
         task: { uid, name },
         agentName: task.spec.agentRef?.name,
-        call,
+        call: nameQuestion(call, args),
         tool: args.tool,
         arguments: args.arguments,
         message: redactText(args.message),
-        expiresAt: new Date(asked.getTime() + parseDuration(args.timeout)),
+        expiresAt,
       })
       const { id, status, reason, answeredBy, expiresAt: until } = approval
       if (status !== 'pending') return { status, ...(reason && { reason }), ...(answeredBy && { by: answeredBy.name }) }
-      if (approval.createdAt === asked.toISOString()) {
+      // One that was asked before keeps the end that it was given then.
+      if (until === expiresAt.toISOString()) {
         const message = `asks for approval ${id}: ${approval.message}`
         const { attempt } = identity
         await records.events.append({

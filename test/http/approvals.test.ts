@@ -62,6 +62,20 @@ describe('an approval', () => {
     expect(metadata.annotations?.['svc.ai/woken-by']).toBe(item?.id)
   })
 
+  it.each([
+    ['another tool', { tool: 'cancel_task' }],
+    ['other arguments', { arguments: { name: 'production' } }],
+    ['another question', { message: 'delete production?' }],
+  ])('is no answer to %s under the same name of the call', async (_, change) => {
+    await ask()
+    const [item] = await list()
+    await service.call(`POST /api/v1/approvals/${item?.id}/approve`, { payload: {} })
+    expect((await ask()).status).toBe('approved')
+    const other = await api.coordination.askApproval('0-1-a', { ...question, ...change })
+    expect(other.status).toBe('pending')
+    expect(await list()).toHaveLength(2)
+  })
+
   it('is found by task, state and namespace, and nowhere else', async () => {
     await ask('a')
     await ask('b')

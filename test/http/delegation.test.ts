@@ -175,10 +175,26 @@ describe('create_agent', () => {
     const { spec } = (await service.call('GET /api/v1/agents/mine')).json()
     expect(spec.coordination).toMatchObject({
       enabled: true,
-      allowedAgents: [{ name: 'helper' }],
+      allowedAgents: [{ name: 'helper', namespace: 'default' }],
       maxDepth: 2,
       maxConcurrentChildren: 5,
     })
+  })
+
+  it('gives no agent a tool without the approval that the coordinator needs for it', async () => {
+    await makeAgent('careful', { allowedAgents: [{ name: 'helper' }], approvalRequiredTools: ['code_exec'] })
+    const { coordination } = await openLead('job', { agentRef: { name: 'careful' } })
+    const specOf = async (name: string) => (await service.call(`GET /api/v1/agents/${name}`)).json().spec
+    for (const more of [{}, { coordination: { enabled: false } }]) {
+      const bold = { ...made, ...more, tools: ['code_exec'] }
+      await expect(coordination.createAgent(bold)).rejects.toThrow(/tools that need approval: code_exec/)
+    }
+    await coordination.createAgent(made)
+    expect((await specOf('mine')).tools).toContainEqual({ name: 'code_exec', enabled: false })
+    await coordination.createAgent({ ...made, name: 'quiet', coordination: { enabled: false } })
+    expect((await specOf('quiet')).tools).toContainEqual({ name: 'code_exec', enabled: false })
+    await coordination.createAgent({ ...made, name: 'asks', tools: ['code_exec'], coordination: { enabled: true } })
+    expect((await specOf('asks')).coordination.approvalRequiredTools).toEqual(['code_exec'])
   })
 })
 

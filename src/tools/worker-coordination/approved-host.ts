@@ -1,6 +1,8 @@
 // Tools that run only when a person has approved the call.
+import { createHash } from 'node:crypto'
 import { type ApprovalAnswerSeen, defaultApprovalWait } from '../../contract/api/coordination.ts'
 import type { JsonObject } from '../../contract/json.ts'
+import { redactJson } from '../../observability/redaction.ts'
 import type { Coordination } from '../../ports/coordination.ts'
 import { failTool } from '../tool-error.ts'
 import { type HostedAnswer, type HostedCall, nameCall } from './coordination-tool.ts'
@@ -30,16 +32,22 @@ function explainRefusal({ status, by = 'a person', reason }: ApprovalAnswerSeen)
   return `this call was not run: ${why}${reason === undefined ? '' : ` (${reason})`}`
 }
 
+/** By the arguments as they are: what people are shown has no secrets, and so looks the same for different ones. */
+function nameQuestion(hosted: HostedCall, iteration: number): string {
+  const asked = JSON.stringify([nameCall(hosted, iteration), hosted.name, hosted.args])
+  return `ask-${createHash('sha256').update(asked).digest('hex')}`
+}
+
 /** The same tools; those that are named ask before each call, with its very arguments. */
 export function approveTools<L>(host: Host<L>, { tools, coordination, iteration, redact }: Approving): Host<L> {
   const guarded = new Set(tools)
 
   function ask(hosted: HostedCall): Promise<ApprovalAnswerSeen> {
-    const shown = redact(JSON.stringify(hosted.args))
-    return coordination.askApproval(`ask-${nameCall(hosted, iteration)}`, {
+    const shown = redactJson(hosted.args, redact) as JsonObject
+    return coordination.askApproval(nameQuestion(hosted, iteration), {
       tool: hosted.name,
-      arguments: JSON.parse(shown) as JsonObject,
-      message: describe(hosted.name, shown),
+      arguments: shown,
+      message: describe(hosted.name, JSON.stringify(shown)),
       timeout: defaultApprovalWait,
     })
   }
