@@ -307,6 +307,29 @@ describe('a coordinator', () => {
     hold.resolve()
   })
 
+  it('goes on when a child that it waits for is deleted, and its children stop when it is deleted itself', async () => {
+    const hold = Promise.withResolvers<void>()
+    scripts.orphaned = [delegate('leaf', 'doomed'), waitForAll, tellResults]
+    scripts.doomed = [async () => sayAfter(hold.promise, 'too late')]
+    await start('orphaned', 'lead', 'orphaned')
+    await waitFor(async () => isParked(await getTask(service, 'orphaned')), 'the coordinator to be parked')
+    const [child] = await childrenOf('orphaned')
+    await service.call('DELETE', `/api/v1/tasks/${child?.metadata.name}`)
+    await waitForPhase(service, 'orphaned', 'Succeeded')
+    expect(await readResult(service, 'orphaned')).toBe('I heard: Error')
+
+    scripts.parent = [delegate('leaf', 'left'), waitForAll, tellResults]
+    scripts.left = [async () => sayAfter(hold.promise, 'too late')]
+    await start('parent', 'lead', 'parent')
+    await waitFor(async () => isParked(await getTask(service, 'parent')), 'the coordinator to be parked')
+    await waitFor(() => asked.has('left'), 'its child to run')
+    const [left] = await childrenOf('parent')
+    await service.call('DELETE', '/api/v1/tasks/parent')
+    const gone = async (name: string | undefined) => (await service.call('GET', `/api/v1/tasks/${name}`)).status === 404
+    await waitFor(async () => (await gone('parent')) && (await gone(left?.metadata.name)), 'both to be gone')
+    hold.resolve()
+  })
+
   it('is told what is still missing when its wait ends first [COORD-007]', async () => {
     const hold = Promise.withResolvers<void>()
     scripts.hasty = [
