@@ -25,10 +25,13 @@ export type MessageDraft = {
   content: string
 }
 
+/** How many unread messages are answered at once. */
+export const messagesAtOnce = 100
+
 export interface Messages {
   send(message: MessageDraft): Promise<Message>
   /**
-   * Unread messages for the reader under the parent, oldest first; never the reader's own, and never those for another
+   * Unread messages for the reader under the parent, oldest first, `messagesAtOnce` at most; never the reader's own, and never those for another
    * task of the same name. With `markRead`, marks them for this reader (MSG-010). Older messages without uids are
    * matched by name.
    */

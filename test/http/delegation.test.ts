@@ -282,4 +282,19 @@ describe('messages', () => {
     expect(await read(lead, { markRead: true })).toEqual(['to all'])
     expect(await read(two, { markRead: true })).toEqual([])
   })
+
+  it('come in parts that a model can read, however many were sent', async () => {
+    const lead = await openLead()
+    const { taskName } = await lead.coordination.delegate('a', work)
+    const child = await openApi(taskName)
+    const long = 'x'.repeat(60_000)
+    for (const at of [1, 2, 3, 4, 5]) await child.coordination.send({ to_task: 'job', content: `${at}${long}` })
+    const read = async (markRead: boolean) =>
+      (await lead.coordination.readMessages({ markRead })).map(({ content }) => content[0])
+    expect(await read(false)).toEqual(['1', '2'])
+    expect(await read(true)).toEqual(['1', '2'])
+    expect(await read(true)).toEqual(['3', '4'])
+    expect(await read(true)).toEqual(['5'])
+    expect(await read(true)).toEqual([])
+  })
 })

@@ -1,7 +1,7 @@
 // Messages between siblings in SQL, with one read mark per message and reader.
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Message, Messages } from '../../ports/messages.ts'
+import { type Message, type Messages, messagesAtOnce } from '../../ports/messages.ts'
 import type { Database, Tx } from './database.ts'
 import { sql } from './statement.ts'
 import { decodeText, encodeText } from './stored-text.ts'
@@ -41,7 +41,7 @@ function selectUnread({ namespace, reader, parent, upTo = Number.MAX_SAFE_INTEGE
       and not exists (select 1 from message_reads where message_id = messages.id
         and (reader = ${reader.uid} or parent_uid is null and reader = ${name}))
       and id <= ${upTo}
-    order by id`
+    order by id limit ${messagesAtOnce}`
 }
 
 /** Marks and returns those that nobody else has marked for this reader in the meantime. */

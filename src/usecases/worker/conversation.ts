@@ -40,6 +40,7 @@ export type WorkerConversation = {
     /** Without `parentTask`: below the sender where it is for one of its children, else below its own parent. */
     message: Omit<MessageSend, 'parentTask'> & { parentTask?: string },
   ): Promise<Message>
+  /** The oldest unread ones, as far as a model can take them at once; the others the next time. */
   readMessages(identity: WorkerIdentity, path: TaskPath, query: MessageQuery): Promise<Message[]>
 }
 
@@ -80,6 +81,20 @@ async function chooseFamily(resources: ResourceReader, { metadata }: Task, toTas
   return task !== undefined && isChildOf(task, { uid, name }) ? { uid, name } : first
 }
 
+/** A model reads them all in one turn. */
+const charactersAtOnce = 131_072
+
+function takeOldest(messages: readonly Message[]): Message[] {
+  const taken: Message[] = []
+  let room = charactersAtOnce
+  for (const message of messages) {
+    room -= message.content.length
+    if (room < 0 && taken.length > 0) break
+    taken.push(message)
+  }
+  return taken
+}
+
 export function createWorkerConversation({ ports }: UsecaseDeps): WorkerConversation {
   const { records, resources } = ports
   return {
@@ -115,9 +130,14 @@ export function createWorkerConversation({ ports }: UsecaseDeps): WorkerConversa
       const task = await requireRunningTask(resources, identity, path)
       const families = parentTask === undefined ? listFamilies(task) : [requireFamily(task, parentTask)]
       const reader = { uid: identity.taskUid, name: identity.taskName }
-      const read = (parent: Correspondent) =>
-        records.messages.unread({ namespace: path.namespace, reader, parent, markRead, upTo })
-      return (await Promise.all(families.map(read))).flat().sort((a, b) => a.id - b.id)
+      const read = async (query: Pick<MessageQuery, 'markRead' | 'upTo'>) => {
+        const place = { namespace: path.namespace, reader }
+        const found = families.map((parent) => records.messages.unread({ ...place, parent, ...query }))
+        return (await Promise.all(found)).flat().sort((a, b) => a.id - b.id)
+      }
+      const oldest = takeOldest(await read({ markRead: false, upTo }))
+      const last = oldest.at(-1)
+      return markRead && last !== undefined ? read({ markRead, upTo: last.id }) : oldest
     },
   }
 }
