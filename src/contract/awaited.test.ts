@@ -21,7 +21,7 @@ describe('what the service cannot do yet', () => {
   })
 
   it.each<[Kind, object, string[]]>([
-    ['Task', { type: 'ai', ai: { tools: ['weather', 'remember', 'get_issue'] } }, ['ai.tools[1]', 'ai.tools[2]']],
+    ['Task', { type: 'ai', ai: { tools: ['weather', 'list_issues', 'get_issue'] } }, ['ai.tools[1]', 'ai.tools[2]']],
     ['Task', { execution: { workspace: { enabled: true } } }, ['execution.workspace.enabled']],
     ['Agent', { tools: [{ name: 'a' }, { name: 'list_issues' }] }, ['tools[1].name']],
     ['RepositoryScan', {}, ['']],
@@ -30,11 +30,11 @@ describe('what the service cannot do yet', () => {
   })
 
   it('is told with the value, what it waits for and what to do instead', () => {
-    expect(findAwaited('Agent', { tools: [{ name: 'remember' }] })).toEqual([
+    expect(findAwaited('Agent', { tools: [{ name: 'list_issues' }] })).toEqual([
       {
         path: 'tools[0].name',
         message:
-          '"remember" waits for durable memory, which this service does not have yet; remove the tool from the list',
+          '"list_issues" waits for the code host, which this service does not have yet; remove the tool from the list',
       },
     ])
   })
