@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startedByVariable } from '../../src/launch/service-file.ts'
+import { waitFor } from '../fixtures/time.ts'
 import {
   environmentOf,
   getTask,
@@ -14,7 +15,6 @@ import {
   runSvc,
   type Service,
   startService,
-  waitForPhase,
 } from './service.ts'
 
 const usualPort = 8080
@@ -57,7 +57,12 @@ describe('a command on a machine where no service runs', () => {
     const service = await startService({ folder })
     expect(service.url).not.toBe(before.url)
     expect(service.output()).toContain('taking over')
-    await waitForPhase(service, 'long', 'Running')
+    // Running alone would also be what the service before it wrote.
+    const goesOn = async () => {
+      const { phase, attempts = 0 } = (await getTask(service, 'long')).status ?? {}
+      return phase === 'Running' && attempts > 1
+    }
+    await waitFor(goesOn, 'the task to go on')
     // Nobody else takes a service from a terminal.
     await expect(startService({ folder })).rejects.toThrow(String(service.process.pid))
     expect((await runSvc(['status', '-o', 'json'], env)).stdout).toContain(service.url)
