@@ -149,6 +149,15 @@ export function describeMemories(name: string, open: OpenBench): void {
       expect(await list({ query: 'alarm' })).toEqual(['quiet'])
     })
 
+    it('finds by rare words and by those of thousands together, and by the latter alone', async () => {
+      await Promise.all(Array.from({ length: 2500 }, (_, at) => write(`many-${at}`, `deploy step ${at}`)))
+      await write('rare', 'zebra in a text of some more words')
+      await write('both', 'zebra in a text of deploy words')
+      expect(await list({ query: 'deploy zebra', limit: 2 })).toEqual(['both', 'rare'])
+      expect(await list({ query: 'deploy zebra', limit: 50 })).toHaveLength(50)
+      expect(await list({ query: 'deploy', limit: 50 })).toHaveLength(50)
+    })
+
     it('counts a recall once for each reader [MEM-022]', async () => {
       await write('one', 'the port is 8080')
       expect(await recall('port', 'task-1')).toMatchObject([

@@ -35,15 +35,19 @@ export type HearNote = (note: string | undefined) => void
 /** A memory in the index; a namespace and terms as the other statements store them. */
 export type IndexedMemory = { number: number; namespace: string; terms: readonly string[] }
 
+/** A namespace and terms as the other statements store them. */
+export type TermSearch = { namespace: string; terms: readonly string[]; limit: number; isThorough: boolean }
+
 /** Finds memories by their terms. */
 export interface TermIndex {
   add(tx: Tx, memory: IndexedMemory): Promise<void>
   remove(tx: Tx, memory: Pick<IndexedMemory, 'number' | 'namespace'>): Promise<void>
   /**
    * A query of `number` and `score` (by BM25, greater is better) of the best memories that have any of the terms. On SQLite
-   * those of other namespaces are among them. At least one term.
+   * those of other namespaces are among them, and those that have only terms of thousands of memories may be missing unless
+   * it is thorough. At least one term.
    */
-  find(namespace: string, terms: readonly string[], limit: number): Statement
+  find(reader: Reader, search: TermSearch): Promise<Statement>
 }
 
 /** The differences between the two SQL dialects. */

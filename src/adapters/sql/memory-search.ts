@@ -63,8 +63,9 @@ async function findBest(reader: Reader, query: MemoryQuery, { terms: index }: Di
   // More than are shown, because age and use decide among equals.
   const wanted = query.limit * 2
   let found: Found[] = []
-  for (const width of widths) {
-    const candidates = index.find(encodeText(query.namespace), terms, width)
+  const namespace = encodeText(query.namespace)
+  for (const limit of widths) {
+    const candidates = await index.find(reader, { namespace, terms, limit, isThorough: limit !== widths[0] })
     found = await reader.all(selectFound(query, candidates, wanted))
     if (found.length >= query.limit) break
   }

@@ -33,7 +33,7 @@ export const termIndex: TermIndex = {
     await tx.run(sql`delete from memory_terms where memory = ${number}`)
     await addToTotals(tx, namespace, { memories: -1, terms: -Number(row?.length ?? 0) })
   },
-  find: (namespace, terms, limit) => sql`
+  find: async (_reader, { namespace, terms, limit }) => sql`
     with hits as materialized (
       select term, memory, frequency, length from memory_terms
       where namespace = ${namespace} and term in (${listSql(terms)})
