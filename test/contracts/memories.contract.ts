@@ -65,6 +65,7 @@ export function describeMemories(name: string, open: OpenBench): void {
       expect(await list(origin)).toEqual(['whole'])
       expect(await list({ ...words, tags: [...tags, 'm'] })).toEqual([])
       expect(await list({ query: 'facts', ids: ['whole', 'no-tags'] })).toHaveLength(2)
+      expect(await list({ ...origin, query: 'facts' })).toEqual(['whole'])
       expect(await list({ ids: [] })).toEqual([])
       expect(await list({ namespace: 'other' })).toEqual([])
     })

@@ -71,6 +71,9 @@ def before_call(context, case, kwargs):
     query.pop("continue", None)
     if "namespace" in query or "namespaces" in query:
         query.pop("allNamespaces", None)
+    if "query" in query:
+        # Two names of one parameter, and two texts of it are refused.
+        query.pop("q", None)
     if case.path == "/api/v1/watch" and query.get("kinds") != "Task":
         # Filters of tasks, which other kinds do not have.
         for name in ("phase", "type", "agent"):

@@ -37,7 +37,7 @@ function matchFilter(query: MemoryQuery): Fragment {
   const { tags = [], ids, includeDisabled = false, includeDeleted = false } = query
   const conditions = [sql`namespace = ${encodeText(query.namespace)}`, ...matchOrigin(query)]
   for (const tag of tags)
-    conditions.push(sql`number in (select memory from memory_tags where tag = ${encodeText(tag)})`)
+    conditions.push(sql`memories.number in (select memory from memory_tags where tag = ${encodeText(tag)})`)
   if (ids !== undefined) conditions.push(ids.length === 0 ? sql`1 = 0` : sql`id in (${listSql(ids.map(encodeText))})`)
   if (!includeDeleted) conditions.push(sql`deleted = 0`)
   // A deleted memory is disabled as well; whoever asks for deleted ones wants to see it.
