@@ -63,6 +63,10 @@ describe('a command on a machine where no service runs', () => {
       return phase === 'Running' && attempts > 1
     }
     await waitFor(goesOn, 'the task to go on')
+    // Counts are kept for a moment, and `down` asks for them.
+    const isCounted = async () =>
+      /^svc_tasks\{phase="Running"\} 1$/m.test((await service.call<string>('GET', '/metrics')).body)
+    await waitFor(isCounted, 'the task to be counted')
     // Nobody else takes a service from a terminal.
     await expect(startService({ folder })).rejects.toThrow(String(service.process.pid))
     expect((await runSvc(['status', '-o', 'json'], env)).stdout).toContain(service.url)
