@@ -1,8 +1,8 @@
 // Before this machine's service is stopped: that it is the one that is meant, and that its running tasks may wait.
-import { getMetrics } from '../contract/api/metrics.ts'
 import { isSvcError, SvcError } from '../errors.ts'
 import { agrees } from './agree.ts'
 import type { CliContext, GlobalOptions } from './context.ts'
+import { countTasks, describeCount } from './task-count.ts'
 
 /** InvalidRequest where a service elsewhere is named: nothing is done to this machine's in its place. */
 export function requireLocal(context: CliContext, options: GlobalOptions, what: string): void {
@@ -21,7 +21,7 @@ export type StopFlags = { yes?: boolean; force?: boolean }
 export async function mayStop(context: CliContext, options: GlobalOptions, flags: StopFlags): Promise<boolean> {
   const count = await countRunning(context, options)
   if (count === 0) return true
-  const warning = `${count === 1 ? '1 task runs' : `${count} tasks run`}, and will go on when the service starts again`
+  const warning = `${describeCount(count)} ${count === 1 ? 'runs' : 'run'}, and will go on when the service starts again`
   if (flags.yes || flags.force) {
     context.terminal.note(warning)
     return true
@@ -35,8 +35,7 @@ export async function mayStop(context: CliContext, options: GlobalOptions, flags
 async function countRunning(context: CliContext, options: GlobalOptions): Promise<number> {
   try {
     const client = await context.connect(options, { start: false })
-    const text = await (await client.open(getMetrics)).text()
-    return Number(/^svc_tasks\{phase="Running"\} (\d+)/m.exec(text)?.[1] ?? 0)
+    return await countTasks(client, { phase: 'Running', allNamespaces: true })
   } catch (error) {
     if (isSvcError(error, 'Unavailable')) return 0
     throw error

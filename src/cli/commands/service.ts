@@ -1,13 +1,13 @@
 // up, down, status, doctor and config: the local service itself.
 import { type Command, type Help, Option } from 'commander'
 import { getReadiness } from '../../contract/api/health.ts'
-import { listTasks } from '../../contract/api/tasks.ts'
 import { printAnswer } from '../answers.ts'
 import type { CliContext, Finding, GlobalOptions, SettingHelp } from '../context.ts'
 import { ExitSignal, exitCodes } from '../failure.ts'
 import { namespaceOf, readGlobalOptions } from '../global-options.ts'
 import { formatFields, formatTable } from '../output.ts'
 import { mayStop, requireLocal, type StopFlags } from '../stopping.ts'
+import { countTasks, describeCount } from '../task-count.ts'
 import { addContextCommands } from './contexts.ts'
 
 const globalFlags = ['--data-dir', '--config-dir']
@@ -102,8 +102,7 @@ async function showStatus(command: Command, context: CliContext): Promise<void> 
   const ready = await client.call(getReadiness)
   const counts: Record<string, number> = {}
   for (const phase of ['Running', 'Pending', 'Scheduled'] as const) {
-    const page = await client.call(listTasks, { query: { ...namespaceOf(options), phase, limit: 500 } })
-    counts[phase] = page.items.length
+    counts[phase] = await countTasks(client, { ...namespaceOf(options), phase })
   }
   const status = { url: client.url, status: ready.status, checks: ready.checks, tasks: counts }
   await printAnswer(context, options, status, () =>
@@ -114,10 +113,6 @@ async function showStatus(command: Command, context: CliContext): Promise<void> 
       ...Object.entries(counts).map(([phase, count]): [string, string] => [phase.toLowerCase(), describeCount(count)]),
     ]),
   )
-}
-
-function describeCount(count: number): string {
-  return count >= 500 ? '500 or more tasks' : `${count} task${count === 1 ? '' : 's'}`
 }
 
 const marks: Record<Finding['state'], string> = { ok: 'ok', warning: 'warn', missing: 'missing' }
