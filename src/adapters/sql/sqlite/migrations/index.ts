@@ -25,6 +25,7 @@ import { parkingsMigration } from './0022-parkings.ts'
 import { transcriptIndexMigration } from './0023-transcript-index.ts'
 import { planVersionsMigration } from './0024-plan-versions.ts'
 import { memoriesMigration } from './0025-memories.ts'
+import { memoryVectorsMigration } from './0026-memory-vectors.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -52,4 +53,5 @@ export const migrations: readonly Migration[] = [
   transcriptIndexMigration,
   planVersionsMigration,
   memoriesMigration,
+  memoryVectorsMigration,
 ]
