@@ -8,6 +8,7 @@ import type { Clock, Ids } from './clock.ts'
 import type { ConfigMaps } from './configmaps.ts'
 import type { Egress } from './egress.ts'
 import type { Events } from './events.ts'
+import type { Findings } from './findings.ts'
 import type { IdempotencyKeys } from './idempotency.ts'
 import type { AgentTokens, Authenticator, Authorizer, TokenExchange, Tokens, WorkerTokens } from './identity.ts'
 import type { Leadership } from './leadership.ts'
@@ -24,6 +25,7 @@ import type { RepositoryFolders } from './repository-folders.ts'
 import type { Resources } from './resources.ts'
 import type { Results } from './results.ts'
 import type { Sandbox } from './sandbox.ts'
+import type { Scans } from './scans.ts'
 import type { Scratch } from './scratch.ts'
 import type { Secrets } from './secrets.ts'
 import type { Sessions } from './sessions.ts'
@@ -54,6 +56,8 @@ export type Records = {
   providerHealth: ProviderHealth
   audit: Audit
   budgets: Budgets
+  scans: Scans
+  findings: Findings
 }
 
 /** The health of one dependency, for readyz: `check` rejects when it cannot be reached. */

@@ -6,6 +6,7 @@ import { describeBudgets } from './budgets.contract.ts'
 import { describeCheckpoints } from './checkpoints.contract.ts'
 import { describeConfigMaps } from './configmaps.contract.ts'
 import { describeEvents } from './events.contract.ts'
+import { describeFindings } from './findings.contract.ts'
 import { describeIdempotency } from './idempotency.contract.ts'
 import { describeLogs } from './logs.contract.ts'
 import { describeMemories } from './memories.contract.ts'
@@ -17,6 +18,7 @@ import { describeProviderHealth } from './provider-health.contract.ts'
 import { describeRateLimits } from './rate-limits.contract.ts'
 import { describeResults } from './results.contract.ts'
 import { describeRetention } from './retention.contract.ts'
+import { describeScans } from './scans.contract.ts'
 import { describeSecretStorage } from './secret-storage.contract.ts'
 import { describeSessions } from './sessions.contract.ts'
 import { describeTokens } from './tokens.contract.ts'
@@ -31,6 +33,7 @@ export const recordSuites = [
   describeCheckpoints,
   describeConfigMaps,
   describeEvents,
+  describeFindings,
   describeIdempotency,
   describeLogs,
   describeMemories,
@@ -42,6 +45,7 @@ export const recordSuites = [
   describeRateLimits,
   describeResults,
   describeRetention,
+  describeScans,
   describeSecretStorage,
   describeSessions,
   describeTokens,

@@ -13,6 +13,7 @@ import { createBudgets } from './budgets.ts'
 import { createCheckpoints } from './checkpoints.ts'
 import type { Database } from './database.ts'
 import { createEvents } from './events.ts'
+import { createFindings } from './findings.ts'
 import { createIdempotencyKeys } from './idempotency.ts'
 import { createLogs, type LogStore } from './logs.ts'
 import { createMemories } from './memories.ts'
@@ -23,6 +24,7 @@ import { createPlans } from './plans.ts'
 import { createProviderHealth } from './provider-health.ts'
 import { createRateLimits } from './rate-limits.ts'
 import { createResults } from './results.ts'
+import { createScans } from './scans.ts'
 import { createSessions } from './sessions.ts'
 import { listSql, sql } from './statement.ts'
 import { createRecordOwners } from './task-uids.ts'
@@ -86,6 +88,8 @@ export function composeRecords({ database, blobs, logs, clock }: RecordParts): R
     providerHealth: createProviderHealth({ database }),
     audit: createAudit({ database }),
     budgets: createBudgets({ database }),
+    scans: createScans({ database, clock }),
+    findings: createFindings({ database, clock }),
   }
   return {
     ...records,

@@ -26,6 +26,7 @@ import { transcriptIndexMigration } from './0023-transcript-index.ts'
 import { planVersionsMigration } from './0024-plan-versions.ts'
 import { memoriesMigration } from './0025-memories.ts'
 import { memoryVectorsMigration } from './0026-memory-vectors.ts'
+import { scansMigration } from './0027-scans.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -54,4 +55,5 @@ export const migrations: readonly Migration[] = [
   planVersionsMigration,
   memoriesMigration,
   memoryVectorsMigration,
+  scansMigration,
 ]
