@@ -75,7 +75,7 @@ function readAddress(text: string): URL {
   throw new CheckoutError('AddressUnsupported', message)
 }
 
-function serverFor({ egress, policy }: CheckoutsOptions, spec: CheckoutSpec, url: string): ServerOptions {
+export function serverFor({ egress, policy }: CheckoutsOptions, spec: CheckoutSpec, url: string): ServerOptions {
   const { credentials } = spec
   const usual = { url: readAddress(url).href, egress, policy }
   if (credentials === undefined) return usual
@@ -85,7 +85,11 @@ function serverFor({ egress, policy }: CheckoutsOptions, spec: CheckoutSpec, url
 }
 
 /** Runs one operation under its time limit. */
-async function within<T>(limits: CheckoutLimits, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>) {
+export async function within<T>(
+  limits: CheckoutLimits,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+) {
   const timeout = AbortSignal.timeout(limits.timeoutMs)
   return await underFaults(signal, async () => {
     try {

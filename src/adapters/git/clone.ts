@@ -7,7 +7,7 @@ import { remoteAddress, runGit } from './command.ts'
 import { diskFull, explainGit, quote, saysFull } from './faults.ts'
 import { copyPack, makeGitFolder, packsOf, placePacks } from './git-folder.ts'
 import type { CommitFacts, ObjectCache } from './object-cache.ts'
-import { checkName, findTarget, listReferences, namesOf, type References } from './references.ts'
+import { checkName, findTarget, isCommitId, listReferences, namesOf, type References } from './references.ts'
 import { type Greeting, greetServer, type ServerOptions } from './server.ts'
 
 export type Clone = {
@@ -39,7 +39,7 @@ function findBase({ commits }: References, name: string | undefined): string[] {
 
 /** Asks for commits by id: a branch that moves meanwhile changes nothing. */
 async function download(
-  clone: Clone,
+  clone: Fetch,
   greeting: Greeting,
   commits: string[],
   place: Parameters<Download>,
@@ -153,23 +153,55 @@ async function applyPatch(clone: Clone, patch: string): Promise<void> {
   )
 }
 
-export async function cloneInto(clone: Clone): Promise<Cloned> {
-  const { spec, limits, folder, gitDir, server, cache, signal } = clone
-  await checkEmpty(folder)
-  const names = listNames(spec)
-  const greeting = await greetServer(server, 'git-upload-pack', signal)
-  const references = await listReferences(greeting, names, signal)
-  const { branch, ref, pushBranch } = spec
-  const target = findTarget(references, { ...(branch && { branch }), ...(ref && { ref }) })
-  const base = findBase(references, spec.prBaseBranch)
-  const commits = [...new Set([target.commit, ...base])]
+/** Where commits are fetched from, and the GIT_DIR that gets their objects. */
+export type Fetch = Omit<Clone, 'folder'>
+
+/** Puts the objects of commits into `gitDir`; in order, what is known of each. */
+async function takeObjects(fetch: Fetch, greeting: Greeting, commits: string[]): Promise<CommitFacts[]> {
+  const { gitDir, server, cache, signal } = fetch
   await mkdir(packsOf(gitDir), { recursive: true })
   const wish = {
     url: server.url,
     commits,
-    download: (...place: Parameters<Download>) => download(clone, greeting, commits, place),
+    download: (...place: Parameters<Download>) => download(fetch, greeting, commits, place),
   }
-  const facts = await cache.take(wish, gitDir, signal)
+  return await cache.take(wish, gitDir, signal)
+}
+
+async function askServer({ spec, server, signal }: Fetch) {
+  const names = listNames(spec)
+  const greeting = await greetServer(server, 'git-upload-pack', signal)
+  const references = await listReferences(greeting, names, signal)
+  const { branch, ref } = spec
+  const target = findTarget(references, { ...(branch && { branch }), ...(ref && { ref }) })
+  return { greeting, references, target }
+}
+
+/** The commit that is meant, without a work tree; and an earlier one, unless the server no longer has it. */
+export async function fetchTree(fetch: Fetch, earlier: string | undefined): Promise<Cloned> {
+  const { greeting, target } = await askServer(fetch)
+  const facts = await takeObjects(fetch, greeting, [target.commit])
+  checkSize(facts[0], fetch.limits)
+  if (earlier !== undefined && earlier !== target.commit && isCommitId(earlier)) {
+    const added = await takeObjects(fetch, greeting, [earlier]).catch((error: unknown) => {
+      if (error instanceof CheckoutError && error.fault === 'RefMissing') return []
+      throw error
+    })
+    facts.push(...added)
+  }
+  const shallow = [...new Set(facts.flatMap((one) => one.shallow))]
+  await makeGitFolder(fetch.gitDir, { head: { commit: target.commit }, shallow })
+  return target
+}
+
+export async function cloneInto(clone: Clone): Promise<Cloned> {
+  const { spec, limits, folder, gitDir } = clone
+  await checkEmpty(folder)
+  const { greeting, references, target } = await askServer(clone)
+  const { pushBranch } = spec
+  const base = findBase(references, spec.prBaseBranch)
+  const commits = [...new Set([target.commit, ...base])]
+  const facts = await takeObjects(clone, greeting, commits)
   checkSize(facts[0], limits)
   const shallow = [...new Set(facts.flatMap((one) => one.shallow))]
   await makeGitFolder(gitDir, { head: { commit: target.commit }, shallow })

@@ -1,0 +1,166 @@
+// What is kept of each file of a tree while it is read once: enough to cut slices, and no text.
+import { type Entrypoint, findEntrypoint } from './entrypoints.ts'
+import { listSpecifiers, type Specifier } from './import-specifiers.ts'
+import { type Language, languageOf, languageOfScript } from './languages.ts'
+import {
+  decodeSource,
+  isMinified,
+  type LeftOutReason,
+  largestSource,
+  leaveOutByBytes,
+  leaveOutByPath,
+} from './left-out.ts'
+import { endingOf, folderOf, nameOf } from './tree-paths.ts'
+
+/** A file of a tree, without its content. */
+export type TreeFile = {
+  /** Relative to the root of the repository, with `/`. */
+  path: string
+  bytes: number
+  kind: 'file' | 'link' | 'submodule' | 'unreadable'
+}
+
+/** What a file is to the slices. */
+export type FileRole = 'source' | 'workflow' | 'config'
+
+export type FileFacts = {
+  path: string
+  bytes: number
+  /** At least 1. */
+  lines: number
+  /** First lines of the parts of a file that is too large for one slice. */
+  partStarts?: number[]
+  language: Language
+  role: FileRole
+  specifiers: Specifier[]
+  entrypoint?: Entrypoint
+  /** Of a package.json or go.mod: what others call the folder it lies in. */
+  packageName?: string
+  /** Of a package.json: the scripts that test, lint, check and build. */
+  scripts?: string[]
+}
+
+/** A file that is not reviewed, and why. */
+export type LeftOut = { path: string; reason: LeftOutReason }
+
+const workflowPaths =
+  /^(\.github\/workflows\/[^/]+\.ya?ml|(.*\/)?\.gitlab-ci\.ya?ml|(.*\/)?\.circleci\/config\.ya?ml|(.*\/)?azure-pipelines\.ya?ml|(.*\/)?bitbucket-pipelines\.ya?ml|(.*\/)?\.travis\.ya?ml|(.*\/)?jenkinsfile|(.*\/)?action\.ya?ml)$/i
+const configNames =
+  /^(dockerfile([._-].*)?|.*\.dockerfile|(.*\.)?containerfile|makefile|gnumakefile|.*\.mk|go\.mod|package\.json|composer\.json|pipfile|requirements.*\.txt|procfile|caddyfile|\.htaccess|firestore\.rules|.*(config|policy|permissions|settings)\.json|(pom|web|struts|persistence|androidmanifest|applicationcontext|.*(config|security|context|settings))\.xml)$/i
+
+/** Names of pages that hold only markup say nothing of a program. */
+const pageCode = /\{\{|\{%|<%|<\?|<script\b|\bon\w{3,20}=|\bth:|v-html/i
+
+function roleOf(path: string, language: Language | undefined): FileRole | undefined {
+  if (workflowPaths.test(path)) return 'workflow'
+  if (configNames.test(nameOf(path)) || language === 'settings') return 'config'
+  return language === undefined ? undefined : 'source'
+}
+
+/** Whether a file may be one to review, before it is read. */
+export function leaveOut({ path, bytes, kind }: TreeFile): LeftOutReason | undefined {
+  if (kind !== 'file') return kind
+  const reason = leaveOutByPath(path)
+  if (reason !== undefined) return reason
+  const mayBeScript = endingOf(path) === '' && bytes > 0
+  if (roleOf(path, languageOf(path)) === undefined && !mayBeScript) return 'not-source'
+  return bytes > largestSource ? 'too-large' : undefined
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}
+
+/** Bytes of a file, or of its files together, that one slice owns: they fit into a review context beside some of others. */
+export const mostOwnedBytes = 73_728
+
+/** Parts of whole lines, none larger than a slice takes unless one line is. */
+function cutLines(text: string): number[] {
+  const starts = [1]
+  let bytes = 0
+  for (const [at, line] of text.split('\n').entries()) {
+    const size = Buffer.byteLength(line) + 1
+    if (bytes > 0 && bytes + size > mostOwnedBytes) {
+      starts.push(at + 1)
+      bytes = 0
+    }
+    bytes += size
+  }
+  return starts
+}
+
+const telling = ['test', 'lint', 'typecheck', 'build']
+
+function readPackage(path: string, text: string): Pick<FileFacts, 'packageName' | 'scripts'> {
+  if (nameOf(path) === 'go.mod') {
+    const name = /^module[ \t]+(\S{1,300})/m.exec(text)?.[1]
+    return name === undefined ? {} : { packageName: name }
+  }
+  if (nameOf(path) !== 'package.json') return {}
+  const { name, scripts } = parseObject(text)
+  const known = typeof scripts === 'object' && scripts !== null ? Object.keys(scripts) : []
+  return {
+    ...(typeof name === 'string' && name !== '' ? { packageName: name } : {}),
+    scripts: telling.filter((script) => known.includes(script)),
+  }
+}
+
+function countLines(text: string): number {
+  let lines = 1
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1
+  return text.endsWith('\n') && lines > 1 ? lines - 1 : lines
+}
+
+/** Why a text of a known name is none to review after all. */
+function leaveOutText(
+  text: string,
+  lines: number,
+  known: { role: FileRole; language: Language },
+): LeftOutReason | undefined {
+  if (known.language === 'page' && !pageCode.test(text)) return 'not-source'
+  return known.role === 'source' && isMinified(text, lines) ? 'generated' : undefined
+}
+
+function readNames(language: Language, text: string): Pick<FileFacts, 'specifiers' | 'entrypoint'> {
+  const entrypoint = findEntrypoint(language, text)
+  return { specifiers: listSpecifiers(language, text), ...(entrypoint && { entrypoint }) }
+}
+
+/** Reads a file that `leaveOut` keeps; a reason when its bytes show that it is none to review. */
+export function readFileFacts(path: string, content: Uint8Array): FileFacts | LeftOutReason {
+  const reason = leaveOutByBytes(content)
+  if (reason !== undefined) return reason
+  const text = decodeSource(content)
+  const found = languageOf(path) ?? languageOfScript(text)
+  const role = roleOf(path, found)
+  if (role === undefined) return 'not-source'
+  const language = found ?? 'settings'
+  const lines = countLines(text)
+  const parts = content.length > mostOwnedBytes ? { partStarts: cutLines(text) } : {}
+  const shape = { path, bytes: content.length, lines, ...parts, language, role }
+  const none = leaveOutText(text, lines, shape)
+  if (none !== undefined) return none
+  return {
+    ...shape,
+    ...(role === 'source' ? readNames(language, text) : { specifiers: [] }),
+    ...readPackage(path, text),
+  }
+}
+
+const testFolders = new Set(['test', 'tests', '__tests__', 'spec', 'specs', 'testdata', 'e2e', '__mocks__', 'fixtures'])
+const testNames =
+  /(_test\.go|\.(test|spec|e2e|stories)\.[a-z]+|_spec\.rb|_test\.(rb|py|exs|dart)|(Test|Tests|TestCase|IT)\.(java|kt|scala|groovy|cs|php|swift))$|^(test_.*\.py|conftest\.py)$/
+
+/** By the usual names of tests, which no compiler checks: what other code imports is no test, whatever its name. */
+export function looksLikeTest(path: string): boolean {
+  if (testNames.test(nameOf(path))) return true
+  return folderOf(path)
+    .toLowerCase()
+    .split('/')
+    .some((name) => testFolders.has(name))
+}

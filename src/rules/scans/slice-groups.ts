@@ -1,0 +1,131 @@
+// Which files are reviewed together: every file belongs to exactly one group.
+import type { sliceKinds, sliceSources } from '../../contract/api/security/slices.ts'
+import type { Confidence } from '../../contract/resources/repository-scan.ts'
+import type { FileFacts } from './file-facts.ts'
+import { type Language, titleOf } from './languages.ts'
+import { folderOf, foldersUp, nameOf } from './tree-paths.ts'
+
+export type SliceSource = (typeof sliceSources)[number]
+export type SliceKind = (typeof sliceKinds)[number]
+
+/** What is the same in all slices of a source. */
+export type GroupShape = { source: SliceSource; kind: SliceKind; confidence: Confidence }
+
+export type FileGroup = GroupShape & {
+  title: string
+  /** The folder of its package.json. */
+  packageFolder?: string
+  /** The command that runs its tests, where the language has one. */
+  testCommand?: string
+  /** Sorted by path. */
+  files: FileFacts[]
+}
+
+/** Folders with a package.json. */
+type Packages = ReadonlySet<string>
+
+type Rule = (file: FileFacts, packages: Packages) => Omit<FileGroup, 'files'> | undefined
+
+const scripts: readonly Language[] = ['javascript', 'typescript', 'tsx']
+const show = (folder: string) => (folder === '' ? '.' : folder)
+
+function packageAround(path: string, packages: Packages): string | undefined {
+  return foldersUp(folderOf(path)).find((folder) => packages.has(folder))
+}
+
+const workflow: Rule = ({ role }) =>
+  role === 'workflow'
+    ? { source: 'deterministic-workflows', kind: 'workflow', confidence: 'high', title: 'CI workflows' }
+    : undefined
+
+const config: Rule = ({ path, role }) => {
+  const [top = ''] = folderOf(path).split('/')
+  const shape = { source: 'deterministic-config', kind: 'config', confidence: 'medium' } as const
+  return role === 'config' ? { ...shape, title: `Configuration ${show(top)}` } : undefined
+}
+
+const shell: Rule = ({ path, language }) => {
+  const shape = { source: 'deterministic-scripts', kind: 'service', confidence: 'medium' } as const
+  return language === 'shell' ? { ...shape, title: `Scripts ${show(folderOf(path))}` } : undefined
+}
+
+const goPackage: Rule = ({ path, language }) => {
+  if (language !== 'go') return undefined
+  const folder = folderOf(path)
+  const shape = { source: 'deterministic-go-package', kind: 'package', confidence: 'high' } as const
+  return { ...shape, title: `Go package ${show(folder)}`, testCommand: `go test ./${folder}` }
+}
+
+/** `app/` and `pages/` of a package hold what it answers. */
+const nodeRoutes: Rule = ({ path, language }, packages) => {
+  if (!scripts.includes(language)) return undefined
+  const root = packageAround(path, packages) ?? ''
+  const inner = root === '' ? path : path.slice(root.length + 1)
+  const found = /^(?:src\/)?(app|pages)\//.exec(inner)?.[1]
+  const shape = { source: 'deterministic-node-routes', kind: 'route', confidence: 'medium' } as const
+  return found === undefined
+    ? undefined
+    : { ...shape, title: `Node routes ${show(root)} ${found}`, packageFolder: root }
+}
+
+const nodePackage: Rule = ({ path, language }, packages) => {
+  const root = packageAround(path, packages)
+  if (!scripts.includes(language) || root === undefined) return undefined
+  const kind = /(^|\/)(apps|services)\//.test(`${root}/`) ? 'service' : 'library'
+  const shape = { source: 'deterministic-node-package', kind, confidence: 'medium' } as const
+  return { ...shape, title: `Node package ${show(root)}`, packageFolder: root }
+}
+
+const pythonPackage: Rule = ({ path, language }) => {
+  if (language !== 'python') return undefined
+  const folder = show(folderOf(path))
+  const shape = { source: 'deterministic-python-package', kind: 'service', confidence: 'medium' } as const
+  return { ...shape, title: `Python package ${folder}`, testCommand: 'python -m pytest' }
+}
+
+const loose: readonly Language[] = ['sql', 'schema', 'powershell', 'settings', ...scripts]
+
+const sourcePackage: Rule = ({ path, language }) => {
+  if (loose.includes(language)) return undefined
+  const shape = { source: 'deterministic-source-package', kind: 'package', confidence: 'medium' } as const
+  return { ...shape, title: `${titleOf(language)} files ${show(folderOf(path))}` }
+}
+
+const genericFolder: Rule = ({ path }) => {
+  const [top = ''] = folderOf(path).split('/')
+  const shape = { source: 'deterministic-generic-directory', kind: 'unknown', confidence: 'low' } as const
+  return { ...shape, title: `Directory ${show(top)}` }
+}
+
+/** The first that applies owns the file. */
+const groupRules: Rule[] = [
+  workflow,
+  config,
+  shell,
+  goPackage,
+  nodeRoutes,
+  nodePackage,
+  pythonPackage,
+  sourcePackage,
+  genericFolder,
+]
+
+/** `files` sorted by path; so are the groups, by source and title. */
+export function groupFiles(files: readonly FileFacts[]): FileGroup[] {
+  const packages = new Set(
+    files.filter(({ path }) => nameOf(path) === 'package.json').map(({ path }) => folderOf(path)),
+  )
+  const groups = new Map<string, FileGroup>()
+  for (const file of files) {
+    for (const rule of groupRules) {
+      const group = rule(file, packages)
+      if (group === undefined) continue
+      const key = `${group.source}|${group.title}`
+      const known = groups.get(key)
+      if (known === undefined) groups.set(key, { ...group, files: [file] })
+      else known.files.push(file)
+      break
+    }
+  }
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group)
+}
