@@ -1,5 +1,7 @@
 // What the commands need: the terminal, and ways to find, start and stop a service. Composed in src/compose.
 import type { Client } from '../client/client.ts'
+import type { Changes } from '../rules/scans/slice-selection.ts'
+import type { SlicedTree } from '../rules/scans/slices.ts'
 import type { KeptContexts } from './contexts.ts'
 import type { KeptLogins } from './login/kept-logins.ts'
 import type { OutputFormat } from './output.ts'
@@ -94,6 +96,30 @@ export type LinePrompt = {
 }
 export type OpenPrompt = () => LinePrompt
 
+/** How a folder is read as a tree. */
+export type TreeOptions = {
+  /** Branch, tag or commit. Absent: HEAD. */
+  ref?: string | undefined
+  /** The files as they lie in the folder, committed or not. */
+  asItLies?: boolean | undefined
+  /** Only this folder of it. */
+  subPath?: string | undefined
+  /** An earlier commit that changes are looked for since. */
+  since?: string | undefined
+  /** Part of the ids of slices. */
+  scanName: string
+}
+
+/** A tree that was cut into slices. */
+export type OpenedTree = {
+  commit?: string
+  sliced: SlicedTree
+  /** Only when they were asked for. */
+  changes?: Changes
+  /** Contents by path; of those that are there. */
+  read(paths: readonly string[]): Promise<Map<string, Uint8Array>>
+}
+
 /** A backup's own description. */
 export type BackupNote = {
   /** ISO 8601. */
@@ -157,6 +183,8 @@ export interface CliContext {
   /** Re-encrypts all secrets under a new key; the service must not run. */
   rotateSecretKey(options: GlobalOptions): Promise<number>
   readModelHints(options: GlobalOptions): ModelHints
+  /** Cuts a folder, or a commit of a repository on this machine. InvalidRequest when it cannot be read. */
+  sliceTree(folder: string, options: TreeOptions): Promise<OpenedTree>
   /** The environment variable's value, for `--from-env`. */
   readEnvironment(name: string): string | undefined
   /** The text as a person left it in their editor. InvalidRequest when there is no editor, or it fails. */

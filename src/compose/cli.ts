@@ -75,6 +75,7 @@ function createContext(interrupts: Interrupts): CliContext {
     backup: async (options, folder, given) =>
       (await import('../upkeep/backup.ts')).takeBackup(configOf(options), folder, given),
     restore,
+    sliceTree: async (...given) => (await import('./slice-tree.ts')).sliceTree(...given),
     rotateSecretKey: async (options) => (await import('./embedded.ts')).rotateSecretKey(configOf(options)),
   }
 }

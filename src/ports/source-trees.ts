@@ -30,7 +30,7 @@ export interface SourceTree {
   branch?: string
   /** Every file, link and submodule, in no particular order. */
   list(signal: AbortSignal): Promise<TreeEntry[]>
-  /** Calls `take` once for each of these paths, in order; without content for one that is gone. */
+  /** Calls `take` once for each of these paths; without content for one that is no file, or gone. */
   readEach(
     paths: readonly string[],
     take: (path: string, content: Buffer | undefined) => void,

@@ -61,7 +61,8 @@ export function openCommitTree({ gitDir, commit, branch, close }: Place): Source
     },
     async readEach(paths, take, signal) {
       const blobs = await list(signal)
-      const found = paths.map((path) => ({ path, id: blobs.get(path)?.id }))
+      const idOf = (blob: Blob | undefined) => (blob?.kind === 'file' ? blob.id : undefined)
+      const found = paths.map((path) => ({ path, id: idOf(blobs.get(path)) }))
       for (const { path } of found.filter(({ id }) => id === undefined)) take(path, undefined)
       const there = found.filter((one): one is { path: string; id: string } => one.id !== undefined)
       if (there.length === 0) return

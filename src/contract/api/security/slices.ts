@@ -12,6 +12,7 @@ export const sliceSources = [
   'deterministic-python-package',
   'deterministic-workflows',
   'deterministic-scripts',
+  'deterministic-source-package',
   'deterministic-config',
   'deterministic-generic-directory',
 ] as const
@@ -30,6 +31,8 @@ export const SliceFile = z
     symbol: field(z.string().optional(), 'Exported symbol that it is here for.', 'startServer'),
     route: field(z.string().optional(), 'Route that it answers.', '/login'),
     command: field(z.string().optional(), 'Command that runs it.', 'npm start'),
+    startLine: field(z.int().min(1).optional(), 'First line that belongs to it. Absent: the whole file does.', 1),
+    endLine: field(z.int().min(1).optional(), 'Last line that belongs to it.', 900),
   })
   .meta({ id: 'SliceFile' })
 export type SliceFile = z.infer<typeof SliceFile>

@@ -1,0 +1,9 @@
+// scan: reviews of repositories for weaknesses.
+import type { Command } from 'commander'
+import type { CliContext } from '../context.ts'
+import { addSliceCommands } from './scan-slices.ts'
+
+export function addScanCommands(program: Command, context: CliContext): void {
+  const scan = program.command('scan').description('reviews of repositories for security findings')
+  addSliceCommands(scan, context)
+}

@@ -1,0 +1,105 @@
+// How much of what is known to be weak reaches a reviewer: places of a list, looked for in the slices and their contexts.
+
+import type { SliceDraft } from '../../contract/api/security/slices.ts'
+import type { ReviewContext } from './review-context.ts'
+import { nameOf } from './tree-paths.ts'
+
+/** A place as a list names it: a path, or the name of a file without its ending; with or without a line. */
+export type KnownPlace = { name: string; line?: number }
+
+const nameColumn = /^(path|file|filename|file path|test name|name)$/i
+const lineColumn = /^(line|start line|startline)$/i
+/** A list may also name places that only look weak. */
+const truthColumn = /^(real vulnerability|vulnerable|is real)$/i
+
+/** One line of CSV (RFC 4180). */
+function splitRow(row: string): string[] {
+  const cells = row.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)
+  return [...cells].map(([, quoted, plain = '']) => (quoted?.replaceAll('""', '"') ?? plain).trim())
+}
+
+/** With a line of titles, which may begin with `#`; rows that are said not to be weak are passed over. Undefined: no column names a file. */
+export function readKnownPlaces(csv: string): KnownPlace[] | undefined {
+  const [head = '', ...rows] = csv
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/)
+    .filter((row) => row.trim() !== '')
+  const titles = splitRow(head.replace(/^#\s*/, ''))
+  const [name, line, truth] = [nameColumn, lineColumn, truthColumn].map((title) =>
+    titles.findIndex((one) => title.test(one)),
+  )
+  if (name === undefined || name < 0) return undefined
+  return rows.map(splitRow).flatMap((cells) => {
+    if (truth !== undefined && truth >= 0 && !/^(true|yes|1)$/i.test(cells[truth] ?? '')) return []
+    const at = Number(cells[line ?? -1])
+    return [{ name: cells[name] ?? '', ...(Number.isInteger(at) && at > 0 ? { line: at } : {}) }]
+  })
+}
+
+export type Coverage = {
+  places: number
+  /** Lie in the files that some slice owns. */
+  owned: number
+  /** And in what a reviewer of that slice is shown. */
+  shown: number
+  /** The first of those that are not shown. */
+  missed: KnownPlace[]
+}
+
+const mostMissed = 50
+
+function isAmong(
+  { line = 1 }: KnownPlace,
+  {
+    startLine = 1,
+    endLine = Number.POSITIVE_INFINITY,
+  }: { startLine?: number | undefined; endLine?: number | undefined },
+) {
+  return line >= startLine && line <= endLine
+}
+
+const stemOf = (path: string) => nameOf(path).replace(/\.[^.]*$/, '')
+
+/** Paths that a place means; of a name without an ending, those of the language that most of the list is in. */
+function findPaths(slices: readonly SliceDraft[]): (place: KnownPlace) => string[] {
+  const paths = new Set(slices.flatMap(({ ownedFiles }) => ownedFiles.map(({ path }) => path)))
+  const byStem = Map.groupBy(paths, stemOf)
+  return ({ name }) => (paths.has(name) ? [name] : (byStem.get(name) ?? []))
+}
+
+/** `contextOf`: what is shown of a slice. A place counts when every file that it may mean is there. */
+export function measureCoverage(
+  places: readonly KnownPlace[],
+  slices: readonly SliceDraft[],
+  contextOf: (slice: SliceDraft) => ReviewContext,
+): Coverage {
+  const pathsOf = findPaths(slices)
+  const owners = Map.groupBy(
+    slices.flatMap((slice) => slice.ownedFiles.map((file) => ({ slice, file }))),
+    ({ file }) => file.path,
+  )
+  const contexts = new Map<SliceDraft, ReviewContext>()
+  const shownIn = (slice: SliceDraft, place: KnownPlace, path: string) => {
+    const context = contexts.get(slice) ?? contextOf(slice)
+    contexts.set(slice, context)
+    const ranges = context.includedFiles.filter((file) => file.path === path).flatMap((file) => file.includedLineRanges)
+    const isWhole = context.includedFiles.some((file) => file.path === path && file.role === 'owned' && !file.truncated)
+    return place.line === undefined ? isWhole : ranges.some((range) => isAmong(place, range))
+  }
+  const judge = (place: KnownPlace) => {
+    const found = pathsOf(place).map((path) => (owners.get(path) ?? []).filter(({ file }) => isAmong(place, file)))
+    const isOwned = found.length > 0 && found.every((slots) => slots.length > 0)
+    const isShown = isOwned && found.every((slots) => slots.some(({ slice, file }) => shownIn(slice, place, file.path)))
+    return { place, isOwned, isShown }
+  }
+  const judged = places.map(judge)
+  return {
+    places: places.length,
+    owned: judged.filter(({ isOwned }) => isOwned).length,
+    shown: judged.filter(({ isShown }) => isShown).length,
+    missed: judged
+      .filter(({ isShown }) => !isShown)
+      .slice(0, mostMissed)
+      .map(({ place }) => place),
+  }
+}
