@@ -1,6 +1,6 @@
 // The command line on a terminal, and what shells complete.
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { waitFor } from '../fixtures/time.ts'
@@ -52,8 +52,9 @@ function readRows(text: string): string[] {
     .map((row) => row.replaceAll(color, ''))
 }
 
-const onTerminal = async (line: string, given: NodeJS.ProcessEnv = env) =>
-  (await runProgram(terminalProgram, ['-qec', `stty cols 70; ${line}`, '/dev/null'], { env: given })).stdout
+/** What a command shows on a terminal; `file` gets it at once. */
+const onTerminal = async (line: string, given: NodeJS.ProcessEnv = env, file = '/dev/null') =>
+  (await runProgram(terminalProgram, ['-qefc', `stty cols 70; ${line}`, file], { env: given })).stdout
 
 // util-linux has it; where it is not, there is no other terminal to be had without a package of machine code.
 describe.skipIf(!hasProgram(terminalProgram))('svc on a terminal', () => {
@@ -93,15 +94,19 @@ describe.skipIf(!hasProgram(terminalProgram))('svc on a terminal', () => {
   })
 
   it('draws the tree of a task in its place until it has ended', async () => {
-    const command = ['sh', '-c', 'sleep 1; echo done']
-    await service.call('POST', '/api/v1/tasks', { name: 'slow', type: 'container', command })
-    const text = await onTerminal('svc task tree slow')
+    await service.call('POST', '/api/v1/tasks', { name: 'slow', type: 'container', command: ['sleep', '1000'] })
+    await waitForPhase(service, 'slow', 'Running')
+    const file = join(service.folder, 'tree')
+    const shown = onTerminal('svc task tree slow', env, file)
+    await waitFor(async () => existsSync(file) && readFileSync(file, 'utf8').includes('Running'), 'the tree')
+    await service.call('POST', '/api/v1/tasks/slow/cancel', {})
+    const text = await shown
     const drawn = text.split('\u001b[J').slice(1)
     expect(drawn.length).toBeGreaterThan(1)
     expect(drawn.slice(0, -1).join('')).toContain('\u001b[2A')
     expect(readRows(drawn.at(-1) ?? '').filter(Boolean)).toEqual([
       expect.stringMatching(/^NAME +AGENT +PHASE/),
-      expect.stringMatching(/^slow +Succeeded/),
+      expect.stringMatching(/^slow +Cancelled/),
     ])
   })
 
