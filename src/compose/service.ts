@@ -9,7 +9,13 @@ import { createCatalogControllers } from '../controllers/catalog/controllers.ts'
 import { defaultCatalogSettings } from '../controllers/catalog/settings.ts'
 import type { Controller } from '../controllers/engine/controller.ts'
 import { createControllerRunner } from '../controllers/engine/runner.ts'
-import { createSweepController, createWorkloadSweepController, defaultRetention } from '../controllers/records/sweep.ts'
+import { createDeliveryController } from '../controllers/records/deliveries.ts'
+import {
+  createSweepController,
+  createWorkloadSweepController,
+  defaultRetention,
+  type RetentionSettings,
+} from '../controllers/records/sweep.ts'
 import { createTranscriptIndexController } from '../controllers/records/transcript-index.ts'
 import { createTaskControllers } from '../controllers/task/controller.ts'
 import { defaultTaskSettings } from '../controllers/task/settings.ts'
@@ -36,6 +42,7 @@ import {
   createBuiltinTools,
   createTaskBudgets,
   createUsecases,
+  type DeliveryUsecases,
 } from '../usecases/index.ts'
 import { queueRuns } from '../usecases/sandbox-queue.ts'
 import { countUsage, listPriced } from './counted-usage.ts'
@@ -44,6 +51,7 @@ import type { OpenedMode } from './mode.ts'
 import { readProxySettings } from './proxy-settings.ts'
 import { checkoutLimitsOf, defaultLimitsOf, readChatSettings } from './settings.ts'
 import { openTraces } from './traces.ts'
+import { readWebhookSettings } from './webhook-settings.ts'
 
 export type RunningService = {
   url: string
@@ -75,7 +83,14 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
   listening.isEncrypted = tls !== undefined
   const traces = openTraces(config)
   const ledger = createBudgetLedger(mode.ports)
-  const { app, proxies } = composeHttp(config, mode, { log, metrics, ownAddresses, ledger, traces, tls: tls?.pair })
+  const { app, proxies, deliveries } = composeHttp(config, mode, {
+    log,
+    metrics,
+    ownAddresses,
+    ledger,
+    traces,
+    tls: tls?.pair,
+  })
   metrics.attach(mode.metrics)
   await app.server.listen({ host: config.host, port: await choosePort(config) })
   listening.port = (app.server.server.address() as AddressInfo).port
@@ -90,6 +105,7 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
     ownAddresses,
     ledger,
     settleUsage: proxies.settle,
+    deliveries,
   })
   const runner = createControllerRunner({
     controllers,
@@ -147,7 +163,11 @@ async function countPhases(resources: ResourceReader): Promise<Record<string, nu
 type CommonParts = { log: Logger; metrics: Metrics; ownAddresses: () => string[]; ledger: BudgetLedger }
 type HttpParts = CommonParts & { traces?: Traces | undefined; tls?: TlsPair }
 
-function composeHttp(config: Config, mode: OpenedMode, parts: HttpParts): { app: HttpApp; proxies: Proxies } {
+function composeHttp(
+  config: Config,
+  mode: OpenedMode,
+  parts: HttpParts,
+): { app: HttpApp; proxies: Proxies; deliveries: DeliveryUsecases } {
   const { log, metrics, ownAddresses, ledger, traces, tls } = parts
   const { ports } = mode
   const search = searchOf(config)
@@ -163,6 +183,7 @@ function composeHttp(config: Config, mode: OpenedMode, parts: HttpParts): { app:
     allowNetworks: config.allowNetwork,
     isolateNamespaces: config.enforceNamespaceIsolation,
     chat: readChatSettings(config, mode.ownNamespace),
+    webhook: readWebhookSettings(config),
     audit: { level: config.auditLevel, report: tellAuditFailure(log) },
     contextMode: config.contextTokenAuthzMode,
     propagation,
@@ -190,15 +211,19 @@ function composeHttp(config: Config, mode: OpenedMode, parts: HttpParts): { app:
     log,
     metrics,
   })
-  return { app, proxies }
+  return { app, proxies, deliveries: usecases.deliveries }
 }
 
-type ControllerParts = CommonParts & { listening: Listening; settleUsage: () => Promise<void> }
+type ControllerParts = CommonParts & {
+  listening: Listening
+  settleUsage: () => Promise<void>
+  deliveries: DeliveryUsecases
+}
 
 function composeControllers(
   config: Config,
   mode: OpenedMode,
-  { log, metrics, listening, ownAddresses, ledger, settleUsage }: ControllerParts,
+  { log, metrics, listening, ownAddresses, ledger, settleUsage, deliveries }: ControllerParts,
 ): Controller[] {
   const { ports, owners, leftovers, sweepWorkloads } = mode
   // Read each time: replicas come and go.
@@ -250,25 +275,31 @@ function composeControllers(
       },
     }),
     ...(sweepWorkloads === undefined ? [] : [createWorkloadSweepController({ ...deps, sweep: sweepWorkloads })]),
+    createDeliveryController({ deliveries, clock: ports.clock }),
     createTranscriptIndexController({ transcripts: ports.records.transcripts, clock: ports.clock }),
     createSweepController({
       ...deps,
       owners,
       leftovers,
-      settings: {
-        ...readTaskTtl(config),
-        intervalMs: defaultRetention.intervalMs,
-        sessionsMs: parseDays(config.sessionRetention),
-        eventsMs: parseDays(config.eventRetention),
-        usageMs: parseDays(config.usageRetention),
-        auditMs: parseDays(config.auditRetention),
-      },
+      settings: readRetention(config),
     }),
   ]
 }
 
 function tellAuditFailure(log: Logger) {
   return (message: string, error?: unknown) => log.warn(error === undefined ? {} : { error: messageOf(error) }, message)
+}
+
+function readRetention(config: Config): RetentionSettings {
+  return {
+    ...readTaskTtl(config),
+    intervalMs: defaultRetention.intervalMs,
+    sessionsMs: parseDays(config.sessionRetention),
+    eventsMs: parseDays(config.eventRetention),
+    usageMs: parseDays(config.usageRetention),
+    auditMs: parseDays(config.auditRetention),
+    deliveriesMs: parseDays(config.deliveryRetention),
+  }
 }
 
 /** Zero: forever. */

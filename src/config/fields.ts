@@ -9,6 +9,8 @@ type SettingOptions = {
   secret?: boolean
   /** Shown in help instead of the type. */
   placeholder?: string
+  /** Entries may also have a variable each: its name goes on with `_<KEY>`, and the entry is `<KEY>=<value>`. */
+  keyed?: true
   /** The environment variable, when it is not SVC_<NAME>. */
   env?: string
 }

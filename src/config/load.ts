@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { messageOf, type Problem, SvcError } from '../errors.ts'
 import type { Environment } from './environment.ts'
 import { type Paths, resolvePaths } from './paths.ts'
-import { environmentNameOf, flagOf, type SettingName, type Settings, settings } from './settings.ts'
+import { environmentNameOf, flagOf, type Setting, type SettingName, type Settings, settings } from './settings.ts'
 
 export type Source = 'flag' | 'environment' | 'file' | 'default'
 
@@ -86,10 +86,26 @@ function settlePlace({ mode, host }: Settings, sources: Record<string, Source>, 
 
 function pickValue(name: SettingName, options: LoadOptions, file: Record<string, unknown>): [unknown, Source] {
   if (options.flags[name] !== undefined) return [options.flags[name], 'flag']
-  const fromEnvironment = options.env[environmentNameOf(name)]
-  if (fromEnvironment !== undefined && fromEnvironment !== '') return [fromEnvironment, 'environment']
+  const fromEnvironment = readVariables(name, options.env)
+  if (fromEnvironment !== undefined) return [fromEnvironment, 'environment']
   if (file[name] !== undefined) return [file[name], 'file']
   return [undefined, 'default']
+}
+
+/** The value of a setting's variable, with those of single entries; an empty one counts as absent. */
+function readVariables(name: SettingName, env: Environment): string | undefined {
+  const variable = environmentNameOf(name)
+  const entries = isKeyed(name)
+    ? Object.entries(env).flatMap(([key, value]) => {
+        return value && key.startsWith(`${variable}_`) ? [`${key.slice(variable.length + 1)}=${value}`] : []
+      })
+    : []
+  return [...entries, env[variable]].filter(Boolean).join(',') || undefined
+}
+
+function isKeyed(name: SettingName): boolean {
+  const { keyed }: Setting = settings[name]
+  return keyed === true
 }
 
 /** Loaded only for a file: it would add a tenth to the time of every other command. */
@@ -121,8 +137,11 @@ const otherVariables = ['SVC_SERVER', 'SVC_TOKEN', 'SVC_CONTEXT', 'SVC_CONFIG', 
 
 /** `SVC_*` variables that are not settings, most likely misspelled. */
 export function listUnknownVariables(env: Environment): string[] {
-  const known = new Set([...otherVariables, ...Object.keys(settings).map(environmentNameOf)])
-  return Object.keys(env).filter((name) => name.startsWith('SVC_') && !known.has(name))
+  const names = Object.keys(settings) as SettingName[]
+  const known = new Set([...otherVariables, ...names.map(environmentNameOf)])
+  const beginnings = names.filter(isKeyed).map((name) => `${environmentNameOf(name)}_`)
+  const isKnown = (name: string) => known.has(name) || beginnings.some((beginning) => name.startsWith(beginning))
+  return Object.keys(env).filter((name) => name.startsWith('SVC_') && !isKnown(name))
 }
 
 function describeOrigin(name: SettingName, source: Source): string {

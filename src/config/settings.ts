@@ -10,6 +10,7 @@ import { serviceSettings } from './settings/service.ts'
 import { storageSettings } from './settings/storage.ts'
 import { tasksSettings } from './settings/tasks.ts'
 import { toolsSettings } from './settings/tools.ts'
+import { webhookSettings } from './settings/webhook.ts'
 
 export type { Setting } from './fields.ts'
 
@@ -22,6 +23,7 @@ const groups = {
   Tools: toolsSettings,
   Chat: chatSettings,
   Proxies: proxiesSettings,
+  Webhook: webhookSettings,
   Callers: callerSettings,
   'OpenID Connect': oidcSettings,
   'Context tokens': contextTokenSettings,
@@ -36,6 +38,7 @@ export const settings = {
   ...toolsSettings,
   ...chatSettings,
   ...proxiesSettings,
+  ...webhookSettings,
   ...callerSettings,
   ...oidcSettings,
   ...contextTokenSettings,

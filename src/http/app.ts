@@ -10,9 +10,10 @@ import type { HttpDeps, HttpSettings } from './deps.ts'
 import { createDrain } from './drain.ts'
 import { type EventStreamOptions, usualHeartbeatMs } from './event-stream.ts'
 import { bindInternalRoutes, bindRawInternalRoutes } from './internal/internal-routes.ts'
+import { bindWebhook } from './internal/webhook.ts'
 import { createRefusals } from './known-paths.ts'
 import { onAnswered } from './middleware/answered.ts'
-import { createAttemptGuard } from './middleware/attempt-guard.ts'
+import { type AttemptGuard, createAttemptGuard } from './middleware/attempt-guard.ts'
 import { addAudit, statusOf } from './middleware/audit.ts'
 import { createCors } from './middleware/cors.ts'
 import { sendError, toSvcError } from './middleware/error-answer.ts'
@@ -162,14 +163,17 @@ function addMeasures(server: FastifyInstance, { log, metrics }: HttpDeps): void 
   })
 }
 
+type RawBinding = BindDeps & { guards: { webhook: AttemptGuard } }
+
 /** Bodies of these routes are not read until their handlers ask for them. */
-function addRawRoutes(server: FastifyInstance, deps: HttpDeps, binding: BindDeps): void {
+function addRawRoutes(server: FastifyInstance, deps: HttpDeps, binding: RawBinding): void {
   server.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, payload, next) => next(null, payload))
     const bind = createBind(scope, binding)
     bindRawInternalRoutes(bind, deps)
     bindTaskInputs(bind, deps)
+    bindWebhook(bind, deps, binding.guards.webhook)
     done()
   })
 }
@@ -209,11 +213,11 @@ export function createApp(deps: HttpDeps): HttpApp {
   const { authFailuresPerMinute: limit = 0, trustedProxies = [] } = deps.settings
   const makeGuard = () => createAttemptGuard({ limit, clock: deps.ports.clock, log })
   const addressOf = createClientAddress(trustedProxies)
-  const binding: BindDeps = {
+  const binding: RawBinding = {
     authenticator: deps.ports.authenticator,
     workerTokens: deps.ports.workerTokens,
     tokenHeaders: deps.settings.tokenHeaders ?? [],
-    guards: { users: makeGuard(), workers: makeGuard() },
+    guards: { users: makeGuard(), workers: makeGuard(), webhook: makeGuard() },
     answers: {
       events: streamOptionsOf(deps.settings, drain.signal),
       trackStream: deps.metrics.trackStream,

@@ -42,6 +42,8 @@ export type Metrics = {
   /** A model call, or several of one provider, was recorded. */
   countUsage(usage: CountedUsage): void
   countTimelineEvents(count: number): void
+  /** A delivery of the code host's webhook came; both are words of the service. */
+  countDelivery(delivery: { event: string; result: string }): void
   /** A context token was checked. */
   countContextToken(result: string): void
   /** A context token's scopes and constraints were evaluated. */
@@ -67,6 +69,12 @@ function makeCounters(registry: Registry) {
     events: new Counter({
       name: 'svc_execution_events_appended_total',
       help: 'Timeline events written.',
+      registers,
+    }),
+    deliveries: new Counter({
+      name: 'svc_webhook_deliveries_total',
+      help: 'Deliveries of the webhook of the code host.',
+      labelNames: ['event', 'result'],
       registers,
     }),
   }
@@ -194,7 +202,7 @@ const noWords: TaskWords = { types: [], phases: [], endPhases: [] }
 export function createMetrics(words: TaskWords = noWords): Metrics {
   const registry = new Registry()
   const sources: MetricSources = {}
-  const { streams, events } = makeCounters(registry)
+  const { streams, events, deliveries } = makeCounters(registry)
   const usage = createUsageCounter(registry)
   const { contextTokens, authorizations, exchanges, exchangeDurations } = makeIdentityCounters(registry)
   makeGauges(registry, sources)
@@ -209,6 +217,7 @@ export function createMetrics(words: TaskWords = noWords): Metrics {
     observeTask: createTaskObserver(registry, words),
     countUsage: usage.count,
     countTimelineEvents: (count) => events.inc(count),
+    countDelivery: (delivery) => deliveries.inc({ ...delivery }),
     countContextToken: (result) => contextTokens.inc({ profile: 'kontxt', result }),
     countContextAuthorization: ({ action, result, reason }) => authorizations.inc({ action, result, reason }),
     observeTokenExchange({ result, reason, ms }) {

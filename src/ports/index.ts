@@ -6,6 +6,7 @@ import type { Budgets } from './budgets.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import type { Clock, Ids } from './clock.ts'
 import type { ConfigMaps } from './configmaps.ts'
+import type { Deliveries } from './deliveries.ts'
 import type { Egress } from './egress.ts'
 import type { Events } from './events.ts'
 import type { Findings } from './findings.ts'
@@ -18,7 +19,6 @@ import type { MemoryProposals } from './memory-proposals.ts'
 import type { Messages } from './messages.ts'
 import type { Parkings } from './parkings.ts'
 import type { Plans } from './plans.ts'
-import type { Probes } from './probes.ts'
 import type { ProviderHealth } from './provider-health.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { RepositoryFolders } from './repository-folders.ts'
@@ -58,6 +58,7 @@ export type Records = {
   budgets: Budgets
   scans: Scans
   findings: Findings
+  deliveries: Deliveries
 }
 
 /** The health of one dependency, for readyz: `check` rejects when it cannot be reached. */
@@ -84,8 +85,6 @@ export type Ports = {
   egress: Egress
   /** Absent: skills cannot be read from repositories. */
   repositoryFolders?: RepositoryFolders
-  /** Absent: parked tasks cannot wait for anything outside. */
-  probes?: Probes
   clock: Clock
   ids: Ids
   health: HealthCheck[]

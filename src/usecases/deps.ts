@@ -6,6 +6,7 @@ import type { ContextMode } from '../rules/context-token.ts'
 import type { PropagationSettings } from '../rules/token-propagation.ts'
 import type { BudgetLedger } from './budgets/ledger.ts'
 import type { ChatSettings } from './chat/settings.ts'
+import type { WebhookSettings } from './deliveries/settings.ts'
 import type { HealthNotes } from './providers/health.ts'
 
 export type UsecaseSettings = {
@@ -30,6 +31,8 @@ export type UsecaseSettings = {
   propagation?: PropagationSettings
   /** What the audit log keeps besides writes and refusals, and where it reports that it cannot be written. */
   audit?: { level: 'writes' | 'all'; report?: (message: string, error?: unknown) => void }
+  /** The webhook of the code host; without a secret it is off. */
+  webhook?: Partial<WebhookSettings>
   /** Limits of chat; absent ones have their defaults. */
   chat?: Partial<ChatSettings>
   /** Key for hashing stored idempotency keys (HTTP-035); at least 16 bytes. */

@@ -17,6 +17,8 @@ import { auditForChat } from './chat-audit.ts'
 import { type ConfigMapUsecases, createConfigMapUsecases } from './configmaps.ts'
 import { type ChildrenUsecases, createChildrenUsecases } from './coordination/children.ts'
 import { createDelegation, type DelegationUsecases } from './coordination/delegate.ts'
+import { createDeliveryUsecases, type DeliveryUsecases } from './deliveries/deliveries.ts'
+import { defaultWebhookSettings } from './deliveries/settings.ts'
 import type { UsecaseDeps } from './deps.ts'
 import { createIdempotency, type Idempotency } from './idempotency.ts'
 import { createMemoryUsecases, type MemoryUsecases } from './memories.ts'
@@ -55,6 +57,7 @@ import { createWorkerToolTokens, type WorkerToolTokens } from './worker/tool-tok
 export { type BudgetLedger, createBudgetLedger } from './budgets/ledger.ts'
 export { createTaskBudgets } from './budgets/task-budgets.ts'
 export { createBuiltinTools } from './builtin-tools.ts'
+export type { DeliveryUsecases } from './deliveries/deliveries.ts'
 export type { UsecaseDeps, UsecaseSettings } from './deps.ts'
 
 type TaskUsecases = TaskRecords &
@@ -92,6 +95,7 @@ export type Usecases = {
   usage: UsageUsecases
   watch: WatchUsecases
   budgets: BudgetUsecases
+  deliveries: DeliveryUsecases
   audit: AuditLog
   health: ProviderHealthLog
   idempotency: Idempotency
@@ -143,6 +147,11 @@ export function createUsecases(given: UsecaseDeps): Usecases {
     usage: createUsageUsecases(deps),
     watch: createWatchUsecases(deps),
     budgets: createBudgetUsecases(deps),
+    deliveries: createDeliveryUsecases({
+      ports: deps.ports,
+      resources,
+      settings: { ...defaultWebhookSettings, ...deps.settings.webhook },
+    }),
     audit,
     health,
     idempotency: createIdempotency(deps),

@@ -28,8 +28,15 @@ const maxResourceBytes = 1_048_576
 
 type Annotations = Record<string, string>
 
-/** `marks`: labels of the service's own domain that the service adds, for example which chat created the object. */
-export type NewResource<K extends Kind> = CreateBody<K> & { namespace: string; marks?: Record<string, string> }
+/**
+ * `marks` and `notes`: labels and annotations of the service's own domain that the service adds, for example which chat
+ * created the object.
+ */
+export type NewResource<K extends Kind> = CreateBody<K> & {
+  namespace: string
+  marks?: Record<string, string>
+  notes?: Record<string, string>
+}
 
 /** A list's query; where no namespace is named it is of all that the caller may list. */
 export type PlacedQuery = Omit<ListQuery, 'namespace' | 'namespaces'> & { namespace: string | undefined }
@@ -168,14 +175,14 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
   }
 
   async function admitNew<K extends Kind>(caller: Caller, kind: K, body: NewResource<K>) {
-    const { metadata: given, namespace, spec, marks } = body
+    const { metadata: given, namespace, spec, marks, notes } = body
     const { name, labels, annotations } = given
     await requireAccess(deps.ports, caller, { verb: 'create', kind, namespace, name })
     requireOwnKeys(kinds[kind].singular, given)
     const admitted = await admit(kind, { caller, namespace, name, spec }, deps)
     const stamped = {
       labels: mergeLabels(labels, marks, admitted.labels),
-      annotations: mergeAnnotations(annotations, admitted),
+      annotations: mergeAnnotations({ ...annotations, ...notes }, admitted),
     }
     const metadata = omitAbsent({ namespace, name, ...stamped, finalizers: admitted.finalizers })
     const draft = { metadata, spec: stampSpec(spec, admitted) }

@@ -5,6 +5,7 @@ import { describeAudit } from './audit.contract.ts'
 import { describeBudgets } from './budgets.contract.ts'
 import { describeCheckpoints } from './checkpoints.contract.ts'
 import { describeConfigMaps } from './configmaps.contract.ts'
+import { describeDeliveries } from './deliveries.contract.ts'
 import { describeEvents } from './events.contract.ts'
 import { describeFindings } from './findings.contract.ts'
 import { describeIdempotency } from './idempotency.contract.ts'
@@ -32,6 +33,7 @@ export const recordSuites = [
   describeBudgets,
   describeCheckpoints,
   describeConfigMaps,
+  describeDeliveries,
   describeEvents,
   describeFindings,
   describeIdempotency,

@@ -12,6 +12,7 @@ import { createDiskBlobs } from './blobs/disk-blobs.ts'
 import { createBudgets } from './budgets.ts'
 import { createCheckpoints } from './checkpoints.ts'
 import type { Database } from './database.ts'
+import { createDeliveries } from './deliveries.ts'
 import { createEvents } from './events.ts'
 import { createFindings } from './findings.ts'
 import { createIdempotencyKeys } from './idempotency.ts'
@@ -90,6 +91,7 @@ export function composeRecords({ database, blobs, logs, clock }: RecordParts): R
     budgets: createBudgets({ database }),
     scans: createScans({ database, clock }),
     findings: createFindings({ database, clock }),
+    deliveries: createDeliveries({ database, clock }),
   }
   return {
     ...records,

@@ -9,6 +9,7 @@ import * as chat from './chat.ts'
 import * as codeRuns from './code-runs.ts'
 import * as configMaps from './configmaps.ts'
 import * as coordination from './coordination.ts'
+import * as deliveries from './deliveries.ts'
 import * as health from './health.ts'
 import * as internal from './internal.ts'
 import * as memories from './memories.ts'
@@ -51,6 +52,7 @@ const rooms = [
   watch,
   budgets,
   audit,
+  deliveries,
   health,
   metrics,
   proxies,

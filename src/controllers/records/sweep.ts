@@ -16,6 +16,7 @@ export type RetentionSettings = {
   eventsMs?: number
   usageMs?: number
   auditMs?: number
+  deliveriesMs?: number
 }
 
 const dayMs = 86_400_000
@@ -27,6 +28,7 @@ export const defaultRetention: RetentionSettings = {
   eventsMs: 30 * dayMs,
   usageMs: 400 * dayMs,
   auditMs: 90 * dayMs,
+  deliveriesMs: 7 * dayMs,
 }
 
 type SweepDeps = {
@@ -80,6 +82,7 @@ const ages: Record<AgedNoun, Age> = {
   providerHealth: { name: 'provider health', ms: ({ eventsMs }) => eventsMs },
   audit: { name: 'audit log', ms: ({ auditMs }) => auditMs },
   idempotency: { name: 'idempotency keys', ms: () => dayMs },
+  deliveries: { name: 'deliveries of the webhook', ms: ({ deliveriesMs }) => deliveriesMs },
 }
 
 /** Removes what of a sort is no longer needed; returns how many. */

@@ -1,5 +1,4 @@
 // What the task controller remembers about tasks between two looks. Rebuilt from the store at each start.
-import type { ProbedAttempts } from './probed.ts'
 import type { Scheduler } from './scheduler.ts'
 import { createWaiters, type Waiters } from './waiters.ts'
 
@@ -9,8 +8,6 @@ export type TaskMemory = {
   waiters: Waiters
   /** Keys of parents whose children have changed since the last look. */
   changedParents: Set<string>
-  /** Parked tasks that wait for something outside. */
-  probed: ProbedAttempts
   /** Forgets everything about a deleted task. */
   forget(key: string): void
   reset(): void
@@ -19,16 +16,13 @@ export type TaskMemory = {
 export function createTaskMemory(scheduler: Scheduler): TaskMemory {
   const waiters = createWaiters()
   const changedParents = new Set<string>()
-  const probed: ProbedAttempts = new Map()
   return {
     scheduler,
     waiters,
     changedParents,
-    probed,
     forget(key) {
       waiters.leave(key)
       changedParents.delete(key)
-      probed.delete(key)
       scheduler.release(key)
     },
     reset() {

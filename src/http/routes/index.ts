@@ -7,6 +7,7 @@ import { bindBudgets } from './budgets.ts'
 import { bindChat } from './chat.ts'
 import { bindConfigMaps } from './configmaps.ts'
 import type { RouteContext } from './context.ts'
+import { bindDeliveries } from './deliveries.ts'
 import { bindMemories } from './memories.ts'
 import { bindMemoryProposals } from './memory-proposals.ts'
 import { bindDescription, bindHealth, bindMetrics } from './operations.ts'
@@ -28,6 +29,7 @@ export function bindPublicRoutes(bind: Bind, context: RouteContext): void {
   bindSessions(bind, context)
   bindTranscripts(bind, context)
   bindApprovals(bind, context)
+  bindDeliveries(bind, context)
   bindMemories(bind, context)
   bindMemoryProposals(bind, context)
   bindChat(bind, context)

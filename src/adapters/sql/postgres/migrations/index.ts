@@ -27,6 +27,7 @@ import { planVersionsMigration } from './0024-plan-versions.ts'
 import { memoriesMigration } from './0025-memories.ts'
 import { memoryVectorsMigration } from './0026-memory-vectors.ts'
 import { scansMigration } from './0027-scans.ts'
+import { deliveriesMigration } from './0028-deliveries.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -56,4 +57,5 @@ export const migrations: readonly Migration[] = [
   memoriesMigration,
   memoryVectorsMigration,
   scansMigration,
+  deliveriesMigration,
 ]

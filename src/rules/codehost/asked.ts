@@ -1,0 +1,71 @@
+// What an event of the code host asks for.
+import type { CodeHostEvent } from '../../contract/codehost-events.ts'
+import { type CommandVerb, readCommand } from './command.ts'
+
+/** `monitors`: runs at exactly the head of the event; `cancel` without a label: all that the target has started. */
+export type Ask =
+  | { kind: 'task'; action: string; label: string }
+  | { kind: 'monitors' }
+  | { kind: 'cancel'; label?: string }
+  | { kind: 'command'; verb: CommandVerb }
+
+/** At least one ask, or why there is none; `problem`: the event lacks what its kind of event always has. */
+export type Asked = { asks: readonly Ask[] } | { ignored: string } | { problem: string }
+
+const monitoredActions = ['opened', 'reopened', 'synchronize', 'ready_for_review', 'labeled', 'unlabeled']
+const endingActions = ['closed', 'deleted', 'transferred']
+
+/** The action that a label asks for: what follows the prefix, which may be in upper or lower case. */
+function actionOf(label: string, prefix: string): string | undefined {
+  if (!label.toLowerCase().startsWith(prefix.toLowerCase())) return undefined
+  const action = label.slice(prefix.length).trim().toLowerCase()
+  return action === '' ? undefined : action
+}
+
+function describeLabel(label: string, prefix: string): string {
+  return label.toLowerCase().startsWith(prefix.toLowerCase())
+    ? `label ${label} names no action after ${prefix}`
+    : `label ${label} has no prefix ${prefix}`
+}
+
+/** Of an issue event about a pull request, or an action that an issue cannot have. */
+function findUnfit({ event, target }: CodeHostEvent, action: string): string | undefined {
+  if (event === 'issues' && target?.kind === 'pull_request')
+    return 'the event tells of a pull request without its head; its own event is worked off'
+  const isForPulls = action === 'review' || action === 'update-branch'
+  return isForPulls && target?.kind === 'issue' ? `${action} is for pull requests, and this is an issue` : undefined
+}
+
+function decideLabel(event: CodeHostEvent, prefix: string, monitors: readonly Ask[]): Asked {
+  const { label, target } = event
+  if (label === undefined || target === undefined)
+    return { problem: `the payload of a ${event.action} event has no ${label === undefined ? 'label' : 'issue'}` }
+  const action = actionOf(label, prefix)
+  const refused = action === undefined ? describeLabel(label, prefix) : findUnfit(event, action)
+  if (action === undefined || refused !== undefined) return orIgnore(monitors, refused ?? '')
+  return event.action === 'labeled'
+    ? { asks: [...monitors, { kind: 'task', action, label }] }
+    : { asks: [...monitors, { kind: 'cancel', label }] }
+}
+
+function orIgnore(asks: readonly Ask[], ignored: string): Asked {
+  return asks.length > 0 ? { asks } : { ignored }
+}
+
+function decideComment(event: CodeHostEvent): Asked {
+  if (event.action !== 'created') return { ignored: `comments that are ${event.action} are not read` }
+  if (event.isBot) return { ignored: 'comments of programs are not read' }
+  const verb = readCommand(event.comment?.body ?? '')
+  return verb === undefined ? { ignored: 'the comment holds no command' } : { asks: [{ kind: 'command', verb }] }
+}
+
+/** `prefix`: of labels that create tasks. */
+export function decideAsked(event: CodeHostEvent, { prefix }: { prefix: string }): Asked {
+  const { action } = event
+  if (event.event === 'issue_comment') return decideComment(event)
+  if (endingActions.includes(action)) return { asks: [{ kind: 'cancel' }] }
+  const isMonitored = event.event === 'pull_request' && monitoredActions.includes(action)
+  const monitors: Ask[] = isMonitored && event.target !== undefined ? [{ kind: 'monitors' }] : []
+  if (action === 'labeled' || action === 'unlabeled') return decideLabel(event, prefix, monitors)
+  return orIgnore(monitors, `nothing waits for action ${action} of ${event.event}`)
+}

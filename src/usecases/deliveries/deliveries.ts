@@ -1,0 +1,63 @@
+// Deliveries of the webhook: taken in, worked off, shown to people, and worked off again when they ask for it.
+import { SvcError } from '../../errors.ts'
+import type { Delivery, DeliveryQuery } from '../../ports/deliveries.ts'
+import type { Caller } from '../../ports/identity.ts'
+import { requireAccess, requireListing } from '../access.ts'
+import type { CarryingOut } from './carry-out.ts'
+import { isSigned, type Received, receiveDelivery, requireSignature, type WebhookRequest } from './receive.ts'
+import { createDeliveryWork, type DeliveryWork } from './work.ts'
+
+type DeliveryKey = { namespace: string; id: string }
+
+export type DeliveryUsecases = DeliveryWork & {
+  /** Unavailable without a secret, Unauthenticated without a signature: before the body is read. */
+  requireSignature(signature: string | undefined): Promise<void>
+  isSigned(request: WebhookRequest): boolean
+  /** Resolves once the delivery is stored. Unauthenticated; InvalidRequest. */
+  receive(request: WebhookRequest): Promise<Received>
+  /** Ids of those that nobody works off although they are due. */
+  due(limit: number): Promise<string[]>
+  /** Newest first. */
+  list(
+    caller: Caller,
+    query: Omit<DeliveryQuery, 'namespaces'> & { namespace: string | undefined },
+  ): Promise<Delivery[]>
+  /** NotFound. */
+  get(caller: Caller, key: DeliveryKey): Promise<Delivery>
+  /** NotFound; Conflict when it has not ended, or there is nothing to do for it. */
+  redeliver(caller: Caller, key: DeliveryKey): Promise<Delivery>
+}
+
+export function createDeliveryUsecases(carrying: CarryingOut): DeliveryUsecases {
+  const { ports, settings } = carrying
+  const { deliveries } = ports.records
+  const work = createDeliveryWork(carrying)
+  const receiving = { ports, settings, work }
+
+  async function find(caller: Caller, { namespace, id }: DeliveryKey, verb: 'get' | 'operate'): Promise<Delivery> {
+    await requireAccess(ports, caller, { verb, kind: 'RepositoryMonitor', namespace })
+    const found = await deliveries.get(id)
+    if (found?.namespace === namespace) return found
+    throw new SvcError('NotFound', `there is no delivery "${id}" in namespace "${namespace}"`)
+  }
+
+  return {
+    ...work,
+    requireSignature: (signature) => requireSignature(receiving, signature),
+    isSigned: (request) => isSigned(settings, request),
+    receive: (request) => receiveDelivery(receiving, request),
+    due: (limit) => deliveries.due(limit),
+    async list(caller, { namespace, ...query }) {
+      const heldIn = async () => [settings.namespace]
+      const place = await requireListing(ports, caller, 'RepositoryMonitor', { namespace, heldIn })
+      const namespaces = place.namespace === undefined ? place.namespaces : [place.namespace]
+      return deliveries.list({ ...query, namespaces })
+    },
+    get: (caller, key) => find(caller, key, 'get'),
+    async redeliver(caller, key) {
+      const found = await find(caller, key, 'operate')
+      const opened = await deliveries.reopen(found.id)
+      return (await work.work(opened.id)) ?? opened
+    },
+  }
+}
