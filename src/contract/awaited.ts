@@ -8,7 +8,6 @@ export const awaitedCapabilities = {
   mcpActors: 'MCP tools on actors',
   codehost: 'the code host',
   scans: 'repository scans',
-  monitors: 'repository monitors',
 } as const
 /** A part of the service that does not exist yet. */
 export type AwaitedCapability = keyof typeof awaitedCapabilities
@@ -58,7 +57,6 @@ export const awaitedFields: readonly AwaitedField[] = [
   ...listTools('Agent', 'tools[].name'),
   { kind: 'Tool', path: 'mcp.actor', capability: 'mcpActors', instead: 'name the address of the server (mcp.url)' },
   { kind: 'RepositoryScan', path: '', capability: 'scans', instead: scheduledTask },
-  { kind: 'RepositoryMonitor', path: '', capability: 'monitors', instead: scheduledTask },
 ]
 
 /** The text of the refusal, which follows the path; `value` is the refused value. */

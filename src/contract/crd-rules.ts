@@ -213,6 +213,11 @@ const toolRules: ValidationRule[] = [
 
 const monitorRules: ValidationRule[] = [
   {
+    // Which hosts there are is a setting: the monitor says so once it is stored.
+    rule: "self.repoURL.matches('^(https://[A-Za-z0-9.:-]+/|git@[A-Za-z0-9.:-]+:)[A-Za-z0-9._-]+/[A-Za-z0-9._-]+/?$')",
+    message: 'repoURL must be the root of a repository: https://<host>/<owner>/<repo> or git@<host>:<owner>/<repo>.git',
+  },
+  {
     rule: `!(${equals('targets.issues.enabled', 'true')}) && !(${equals('targets.commits.enabled', 'true')})`,
     message: 'only pull requests are monitored',
   },
@@ -221,6 +226,12 @@ const monitorRules: ValidationRule[] = [
     message: 'targets.pullRequests.enabled must be true; use suspend to pause the monitor',
   },
   { rule: `!(${equals('review.requireGreenCI', 'true')})`, message: 'review.requireGreenCI is not supported' },
+  {
+    rule: ['repair', 'automerge', 'policy.advisoryLabels']
+      .map((path) => `!(${equals(`${path}.enabled`, 'true')})`)
+      .join(' && '),
+    message: 'repair, automerge and policy.advisoryLabels are not supported; monitors only review',
+  },
   { rule: has('agents.reviewer'), message: 'agents.reviewer.name is required' },
 ]
 

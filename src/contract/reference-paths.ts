@@ -28,7 +28,12 @@ export type Reference = {
 
 /** Wrappers of a schema that do not change the paths of its parts. */
 function unwrap(schema: z.ZodType): z.ZodType | undefined {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable) {
+  if (
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodPrefault ||
+    schema instanceof z.ZodNullable
+  ) {
     return schema.unwrap() as z.ZodType
   }
   return schema instanceof z.ZodPipe ? (schema.in as z.ZodType) : undefined

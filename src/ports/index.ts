@@ -17,6 +17,7 @@ import type { Logs } from './logs.ts'
 import type { Memories } from './memories.ts'
 import type { MemoryProposals } from './memory-proposals.ts'
 import type { Messages } from './messages.ts'
+import type { MonitorRecords } from './monitor-records.ts'
 import type { Parkings } from './parkings.ts'
 import type { Plans } from './plans.ts'
 import type { ProviderHealth } from './provider-health.ts'
@@ -46,6 +47,7 @@ export type Records = {
   memories: Memories
   memoryProposals: MemoryProposals
   messages: Messages
+  monitors: MonitorRecords
   usage: Usage
   events: Events
   idempotency: IdempotencyKeys

@@ -35,6 +35,8 @@ export type UsecaseSettings = {
   webhook?: Partial<WebhookSettings>
   /** Limits of chat; absent ones have their defaults. */
   chat?: Partial<ChatSettings>
+  /** `--codehost-hosts`, lower-case. Absent: github.com. */
+  codeHosts?: readonly string[]
   /** Key for hashing stored idempotency keys (HTTP-035); at least 16 bytes. */
   idempotencyKey: Uint8Array
 }

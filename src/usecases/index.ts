@@ -23,6 +23,8 @@ import type { UsecaseDeps } from './deps.ts'
 import { createIdempotency, type Idempotency } from './idempotency.ts'
 import { createMemoryUsecases, type MemoryUsecases } from './memories.ts'
 import { createMemoryProposalUsecases, type MemoryProposalUsecases } from './memory-proposals.ts'
+import { createMonitorRecordUsecases, type MonitorRecordUsecases } from './monitors/records.ts'
+import { createMonitorRuns, type MonitorRunUsecases } from './monitors/runs.ts'
 import { createProviderHealthLog, type ProviderHealthLog } from './providers/health.ts'
 import { createResourceUsecases, type PlacedQuery, type ResourceUsecases } from './resources.ts'
 import { createSecretUsecases, type SecretUsecases } from './secrets.ts'
@@ -86,6 +88,7 @@ export type Usecases = {
   approvals: ApprovalUsecases
   memories: MemoryUsecases
   memoryProposals: MemoryProposalUsecases
+  monitors: MonitorRunUsecases & MonitorRecordUsecases
   chat: ChatUsecases
   secrets: SecretUsecases
   skills: SkillUsecases
@@ -138,6 +141,7 @@ export function createUsecases(given: UsecaseDeps): Usecases {
     approvals: createApprovalUsecases(deps),
     memories: createMemoryUsecases(deps),
     memoryProposals: createMemoryProposalUsecases(deps),
+    monitors: { ...createMonitorRuns(deps), ...createMonitorRecordUsecases(deps) },
     chat: createChatUsecases({ ...deps, ...auditForChat(audit, { resources, tasks, sessions }) }),
     secrets: createSecretUsecases(deps),
     skills: createSkillUsecases(deps, resources),

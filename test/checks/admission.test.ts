@@ -27,7 +27,7 @@ const writesOnly = { reason: 'says what the service writes, and refuses nothing'
 /** Functions of src/usecases/admission that refuse. */
 const admission: Record<string, Twin> = {
   refuseImpossible: {
-    policies: ['task-awaited', 'agent-awaited', 'tool-awaited', 'repositoryscan-awaited', 'repositorymonitor-awaited'],
+    policies: ['task-awaited', 'agent-awaited', 'tool-awaited', 'repositoryscan-awaited'],
   },
   requireReferences: { policies: references },
   requireOwnSecret: { reason: 'of the owner’s environment, which Kubernetes mode has not' },
@@ -39,6 +39,9 @@ const admission: Record<string, Twin> = {
   checkDemo: { policies: ['provider-demo'] },
   checkBaseUrl: { policies: ['provider-address'] },
   requirePossible: { reason: 'for what coordinating tasks make, which never comes by kubectl' },
+  admitMonitor: {
+    reason: 'reads agents, secrets and settings, which a policy cannot; the monitor says in its status what is wrong',
+  },
   requireFreeHeaders: { policies: ['tool-headers'] },
   requireFreeToolName: { reason: 'built-in tools have a "_" in their names, which no object of the cluster can have' },
   requireUse: contextTokens,

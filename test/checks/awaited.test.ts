@@ -9,7 +9,6 @@ const proofs: Record<AwaitedCapability, string> = {
   mcpActors: 'MCP-001',
   codehost: 'CODEHOST-001',
   scans: 'SCAN-001',
-  monitors: 'MON-001',
 }
 
 describe('a capability that fields wait for', () => {

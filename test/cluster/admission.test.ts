@@ -416,13 +416,6 @@ const awaited = (): Case[] => [
     refused: 'waits for MCP tools',
   },
   { as: 'bob', what: 'a scan', kind: 'RepositoryScan', spec: scan(), refused: 'waits for repository scans' },
-  {
-    as: 'bob',
-    what: 'a monitor',
-    kind: 'RepositoryMonitor',
-    spec: monitor(),
-    refused: 'waits for repository monitors',
-  },
 ]
 
 const guarded = (): Case[] => [

@@ -122,6 +122,11 @@ const bad: Case[] = [
   ['Tool', 'a choice of tools of an actor', { description: 'd', mcp: { ...mcpTool.mcp, tools: ['a'] } }],
   ['RepositoryScan', 'no repository', {}],
   ['RepositoryMonitor', 'no repository', {}],
+  ['RepositoryMonitor', 'a pull request', { ...monitor, repoURL: 'https://github.com/a/b/pull/1' }],
+  ['RepositoryMonitor', 'plain HTTP', { ...monitor, repoURL: 'http://github.com/a/b' }],
+  ['RepositoryMonitor', 'a login in the address', { ...monitor, repoURL: 'https://x:y@github.com/a/b' }],
+  ['RepositoryMonitor', 'no pull requests', { ...monitor, targets: { pullRequests: { enabled: false } } }],
+  ['RepositoryMonitor', 'green checks', { ...monitor, review: { requireGreenCI: true } }],
   ['RepositoryMonitor', 'no reviewer', { repoURL: 'https://github.com/a/b' }],
   ['RepositoryMonitor', 'issues', { ...monitor, targets: { issues: { enabled: true } } }],
 ]

@@ -13,6 +13,7 @@ import { describeLogs } from './logs.contract.ts'
 import { describeMemories } from './memories.contract.ts'
 import { describeMemoryProposals } from './memory-proposals.contract.ts'
 import { describeMessages } from './messages.contract.ts'
+import { describeMonitors } from './monitors.contract.ts'
 import { describeParkings } from './parkings.contract.ts'
 import { describePlans } from './plans.contract.ts'
 import { describeProviderHealth } from './provider-health.contract.ts'
@@ -41,6 +42,7 @@ export const recordSuites = [
   describeMemories,
   describeMemoryProposals,
   describeMessages,
+  describeMonitors,
   describeParkings,
   describePlans,
   describeProviderHealth,

@@ -95,6 +95,7 @@ const runnersRoutes = new Set([
   ...['createMemory', 'updateMemory', 'deleteMemory', 'disableMemory', 'enableMemory'],
   ...['createMemoryProposal', 'reviewMemoryProposal', 'applyMemoryProposal', 'archiveMemoryProposal'],
   'testProvider',
+  ...['createMonitorRun', 'dismissMonitorFinding'],
 ])
 
 /** What roles below the owner's may do, wherever it is. */
@@ -148,6 +149,9 @@ const bodies: Record<string, object> = {
   updateAgent: { spec: {} },
   createSkill: { name: 'made', spec: { description: 'd', content: { inline: '# hi' } } },
   updateSkill: { spec: { description: 'd', content: { inline: '# hi' } } },
+  createMonitor: { name: 'made', spec: { repoURL: 'https://github.com/a/b', agents: { reviewer: { name: 'a' } } } },
+  updateMonitor: { spec: { repoURL: 'https://github.com/a/b', agents: { reviewer: { name: 'a' } } } },
+  dismissMonitorFinding: { dismissed: true },
   createTool: { name: 'made', spec: { description: 'd', http: { url: 'https://example.com/' } } },
   updateTool: { spec: { description: 'd', http: { url: 'https://example.com/' } } },
   createProvider: { name: 'made', spec: { type: 'llma', defaultModel: 'm' } },
@@ -207,6 +211,7 @@ const queries: Record<string, string> = {
   appendCheckpoint: 'number=1',
   keepProgramSession: 'model=vendor/m',
   readProgramSession: 'model=vendor/m',
+  listMonitorEvents: 'name=nothing',
   searchTranscripts: 'query=x',
   searchNamespaceTranscripts: 'query=x',
   // Whoever is let in has no stream to read, for the version was never given.
@@ -295,6 +300,7 @@ afterAll(async () => {
 
 function addressOf(name: string, route: Route): string {
   const fill = (_part: string, key: string) => {
+    if (key === 'number') return '1'
     if (route.auth === 'worker' && key === 'name') return 'session-of-task-a'
     return (route.auth === 'worker' && parameters[key]) || 'nothing'
   }

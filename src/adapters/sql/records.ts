@@ -20,6 +20,7 @@ import { createLogs, type LogStore } from './logs.ts'
 import { createMemories } from './memories.ts'
 import { createMemoryProposals } from './memory-proposals.ts'
 import { createMessages } from './messages.ts'
+import { createMonitorRecords } from './monitors/monitors.ts'
 import { createParkings } from './parkings.ts'
 import { createPlans } from './plans.ts'
 import { createProviderHealth } from './provider-health.ts'
@@ -79,6 +80,7 @@ export function composeRecords({ database, blobs, logs, clock }: RecordParts): R
     memories: createMemories({ database, clock }),
     memoryProposals: createMemoryProposals({ database, clock }),
     messages: createMessages({ database, clock }),
+    monitors: createMonitorRecords({ database, clock }),
     usage: createUsage({ database, clock }),
     events: createEvents({ database, clock }),
     idempotency: createIdempotencyKeys({ database }),

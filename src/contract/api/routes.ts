@@ -16,6 +16,7 @@ import * as memories from './memories.ts'
 import * as memoryProposals from './memory-proposals.ts'
 import * as memoryTools from './memory-tools.ts'
 import * as metrics from './metrics.ts'
+import * as monitors from './monitors.ts'
 import * as parking from './parking.ts'
 import * as programSessions from './program-sessions.ts'
 import * as progress from './progress.ts'
@@ -39,6 +40,7 @@ const rooms = [
   memories,
   memoryTools,
   memoryProposals,
+  monitors,
   chat,
   agents,
   skills,

@@ -1,50 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { monitorProblems, parseRepositoryRoot, RepositoryMonitorSpec } from './repository-monitor.ts'
+import { monitorProblems, RepositoryMonitorSpec } from './repository-monitor.ts'
 
 const repoURL = 'https://github.com/owner/repo'
 const agents = { reviewer: { name: 'reviewer' } }
 const paths = (spec: object) =>
   monitorProblems(RepositoryMonitorSpec.parse({ repoURL, agents, ...spec })).map((problem) => problem.path)
-
-describe('repository addresses', () => {
-  it.each([
-    'https://github.com/owner/repo',
-    'https://github.com/owner/repo.git',
-    'https://github.com/owner/repo/',
-    'git@github.com:owner/repo.git',
-  ])('reads %s', (url) => {
-    expect(parseRepositoryRoot(url)).toEqual({ host: 'github.com', owner: 'owner', repository: 'repo' })
-  })
-
-  it('keeps dots in names and the port of the host', () => {
-    expect(parseRepositoryRoot('https://Git.Example.com:8443/a.b/c.d.git')).toEqual({
-      host: 'git.example.com:8443',
-      owner: 'a.b',
-      repository: 'c.d',
-    })
-  })
-
-  it.each([
-    'http://github.com/owner/repo',
-    'https://user@github.com/owner/repo',
-    'https://user:pw@github.com/owner/repo',
-    'https://github.com/owner/repo/pull/1',
-    'https://github.com/owner/repo/issues/1',
-    'https://github.com/owner/repo/tree/main',
-    'https://github.com/owner/repo/blob/main/a',
-    'https://github.com/owner/repo?x=1',
-    'https://github.com/owner/repo#x',
-    'https://github.com/owner',
-    'https://github.com/../repo',
-    'https://github.com/owner/..',
-    'https://github.com/owner/.git',
-    'ssh://git@github.com/owner/repo',
-    'github.com/owner/repo',
-    '',
-  ])('refuses %s', (url) => {
-    expect(parseRepositoryRoot(url)).toBeUndefined()
-  })
-})
 
 describe('repository monitor spec', () => {
   it('has the defaults of targets, review and validation', () => {

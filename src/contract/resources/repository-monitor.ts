@@ -9,29 +9,6 @@ import { GitRevision } from './execution.ts'
 import { Condition, defineResource, Timestamp } from './metadata.ts'
 import { AgentRef, SecretRef } from './references.ts'
 
-const address =
-  /^(https:\/\/[A-Za-z0-9.-]+(:\d+)?\/|git@[A-Za-z0-9.-]+:)([A-Za-z0-9._-]+)\/([A-Za-z0-9._-]+?)(\.git)?\/?$/
-
-/** Host, owner and repository of a credential-free root address, or undefined (Errors table: monitor create). */
-export function parseRepositoryRoot(url: string): { host: string; owner: string; repository: string } | undefined {
-  const match = address.exec(url)
-  if (match === null) return undefined
-  const [, prefix = '', , owner = '', repository = ''] = match
-  if (/^\.{1,2}$/.test(owner) || /^(\.{0,2}|\.git)$/i.test(repository)) return undefined
-  const host = prefix.replace(/^https:\/\/|^git@|[/:]$/g, '').toLowerCase()
-  return { host, owner, repository }
-}
-
-/** Address of a repository, without credentials. */
-export const RepositoryRoot = z
-  .string()
-  .max(2048)
-  .refine(
-    (url) => parseRepositoryRoot(url) !== undefined,
-    'must be https://<host>/<owner>/<repo>, the same with .git, or git@<host>:<owner>/<repo>.git, without credentials, query and fragment',
-  )
-  .meta({ example: 'https://github.com/owner/repo' })
-
 const UnusedTarget = z.strictObject({
   enabled: field(z.boolean().default(false), 'Must be false: only pull requests are monitored.'),
   maxPerRun: field(z.int().min(1).max(100).optional(), 'Has no effect.', 20),
@@ -44,9 +21,13 @@ export const MonitorTargets = z.strictObject({
       .strictObject({
         enabled: field(z.boolean().default(true), 'Must be true; use `suspend` to pause the monitor.'),
         includeDrafts: field(z.boolean().default(false), 'Monitor drafts as well.'),
-        maxPerRun: field(z.int().min(1).max(100).default(20), 'Pull requests that one run looks at, at most.', 20),
+        maxPerRun: field(
+          z.int().min(1).max(100).default(20),
+          'Pull requests that one run sends to the reviewer, at most; the others wait for the next run.',
+          20,
+        ),
       })
-      .optional(),
+      .prefault({}),
     'Which pull requests are monitored.',
   ),
   issues: field(UnusedTarget.optional(), 'Not supported.'),
@@ -166,17 +147,24 @@ export const MonitorPolicy = z.strictObject({
 })
 export type MonitorPolicy = z.infer<typeof MonitorPolicy>
 
-/** Checks that a reviewer is told about. */
+const ValidationCommand = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(4096)
+  .refine((text) => !text.includes('\0'), 'must not contain a NUL character')
+
+/** Checks that are run before a review. */
 export const MonitorValidation = z.strictObject({
   mode: field(
     z.enum(['off', 'changed', 'full']).default('changed'),
-    "How much of the repository's checks a reviewer is asked to run.",
+    'When the commands run: never, for changes of more than documentation, or for every change.',
   ),
   commands: field(
-    z.array(z.string()).optional(),
-    'Commands that the reviewer is told about; the service does not run them.',
+    z.array(ValidationCommand).max(20, 'must be at most 20').optional(),
+    'Shell commands that are run one after another on exactly the reviewed commit, in a sandbox without network and secrets. Their outcome is part of the review.',
     ['npm test'],
   ),
+  timeout: field(PositiveDuration.default('15m'), 'Time limit of all commands together, as a duration.', '15m'),
 })
 export type MonitorValidation = z.infer<typeof MonitorValidation>
 
@@ -186,7 +174,11 @@ const segment = z.string().max(256)
 export const RepositoryMonitorSpec = z
   .strictObject({
     provider: field(z.enum(['codehost']).default('codehost'), 'Kind of code host.'),
-    repoURL: field(RepositoryRoot, 'Address of the repository, without credentials.'),
+    repoURL: field(
+      z.string().min(1, 'must not be empty').max(2048),
+      'Address of the repository: https://<host>/<owner>/<repo>, the same with .git, or git@<host>:<owner>/<repo>.git. Without credentials.',
+      'https://github.com/owner/repo',
+    ),
     owner: field(segment.optional(), 'Owner of the repository; always set from `repoURL`.', 'owner'),
     repository: field(segment.optional(), 'Name of the repository; always set from `repoURL`.', 'repo'),
     branch: field(
@@ -202,13 +194,13 @@ export const RepositoryMonitorSpec = z
     ),
     timeZone: field(TimeZone.optional(), 'IANA time zone of the schedule. Without it: UTC.', 'Europe/Berlin'),
     suspend: field(z.boolean().default(false), 'While true, the monitor starts no runs.'),
-    targets: field(MonitorTargets.optional(), 'What is monitored.'),
+    targets: field(MonitorTargets.prefault({}), 'What is monitored.'),
     agents: field(MonitorAgents.optional(), 'Agents that do the work.'),
-    review: field(MonitorReview.optional(), 'How pull requests are reviewed.'),
+    review: field(MonitorReview.prefault({}), 'How pull requests are reviewed.'),
     repair: field(MonitorRepair.optional(), 'How findings are repaired.'),
     automerge: field(MonitorAutomerge.optional(), 'Whether and how pull requests are merged.'),
     policy: field(MonitorPolicy.optional(), 'Labels and permissions that decide what the monitor may do.'),
-    validation: field(MonitorValidation.optional(), 'Checks that a reviewer is told about.'),
+    validation: field(MonitorValidation.prefault({}), 'Checks that are run before a review.'),
   })
   .meta({ id: 'RepositoryMonitorSpec' })
 export type RepositoryMonitorSpec = z.infer<typeof RepositoryMonitorSpec>
@@ -217,13 +209,21 @@ export type RepositoryMonitorSpec = z.infer<typeof RepositoryMonitorSpec>
 export function monitorProblems(spec: RepositoryMonitorSpec): Problem[] {
   const problems: Problem[] = []
   const only = 'is not supported; only pull requests are monitored'
-  if (spec.targets?.issues?.enabled) problems.push({ path: 'targets.issues.enabled', message: only })
-  if (spec.targets?.commits?.enabled) problems.push({ path: 'targets.commits.enabled', message: only })
-  if (spec.targets?.pullRequests?.enabled === false) {
+  if (spec.targets.issues?.enabled) problems.push({ path: 'targets.issues.enabled', message: only })
+  if (spec.targets.commits?.enabled) problems.push({ path: 'targets.commits.enabled', message: only })
+  if (spec.targets.pullRequests.enabled === false) {
     problems.push({ path: 'targets.pullRequests.enabled', message: 'must be true; use suspend to pause the monitor' })
   }
-  if (spec.review?.requireGreenCI) {
+  if (spec.review.requireGreenCI) {
     problems.push({ path: 'review.requireGreenCI', message: 'is not supported; remove it' })
+  }
+  const enabled = {
+    repair: spec.repair,
+    automerge: spec.automerge,
+    'policy.advisoryLabels': spec.policy?.advisoryLabels,
+  }
+  for (const [path, part] of Object.entries(enabled)) {
+    if (part?.enabled) problems.push({ path: `${path}.enabled`, message: 'is not supported; monitors only review' })
   }
   if (spec.agents?.reviewer === undefined) problems.push({ path: 'agents.reviewer.name', message: 'is required' })
   return problems
@@ -233,7 +233,12 @@ export function monitorProblems(spec: RepositoryMonitorSpec): Problem[] {
 export const RepositoryMonitorStatus = z
   .object({
     phase: field(z.enum(['Pending', 'Ready', 'Error', 'Suspended']).optional(), 'What the monitor does at present.'),
-    lastRunID: field(z.string().optional(), 'Id of the last run.', 'run-20300101-0300'),
+    branch: field(z.string().optional(), 'Branch that is monitored.', 'main'),
+    heldUpUntil: field(
+      Timestamp.optional(),
+      'The code host takes no more requests until then; the run goes on by itself.',
+    ),
+    lastRunID: field(z.string().optional(), 'Id of the last run.', 'monrun-0192f0c1'),
     lastRunTime: field(Timestamp.optional(), 'When the last run started.'),
     lastSuccessfulRunTime: field(Timestamp.optional(), 'When a run last succeeded.'),
     nextRunTime: field(Timestamp.optional(), 'When the next run is due.'),

@@ -80,6 +80,7 @@ const ages: Record<AgedNoun, Age> = {
   usage: { name: 'usage', ms: ({ usageMs }) => usageMs },
   rateLimits: { name: 'rate limits', ms: () => dayMs },
   providerHealth: { name: 'provider health', ms: ({ eventsMs }) => eventsMs },
+  monitors: { name: 'records of monitors', ms: ({ eventsMs }) => eventsMs },
   audit: { name: 'audit log', ms: ({ auditMs }) => auditMs },
   idempotency: { name: 'idempotency keys', ms: () => dayMs },
   deliveries: { name: 'deliveries of the webhook', ms: ({ deliveriesMs }) => deliveriesMs },

@@ -10,6 +10,7 @@ import type { RouteContext } from './context.ts'
 import { bindDeliveries } from './deliveries.ts'
 import { bindMemories } from './memories.ts'
 import { bindMemoryProposals } from './memory-proposals.ts'
+import { bindMonitors } from './monitors.ts'
 import { bindDescription, bindHealth, bindMetrics } from './operations.ts'
 import { bindAgents, bindProviders } from './resources.ts'
 import { bindSecrets } from './secrets.ts'
@@ -32,6 +33,7 @@ export function bindPublicRoutes(bind: Bind, context: RouteContext): void {
   bindDeliveries(bind, context)
   bindMemories(bind, context)
   bindMemoryProposals(bind, context)
+  bindMonitors(bind, context)
   bindChat(bind, context)
   bindAgents(bind, context)
   bindSkills(bind, context)

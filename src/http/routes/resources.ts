@@ -98,7 +98,7 @@ function readListQuery(call: { query: unknown; namespace: string }): PlacedQuery
 }
 
 /** Binds a list of whole objects. */
-function bindWholeList(bind: Bind, { usecases }: RouteContext, kind: Kind, route: UserRoute): void {
+export function bindWholeList(bind: Bind, { usecases }: RouteContext, kind: Kind, route: UserRoute): void {
   bind(route, async (call) => {
     const page = await usecases.resources.listText(read(call).caller, kind, readListQuery(call))
     return answerTextPage(viewPage(kind, page, call.query as { view: 'full' | 'summary' }))

@@ -11,13 +11,14 @@ import type { UsecaseDeps, UsecaseSettings } from '../deps.ts'
 import { requireAllowedHosts } from './allowed-hosts.ts'
 import { requireSpendable } from './budget.ts'
 import { requireContext } from './context.ts'
+import { admitMonitor } from './monitor.ts'
 import { admitProvider } from './provider.ts'
 import { requireReferences } from './references.ts'
 import type { AdmissionRequest, Admitted } from './request.ts'
 import { admitTask } from './task.ts'
 import { admitTool } from './tool.ts'
 
-type Rule<K extends Kind> = (request: AdmissionRequest<K>, deps: UsecaseDeps) => Admitted
+type Rule<K extends Kind> = (request: AdmissionRequest<K>, deps: UsecaseDeps) => Admitted | Promise<Admitted>
 
 const admitAnything: Rule<Kind> = () => ({})
 
@@ -28,7 +29,7 @@ const rules: { [K in Kind]: Rule<K> } = {
   Tool: admitTool,
   Skill: admitAnything,
   RepositoryScan: admitAnything,
-  RepositoryMonitor: admitAnything,
+  RepositoryMonitor: admitMonitor,
 }
 
 /** Features that this service does not have, whoever asks; paths are relative to the spec. */

@@ -1,5 +1,6 @@
 // A Secret with allowed hosts may only be named where it is sent to one of them, and never where code receives it.
 
+import { readGitAddress } from '../../contract/git-address.ts'
 import { findReferences } from '../../contract/reference-paths.ts'
 import type { Kind, SpecOf } from '../../contract/resources/index.ts'
 import { SvcError } from '../../errors.ts'
@@ -14,6 +15,7 @@ const receivers: { [K in Kind]?: (spec: SpecOf<K>, field: string) => Receiver } 
   // The keys of a runtime are for the vendor's own address.
   Agent: ({ runtime }) => (runtime === undefined ? 'code' : 'vendor'),
   Provider: ({ baseURL }) => (baseURL === undefined ? 'vendor' : (URL.parse(baseURL) ?? 'code')),
+  RepositoryMonitor: ({ repoURL }) => readGitAddress(repoURL) ?? 'code',
   Tool: ({ http }) => URL.parse(http?.url ?? '') ?? 'code',
 }
 

@@ -28,6 +28,7 @@ import { memoriesMigration } from './0025-memories.ts'
 import { memoryVectorsMigration } from './0026-memory-vectors.ts'
 import { scansMigration } from './0027-scans.ts'
 import { deliveriesMigration } from './0028-deliveries.ts'
+import { monitorsMigration } from './0029-monitors.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -58,4 +59,5 @@ export const migrations: readonly Migration[] = [
   memoryVectorsMigration,
   scansMigration,
   deliveriesMigration,
+  monitorsMigration,
 ]

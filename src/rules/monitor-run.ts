@@ -1,0 +1,42 @@
+// Which monitors an event of the code host is for, and the names of what follows from it.
+import { createHash } from 'node:crypto'
+import { readRepositoryUrl, repositoryKey } from '../contract/repository-url.ts'
+import type { RepositoryMonitor } from '../contract/resources/repository-monitor.ts'
+
+/** The id of the run that was asked for last; a change of it makes the controller look. */
+export const runRequestedAnnotation = 'svc.ai/repository-monitor-run-requested-at'
+
+/** What the code host says has happened to a pull request. */
+export type PullRequestEvent = {
+  repository: { host?: string | undefined; owner: string; name: string; defaultBranch: string }
+  number: number
+  headSHA: string
+  baseBranch: string
+  /** Id of the delivery, which tells repeated ones. */
+  delivery: string
+  action: string
+  sender: string
+}
+
+function hash(...parts: string[]): string {
+  return createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 12)
+}
+
+/** The id of the run that a delivery asks a monitor for: the same each time that it is delivered. */
+export function nameEventRun({ uid, name }: { uid: string; name: string }, delivery: string): string {
+  return `monrun-${name}-${hash(uid, delivery)}`
+}
+
+/** Whether the event is for the monitor (MON-019). Drafts and labels are judged when the run looks. */
+export function isForMonitor(
+  { metadata, spec, status }: RepositoryMonitor,
+  event: PullRequestEvent,
+  hosts: readonly string[],
+): boolean {
+  if (metadata.deletionTimestamp !== undefined || spec.suspend || !spec.review.exactEventEnabled) return false
+  const read = readRepositoryUrl(spec.repoURL, hosts)
+  if ('problem' in read || repositoryKey(read.repository) !== repositoryKey(event.repository)) return false
+  if (event.repository.host !== undefined && event.repository.host.toLowerCase() !== read.repository.host) return false
+  const branch = spec.branch ?? status?.branch ?? event.repository.defaultBranch
+  return branch === event.baseBranch
+}
