@@ -20,6 +20,7 @@ import type { Messages } from './messages.ts'
 import type { MonitorRecords } from './monitor-records.ts'
 import type { Parkings } from './parkings.ts'
 import type { Plans } from './plans.ts'
+import type { Probes } from './probes.ts'
 import type { ProviderHealth } from './provider-health.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { RepositoryFolders } from './repository-folders.ts'
@@ -87,6 +88,8 @@ export type Ports = {
   egress: Egress
   /** Absent: skills cannot be read from repositories. */
   repositoryFolders?: RepositoryFolders
+  /** Absent: parked tasks cannot wait for anything outside. */
+  probes?: Probes
   clock: Clock
   ids: Ids
   health: HealthCheck[]

@@ -12,6 +12,14 @@ const tasks = (...uids: string[]): ParkWait => ({
 })
 const approval: ParkWait = { kind: 'approval', call: '1-b', id: 'appr-1', until: later }
 const tea: ParkWait = { kind: 'time', call: '1-c', what: 'tea', until: '2026-03-01T12:05:00.000Z' }
+const checks: ParkWait = {
+  kind: 'probe',
+  call: '1-d',
+  what: 'the checks of pull request 7',
+  probe: 'pull-request-checks',
+  args: { number: 7 },
+  until: later,
+}
 const view = (waits: ParkWait[], ended: string[] = [], at = now) =>
   viewParking(waits, { now: at, hasEnded: (id) => ended.includes(id) })
 
@@ -28,6 +36,12 @@ describe('what a parked task waits for', () => {
     expect(view([tea], ['tea']).isOver).toBe(false)
     expect(view([approval, tea], [], new Date(tea.until)).isOver).toBe(true)
     expect(view([tasks('a')], [], new Date(later)).isOver).toBe(true)
+  })
+
+  it('is over when what the service asks for has come to the call', () => {
+    expect(view([checks])).toMatchObject({ isOver: false, isProbed: true, reason: 'WaitingForProbe' })
+    expect(view([checks], ['1-d']).isOver).toBe(true)
+    expect(view([approval])).not.toHaveProperty('isProbed')
   })
 
   it('is told in words, with the first time at which it ends by itself', () => {

@@ -9,7 +9,7 @@ export const parkedCondition = 'Parked'
 /** Set where something that a parked task may wait for has come, so that its controller looks, on whichever replica. */
 export const wakeAnnotation = 'svc.ai/woken-by'
 
-export type ParkReason = 'WaitingForTasks' | 'WaitingForApproval' | 'WaitingForTime'
+export type ParkReason = 'WaitingForTasks' | 'WaitingForApproval' | 'WaitingForTime' | 'WaitingForProbe'
 
 /** What the task waits for, as far as a decision needs it. */
 export type ParkView = {
@@ -18,6 +18,8 @@ export type ParkView = {
   /** The first time at which a wait ends by itself. */
   until?: Date
   isOver: boolean
+  /** Something of it has to be asked for. */
+  isProbed?: boolean
 }
 
 function statusOf({ status }: Pick<Task, 'status'>): string | undefined {
@@ -37,6 +39,7 @@ const reasons: Record<ParkWait['kind'], ParkReason> = {
   tasks: 'WaitingForTasks',
   approval: 'WaitingForApproval',
   time: 'WaitingForTime',
+  probe: 'WaitingForProbe',
 }
 
 const shownNames = 5
@@ -51,18 +54,26 @@ function describeWait(wait: ParkWait): string {
     case 'approval':
       return `approval ${wait.id}`
     case 'time':
+    case 'probe':
       return `${wait.what}, until ${wait.until}`
   }
 }
 
-/** Whether the task of that uid has ended, or is gone. */
-export type HasEnded = (uid: string) => boolean
+/** Whether the task of that uid has ended or is gone, the approval of that id is answered, or what that call waits for has come. */
+export type HasEnded = (id: string) => boolean
 
-/** `hasEnded` also tells whether an approval was answered, by its id. */
 function isWaitOver(wait: ParkWait, { now, hasEnded }: { now: Date; hasEnded: HasEnded }): boolean {
   if (now.getTime() >= Date.parse(wait.until)) return true
-  if (wait.kind === 'tasks') return wait.tasks.every(({ uid }) => hasEnded(uid))
-  return wait.kind === 'approval' && hasEnded(wait.id)
+  switch (wait.kind) {
+    case 'tasks':
+      return wait.tasks.every(({ uid }) => hasEnded(uid))
+    case 'approval':
+      return hasEnded(wait.id)
+    case 'probe':
+      return hasEnded(wait.call)
+    case 'time':
+      return false
+  }
 }
 
 /** What is waited for, seen now; the first wait that is over ends them all. */
@@ -73,6 +84,7 @@ export function viewParking(waits: readonly ParkWait[], seen: { now: Date; hasEn
     reason: first === undefined ? 'WaitingForTime' : reasons[first.kind],
     message: `parked: waits for ${waits.map(describeWait).join('; ')}`,
     ...(ends.length > 0 && { until: new Date(Math.min(...ends)) }),
+    ...(waits.some(({ kind }) => kind === 'probe') && { isProbed: true }),
     isOver: waits.length === 0 || waits.some((wait) => isWaitOver(wait, seen)),
   }
 }

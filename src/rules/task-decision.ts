@@ -48,8 +48,11 @@ export type TaskDecision =
   | { action: 'interrupt'; message: string }
   /** The attempt has ended because it waits: nothing of it is left, and its place is free. */
   | { action: 'park'; reason: ParkReason; message: string }
-  /** Is parked; look again by then if nothing happens before. Absent: only an event ends the wait. */
-  | { action: 'rest'; lookAgainMs?: number }
+  /**
+   * Is parked; look again by then if nothing happens before. Absent: only an event ends the wait. `isProbed`: something
+   * of it has to be asked for.
+   */
+  | { action: 'rest'; lookAgainMs?: number; isProbed?: boolean }
   /** What a parked task waits for has come: it goes on as soon as there is capacity. */
   | { action: 'resume' }
   | { action: 'succeed'; message: string }
@@ -210,6 +213,26 @@ function failForTime(task: Task, { now, bounds }: Moment): TaskDecision | undefi
   return message === undefined ? undefined : { action: 'fail', reason: 'BudgetExceeded', message }
 }
 
+/** For how long a wait that is not over can be left alone, in milliseconds. */
+function leftOfParking(parking: ParkView | undefined, now: Date): (number | undefined)[] {
+  if (parking === undefined) return []
+  const again = parking.reason === 'WaitingForApproval' ? approvalIntervalMs : undefined
+  return [again, parking.isOver ? undefined : leftMs(parking.until, now)]
+}
+
+function restUntil(ends: (number | undefined)[], parking: ParkView | undefined): TaskDecision {
+  const soonest = Math.min(...ends.map((left) => left ?? Number.POSITIVE_INFINITY))
+  return {
+    action: 'rest',
+    ...(soonest !== Number.POSITIVE_INFINITY && { lookAgainMs: soonest }),
+    ...(parking?.isProbed && !parking.isOver && { isProbed: true }),
+  }
+}
+
+function leftMs(end: Date | undefined, now: Date): number | undefined {
+  return end === undefined ? undefined : end.getTime() - now.getTime()
+}
+
 /** Parked: until what it waits for has come, or its time is up. Without a record of that it goes on at once. */
 function decideParked({ task, parking }: TaskView, moment: Moment): TaskDecision {
   const { now, bounds } = moment
@@ -217,17 +240,12 @@ function decideParked({ task, parking }: TaskView, moment: Moment): TaskDecision
   if (cancel !== undefined) return { action: 'cancel', message: cancel }
   const usedUp = failForTime(task, moment)
   if (usedUp !== undefined) return usedUp
-  const leftMs = (end: Date | undefined) => (end === undefined ? undefined : end.getTime() - now.getTime())
-  const untilDeadline = leftMs(deadlineOf(task, undefined))
+  const untilDeadline = leftMs(deadlineOf(task, undefined), now)
   if (untilDeadline !== undefined && untilDeadline <= 0) {
     return { action: 'fail', reason: 'TimedOut', message: describeTimeout(task) }
   }
-  const isOver = parking === undefined || parking.isOver
-  if (isOver && !task.spec.suspend) return { action: 'resume' }
-  const again = parking?.reason === 'WaitingForApproval' ? approvalIntervalMs : undefined
-  const ends = [untilDeadline, timeLeftMs(task, now, bounds), again, isOver ? undefined : leftMs(parking.until)]
-  const soonest = Math.min(...ends.map((left) => left ?? Number.POSITIVE_INFINITY))
-  return soonest === Number.POSITIVE_INFINITY ? { action: 'rest' } : { action: 'rest', lookAgainMs: soonest }
+  if ((parking === undefined || parking.isOver) && !task.spec.suspend) return { action: 'resume' }
+  return restUntil([untilDeadline, timeLeftMs(task, now, bounds), ...leftOfParking(parking, now)], parking)
 }
 
 /** However the process ended: what it waits for was stored after everything else. */

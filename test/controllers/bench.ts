@@ -25,6 +25,7 @@ import { defaultTaskSettings, type TaskSettings } from '../../src/controllers/ta
 import { createEgress } from '../../src/egress/egress.ts'
 import type { TokenExchange } from '../../src/ports/identity.ts'
 import type { Leadership } from '../../src/ports/leadership.ts'
+import type { Probes } from '../../src/ports/probes.ts'
 import type { TryProvider } from '../../src/ports/provider-trial.ts'
 import type { ListMcpTools } from '../../src/ports/tool-listing.ts'
 import { tryProvider } from '../../src/proxy/index.ts'
@@ -40,6 +41,7 @@ export type BenchOptions = {
   catalog?: Partial<CatalogSettings>
   withCatalog?: boolean
   tokenExchange?: TokenExchange
+  probes?: Probes
   /** In the place of real trials, which end by themselves after some seconds. */
   tryProvider?: TryProvider
 }
@@ -88,7 +90,7 @@ async function openStores(clock: ReturnType<typeof createManualClock>) {
 }
 
 export async function openBench(options: BenchOptions = {}) {
-  const { settings, catalog, withCatalog = false, tokenExchange } = options
+  const { settings, catalog, withCatalog = false, tokenExchange, probes = {} } = options
   const clock = createManualClock(Date.parse('2026-03-01T12:00:00Z'))
   const stores = await openStores(clock)
   const workloads = createScriptedWorkloads(() => clock.now())
@@ -103,6 +105,7 @@ export async function openBench(options: BenchOptions = {}) {
     const spending = createBudgetLedger({ records, clock })
     const tasks = createTaskControllers({
       ...deps,
+      probes,
       spending,
       taskBudgets: createTaskBudgets({ resources, records, clock }),
       settings: { ...defaultTaskSettings, workerApiUrl, ...settings },

@@ -129,6 +129,20 @@ describe('delegate_task', () => {
   })
 })
 
+describe('a wait for something outside', () => {
+  const wait = { kind: 'probe', call: '0-1-a', what: 'tea', args: {}, until: '2030-01-01T00:00:00.000Z' } as const
+
+  it.each([
+    [{ ...wait, probe: 'kettle' }, /there is no probe "kettle"; there are none here/],
+    [{ ...wait, probe: 'toString' }, /there is no probe "toString"/],
+    [{ ...wait, probe: 'kettle', args: { a: 'x'.repeat(5000) } }, /args must be at most 4096 characters of JSON/],
+    [{ ...wait, probe: 'kettle', every: 'often' }, /every/],
+  ])('is refused where nobody could tell that it has come: %#', async (given, words) => {
+    const { park } = await openLead()
+    await expect(park([given])).rejects.toThrow(words)
+  })
+})
+
 describe('create_agent', () => {
   const made = { name: 'mine', provider: 'main', model: 'small' }
 

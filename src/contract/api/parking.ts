@@ -1,10 +1,13 @@
-// What a task waits for without a process: other tasks, an answer of a person, a time.
+// What a task waits for without a process: other tasks, an answer of a person, a time, something slow outside.
 import { z } from 'zod'
+import { PositiveDuration } from '../duration.ts'
 import { field } from '../field.ts'
 import { Name, Timestamp } from '../resources/metadata.ts'
 import { defineRoute, errorResponses } from './route.ts'
 
 const call = field(z.string().min(1).max(256), 'The call that has no answer yet.', '3-call_1')
+
+const longestArguments = 4096
 
 /** One call of a model that has no answer yet. */
 export const ParkWait = z
@@ -37,6 +40,28 @@ export const ParkWait = z
       call,
       what: field(z.string().max(500), 'What is waited for, for people.', 'the checks of pull request 7'),
       until: field(Timestamp, 'When the wait ends.'),
+    }),
+    z.strictObject({
+      kind: field(z.literal('probe'), 'Waits for something outside that the service looks at from time to time.'),
+      call,
+      what: field(z.string().max(500), 'What is waited for, for people.', 'the checks of pull request 7'),
+      probe: field(
+        z.string().min(1).max(64),
+        'Name of the probe that tells whether it has come.',
+        'pull-request-checks',
+      ),
+      args: field(z.record(z.string().max(64), z.json()), 'What the probe is asked, 4,096 characters at most.', {
+        number: 7,
+      }).refine(
+        (args) => JSON.stringify(args).length <= longestArguments,
+        `must be at most ${longestArguments} characters of JSON`,
+      ),
+      every: field(
+        PositiveDuration.optional(),
+        'How often it is asked at first; 10s without it, 5s at the least. Each answer makes the pauses longer.',
+        '30s',
+      ),
+      until: field(Timestamp, 'When the wait ends at the latest.'),
     }),
   ])
   .meta({ id: 'ParkWait' })

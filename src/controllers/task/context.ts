@@ -16,6 +16,8 @@ export type TaskContext = TaskControllerDeps & {
   enqueue: Enqueue
   /** Hands an ended task to the callback controller. */
   owesCallback: Enqueue
+  /** Hands a parked task to the controller that asks for what it waits for. */
+  probe: Enqueue
 }
 
 export function keyOf(task: Task): string {

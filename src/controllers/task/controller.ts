@@ -20,6 +20,7 @@ import { noteBegun, noteHeldUp } from './held-up.ts'
 import { endAttempt } from './iteration.ts'
 import { createTaskMemory } from './memory.ts'
 import { observeParking, parkTask, restTask } from './parking.ts'
+import { createProbeController } from './probing.ts'
 import { ensureFinalizer, removeTask } from './removal.ts'
 import { reconcileSchedule } from './schedule.ts'
 import { createScheduler } from './scheduler.ts'
@@ -55,6 +56,7 @@ async function settleEnded(context: TaskContext, task: Task): Promise<Reconciled
   if (context.memory.scheduler.known(key, task.metadata.uid).liveAttempt !== undefined) await stopAttempt(context, task)
   context.memory.scheduler.releaseObject(key, task.metadata.uid)
   context.memory.changedParents.delete(key)
+  context.memory.probed.delete(key)
   if (owesCallback(task)) context.owesCallback(key)
   const leftMs = timeToRemoval(task, context.clock.now())
   if (leftMs === undefined) return undefined
@@ -133,7 +135,7 @@ async function reconcileTask(context: TaskContext, key: string): Promise<Reconci
   return await act(context, task, decision, seen)
 }
 
-/** The task controller, and the one that delivers completion callbacks. */
+/** The task controller, and those that deliver completion callbacks and ask for what parked tasks wait for. */
 export function createTaskControllers(deps: TaskControllerDeps): Controller[] {
   const scheduler = createScheduler({
     capacity: () => deps.workloads.capacity(),
@@ -143,6 +145,7 @@ export function createTaskControllers(deps: TaskControllerDeps): Controller[] {
   })
   const again = createPushSource('again')
   const callbacks = createPushSource('ended tasks')
+  const probes = createPushSource('parked tasks')
   const recorder = createStatusRecorder({
     resources: deps.resources,
     events: deps.records.events,
@@ -154,6 +157,7 @@ export function createTaskControllers(deps: TaskControllerDeps): Controller[] {
     memory: createTaskMemory(scheduler),
     enqueue: again.push,
     owesCallback: callbacks.push,
+    probe: probes.push,
   }
   const tasks = defineController({
     name: 'tasks',
@@ -162,6 +166,7 @@ export function createTaskControllers(deps: TaskControllerDeps): Controller[] {
     begin: () => context.memory.reset(),
     reconcile: (key) => reconcileTask(context, key),
   })
-  // Before the task controller, so that it is listening when the first ended task is found.
-  return [createCallbackController({ ...deps, recorder }, callbacks), tasks]
+  const asking = { ...deps, probed: context.memory.probed, enqueue: again.push }
+  // Before the task controller, so that they are listening when the first ended or parked task is found.
+  return [createCallbackController({ ...deps, recorder }, callbacks), createProbeController(asking, probes), tasks]
 }

@@ -1,4 +1,5 @@
 // What the task controller remembers about tasks between two looks. Rebuilt from the store at each start.
+import type { ProbedAttempts } from './probed.ts'
 import type { Scheduler } from './scheduler.ts'
 import { createWaiters, type Waiters } from './waiters.ts'
 
@@ -8,6 +9,8 @@ export type TaskMemory = {
   waiters: Waiters
   /** Keys of parents whose children have changed since the last look. */
   changedParents: Set<string>
+  /** Parked tasks that wait for something outside. */
+  probed: ProbedAttempts
   /** Forgets everything about a deleted task. */
   forget(key: string): void
   reset(): void
@@ -16,13 +19,16 @@ export type TaskMemory = {
 export function createTaskMemory(scheduler: Scheduler): TaskMemory {
   const waiters = createWaiters()
   const changedParents = new Set<string>()
+  const probed: ProbedAttempts = new Map()
   return {
     scheduler,
     waiters,
     changedParents,
+    probed,
     forget(key) {
       waiters.leave(key)
       changedParents.delete(key)
+      probed.delete(key)
       scheduler.release(key)
     },
     reset() {

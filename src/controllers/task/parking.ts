@@ -8,6 +8,7 @@ import type { Reconciled } from '../engine/controller.ts'
 import { updateChildTasks } from './children.ts'
 import { attemptOf, keyOf, type TaskContext } from './context.ts'
 import { stopAttempt } from './finish.ts'
+import { findProbed } from './probed.ts'
 
 type TasksWait = Extract<ParkWait, { kind: 'tasks' }>
 
@@ -22,19 +23,27 @@ async function findEndedTasks({ resources }: TaskContext, namespace: string, { t
   return ended
 }
 
-/** Uids of tasks and ids of approvals. */
-async function findEnded(context: TaskContext, namespace: string, wait: ParkWait): Promise<string[]> {
-  if (wait.kind === 'tasks') return await findEndedTasks(context, namespace, wait)
-  if (wait.kind === 'time') return []
-  const approval = await context.records.approvals.get(wait.id)
-  return approval?.status === 'pending' ? [] : [wait.id]
+/** Uids of tasks, ids of approvals, and calls. */
+async function findEnded(context: TaskContext, task: Task, wait: ParkWait): Promise<string[]> {
+  switch (wait.kind) {
+    case 'tasks':
+      return await findEndedTasks(context, task.metadata.namespace, wait)
+    case 'approval': {
+      const approval = await context.records.approvals.get(wait.id)
+      return approval?.status === 'pending' ? [] : [wait.id]
+    }
+    case 'probe':
+      return [...(findProbed(context.memory.probed, keyOf(task), attemptOf(task))?.arrived ?? [])]
+    case 'time':
+      return []
+  }
 }
 
 /** What the live attempt waits for since it ended; undefined when it has not parked. */
 export async function observeParking(context: TaskContext, task: Task): Promise<ParkView | undefined> {
   const waits = await context.records.parkings.get(attemptOf(task))
   if (waits === undefined) return undefined
-  const found = await Promise.all(waits.map((wait) => findEnded(context, task.metadata.namespace, wait)))
+  const found = await Promise.all(waits.map((wait) => findEnded(context, task, wait)))
   const ended = new Set(found.flat())
   return viewParking(waits, { now: context.clock.now(), hasEnded: (id) => ended.has(id) })
 }
@@ -65,8 +74,9 @@ export async function parkTask(
 export async function restTask(
   context: TaskContext,
   task: Task,
-  { lookAgainMs }: Extract<TaskDecision, { action: 'rest' }>,
+  { lookAgainMs, isProbed }: Extract<TaskDecision, { action: 'rest' }>,
 ): Promise<Reconciled> {
+  if (isProbed) context.probe(keyOf(task))
   await updateChildTasks(context, task)
   return lookAgainMs === undefined ? undefined : { requeueAfterMs: Math.max(0, lookAgainMs) }
 }

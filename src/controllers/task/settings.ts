@@ -9,6 +9,7 @@ import type { ConfigMaps } from '../../ports/configmaps.ts'
 import type { Egress } from '../../ports/egress.ts'
 import type { AgentTokens, TokenExchange, WorkerTokens } from '../../ports/identity.ts'
 import type { Records } from '../../ports/index.ts'
+import type { Probes } from '../../ports/probes.ts'
 import type { Resources } from '../../ports/resources.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { WorkloadLimits, Workloads } from '../../ports/workloads.ts'
@@ -107,6 +108,8 @@ export type TaskControllerDeps = {
   /** Absent: context tokens are not exchanged. */
   tokenExchange?: TokenExchange
   egress: Egress
+  /** Absent: parked tasks cannot wait for anything outside. */
+  probes?: Probes
   clock: Clock
   ids: Ids
   log: Log

@@ -8,6 +8,7 @@ import { redactText } from '../../observability/redaction.ts'
 import type { ArtifactInfo } from '../../ports/artifacts.ts'
 import type { WorkerIdentity } from '../../ports/identity.ts'
 import type { Plan, Plans } from '../../ports/plans.ts'
+import type { Probes } from '../../ports/probes.ts'
 import type { ResultInfo } from '../../ports/results.ts'
 import type { AttemptKey } from '../../ports/workloads.ts'
 import { isOfEarlierIteration } from '../../rules/iteration.ts'
@@ -45,7 +46,7 @@ export type WorkerRecords = {
     path: TaskPath,
     { number, change }: { number: number; change: string },
   ): Promise<void>
-  /** Stores what the task waits for once this attempt has ended. */
+  /** Stores what the task waits for once this attempt has ended. InvalidRequest for a probe that there is not. */
   park(identity: WorkerIdentity, path: TaskPath, waits: readonly ParkWait[]): Promise<void>
   /** A JSON list: the state, then its changes. NotFound when nothing was saved in the present iteration. */
   readCheckpoint(identity: WorkerIdentity, path: TaskPath): Promise<string>
@@ -60,8 +61,17 @@ function requirePlans(plans: Plans | undefined): Plans {
   throw new SvcError('NotConfigured', 'plan store not configured')
 }
 
+function requireProbes(probes: Probes, waits: readonly ParkWait[]): void {
+  const known = Object.keys(probes)
+  for (const wait of waits) {
+    if (wait.kind !== 'probe' || known.includes(wait.probe)) continue
+    const there = known.length === 0 ? 'there are none here' : `there are: ${known.join(', ')}`
+    throw new SvcError('InvalidRequest', `waits: there is no probe "${wait.probe}"; ${there}`)
+  }
+}
+
 export function createWorkerRecords({ ports }: UsecaseDeps): WorkerRecords {
-  const { records, resources } = ports
+  const { records, resources, probes = {} } = ports
 
   return {
     async submitResult(identity, path, { body, contentType }) {
@@ -130,6 +140,7 @@ export function createWorkerRecords({ ports }: UsecaseDeps): WorkerRecords {
     },
     async park(identity, path, waits) {
       await requireRunningTask(resources, identity, path)
+      requireProbes(probes, waits)
       await records.parkings.park(keyOf(identity), waits)
     },
     async readCheckpoint(identity, path) {

@@ -1,0 +1,19 @@
+// What is known of the parked attempts that wait for something outside. A service that starts asks anew.
+import type { AttemptKey } from '../../ports/workloads.ts'
+
+export type Probed = AttemptKey & {
+  asked: number
+  /** When to ask again, in milliseconds since 1970. */
+  nextAt: number
+  /** Calls for which what they wait for has come. */
+  arrived: Set<string>
+}
+
+/** By the key of the task: of its newest attempt that has parked. */
+export type ProbedAttempts = Map<string, Probed>
+
+/** What is known of exactly this attempt. */
+export function findProbed(probed: ProbedAttempts, key: string, { taskUid, attempt }: AttemptKey): Probed | undefined {
+  const known = probed.get(key)
+  return known?.taskUid === taskUid && known.attempt === attempt ? known : undefined
+}
