@@ -1,4 +1,5 @@
 // What a SQL store needs of its database: statements, reads, and writes that resolve when they are durable.
+import type { ScoredText } from '../../rules/bm25.ts'
 
 /** Allowed parameters; booleans are stored as 0 and 1, times as RFC 3339 text or milliseconds. */
 export type Parameter = string | number | bigint | null | Uint8Array
@@ -32,22 +33,19 @@ export interface Tx extends Reader {
 /** Receives a note of a channel; undefined: notes may have been missed, so check everything again. */
 export type HearNote = (note: string | undefined) => void
 
-/** A memory in the index; a namespace and terms as the other statements store them. */
+/** A memory in the index, with every term that it has; a namespace and terms as the other statements store them. */
 export type IndexedMemory = { number: number; namespace: string; terms: readonly string[] }
 
-/** A namespace and terms as the other statements store them. */
-export type TermSearch = { namespace: string; terms: readonly string[]; limit: number; isThorough: boolean }
+/** A namespace and terms as the other statements store them; at least one term. */
+export type TermSearch = { namespace: string; terms: readonly string[]; limit: number }
 
 /** Finds memories by their terms. */
 export interface TermIndex {
   add(tx: Tx, memory: IndexedMemory): Promise<void>
-  remove(tx: Tx, memory: Pick<IndexedMemory, 'number' | 'namespace'>): Promise<void>
-  /**
-   * A query of `number` and `score` (by BM25, greater is better) of the best memories that have any of the terms. On SQLite
-   * those of other namespaces are among them, and those that have only terms of thousands of memories may be missing unless
-   * it is thorough. At least one term.
-   */
-  find(reader: Reader, search: TermSearch): Promise<Statement>
+  /** With the terms that it was added with. */
+  remove(tx: Tx, memory: IndexedMemory): Promise<void>
+  /** The best memories of the namespace that have any of the terms, best first, by BM25. */
+  find(reader: Reader, search: TermSearch): Promise<ScoredText[]>
 }
 
 /** The differences between the two SQL dialects. */
@@ -59,6 +57,8 @@ export type Dialect = {
   /** Whether `transcript_grams` has them all; at least one. */
   matchGrams(grams: readonly number[]): Statement
   readonly terms: TermIndex
+  /** What `in` takes, of any number of whole numbers. */
+  listNumbers(numbers: readonly number[]): Statement
 }
 
 export interface Database {

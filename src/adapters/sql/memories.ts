@@ -80,13 +80,13 @@ export function createMemories({ database, clock }: { database: Database; clock:
     },
 
     async list(query) {
-      return (await searchMemories(database.read, query, dialect)).map(toMemory)
+      return (await searchMemories(database, query)).map(toMemory)
     },
 
     async recall({ reader, ...query }) {
       const now = readNow()
       // Twice as many, for those that say the same.
-      const found = await searchMemories(database.read, { ...query, limit: query.limit * 2 }, dialect)
+      const found = await searchMemories(database, { ...query, limit: query.limit * 2 })
       const rows = dropRepeated(found).slice(0, query.limit)
       if (rows.length === 0) return []
       const counted = await database.write((tx) => countRecalls(tx, rows, { reader, now }))

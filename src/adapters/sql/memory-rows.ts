@@ -2,7 +2,7 @@
 import { SvcError } from '../../errors.ts'
 import type { Memory, MemoryDraft, MemoryKey } from '../../ports/memories.ts'
 import { searchTerms } from '../../rules/search-terms.ts'
-import type { Dialect, Reader, Tx } from './database.ts'
+import type { Dialect, IndexedMemory, Reader, Tx } from './database.ts'
 import { type Fragment, sql } from './statement.ts'
 import { decodeOptional, decodeText, encodeOptional, encodeText } from './stored-text.ts'
 
@@ -71,18 +71,24 @@ export function lockMemory(tx: Tx, key: MemoryKey): Promise<MemoryRow | undefine
   return tx.first(sql<MemoryRow>`update memories set id = id where ${matchMemory(key)} returning *`)
 }
 
-/** Makes a memory known to searches, by its content and tags. */
+/** What searches know of a memory. */
+function indexedOf({ number, namespace, body }: MemoryRow): IndexedMemory & { tags: string[] } {
+  const { content, tags = [] } = JSON.parse(body) as Body
+  return { number: Number(number), namespace, tags, terms: [...searchTerms(content), ...tags.flatMap(searchTerms)] }
+}
+
 async function index(tx: Tx, row: MemoryRow, { terms }: Dialect): Promise<void> {
-  const { content, tags = [] } = JSON.parse(row.body) as Body
-  const number = Number(row.number)
+  const { tags, ...memory } = indexedOf(row)
   for (const tag of tags) {
-    await tx.run(sql`insert into memory_tags (tag, memory) values (${encodeText(tag)}, ${number})`)
+    await tx.run(sql`insert into memory_tags (tag, memory) values (${encodeText(tag)}, ${memory.number})`)
   }
-  await terms.add(tx, {
-    number,
-    namespace: row.namespace,
-    terms: [...searchTerms(content), ...tags.flatMap(searchTerms)],
-  })
+  await terms.add(tx, memory)
+}
+
+async function unindex(tx: Tx, row: MemoryRow, { terms }: Dialect): Promise<void> {
+  const { tags: _tags, ...memory } = indexedOf(row)
+  await tx.run(sql`delete from memory_tags where memory = ${memory.number}`)
+  await terms.remove(tx, memory)
 }
 
 async function linkSuperseded(tx: Tx, draft: MemoryDraft, now: string): Promise<void> {
@@ -137,7 +143,6 @@ export async function updateMemory(tx: Tx, memory: Memory, given: { row: MemoryR
       body = ${body}
     where number = ${number}`)
   if (body === row.body) return
-  await tx.run(sql`delete from memory_tags where memory = ${number}`)
-  await dialect.terms.remove(tx, { number, namespace: row.namespace })
+  await unindex(tx, row, dialect)
   await index(tx, { ...row, body }, dialect)
 }

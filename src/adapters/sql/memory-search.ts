@@ -1,8 +1,9 @@
 // Finds memories: by what they come from, and by the terms of a query in the order of the ranking rule.
 import type { MemoryFilter, MemoryQuery } from '../../ports/memories.ts'
+import type { ScoredText } from '../../rules/bm25.ts'
 import { rankMemories } from '../../rules/memory-ranking.ts'
 import { queryTerms } from '../../rules/search-terms.ts'
-import type { Dialect, Reader } from './database.ts'
+import type { Database, Reader } from './database.ts'
 import type { MemoryRow } from './memory-rows.ts'
 import { type Fragment, joinSql, listSql, sql } from './statement.ts'
 import { encodeText } from './stored-text.ts'
@@ -11,7 +12,7 @@ import { encodeText } from './stored-text.ts'
  * How many of the best matches are looked at before filters: most searches need no more than the first number. A filter
  * that leaves few makes the search go on to the next.
  */
-const widths = [256, 8192, 1_000_000_000]
+const widthsFor = (limit: number) => [Math.max(128, limit * 2), 8192, 1_000_000_000]
 
 const columns = {
   sessionName: 'session_name',
@@ -45,40 +46,41 @@ function matchFilter(query: MemoryQuery): Fragment {
   return joinSql(conditions, ' and ')
 }
 
-type Found = Pick<MemoryRow, 'id' | 'updated_at' | 'recalled_count' | 'number'> & { score: number }
+type Found = Pick<MemoryRow, 'number' | 'id' | 'updated_at' | 'recalled_count'>
 
-/**
- * Only what the order depends on, because contents can be long. A cross join, because SQLite then keeps to this order; else it
- * reads every memory of the namespace.
- */
-function selectFound(query: MemoryQuery, candidates: Fragment, limit: number) {
-  return sql<Found>`select memories.number, id, updated_at, recalled_count, score
-    from (${candidates}) as candidates cross join memories
-    where memories.number = candidates.number and ${matchFilter(query)} order by score desc limit ${limit}`
-}
-
-async function findBest(reader: Reader, query: MemoryQuery, { terms: index }: Dialect): Promise<number[]> {
-  const terms = queryTerms(query.query ?? '')
-  if (terms.length === 0) return []
-  // More than are shown, because age and use decide among equals.
-  const wanted = query.limit * 2
-  let found: Found[] = []
-  const namespace = encodeText(query.namespace)
-  for (const limit of widths) {
-    const candidates = await index.find(reader, { namespace, terms, limit, isThorough: limit !== widths[0] })
-    found = await reader.all(selectFound(query, candidates, wanted))
-    if (found.length >= query.limit) break
-  }
-  const ranked = rankMemories(
-    found.map(({ id, number, score, updated_at, recalled_count }) => ({
-      id,
+/** Those that the filter leaves, in the order of the ranking rule; only what the order depends on, because contents can be long. */
+async function rankFound(
+  { read, dialect }: Pick<Database, 'read' | 'dialect'>,
+  query: MemoryQuery,
+  candidates: readonly ScoredText[],
+) {
+  const scores = new Map(candidates.map(({ number, score }) => [number, score]))
+  const rows = await read.all(sql<Found>`select number, id, updated_at, recalled_count from memories
+    where number in ${dialect.listNumbers([...scores.keys()])} and ${matchFilter(query)}`)
+  return rankMemories(
+    rows.map(({ number, id, updated_at, recalled_count }) => ({
       number: Number(number),
-      score: Number(score),
+      id,
+      score: scores.get(Number(number)) ?? 0,
       updatedAt: updated_at,
       recalledCount: Number(recalled_count),
     })),
   )
-  return ranked.slice(0, query.limit).map(({ number }) => number)
+}
+
+async function findByWords(database: Pick<Database, 'read' | 'dialect'>, query: MemoryQuery): Promise<number[]> {
+  const terms = queryTerms(query.query ?? '')
+  if (terms.length === 0) return []
+  const search = { namespace: encodeText(query.namespace), terms }
+  for (const width of widthsFor(query.limit)) {
+    const candidates = await database.dialect.terms.find(database.read, { ...search, limit: width })
+    const ranked = await rankFound(database, query, candidates)
+    // One more than are shown may be equal to the last of them, and newer.
+    if (ranked.length > query.limit || candidates.length < width) {
+      return ranked.slice(0, query.limit).map(({ number }) => number)
+    }
+  }
+  return []
 }
 
 async function readRows(reader: Reader, numbers: readonly number[]): Promise<MemoryRow[]> {
@@ -89,8 +91,11 @@ async function readRows(reader: Reader, numbers: readonly number[]): Promise<Mem
 }
 
 /** In the order that the port promises. */
-export async function searchMemories(reader: Reader, query: MemoryQuery, dialect: Dialect): Promise<MemoryRow[]> {
-  if ((query.query ?? '').trim() !== '') return readRows(reader, await findBest(reader, query, dialect))
-  return reader.all(sql<MemoryRow>`select * from memories where ${matchFilter(query)}
+export async function searchMemories(
+  database: Pick<Database, 'read' | 'dialect'>,
+  query: MemoryQuery,
+): Promise<MemoryRow[]> {
+  if ((query.query ?? '').trim() !== '') return readRows(database.read, await findByWords(database, query))
+  return database.read.all(sql<MemoryRow>`select * from memories where ${matchFilter(query)}
     order by updated_at desc, id desc limit ${query.limit}`)
 }

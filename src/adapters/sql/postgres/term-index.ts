@@ -1,10 +1,9 @@
-// Terms of memories in a table, one row for each term of a memory, and BM25 over them as FTS5 computes it.
+// Terms of memories in a table, one row for each term of a memory, and BM25 over them.
+import { bm25 } from '../../../rules/bm25.ts'
 import type { TermIndex, Tx } from '../database.ts'
 import { listSql, sql } from '../statement.ts'
 
-/** Constants of FTS5's bm25(): how soon repetition stops counting, and how much length counts. */
-const saturation = 1.2
-const lengthShare = 0.75
+const { saturation, lengthShare } = bm25
 
 function countTerms(terms: readonly string[]): Record<string, number> {
   const counts = new Map<string, number>()
@@ -26,14 +25,12 @@ export const termIndex: TermIndex = {
       from json_each_text(cast(${JSON.stringify(countTerms(terms))} as json)) as counted`)
     await addToTotals(tx, namespace, { memories: 1, terms: terms.length })
   },
-  async remove(tx, { number, namespace }) {
-    const row = await tx.first(
-      sql<{ length: number }>`select length from memory_terms where memory = ${number} limit 1`,
-    )
+  async remove(tx, { number, namespace, terms }) {
     await tx.run(sql`delete from memory_terms where memory = ${number}`)
-    await addToTotals(tx, namespace, { memories: -1, terms: -Number(row?.length ?? 0) })
+    await addToTotals(tx, namespace, { memories: -1, terms: -terms.length })
   },
-  find: async (_reader, { namespace, terms, limit }) => sql`
+  async find(reader, { namespace, terms, limit }) {
+    const rows = await reader.all(sql<{ number: string; score: number }>`
     with hits as materialized (
       select term, memory, frequency, length from memory_terms
       where namespace = ${namespace} and term in (${listSql(terms)})
@@ -47,5 +44,7 @@ export const termIndex: TermIndex = {
     select memory as number, sum(cast(weight as double precision) * frequency * (${saturation + 1}::double precision)
       / (frequency + ${saturation}::double precision
         * (1 - ${lengthShare}::double precision + ${lengthShare}::double precision * length / greatest(average, 1)))) as score
-    from hits join weights using (term), totals group by memory order by score desc limit ${limit}`,
+    from hits join weights using (term), totals group by memory order by score desc limit ${limit}`)
+    return rows.map(({ number, score }) => ({ number: Number(number), score }))
+  },
 }

@@ -11,7 +11,7 @@ import { createExecutor } from './executor.ts'
 import { createCommitQueue } from './group-commit.ts'
 import { applyMigrations } from './migrate.ts'
 import { migrations as allMigrations } from './migrations/index.ts'
-import { termIndex } from './term-index.ts'
+import { createTermIndex } from './term-index.ts'
 
 export type SqliteOptions = {
   /** The database file; its folder is created when missing. */
@@ -79,12 +79,13 @@ function createReader(connection: Sqlite.Database): Reader {
   }
 }
 
-const dialect: Dialect = {
+const createDialect = (): Dialect => ({
   claimRows: sql``,
-  terms: termIndex,
+  terms: createTermIndex(),
   encodeGrams: (grams) => grams.join(' '),
   matchGrams: (grams) => sql`transcript_grams match ${grams.map((gram) => `"${gram}"`).join(' AND ')}`,
-}
+  listNumbers: (numbers) => sql`(select value from json_each(${JSON.stringify(numbers)}))`,
+})
 
 /** Opens (and migrates) the database in a file. `:memory:` does not work, because reads use a second connection. */
 export function openSqlite(options: SqliteOptions): SqliteDatabase {
@@ -106,7 +107,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
       all: (statement) => watch(reader.all(statement)),
       first: (statement) => watch(reader.first(statement)),
     },
-    dialect,
+    dialect: createDialect(),
     write: (work) => watch(queue.write(work)),
     listen: listeners.add,
     check: async () => {
