@@ -76,8 +76,9 @@ describe('a call that has no answer yet', () => {
   it('parks again as often as it has none', async () => {
     const { host, tools } = createHost()
     const parked = await play([callTools([{ id: 'w', name: 'wait', args: {} }])], start(), { tools }).run
-    const again = await play([], parked, { tools }).run
-    expect(again.finished?.reason).toBe('parked')
+    const again = play([], parked, { tools })
+    expect((await again.run).finished?.reason).toBe('parked')
+    expect(again.saved.map(({ pending }) => pending[0]?.state)).toEqual(['waiting'])
     expect(host.asked).toHaveLength(2)
   })
 })

@@ -249,7 +249,8 @@ function hostCall(call: ToolCall, { wait }: PendingCall, { iteration }: LoopStat
 /** Runs independent calls concurrently. Saves finished ones while others still run, so that a crash loses little. */
 async function runTools(before: LoopState, calls: PendingCall[], context: Context): Promise<LoopState> {
   const started = applyStarted(before, new Set(calls.map((call) => call.id)))
-  await context.saver.save(() => started)
+  // Parked calls are saved as what they are; making one again that may be repeated adds nothing to that.
+  if (!calls.every(({ wait, repeatable }) => wait !== undefined && repeatable)) await context.saver.save(() => started)
   const run = { ...context, host: context.tools, tools: context.list }
   const warning = repetitionWarning(started)
   const results = new Map<string, ToolResult | ToolWait>()

@@ -28,6 +28,22 @@ describe('a rehearsal', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
+  it('goes on where a coordinator was parked, as that takes the most steps before a model is asked', async () => {
+    const asked: string[] = []
+    const watched: typeof fetch = (input, init) => {
+      asked.push(`${init?.method} ${new URL(String(input)).pathname.split('/').slice(3).join('/')}`)
+      return fetch(input, init)
+    }
+    expect(await rehearse({ ...deps, fetch: watched }, new AbortController().signal)).toEqual({ ok: true })
+    expect(asked.slice(0, 5)).toEqual([
+      'GET checkpoints/rehearsal/rehearsal',
+      'POST coordination/rehearsal/rehearsal/wait',
+      'POST coordination/rehearsal/rehearsal/inbox',
+      'PUT checkpoints/rehearsal/rehearsal',
+      'POST leases/rehearsal/rehearsal',
+    ])
+  })
+
   it('is given up at once when there is work', async () => {
     const busy = new AbortController()
     const rehearsing = rehearse(deps, busy.signal)

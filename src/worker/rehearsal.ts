@@ -2,7 +2,10 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { WorkAssignment } from '../contract/api/assignment.ts'
+import type { ParkWait } from '../contract/api/parking.ts'
 import { waitUnlessAborted } from '../llm/linked-signal.ts'
+import { createLoopState, type LoopState } from '../llm/loop-state.ts'
+import { userText } from '../llm/messages.ts'
 import type { WorkerDeps } from './deps.ts'
 import type { AttemptOutcome } from './outcome.ts'
 import { runAssignment } from './run-assignment.ts'
@@ -19,16 +22,43 @@ const answer = [
   chunk({ choices: [], usage: { prompt_tokens: 1, completion_tokens: 1 } }),
   'data: [DONE]\n\n',
 ].join('')
-const lease = JSON.stringify({ granted: true, retryAfterMs: 0, tokens: 0 })
+const call = { id: 'wait', name: 'wait_for_tasks', args: { tasks: ['rehearsal'] } }
+
+const wait: ParkWait = { kind: 'tasks', call: '0-1-wait', tasks: [], until: '2000-01-01T00:00:00.000Z' }
+
+/** Of a coordinator that was parked: going on takes the most steps before a model is asked. */
+const parked: LoopState = {
+  ...createLoopState({
+    messages: [userText('Begin.'), { role: 'assistant', content: [{ type: 'tool_use', ...call }] }],
+  }),
+  iteration: 1,
+  llmCalls: 1,
+  pending: [{ ...call, repeatable: true, state: 'waiting', wait }],
+}
+
+/** What vendor and service answer, by the end of the address. */
+const answers: Record<string, unknown> = {
+  'GET checkpoints/rehearsal/rehearsal': [{ kind: 'ai', state: parked }],
+  'POST rehearsal/rehearsal/wait': { completed: true, results: [] },
+  'POST rehearsal/rehearsal/inbox': [],
+  'POST leases/rehearsal/rehearsal': { granted: true, retryAfterMs: 0, tokens: 0 },
+}
+
+function findAnswer({ method, url = '' }: IncomingMessage): unknown {
+  const end = url.split('?', 1)[0]?.split('/').slice(-3).join('/') ?? ''
+  return answers[`${method} ${end}`]
+}
 
 /** Plays both the vendor and the service. */
 function respond(request: IncomingMessage, response: ServerResponse): void {
   request.resume().once('end', () => {
     if (request.url?.endsWith('/chat/completions')) {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end(answer)
-    } else if (request.url?.startsWith('/internal/v1/leases')) {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(lease)
-    } else response.writeHead(204).end()
+      return
+    }
+    const found = findAnswer(request)
+    if (found === undefined) response.writeHead(204).end()
+    else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(found))
   })
 }
 
@@ -43,7 +73,7 @@ function describeWork(url: string): WorkAssignment {
   return {
     version: 1,
     api: { url, token: 'of-nobody' },
-    task: { namespace: 'rehearsal', name: 'rehearsal', uid: 'rehearsal', attempt: 1, type: 'ai' },
+    task: { namespace: 'rehearsal', name: 'rehearsal', uid: 'rehearsal', attempt: 2, type: 'ai' },
     loop: {
       maxIterations: 2,
       maxToolCalls: 1,
@@ -53,6 +83,7 @@ function describeWork(url: string): WorkAssignment {
       tools: [],
     },
     model: { choices: [{ provider, model: 'rehearsal' }] },
+    coordination: { iteration: 0, coordinates: true },
     customTools: [],
     egress: { allowNetworks: [], deny: [] },
     redact: [],

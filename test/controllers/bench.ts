@@ -3,11 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { openSecretKeys } from '../../src/adapters/embedded/secret-key.ts'
 import { createEmbeddedSecrets } from '../../src/adapters/embedded/secrets.ts'
 import { createWorkerTokens } from '../../src/adapters/embedded/worker-tokens.ts'
 import { createConfigMaps } from '../../src/adapters/sql/configmaps.ts'
-import { createRecords } from '../../src/adapters/sql/records.ts'
+import { createRecords, type RecordStores } from '../../src/adapters/sql/records.ts'
 import { createResources } from '../../src/adapters/sql/resources.ts'
 import { createSecretStorage } from '../../src/adapters/sql/secrets.ts'
 import { systemIds } from '../../src/adapters/system/clock.ts'
@@ -42,6 +43,8 @@ export type BenchOptions = {
   withCatalog?: boolean
   tokenExchange?: TokenExchange
   probes?: Probes
+  /** In the place of SQLite's; they are closed by whoever opened them. */
+  records?: RecordStores
   /** In the place of real trials, which end by themselves after some seconds. */
   tryProvider?: TryProvider
 }
@@ -92,7 +95,8 @@ async function openStores(clock: ReturnType<typeof createManualClock>) {
 export async function openBench(options: BenchOptions = {}) {
   const { settings, catalog, withCatalog = false, tokenExchange, probes = {} } = options
   const clock = createManualClock(Date.parse('2026-03-01T12:00:00Z'))
-  const stores = await openStores(clock)
+  const own = await openStores(clock)
+  const stores = { ...own, records: options.records ?? own.records }
   const workloads = createScriptedWorkloads(() => clock.now())
   const { log, lines } = createMemoryLog()
   const egress = createEgress()
@@ -165,10 +169,14 @@ export async function openBench(options: BenchOptions = {}) {
       await waitFor(() => workloads.running().find((running) => running === name), `${name} has an attempt`)
       return task
     },
-    async putResult(name: string, text: string) {
+    async putResult(name: string, said: string) {
       const task = await getTask(name)
       const key = { taskUid: task?.metadata.uid ?? '', attempt: task?.status?.attempts ?? 0 }
-      await records.results.put(key, Readable.from([Buffer.from(text)]), 'text/plain')
+      await records.results.put(key, Readable.from([Buffer.from(said)]), 'text/plain')
+    },
+    async readResult(name: string) {
+      const found = await records.results.get((await getTask(name))?.metadata.uid ?? '')
+      return found === undefined ? undefined : text(found.open())
     },
     async eventsOf(name: string) {
       const task = await getTask(name)

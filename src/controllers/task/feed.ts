@@ -11,13 +11,18 @@ import { parentKeyOf } from './children.ts'
 import { keyOf, siblingsOf, type TaskContext } from './context.ts'
 import { missingReferences } from './waiters.ts'
 
+/** Changes of children come in bursts, and one look at the parent tells them all. */
+const burstMs = 100
+
 function noteParent(context: TaskContext, { type, object }: Observation<Task>, enqueue: Enqueue): void {
+  const hasEnded = type === 'DELETED' || isTerminalPhase(object.status?.phase)
   // Ended children found by listing were reported when they ended.
-  if (type === 'LISTED' && isTerminalPhase(object.status?.phase)) return
+  if (type === 'LISTED' && hasEnded) return
   const parent = parentKeyOf(object)
   if (parent === undefined) return
   context.memory.changedParents.add(parent)
-  enqueue(parent, 100)
+  // It may be what a parked parent waits for.
+  enqueue(parent, hasEnded ? 0 : burstMs)
 }
 
 /** What listing shows: which tasks run, and which wait for capacity, in which order. */

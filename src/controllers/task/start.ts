@@ -1,6 +1,6 @@
 // From Pending to Running: references, capacity, the session, the workload.
 import { formatDuration } from '../../contract/duration.ts'
-import type { Task } from '../../contract/resources/task.ts'
+import type { Task, TaskStatus } from '../../contract/resources/task.ts'
 import { isSvcError, messageOf, type SvcError } from '../../errors.ts'
 import { spenderOf } from '../../rules/budget.ts'
 import { dropConditions, findCondition, setCondition } from '../../rules/conditions.ts'
@@ -118,7 +118,7 @@ async function waitForSession(context: TaskContext, task: Task): Promise<Reconci
   return { requeueAfterMs: sessionPollMs }
 }
 
-type Conditions = NonNullable<Task['status']>['conditions']
+type Conditions = TaskStatus['conditions']
 
 /** Parked becomes False where the task goes on, and vanishes where it starts over. */
 function settleParked(task: Task, message: string, now: Date): Conditions {
@@ -128,6 +128,10 @@ function settleParked(task: Task, message: string, now: Date): Conditions {
 }
 
 type Begun = Pick<NewAttempt, 'attempt' | 'memories'>
+
+function nameMemories(memories: Begun['memories']): TaskStatus['memories'] {
+  return memories.length > 0 ? memories.map(({ id, why }) => ({ id, why })) : undefined
+}
 
 function makeRunningStatus(task: Task, { attempt, memories }: Begun, now: Date): StatusChange {
   const message = `attempt ${attempt} was started`
@@ -140,7 +144,7 @@ function makeRunningStatus(task: Task, { attempt, memories }: Begun, now: Date):
     startTime: beginOf(task, now).toISOString(),
     firstStartTime: task.status?.firstStartTime ?? now.toISOString(),
     message,
-    memories: memories.length > 0 ? memories.map(({ id, why }) => ({ id, why })) : undefined,
+    memories: isParked(task) ? task.status?.memories : nameMemories(memories),
     conditions: setCondition(conditions, created, now),
     queuedReason: undefined,
     nextRetryTime: undefined,
@@ -169,7 +173,8 @@ async function launch(context: TaskContext, task: Task, references: References):
   const { uid, namespace } = task.metadata
   const attempt = (task.status?.attempts ?? 0) + 1
   const now = clock.now()
-  const memories = await recallMemories(context, task)
+  // A conversation that goes on has what it began with.
+  const memories = isParked(task) ? [] : await recallMemories(context, task)
   const build = buildWorkload(context, { task, attempt, startedAt: beginOf(task, now), references, memories })
   const [workload] = await Promise.all([build, noteAccepted(context, task)])
   memory.scheduler.setStarting(key, { namespace, siblings: siblingsOf(task), uid, attempt })
