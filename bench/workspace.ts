@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createCheckouts } from '../src/adapters/git/checkouts.ts'
+import { createWorkspaces, type Workspace } from '../src/adapters/workspaces/workspaces.ts'
 import { createEgress } from '../src/egress/egress.ts'
 import { makeRepository } from '../test/fixtures/git/repository.ts'
 import { startGitServer } from '../test/fixtures/git/server.ts'
@@ -14,6 +15,7 @@ const files = 5000
 const commits = 2000
 const rounds = 3
 const parallel = 10
+const workspaceSize = { bytes: 10 * 1024 ** 3, files: 1024 ** 2 }
 
 /** Text that packs as source code does: words that repeat, in an order of its own for each file and version. */
 function writeText(file: number, version: number): string {
@@ -81,22 +83,35 @@ function row(what: string, samples: Sample[], base: Sample[]) {
 async function measure(home: string, url: string): Promise<void> {
   const egress = createEgress()
   const policy = { allowNetworks: ['127.0.0.0/8'], deny: [] }
-  const make = (root: string) => createCheckouts({ root: join(home, root), egress, policy })
+  const workspaces = createWorkspaces({ root: join(home, 'work'), size: workspaceSize })
+  const layer = await workspaces.layer()
+  console.log(`Workspaces: ${JSON.stringify(layer)}`)
+  const opened: Workspace[] = []
+  let count = 0
+  /** Their folders are made before: a worker that waits has one. */
+  const open = async () => {
+    const workspace = await workspaces.open(`work-${count++}`)
+    opened.push(workspace)
+    return workspace.folder
+  }
   const signal = new AbortController().signal
+  const make = (root: string) => {
+    const checkouts = createCheckouts({ root: join(home, root), egress, policy })
+    return (folder: string) => checkouts.prepare({ url }, folder, signal, workspaces.shared)
+  }
   const samples: Record<'plain' | 'cold' | 'warm' | 'ten', Sample[]> = { plain: [], cold: [], warm: [], ten: [] }
   const run = promisify(execFile)
-  await make('first').prepare({ url }, join(home, 'first-work'), signal)
+  await make('first')(await open())
   for (let i = 0; i < rounds; i += 1) {
     const at = (name: string) => join(home, `${name}-${i}`)
     samples.plain.push(await time(() => run('git', ['clone', '--quiet', '--depth', '1', url, at('plain')])))
-    const checkouts = make(`private-${i}`)
-    samples.cold.push(await time(() => checkouts.prepare({ url }, at('cold'), signal)))
-    samples.warm.push(await time(() => checkouts.prepare({ url }, at('warm'), signal)))
-    const places = Array.from({ length: parallel }, (_, j) => at(`ten-${j}`))
-    const all = () => Promise.all(places.map((place) => checkouts.prepare({ url }, place, signal)))
-    samples.ten.push(await time(all, parallel))
-    for (const name of ['plain', 'cold', 'warm', `private`, ...places.map((_, j) => `ten-${j}`)])
-      rmSync(at(name), { recursive: true, force: true })
+    const prepare = make(`private-${i}`)
+    const [first, second, ...places] = await Promise.all(Array.from({ length: parallel + 2 }, open))
+    samples.cold.push(await time(() => prepare(first ?? '')))
+    samples.warm.push(await time(() => prepare(second ?? '')))
+    samples.ten.push(await time(() => Promise.all(places.map(prepare)), parallel))
+    for (const workspace of opened.splice(0)) await workspace.remove()
+    for (const name of ['plain', 'private']) rmSync(at(name), { recursive: true, force: true })
   }
   await egress.close()
   const base = samples.plain
@@ -108,7 +123,17 @@ async function measure(home: string, url: string): Promise<void> {
   ])
 }
 
+/** As `svc up` does it: workspaces are mounted where nobody else sees them. False: not for this user. */
+function runApart(): boolean {
+  if (process.getuid?.() !== 0 || process.env.BENCH_MOUNTS !== undefined) return false
+  const program = [process.execPath, ...process.execArgv, process.argv[1] ?? '', 'workspace']
+  const env = { ...process.env, BENCH_MOUNTS: 'own' }
+  execFileSync('unshare', ['--mount', '--propagation', 'slave', ...program], { env, stdio: 'inherit' })
+  return true
+}
+
 export async function run(): Promise<void> {
+  if (runApart()) return
   const home = mkdtempSync(join(tmpdir(), 'svc-bench-'))
   const root = join(home, 'server')
   mkdirSync(root)

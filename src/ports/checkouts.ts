@@ -95,9 +95,20 @@ export interface Checkout {
   close(): Promise<void>
 }
 
+/** Shows files that never change in folders that keep their own changes of them. */
+export interface SharedFiles {
+  /** Whether `folder`, which is empty, could show files of that size. */
+  canShow(folder: string, size: { bytes: number; files: number }): Promise<boolean>
+  /** `files` must stay as it is for as long as anybody reads `folder`. Rejects when it is not shown; `folder` is empty then. */
+  show(files: string, folder: string): Promise<void>
+}
+
 export interface Checkouts {
-  /** Fills `folder`, which is missing or empty. CheckoutError, or the reason of `signal`; the folder may have content. */
-  prepare(spec: CheckoutSpec, folder: string, signal: AbortSignal): Promise<Checkout>
+  /**
+   * Fills `folder`, which is missing or empty. CheckoutError, or the reason of `signal`; the folder may have content.
+   * With `shared`, files of a commit are written once for all checkouts of it.
+   */
+  prepare(spec: CheckoutSpec, folder: string, signal: AbortSignal, shared?: SharedFiles): Promise<Checkout>
   /** The checkout of a folder that was prepared by this or an earlier process and not closed; undefined: there is none. */
   resume(spec: CheckoutSpec, folder: string): Promise<Checkout | undefined>
   /**

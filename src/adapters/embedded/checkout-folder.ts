@@ -1,5 +1,5 @@
 // The folder of an attempt that works in a git repository: filled before its program starts, read after it has ended.
-import { type Checkout, CheckoutError } from '../../ports/checkouts.ts'
+import { type Checkout, CheckoutError, type SharedFiles } from '../../ports/checkouts.ts'
 import type { CommandOutput, WorkloadSpec } from '../../ports/workloads.ts'
 import {
   type CheckoutParts,
@@ -23,11 +23,11 @@ export type CheckoutFolder = {
   close(): Promise<void>
 }
 
-type Attempt = { spec: WorkloadSpec; sink: AttemptSink; signal: AbortSignal }
+type Attempt = { spec: WorkloadSpec; sink: AttemptSink; signal: AbortSignal; shared?: SharedFiles }
 
 /** Undefined for an attempt without one. */
 export function openCheckoutFolder(parts: CheckoutParts, attempt: Attempt): CheckoutFolder | undefined {
-  const { spec, sink, signal } = attempt
+  const { spec, sink, signal, shared } = attempt
   const asked = spec.checkout
   if (asked === undefined) return undefined
   const keeper = createChangesKeeper(parts, { key: spec.key, taskName: spec.taskName, checkout: asked, tell: sink })
@@ -37,7 +37,7 @@ export function openCheckoutFolder(parts: CheckoutParts, attempt: Attempt): Chec
     subPath: asked.spec.subPath ?? '',
     async fill(folder) {
       try {
-        checkout = await parts.checkouts.prepare(asked.spec, folder, signal)
+        checkout = await parts.checkouts.prepare(asked.spec, folder, signal, shared)
         await sink([describeCheckout(checkout)])
       } catch (error) {
         if (!(error instanceof CheckoutError)) throw error

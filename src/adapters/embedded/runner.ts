@@ -173,7 +173,7 @@ type Start = {
 
 function openCheckout({ checkouts }: RunnerOptions, start: Omit<Start, 'checkout'>): CheckoutFolder | undefined {
   if (start.spec.checkout === undefined) return undefined
-  if (checkouts !== undefined) return openCheckoutFolder(checkouts, start)
+  if (checkouts !== undefined) return openCheckoutFolder(checkouts, { ...start, shared: start.workspaces.shared })
   throw new StartRefused('CheckoutFailed', 'This service cannot check out git repositories.')
 }
 

@@ -53,7 +53,15 @@ type State = Cloned & { folder: string; head: string }
 
 type AuthoredSpec = CheckoutSpec & Required<Pick<CheckoutSpec, 'author'>>
 
-type Opened = { options: CheckoutsOptions; signing: Signing; spec: AuthoredSpec; place: string; state: State }
+type Opened = {
+  options: CheckoutsOptions
+  signing: Signing
+  spec: AuthoredSpec
+  place: string
+  state: State
+  /** Gives back what this process holds for it. */
+  release(): void
+}
 
 const gitDirOf = (place: string) => join(place, 'git')
 
@@ -158,7 +166,10 @@ async function openCheckout(opened: Opened): Promise<Checkout> {
         await pushCommit(push, serverFor(options, spec, spec.forkRepo ?? spec.url), signal)
         return { branch, commit: state.head }
       }),
-    close: () => rm(place, { recursive: true, force: true }),
+    close: async () => {
+      opened.release()
+      await rm(place, { recursive: true, force: true })
+    },
   }
   return checkout
 }
@@ -191,22 +202,27 @@ export function createCheckouts(options: CheckoutsOptions): Checkouts {
     join(root, 'checkouts', createHash('sha256').update(resolve(folder)).digest('hex').slice(0, 32))
 
   return {
-    async prepare(asked, folder, signal) {
+    async prepare(asked, folder, signal, shared) {
       const spec = withAuthor(asked, options)
       const limits = { ...usualLimits, ...spec.limits }
       const place = placeOf(folder)
       return await within(limits, signal, async (until) => {
         await rm(place, { recursive: true, force: true })
         await mkdir(place, { recursive: true, mode: 0o700 })
+        const ends: (() => void)[] = []
+        const release = () => {
+          for (const end of ends) end()
+        }
         try {
           await signing.check()
           const server = serverFor(options, spec, spec.url)
-          const whole = { spec, limits, folder: resolve(folder), gitDir: gitDirOf(place), server, cache, signal: until }
-          const cloned = await cloneInto(whole)
+          const places = { folder: resolve(folder), gitDir: gitDirOf(place), server, cache, shared }
+          const cloned = await cloneInto({ ...places, spec, limits, signal: until, atEnd: (end) => ends.push(end) })
           const state = { ...cloned, folder: resolve(folder), head: cloned.commit }
           await saveState(place, state)
-          return await openCheckout({ options, signing, spec, place, state })
+          return await openCheckout({ options, signing, spec, place, state, release })
         } catch (error) {
+          release()
           await rm(place, { recursive: true, force: true })
           throw error
         }
@@ -217,7 +233,7 @@ export function createCheckouts(options: CheckoutsOptions): Checkouts {
       const state = await readState(place)
       return state === undefined
         ? undefined
-        : await openCheckout({ options, signing, spec: withAuthor(asked, options), place, state })
+        : await openCheckout({ options, signing, spec: withAuthor(asked, options), place, state, release: () => {} })
     },
     async clean() {
       return (await removeForgotten(root)) + (await cache.clean())

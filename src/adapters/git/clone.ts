@@ -1,12 +1,12 @@
 // From an address to a folder with files: which commit, its objects, the two GIT_DIRs, the work tree.
-import { copyFile, lstat, mkdir, readdir, statfs } from 'node:fs/promises'
+import { copyFile, lstat, mkdir, readdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { CheckoutError, type CheckoutLimits, type CheckoutSpec } from '../../ports/checkouts.ts'
+import { CheckoutError, type CheckoutLimits, type CheckoutSpec, type SharedFiles } from '../../ports/checkouts.ts'
 import { bridgeFetch } from './bridge.ts'
 import { remoteAddress, runGit } from './command.ts'
 import { diskFull, explainGit, quote, saysFull } from './faults.ts'
 import { copyPack, makeGitFolder, packsOf, placePacks } from './git-folder.ts'
-import type { CommitFacts, ObjectCache } from './object-cache.ts'
+import { type CommitFacts, nameFor, type ObjectCache } from './object-cache.ts'
 import { checkName, findTarget, isCommitId, listReferences, namesOf, type References } from './references.ts'
 import { type Greeting, greetServer, type ServerOptions } from './server.ts'
 
@@ -18,7 +18,10 @@ export type Clone = {
   gitDir: string
   server: ServerOptions
   cache: ObjectCache
+  shared: SharedFiles | undefined
   signal: AbortSignal
+  /** Takes what is to be called when the checkout ends, however it does. */
+  atEnd(release: () => void): void
 }
 
 export type Cloned = { commit: string; branch?: string; seen?: string | null }
@@ -123,17 +126,42 @@ async function explainFiles(folder: string, facts: CommitFacts | undefined, stde
   return isFull ? diskFull() : explainGit('read-tree', stderr)
 }
 
-async function writeFiles({ folder, gitDir, signal }: Clone, commit: string, facts: CommitFacts | undefined) {
+async function writeFiles(
+  place: { folder: string; gitDir: string; signal: AbortSignal },
+  commit: string,
+  facts: CommitFacts | undefined,
+) {
+  const { folder, gitDir, signal } = place
   const args = ['read-tree', '-m', '-u', commit]
   const { code, stderr } = await runGit({ args, gitDir, workTree: folder, codes: [0, 128], signal })
   if (code !== 0) throw await explainFiles(folder, facts, stderr)
 }
 
+/** Shows files that other checkouts of the commit show as well; false: this one needs its own. */
+async function shareFiles(clone: Clone, commit: string, facts: CommitFacts | undefined): Promise<boolean> {
+  const { shared, folder, gitDir, cache, server, signal, atEnd } = clone
+  if (shared === undefined || facts === undefined || !(await shared.canShow(folder, facts))) return false
+  const write = (files: string) => writeFiles({ folder: files, gitDir, signal }, commit, facts)
+  const name = `${nameFor(server.url)}-${commit}`
+  const tree = await cache.trees.lend({ name, size: facts, gitDir, write }, signal)
+  if (tree === undefined) return false
+  atEnd(tree.release)
+  try {
+    await shared.show(tree.files, folder)
+    return true
+  } catch {
+    // As where it is not possible at all. The index is of files that are not there.
+    await rm(join(gitDir, 'index'))
+    return false
+  }
+}
+
 /** The files, and meanwhile the agent's repository beside them: its copies take as long. */
 async function fillFolder(clone: Clone, cloned: Cloned, facts: RepositoryFacts): Promise<void> {
   const { folder, gitDir } = clone
+  const isShared = await shareFiles(clone, cloned.commit, facts.commit)
   const [files, own] = await Promise.allSettled([
-    writeFiles(clone, cloned.commit, facts.commit),
+    isShared ? undefined : writeFiles(clone, cloned.commit, facts.commit),
     makeAgentFolder(clone, cloned, facts),
   ])
   for (const end of [files, own]) if (end.status === 'rejected') throw end.reason

@@ -4,9 +4,11 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CheckoutError } from '../../ports/checkouts.ts'
+import { type CacheItem, removeOldest } from './cache-items.ts'
 import { runGit } from './command.ts'
 import { underFetchLock } from './fetch-lock.ts'
 import { linkFile, makeGitFolder, packsOf, placePacks } from './git-folder.ts'
+import { createTreeCache, type TreeCache } from './tree-cache.ts'
 
 /** What is known of a commit that is here. */
 export type CommitFacts = { shallow: string[]; files: number; bytes: number }
@@ -21,7 +23,9 @@ export type Wish = {
 export type ObjectCache = {
   /** Links what the commits need into the packs of `gitDir`; fetches it before, if it is not here. In order. */
   take(wish: Wish, gitDir: string, signal: AbortSignal): Promise<CommitFacts[]>
-  /** Removes what is left of interrupted downloads, and the repositories used least recently beyond the limit; how many. */
+  /** Files of commits, within the same limit. */
+  trees: TreeCache
+  /** Removes what is left of interrupted downloads, and what was used least recently beyond the limit; how many. */
   clean(): Promise<number>
 }
 
@@ -39,7 +43,8 @@ function entryOf(folder: string): Entry {
   return { folder, packs: packsOf(folder), commits: join(folder, 'commits') }
 }
 
-const nameFor = (url: string) => createHash('sha256').update(url).digest('hex').slice(0, 32)
+/** A name for what is kept of a repository. */
+export const nameFor = (url: string) => createHash('sha256').update(url).digest('hex').slice(0, 32)
 
 async function readFacts({ commits }: Entry, commit: string): Promise<CommitFacts | undefined> {
   const text = await readFile(join(commits, commit), 'utf8').catch(() => undefined)
@@ -162,27 +167,18 @@ async function clearStaging(root: string): Promise<number> {
   return removed
 }
 
-async function removeOldest(root: string, mostBytes: number): Promise<number> {
+async function listRepositories(root: string): Promise<CacheItem[]> {
   const names = await readdir(join(root, 'repositories')).catch(() => [])
   const entries = names.map((name) => entryOf(join(root, 'repositories', name)))
-  const measured = await Promise.all(
+  return await Promise.all(
     entries.map(async (entry) => ({
-      entry,
       size: await sizeOf(entry),
       used: (await stat(entry.folder).catch(() => undefined))?.mtimeMs ?? 0,
+      // Checkouts have links of their own.
+      isHeld: () => false,
+      remove: () => moveAway(root, entry),
     })),
   )
-  let kept = 0
-  let removed = 0
-  for (const { entry, size } of measured.sort((a, b) => b.used - a.used)) {
-    if (kept + size <= mostBytes) {
-      kept += size
-      continue
-    }
-    await moveAway(root, entry)
-    removed += 1
-  }
-  return removed
 }
 
 /** Undefined when something is not here, or no longer. */
@@ -196,7 +192,9 @@ async function takeLinks(entry: Entry, commits: string[], gitDir: string): Promi
 }
 
 export function createObjectCache(root: string, mostBytes: number): ObjectCache {
+  const trees = createTreeCache(root, mostBytes)
   return {
+    trees,
     async take(wish, gitDir, signal) {
       const name = nameFor(wish.url)
       const entry = entryOf(join(root, 'repositories', name))
@@ -215,7 +213,8 @@ export function createObjectCache(root: string, mostBytes: number): ObjectCache 
       )
     },
     async clean() {
-      return (await clearStaging(root)) + (await removeOldest(root, mostBytes))
+      const items = [...(await listRepositories(root)), ...(await trees.list())]
+      return (await clearStaging(root)) + (await removeOldest(items, mostBytes))
     },
   }
 }

@@ -3,8 +3,11 @@ import { mkdirSync, realpathSync, statfsSync } from 'node:fs'
 import { mkdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../errors.ts'
+import type { SharedFiles } from '../../ports/checkouts.ts'
 import type { WorkloadLimits } from '../../ports/workloads.ts'
-import { findMountProblem, isImageFull, listMountsIn, mountImage, unmount } from './image.ts'
+import { isImageFull, mountImage } from './image.ts'
+import { findMountProblem, listMountsIn, unmount, unmountAll } from './mounts.ts'
+import { createSharedFiles, findOverlayProblem } from './overlay.ts'
 import { clearFolder, removeTree } from './removal.ts'
 import { boundless, describeSize, measureFolder, type WorkspaceSize } from './size.ts'
 import { type FolderWatch, watchFolder } from './watch.ts'
@@ -21,14 +24,19 @@ export type Workspace = {
   remove(): Promise<void>
 }
 
-/** How sizes are limited: by separate file systems, or by watching. */
-export type SizeLayer = { kind: 'image' } | { kind: 'watch'; why: string }
+/**
+ * How sizes are limited: by separate file systems, or by watching. `unshared`: why each workspace gets copies of files
+ * that others have as well; absent: it does not.
+ */
+export type SizeLayer = { kind: 'image'; unshared?: string } | { kind: 'watch'; why: string }
 
 /** What an attempt asks for; absent: the usual size. */
 export type AskedSize = Pick<WorkloadLimits, 'diskBytes' | 'diskFiles'>
 
 export type Workspaces = {
   open(id: string, asked?: AskedSize): Promise<Workspace>
+  /** Shows files that never change in workspaces of this kind, without copies of them. */
+  shared: SharedFiles
   size: WorkspaceSize
   /** The usual size of one that holds a git repository. */
   checkoutSize: WorkspaceSize
@@ -71,12 +79,15 @@ export function isDiskLow(folder: string, reserveBytes: number, part = 1): boole
 
 const probeSize: WorkspaceSize = { bytes: 8 * 1024 ** 2, files: 64 }
 
-async function tryImage(root: string): Promise<void> {
+/** Why files cannot be shared in an image, where one can be made at all. */
+async function tryImage(root: string): Promise<string | undefined> {
   const folder = join(root, 'probe')
   await mkdir(folder, { recursive: true, mode: 0o700 })
   try {
     await mountImage(`${folder}.image`, folder, probeSize)
+    const problem = await findOverlayProblem(folder, `${folder}.shared`)
     await unmount(folder)
+    return problem
   } finally {
     await rm(`${folder}.image`, { force: true })
     await removeTree(folder)
@@ -88,8 +99,8 @@ export async function findSizeLayer(root: string): Promise<SizeLayer> {
   const problem = findMountProblem()
   if (problem !== undefined) return { kind: 'watch', why: problem }
   try {
-    await tryImage(root)
-    return { kind: 'image' }
+    const unshared = await tryImage(root)
+    return { kind: 'image', ...(unshared !== undefined && { unshared }) }
   } catch (error) {
     return { kind: 'watch', why: messageOf(error) }
   }
@@ -171,7 +182,7 @@ async function keepByImage(folder: string, size: WorkspaceSize): Promise<Kept> {
     isFull: () => isImageFull(folder),
     used: async () => (await stat(file)).blocks * 512,
     end: async () => {
-      await unmount(folder)
+      await unmountAll(folder)
       await rm(file, { force: true })
     },
   }
@@ -227,10 +238,15 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
     found ??= options.layer === undefined ? findSizeLayer(root) : Promise.resolve(options.layer)
     return found
   }
+  const canShare = async () => {
+    const found = await layer()
+    return found.kind === 'image' && found.unshared === undefined
+  }
   return {
     size,
     checkoutSize,
     layer,
+    shared: createSharedFiles(canShare),
     hasRoom: () => !isDiskLow(root, reserveBytes),
     async open(id, { diskBytes = size.bytes, diskFiles = size.files } = {}) {
       const own = { bytes: diskBytes, files: diskFiles }
