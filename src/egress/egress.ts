@@ -1,5 +1,6 @@
 // The only room that dials out for a user: address rules after DNS and on each redirect, size and time limits.
 import type { Agent, Request, RequestInit, Response } from 'undici'
+import { clientHeaders } from '../contract/client-headers.ts'
 import { SvcError } from '../errors.ts'
 import type { Egress, EgressPolicy, EgressRequest, EgressResponse } from '../ports/egress.ts'
 import { checkDestination } from './destination.ts'
@@ -14,18 +15,6 @@ export type EgressOptions = {
   /** Loads what calls need right away, in the background: for a process that is idle at first. */
   preload?: boolean
 }
-
-/** Set by the client itself, or meant for a proxy. */
-const ownHeaders = [
-  'host',
-  'connection',
-  'keep-alive',
-  'transfer-encoding',
-  'content-length',
-  'upgrade',
-  'te',
-  'proxy-authorization',
-]
 
 const maxAgents = 64
 const fetchRedirects = 5
@@ -78,7 +67,7 @@ type Send = (hop: Hop, policy: EgressPolicy, signal: AbortSignal) => Promise<Res
 
 function cleanHeaders(headers: Iterable<[string, string]>): Record<string, string> {
   const entries = [...headers].map(([name, value]) => [name.toLowerCase(), value] as const)
-  return Object.fromEntries(entries.filter(([name]) => !ownHeaders.includes(name)))
+  return Object.fromEntries(entries.filter(([name]) => !clientHeaders.includes(name)))
 }
 
 /** Sends the request and follows redirects, each checked again. */

@@ -350,6 +350,20 @@ const addresses = (): Case[] => {
       spec: tool({ headers: { ' TXN-token': 'x' } }),
       refused: 'reserved for the token',
     },
+    {
+      as: 'bob',
+      what: 'a header that the client sets',
+      kind: 'Tool',
+      spec: tool({ headers: { Host: 'other.example.com' } }),
+      refused: 'that the service sets itself',
+    },
+    {
+      as: 'bob',
+      what: 'a header that the protocol sets',
+      kind: 'Tool',
+      spec: { description: 'd', mcp: { url: 'https://example.com/mcp' }, http: { headers: { 'Mcp-Session-Id': 'x' } } },
+      refused: 'that the protocol of MCP sets',
+    },
     { as: 'bob', what: 'another header', kind: 'Tool', spec: tool({ headers: { 'X-Team': 'a' } }) },
   ]
 }

@@ -1,7 +1,8 @@
 // Commands and code in containers, on a real engine where one can be run.
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
 import { containerLabels } from '../../src/adapters/embedded/commands/container-command.ts'
 import { createContainerEngine } from '../../src/adapters/embedded/commands/container-engine.ts'
@@ -10,10 +11,13 @@ import { type Checkout, CheckoutError, type Checkouts } from '../../src/ports/ch
 import type { AttemptKey } from '../../src/ports/workloads.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { makeFolder, removeFolder, testIds } from './embedded-bench.ts'
-import { openEmbeddedBench } from './embedded-workloads-bench.ts'
+import { openEmbeddedBench, workerFixture } from './embedded-workloads-bench.ts'
 import { openPodman } from './podman-bench.ts'
 import { describeSandbox } from './sandbox.contract.ts'
 import { describeWorkloads } from './workloads.contract.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const apartProgram = join(root, 'test', 'fixtures', 'workspaces-run.ts')
 
 const podman = await openPodman()
 afterAll(async () => {
@@ -34,7 +38,7 @@ if (typeof podman === 'string') {
     it('are tested where a container engine can run', () => undefined)
   })
 } else {
-  const { engine, image } = podman
+  const { engine, socket, image } = podman
   const openBench = () => ({ ...openEmbeddedBench({ engine, containerNetwork: 'none', graceMs: 1000 }), image })
 
   describeWorkloads('containers', async () => openBench())
@@ -178,6 +182,29 @@ if (typeof podman === 'string') {
           message: 'The repository needs a login.',
         })
         expect(left).toEqual([])
+      })
+
+      /** In a process with mounts of its own, as `svc up` has as root. */
+      const runApart = async (script: string) => {
+        const folder = makeFolder('apart-test')
+        const size = { bytes: 16 * 1024 ** 2, files: 400 }
+        const given = { folder, root, worker: workerFixture, script, size, socket, image }
+        const args = ['-m', '--propagation', 'slave', process.execPath, apartProgram, JSON.stringify(given)]
+        const { stdout } = await promisify(execFile)('unshare', args, { timeout: 60_000 })
+        removeFolder(folder)
+        return JSON.parse(stdout).state
+      }
+
+      it.skipIf(process.getuid?.() !== 0)(
+        'is seen by the engine, which has other mounts than the service',
+        async () => {
+          expect(await runApart('cat a.txt')).toMatchObject({ phase: 'Succeeded', output: { text: 'checked out\n' } })
+        },
+      )
+
+      it.skipIf(process.getuid?.() !== 0)('has a workspace of a size', async () => {
+        const flood = 'i=0; while [ $i -lt 1500 ]; do i=$((i+1)); head -c 2097152 /dev/zero > f$i; done'
+        expect(await runApart(flood)).toMatchObject({ phase: 'Failed', reason: 'DiskFull' })
       })
 
       it('whose program cannot be started leaves no file behind, and closes its checkout', async () => {

@@ -6,7 +6,7 @@ import { type ContainerEngine, createContainerEngine } from '../../src/adapters/
 import { waitFor } from '../fixtures/time.ts'
 import { makeFolder, removeFolder } from './embedded-bench.ts'
 
-export type EngineBench = { engine: ContainerEngine; image: string; close(): Promise<void> }
+export type EngineBench = { engine: ContainerEngine; socket: string; image: string; close(): Promise<void> }
 
 const programs = ['dash', 'bash', 'sleep', 'head', 'cat', 'id', 'touch', 'yes', 'mkdir', 'dirname', 'cp', 'ls']
 
@@ -60,7 +60,7 @@ export async function openPodman(): Promise<EngineBench | string> {
       child.kill()
       removeFolder(folder)
     }
-    return { engine: createContainerEngine({ sockets: [socket] }), image, close }
+    return { engine: createContainerEngine({ sockets: [socket] }), socket, image, close }
   } catch (error) {
     removeFolder(folder)
     return `no container engine can be run here: ${String((error as { stderr?: string }).stderr ?? error).slice(0, 200)}`

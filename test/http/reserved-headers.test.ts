@@ -32,3 +32,10 @@ it('takes it where nothing is handed on', async () => {
   const send = await start(false)
   expect((await send('POST /api/v1/tools', { 'Txn-Token': 'my own' })).status).toBe(201)
 })
+
+it.each(['Host', 'content-length'])('refuses %s, which would not be sent, and says what to do', async (name) => {
+  const send = await start(false)
+  const refused = await send('POST /api/v1/tools', { [name]: '1' })
+  expect(refused.status).toBe(400)
+  expect(JSON.stringify(refused.body)).toContain('is set by the service itself; remove it')
+})

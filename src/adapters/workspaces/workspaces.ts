@@ -35,6 +35,8 @@ export type AskedSize = Pick<WorkloadLimits, 'diskBytes' | 'diskFiles'>
 
 export type Workspaces = {
   open(id: string, asked?: AskedSize): Promise<Workspace>
+  /** One that programs of others see as well, such as a container engine: what this process mounts they do not. */
+  openForOthers(id: string, asked?: AskedSize): Promise<Workspace>
   /** Shows files that never change in workspaces of this kind, without copies of them. */
   shared: SharedFiles
   size: WorkspaceSize
@@ -229,6 +231,21 @@ function openWorkspace(parts: Parts, place: { folder: string; size: WorkspaceSiz
   }
 }
 
+const seenByAll: SizeLayer = { kind: 'watch', why: 'others see it' }
+
+async function openIn(parts: Parts, asked: WorkspaceSize & { id: string }, layer: SizeLayer): Promise<Workspace> {
+  const { id, ...size } = asked
+  const folder = join(parts.root, id)
+  await mkdir(folder, { mode: 0o700 })
+  const real = realpathSync(folder)
+  try {
+    return openWorkspace(parts, { folder: real, size, kept: await keepSize(real, size, layer) })
+  } catch (error) {
+    await removeTree(real)
+    throw error
+  }
+}
+
 export function createWorkspaces(options: WorkspacesOptions): Workspaces {
   const { root, size, checkoutSize = usualCheckoutSize, reserveBytes = usualReserve } = options
   mkdirSync(root, { recursive: true, mode: 0o700 })
@@ -238,6 +255,10 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
     found ??= options.layer === undefined ? findSizeLayer(root) : Promise.resolve(options.layer)
     return found
   }
+  const sizeOf = ({ diskBytes = size.bytes, diskFiles = size.files }: AskedSize = {}) => ({
+    bytes: diskBytes,
+    files: diskFiles,
+  })
   const canShare = async () => {
     const found = await layer()
     return found.kind === 'image' && found.unshared === undefined
@@ -248,18 +269,8 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
     layer,
     shared: createSharedFiles(canShare),
     hasRoom: () => !isDiskLow(root, reserveBytes),
-    async open(id, { diskBytes = size.bytes, diskFiles = size.files } = {}) {
-      const own = { bytes: diskBytes, files: diskFiles }
-      const folder = join(root, id)
-      await mkdir(folder, { mode: 0o700 })
-      const real = realpathSync(folder)
-      try {
-        return openWorkspace(parts, { folder: real, size: own, kept: await keepSize(real, own, await layer()) })
-      } catch (error) {
-        await removeTree(real)
-        throw error
-      }
-    },
+    open: async (id, asked) => await openIn(parts, { id, ...sizeOf(asked) }, await layer()),
+    openForOthers: (id, asked) => openIn(parts, { id, ...sizeOf(asked) }, seenByAll),
     async clear() {
       for (const point of listMountsIn(root)) await unmount(point).catch(() => undefined)
       await clearFolder(root)

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import type { Problem } from '../../errors.ts'
 import { canBeFilled, listPlaceholders } from '../address-placeholders.ts'
+import { clientHeaders } from '../client-headers.ts'
 import { PositiveDuration } from '../duration.ts'
 import { field } from '../field.ts'
 import { SecretKeyRef, WebAddress } from './references.ts'
@@ -21,9 +22,13 @@ export const ToolHttp = z.strictObject({
     'https://api.example.com/weather/{city}',
   ),
   method: field(z.enum(httpMethods).default('POST'), 'HTTP method of the call.'),
-  headers: field(z.record(headerName, headerValue).optional(), 'Headers that each call carries.', {
-    Accept: 'application/json',
-  }),
+  headers: field(
+    z.record(headerName, headerValue).optional(),
+    'Headers that each call carries. Those that the client sets itself, such as Host and Content-Length, cannot be among them.',
+    {
+      Accept: 'application/json',
+    },
+  ),
   timeout: field(PositiveDuration.default('30s'), 'Time limit of one call, as a duration.', '30s'),
   authSecretRef: field(SecretKeyRef.optional(), 'Entry of a Secret that holds the token of the tool.'),
   authInject: field(
@@ -50,12 +55,31 @@ function addressProblems(url: string, properties: Properties): Problem[] {
   return unknown.map((name) => ({ path, message: `has {${name}}, which is not among parameters.properties` }))
 }
 
+/** Headers that would not be sent as they are; `own`: those that the service sets beside the usual ones. */
+export function headerProblems(
+  { headers = {}, authSecretRef, authInject }: ToolHttp,
+  own: readonly string[],
+): Problem[] {
+  const names = Object.keys(headers)
+  const taken = new Map(names.map((name) => [name.toLowerCase(), name]))
+  const sent = authSecretRef !== undefined && authInject === 'header'
+  return names.flatMap((name) => {
+    const plain = name.toLowerCase()
+    const path = `http.headers[${JSON.stringify(name)}]`
+    if (clientHeaders.includes(plain) || own.includes(plain))
+      return [{ path, message: 'is set by the service itself; remove it' }]
+    if (sent && plain === 'authorization') return [{ path, message: 'is set from authSecretRef; remove one of them' }]
+    return taken.get(plain) === name ? [] : [{ path, message: 'is given twice; header names do not differ by case' }]
+  })
+}
+
 /** `properties`: the tool's parameters. Paths are relative to the spec of the tool. */
 export function httpProblems(http: ToolHttp | undefined, properties: Properties): Problem[] {
   const problems =
     http?.url === undefined
       ? [{ path: 'http.url', message: 'is required for a tool without mcp' }]
       : addressProblems(http.url, properties)
+  if (http !== undefined) problems.push(...headerProblems(http, []))
   if (http?.authInject !== 'body') return problems
   if (http.authBodyKey === undefined || http.authBodyKey === '') {
     problems.push({ path: 'http.authBodyKey', message: 'is required when authInject is body' })

@@ -2,10 +2,11 @@
 
 import { z } from 'zod'
 import type { Problem } from '../../errors.ts'
+import { mcpHeaders } from '../client-headers.ts'
 import { field } from '../field.ts'
 import { ForeignName, Name } from './metadata.ts'
 import { FreeForm, SecretKeyRef, WebAddress } from './references.ts'
-import type { ToolHttp } from './tool-http.ts'
+import { headerProblems, type ToolHttp } from './tool-http.ts'
 
 /** The actor that runs an MCP server. */
 export const ToolActor = z.strictObject({
@@ -104,6 +105,7 @@ function endpointProblems(mcp: ToolMcp, http: ToolHttp | undefined): Problem[] {
 export function mcpProblems(mcp: ToolMcp, http: ToolHttp | undefined): Problem[] {
   const problems = endpointProblems(mcp, http)
   if (http === undefined) return problems
+  problems.push(...headerProblems(http, mcp.oauth === undefined ? mcpHeaders : [...mcpHeaders, 'authorization']))
   if (http.authInject === 'body') problems.push({ path: 'http.authInject', message: 'must be header for an MCP tool' })
   if (http.method !== 'POST') problems.push({ path: 'http.method', message: 'must be POST for an MCP tool' })
   if (mcp.oauth !== undefined && http.authSecretRef !== undefined) {

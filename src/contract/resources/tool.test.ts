@@ -42,6 +42,25 @@ describe('tool spec', () => {
 
   it.each([
     [['http.url'], { http: { url: `${url}/{city}` } }],
+    [['http.headers["Host"]'], { http: { url, headers: { Host: 'a', 'X-Team': 'b' } } }],
+    [['http.headers["content-LENGTH"]'], { http: { url, headers: { 'content-LENGTH': '1' } } }],
+    [['http.headers["X-Team"]'], { http: { url, headers: { 'X-Team': 'a', 'x-team': 'b' } } }],
+    [
+      [],
+      { http: { url, headers: { Accept: 'text/html', 'Content-Type': 'text/plain', Authorization: 'Basic YTpi' } } },
+    ],
+    [
+      ['http.headers["Authorization"]'],
+      { http: { url, headers: { Authorization: 'a' }, authSecretRef: { name: 's', key: 'k' } } },
+    ],
+    [
+      ['http.headers["Accept"]', 'http.headers["Mcp-Session-Id"]'],
+      {
+        mcp,
+        http: { headers: { Accept: 'a', 'Mcp-Session-Id': 'b', 'X-Team': 'c' } },
+      },
+    ],
+    [['http.headers["authorization"]'], { mcp: { url, oauth }, http: { headers: { authorization: 'a' } } }],
     [
       ['http.url'],
       { http: { url: 'https://{city}.example.com' }, parameters: { type: 'object', properties: { city: {} } } },

@@ -1,5 +1,6 @@
 // Which addresses providers may have, which headers tools may send, and which namespaces nobody may use.
 import { systemNamespaces } from '../../contract/access.ts'
+import { clientHeaders, mcpHeaders } from '../../contract/client-headers.ts'
 import { metadataNames, metadataNetworks, specialNetworks } from '../address.ts'
 import { propagationHeader } from '../token-propagation.ts'
 import {
@@ -105,6 +106,15 @@ function providerRules(settings: PolicySettings): PolicyRules[] {
   ]
 }
 
+function refuseHeader(condition: string, which: string): Validation {
+  const names = 'object.spec.?http.?headers.orValue({}).map(header, header.trim().lowerAscii())'
+  return {
+    expression: `!${names}.exists(name, ${condition})`,
+    message: `spec.http.headers must leave out headers ${which}`,
+    reason: 'Invalid',
+  }
+}
+
 function toolRules({ propagates }: PolicySettings): PolicyRules[] {
   const name = quote(propagationHeader.toLowerCase())
   return [
@@ -118,6 +128,12 @@ function toolRules({ propagates }: PolicySettings): PolicyRules[] {
           message: `spec.http.headers must leave ${propagationHeader} out: it is reserved for the token of the caller`,
           reason: 'Invalid',
         },
+        refuseHeader(`name in ${quoteAll([...clientHeaders])}`, 'that the service sets itself'),
+        refuseHeader(`has(object.spec.mcp) && name in ${quoteAll([...mcpHeaders])}`, 'that the protocol of MCP sets'),
+        refuseHeader(
+          "name == 'authorization' && (has(object.spec.http.authSecretRef) && object.spec.http.?authInject.orValue('header') == 'header' || has(object.spec.mcp) && has(object.spec.mcp.oauth))",
+          'that is made from the credentials of the tool',
+        ),
       ],
     },
   ]

@@ -53,7 +53,7 @@ export type ContainerCommand = {
   artifactsDir?: string | undefined
   /** What is in /workspace; it begins in the folder `subPath` of it. Absent: there is no such folder. */
   checkout?: Pick<CheckoutFolder, 'fill' | 'subPath'> | undefined
-  workspaces: Pick<Workspaces, 'open'>
+  workspaces: Pick<Workspaces, 'openForOthers'>
 }
 
 export const containerLabels = { taskUid: 'svc.ai/task-uid', attempt: 'svc.ai/attempt', instance: 'svc.ai/instance' }
@@ -172,7 +172,13 @@ async function captureFrames(source: NodeJS.ReadableStream, capture: CommandCapt
   await capture.stderr.end()
 }
 
-type Run = { container: Docker.Container; captured: Promise<void>; capture: CommandCapture; command: ContainerCommand }
+type Run = {
+  container: Docker.Container
+  captured: Promise<void>
+  capture: CommandCapture
+  command: ContainerCommand
+  workspace: Workspace | undefined
+}
 
 async function awaitEnd(run: Run, exited: Promise<{ StatusCode: number }>): Promise<AttemptEnd> {
   const { StatusCode: code } = await exited
@@ -187,6 +193,7 @@ async function awaitEnd(run: Run, exited: Promise<{ StatusCode: number }>): Prom
     what: 'The container',
     errorTail: run.capture.errorTail(),
     outOfMemory,
+    outOfDisk: await run.workspace?.explainFull(),
   })
 }
 
@@ -211,7 +218,7 @@ export async function removeContainer(container: Docker.Container): Promise<void
 async function runContainer(
   container: Docker.Container,
   command: ContainerCommand,
-  tail: OutputTail,
+  { tail, workspace }: { tail: OutputTail; workspace: Workspace | undefined },
 ): Promise<Omit<RunningAttempt, 'release'>> {
   const capture = createCommandCapture(tail, command.sink)
   // Attached and awaited before the start, so that nothing of a quick command is missed.
@@ -219,7 +226,8 @@ async function runContainer(
   const captured = captureFrames(source, capture)
   captured.catch(() => void ignoreAbsence(container.kill()))
   await container.start()
-  const ended = awaitEnd({ container, captured, capture, command }, container.wait()).catch(
+  workspace?.guard(() => void ignoreAbsence(container.kill()))
+  const ended = awaitEnd({ container, captured, capture, command, workspace }, container.wait()).catch(
     (error: unknown): AttemptEnd => ({
       ok: false,
       reason: 'NoEngine',
@@ -253,12 +261,14 @@ async function createAndRun(
     const token = removeLater(await writeTokenFile({ workFolder, mode: 0o444 }, id, command.transactionToken))
     const secrets = removeLater(await writeSecretFiles({ workFolder, isShared: true }, id, command.secrets ?? []))
     const artifacts = removeLater(await makeForContainer(workFolder, id, command.artifactsDir))
-    const workspace = removeLater(checkout && (await command.workspaces.open(`${id}.checkout`, command.limits)))
+    const workspace = removeLater(
+      checkout && (await command.workspaces.openForOthers(`${id}.checkout`, command.limits)),
+    )
     if (workspace !== undefined) await checkout?.fill(workspace.folder)
     const description = describeContainer(options, command, { token, secrets, artifacts, workspace })
     const container = await docker.createContainer(description)
     left.defer(() => removeContainer(container))
-    const running = await runContainer(container, command, tail)
+    const running = await runContainer(container, command, { tail, workspace })
     return { ...running, readLeftFiles: artifacts?.read, release: () => left.disposeAsync() }
   } catch (error) {
     await left.disposeAsync().catch(() => undefined)
