@@ -182,7 +182,7 @@ async function applyPatch(clone: Clone, patch: string): Promise<void> {
 }
 
 /** Where commits are fetched from, and the GIT_DIR that gets their objects. */
-export type Fetch = Omit<Clone, 'folder'>
+export type Fetch = Omit<Clone, 'folder' | 'shared' | 'atEnd'>
 
 /** Puts the objects of commits into `gitDir`; in order, what is known of each. */
 async function takeObjects(fetch: Fetch, greeting: Greeting, commits: string[]): Promise<CommitFacts[]> {
