@@ -1,0 +1,206 @@
+// From the answer of a reviewer to findings: what is false is dropped (validation), what is none (filter), what is too much
+// (cap), each with its reason; the others get the fingerprint by which they are known again.
+import { createHash } from 'node:crypto'
+import type { FindingDraft } from '../../contract/api/security/findings.ts'
+import type { DropLayer } from '../../contract/api/security/runs.ts'
+import { confidences, severities } from '../../contract/resources/repository-scan.ts'
+import { createRedactor, redactText } from '../../observability/redaction.ts'
+import { type Candidate, readCandidate } from './candidate.ts'
+import { checkEvidence, type Shown, type SourceText, type VerifiedEvidence } from './finding-evidence.ts'
+import { type FilteredFinding, filterFinding } from './finding-filter.ts'
+import { FindingMatcher, type KnownFinding } from './finding-matching.ts'
+import { readReviewAnswer } from './review-answer.ts'
+import type { ReviewContext } from './review-context.ts'
+
+export type Review = {
+  /** The answer as it came. */
+  text: string
+  /** Id of the slice that was reviewed. */
+  sliceId: string
+  /** What its reviewer was shown. */
+  context: Pick<ReviewContext, 'includedFiles'>
+  run: { id: string; taskName: string }
+  /** `maxFindingsPerRun`, and how many new ones the run may still accept. */
+  cap: { most: number; left: number }
+  /** Stored findings of the scan; at least those of the files shown. */
+  known: readonly KnownFinding[]
+  /** New path to the former one, since these were stored. */
+  renamed?: ReadonlyMap<string, string>
+  /** A file at the commit that was reviewed; undefined: there is none. */
+  readSource(path: string): Promise<SourceText | undefined>
+}
+
+export type DroppedCandidate = { id: string; reason: string; layer: DropLayer; sampleJSON: string }
+export type IngestedReview = { accepted: FindingDraft[]; dropped: DroppedCandidate[] }
+
+/** Candidates of one answer that are looked at; the others are counted in one record. */
+const mostCandidates = 1000
+const longestSample = 160
+
+type Sample = {
+  title?: unknown
+  category?: unknown
+  severity?: unknown
+  confidence?: unknown
+  filePath?: unknown
+  count?: number
+}
+
+/** Without what looks like a secret: samples are for people who find out why something was dropped. */
+function writeSample(sample: Sample): string {
+  const cut = (value: unknown) => (typeof value === 'string' ? redactText(value.slice(0, longestSample)) : value)
+  const entries = Object.entries(sample).filter(([, value]) => ['string', 'number'].includes(typeof value))
+  return JSON.stringify(Object.fromEntries(entries.map(([name, value]) => [name, cut(value)])))
+}
+
+/** The same of the same run and task: the same id. */
+function dropId({ run, sliceId }: Review, at: number, reason: string): string {
+  const key = [run.id, run.taskName, sliceId, at, reason].join('\0')
+  return `drop_fnd_${createHash('sha256').update(key).digest('hex').slice(0, 12)}`
+}
+
+const redactCode = createRedactor([], 'tokens')
+
+function draftOf({ evidence, ...texts }: FilteredFinding, fingerprint: string): FindingDraft {
+  const [first] = evidence
+  const clean = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, redactCode(text)]))
+  return {
+    ...(clean as unknown as typeof texts),
+    fingerprint,
+    ...(first && { filePath: first.path, line: first.startLine }),
+    evidence: evidence.map((one) => ({ kind: 'file', ...one, quote: redactCode(one.quote) })),
+  }
+}
+
+/** `filtered`: why it would be dropped, if it were new. */
+type Placed = { at: number; finding: FilteredFinding; filtered?: string }
+
+/** The gravest first: what does not fit is the least of them. */
+function byGravity(a: Placed, b: Placed): number {
+  const severity = severities.indexOf(a.finding.severity) - severities.indexOf(b.finding.severity)
+  const confidence = confidences.indexOf(a.finding.confidence) - confidences.indexOf(b.finding.confidence)
+  return severity || confidence || a.at - b.at
+}
+
+class Ingest {
+  readonly #review: Review
+  readonly #shown: Shown
+  readonly #sources = new Map<string, Promise<SourceText | undefined>>()
+  readonly dropped: DroppedCandidate[] = []
+
+  constructor(review: Review) {
+    this.#review = review
+    const readable = review.context.includedFiles.filter((file) => file.readable)
+    this.#shown = new Map(
+      [...Map.groupBy(readable, ({ path }) => path)].map(([path, files]) => [
+        path,
+        files.flatMap((file) => file.includedLineRanges),
+      ]),
+    )
+  }
+
+  #readSource(path: string): Promise<SourceText | undefined> {
+    const source = this.#sources.get(path) ?? this.#review.readSource(path)
+    this.#sources.set(path, source)
+    return source
+  }
+
+  #drop(layer: DropLayer, at: number, reason: string, sample: Sample): void {
+    this.dropped.push({ id: dropId(this.#review, at, reason), layer, reason, sampleJSON: writeSample(sample) })
+  }
+
+  async judge(items: readonly unknown[]): Promise<Placed[]> {
+    const kept: Placed[] = []
+    for (const [at, item] of items.slice(0, mostCandidates).entries()) {
+      const finding = await this.#validate(item, at)
+      if (finding === undefined) continue
+      const filtered = filterFinding(finding)
+      kept.push({ at, finding, ...(filtered !== undefined && { filtered }) })
+    }
+    const count = items.length - mostCandidates
+    if (count > 0) this.#drop('cap', mostCandidates, this.#capReason(), { count })
+    return kept.sort(byGravity)
+  }
+
+  async #validate(item: unknown, at: number): Promise<FilteredFinding | undefined> {
+    const candidate = readCandidate(item)
+    if ('reason' in candidate) {
+      const { title, category, severity } = (item ?? {}) as Sample
+      return void this.#drop('validation', at, candidate.reason, { title, category, severity })
+    }
+    const evidence = await this.#verify(candidate)
+    if ('reason' in evidence) return void this.#drop('validation', at, evidence.reason, sampleOf(candidate))
+    return { ...candidate, evidence: evidence.verified }
+  }
+
+  async #verify({ evidence }: Candidate): Promise<{ verified: VerifiedEvidence[] } | { reason: string }> {
+    const verified: VerifiedEvidence[] = []
+    for (const one of evidence) {
+      const source = this.#shown.has(one.path) ? await this.#readSource(one.path) : undefined
+      const checked = checkEvidence(one, this.#shown, source)
+      if ('reason' in checked) return checked
+      verified.push(checked)
+    }
+    return { verified }
+  }
+
+  #capReason(): string {
+    return `maxFindingsPerRun limit ${this.#review.cap.most} reached`
+  }
+
+  /**
+   * What is known and reported again is no matter of filter and cap: it would count as fixed. New ones come after all that
+   * pass the filter, so that none of those is taken for a copy of one that does not.
+   */
+  async accept(placed: readonly Placed[]): Promise<FindingDraft[]> {
+    const { known, renamed } = this.#review
+    const linesOf = async (path: string) => (await this.#readSource(path))?.lines
+    const matcher = new FindingMatcher({ known, ...(renamed && { renamed }), linesOf })
+    const ordered = [
+      ...placed.filter(({ filtered }) => filtered === undefined),
+      ...placed.filter(({ filtered }) => filtered !== undefined),
+    ]
+    const accepted: FindingDraft[] = []
+    let left = this.#review.cap.left
+    for (const one of ordered) {
+      const fingerprint = await this.#identify(matcher, one)
+      if (fingerprint === undefined) continue
+      const isKnown = matcher.isKnown(fingerprint)
+      if (!isKnown && this.#dropNew(one, left)) continue
+      if (!isKnown) left -= 1
+      accepted.push(draftOf(one.finding, fingerprint))
+    }
+    return accepted
+  }
+
+  async #identify(matcher: FindingMatcher, { finding }: Placed): Promise<string | undefined> {
+    const [first] = finding.evidence
+    return first && (await matcher.identify({ ...first, category: finding.category }))
+  }
+
+  #dropNew({ at, finding, filtered }: Placed, left: number): boolean {
+    if (filtered !== undefined) {
+      const { confidence, evidence } = finding
+      this.#drop('filter', at, filtered, { ...sampleOf(finding), confidence, filePath: evidence[0]?.path })
+    } else if (left <= 0) this.#drop('cap', at, this.#capReason(), sampleOf(finding))
+    return filtered !== undefined || left <= 0
+  }
+}
+
+function sampleOf({ title, category, severity }: Pick<Candidate, 'title' | 'category' | 'severity'>): Sample {
+  return { title, category, severity }
+}
+
+/** A fault when nothing of the answer can be used: the review of the slice has failed. */
+export async function ingestReview(review: Review): Promise<IngestedReview | { fault: string }> {
+  const answer = readReviewAnswer(review.text, review.sliceId)
+  return 'fault' in answer ? answer : await ingestItems(review, answer.findings)
+}
+
+/** The same for findings that come without an answer around them. */
+export async function ingestItems(review: Review, items: readonly unknown[]): Promise<IngestedReview> {
+  const ingest = new Ingest(review)
+  const kept = await ingest.judge(items)
+  const accepted = await ingest.accept(kept)
+  return { accepted, dropped: ingest.dropped }
+}
