@@ -2,6 +2,7 @@
 // A grammar is loaded when the first file of its language comes.
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import type { Language, Node, Parser } from 'web-tree-sitter'
 import type { Declaration, Outlines } from '../../ports/outlines.ts'
 
@@ -42,7 +43,7 @@ const longestText = 262_144
 
 type Syntax = { Parser: typeof Parser; Language: typeof Language }
 
-const { resolve } = createRequire(import.meta.url)
+const require = createRequire(import.meta.url)
 
 async function loadSyntax(): Promise<Syntax> {
   const syntax = await import('web-tree-sitter')
@@ -95,7 +96,8 @@ export function createOutlines(): Outlines {
   async function loadLanguage(name: string): Promise<Language> {
     syntax ??= loadSyntax()
     const { Language: loader } = await syntax
-    return await loader.load(await readFile(resolve(`@repomix/tree-sitter-wasms/out/tree-sitter-${name}.wasm`)))
+    const folder = dirname(require.resolve('@repomix/tree-sitter-wasms/package.json'))
+    return await loader.load(await readFile(join(folder, 'out', `tree-sitter-${name}.wasm`)))
   }
 
   return {
