@@ -30,7 +30,7 @@ export type Receiving = {
 
 const accepted: DeliveryOutcome = { status: 'accepted', code: 202, message: 'stored; it is worked off next' }
 const idShape = /^[\x21-\x7e]{1,128}$/
-const eventShape = /^[a-z_]{1,64}$/
+const eventShape = /^[a-z0-9_]{1,64}$/
 
 function refuseSignature(): SvcError {
   const message = 'invalid webhook signature: X-Hub-Signature-256 must be sha256= and the HMAC of the body'
