@@ -2,7 +2,7 @@
 import type { Config } from '../config/load.ts'
 import { defaultWebhookSettings, keyOfAction, type WebhookSettings } from '../usecases/deliveries/settings.ts'
 
-export function readWebhookSettings(config: Config): WebhookSettings {
+export function readWebhookSettings(config: Config): Omit<WebhookSettings, 'hosts'> {
   const agents = config.codehostLabelAgent.map(({ action, agent }) => [keyOfAction(action), agent])
   return {
     ...defaultWebhookSettings,

@@ -32,7 +32,7 @@ export type UsecaseSettings = {
   /** What the audit log keeps besides writes and refusals, and where it reports that it cannot be written. */
   audit?: { level: 'writes' | 'all'; report?: (message: string, error?: unknown) => void }
   /** The webhook of the code host; without a secret it is off. */
-  webhook?: Partial<WebhookSettings>
+  webhook?: Partial<Omit<WebhookSettings, 'hosts'>>
   /** Limits of chat; absent ones have their defaults. */
   chat?: Partial<ChatSettings>
   /** `--codehost-hosts`, lower-case. Absent: github.com. */

@@ -14,10 +14,12 @@ import { type BudgetUsecases, createBudgetUsecases } from './budgets/budgets.ts'
 import { createTaskBudgets } from './budgets/task-budgets.ts'
 import { type ChatUsecases, createChatUsecases } from './chat/chat.ts'
 import { auditForChat } from './chat-audit.ts'
+import { codeHostsOf } from './code-hosts.ts'
 import { type ConfigMapUsecases, createConfigMapUsecases } from './configmaps.ts'
 import { type ChildrenUsecases, createChildrenUsecases } from './coordination/children.ts'
 import { createDelegation, type DelegationUsecases } from './coordination/delegate.ts'
 import { createDeliveryUsecases, type DeliveryUsecases } from './deliveries/deliveries.ts'
+import { queueEventRuns } from './deliveries/monitor-runs.ts'
 import { defaultWebhookSettings } from './deliveries/settings.ts'
 import type { UsecaseDeps } from './deps.ts'
 import { createIdempotency, type Idempotency } from './idempotency.ts'
@@ -122,6 +124,7 @@ export function createUsecases(given: UsecaseDeps): Usecases {
   const resources = createResourceUsecases(deps)
   const sessions = createSessionUsecases(deps)
   const audit = createAuditLog(deps)
+  const monitorRuns = createMonitorRuns(deps)
   const tasks: TaskUsecases = {
     ...createTaskRecords(deps, resources),
     ...createTaskInputs(deps, resources),
@@ -141,7 +144,7 @@ export function createUsecases(given: UsecaseDeps): Usecases {
     approvals: createApprovalUsecases(deps),
     memories: createMemoryUsecases(deps),
     memoryProposals: createMemoryProposalUsecases(deps),
-    monitors: { ...createMonitorRuns(deps), ...createMonitorRecordUsecases(deps) },
+    monitors: { ...monitorRuns, ...createMonitorRecordUsecases(deps) },
     chat: createChatUsecases({ ...deps, ...auditForChat(audit, { resources, tasks, sessions }) }),
     secrets: createSecretUsecases(deps),
     skills: createSkillUsecases(deps, resources),
@@ -154,7 +157,8 @@ export function createUsecases(given: UsecaseDeps): Usecases {
     deliveries: createDeliveryUsecases({
       ports: deps.ports,
       resources,
-      settings: { ...defaultWebhookSettings, ...deps.settings.webhook },
+      settings: { ...defaultWebhookSettings, ...deps.settings.webhook, hosts: codeHostsOf(deps) },
+      queueRuns: (event, delivery) => queueEventRuns(monitorRuns, event, delivery),
     }),
     audit,
     health,

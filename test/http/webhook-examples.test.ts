@@ -5,7 +5,7 @@ import { isWorked } from '../../src/rules/codehost/event.ts'
 import { makeDelivery, makeSecret } from '../fixtures/codehost/deliveries.ts'
 import { type Service, startService } from './service.ts'
 
-type Payload = { action?: string; label?: { name: string } }
+type Payload = { action?: string; label?: { name: string }; repository?: { clone_url: string } }
 type Example = { name: string; examples: Payload[] }
 
 const load = createRequire(import.meta.url)
@@ -17,12 +17,21 @@ const examples = sources.flatMap((source) => {
   )
 })
 const secret = makeSecret()
+/** Of GitHub itself and of the Enterprise hosts in the payloads. */
+const codeHosts = [
+  ...new Set(
+    examples.flatMap(({ payload }) => (payload.repository ? [new URL(payload.repository.clone_url).host] : [])),
+  ),
+]
 // The payloads are of one repository: in one service some of them would end what others ask for.
 let service: Service
 let fresh: Service
 
 async function start(): Promise<Service> {
-  const started = await startService({ usecases: { webhook: { secret, agent: 'builder' } }, logLevel: 'warn' })
+  const started = await startService({
+    usecases: { webhook: { secret, agent: 'builder' }, codeHosts },
+    logLevel: 'warn',
+  })
   await started.call('POST /api/v1/agents', { payload: { name: 'builder', spec: { runtime: { type: 'llma-cli' } } } })
   return started
 }
@@ -63,8 +72,9 @@ describe('published payloads', () => {
       const changed = { ...payload, label: { ...payload.label, name: 'agent:implement' } }
       const { status, body } = await send({ event, payload: changed, id: `prefixed-${id}` }, fresh)
       expect([id, status, body.status]).toEqual([id, 201, 'created'])
+      expect(codeHosts.length).toBeGreaterThan(1)
       const task = await fresh.ports.resources.get('Task', { namespace: 'default', name: body.taskName })
-      expect(task?.spec.workspace?.gitRepo).toMatch(/^https:\/\/github\.com\//)
+      expect(task?.spec.workspace?.gitRepo).toBe(payload.repository?.clone_url)
     }
   })
 })

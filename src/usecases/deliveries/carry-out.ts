@@ -14,7 +14,7 @@ export type QueuedRuns = Required<
 
 export type CarryingOut = TaskMaking & {
   /** Queues a run at the head of the event for each monitor that waits for it. The same delivery queues none twice. */
-  queueRuns?(event: CodeHostEvent, delivery: string): Promise<QueuedRuns>
+  queueRuns?(event: CodeHostEvent, delivery: string): Promise<QueuedRuns | undefined>
   /** Does what a comment asks for. */
   obey?(
     event: CodeHostEvent,

@@ -26,13 +26,12 @@ export type WebhookSettings = {
   concurrency: number
 }
 
-export const defaultWebhookSettings: WebhookSettings = {
+export const defaultWebhookSettings: Omit<WebhookSettings, 'hosts'> = {
   namespace: 'default',
   prefix: 'agent:',
   agents: {},
   timeout: '30m',
   maxTurns: 100,
-  hosts: ['github.com'],
   patienceMs: 2000,
   leaseMs: 15_000,
   concurrency: 4,
