@@ -2,6 +2,7 @@
 import type { Agent, AgentSpec } from '../contract/resources/agent.ts'
 import type { Task, TaskPhase } from '../contract/resources/task.ts'
 import type { Tool } from '../contract/resources/tool.ts'
+import type { Approval } from './approvals.ts'
 
 /** Without a namespace: the orchestrator's own. */
 export type OrchestratedName = { name: string; namespace?: string | undefined }
@@ -15,6 +16,8 @@ export interface Orchestration {
   createTask(request: TaskRequest): Promise<Task>
   /** NotFound, with the names that might be meant. */
   getTask(key: OrchestratedName): Promise<Task>
+  /** What the task asks people for, and nobody has answered yet. */
+  listQuestions(task: Task): Promise<Approval[]>
   /** The first `limit` characters of the newest result, and its full length in bytes; undefined while there is none. */
   readOutput(key: OrchestratedName, limit: number): Promise<{ text: string; bytes: number } | undefined>
   /** The task once it has ended, or as it is after `timeoutMs`. NotFound. */

@@ -10,9 +10,9 @@ const firstDelayMs = 5_000
 /** Callbacks are given up this long after the task's end (TASK-056). */
 export const callbackWindowMs = 86_400_000
 
-export function makeCallbackBody(task: Task): string {
+function describeTask(task: Task): Record<string, unknown> {
   const { phase, message, startTime, completionTime, attempts, resultRef } = task.status ?? {}
-  return JSON.stringify({
+  return {
     taskName: task.metadata.name,
     taskNamespace: task.metadata.namespace,
     taskUid: task.metadata.uid,
@@ -23,6 +23,28 @@ export function makeCallbackBody(task: Task): string {
     attempts: attempts ?? 0,
     resultRef,
     runtimeType: task.spec.type === 'agent' ? 'agent' : undefined,
+  }
+}
+
+export function makeCallbackBody(task: Task): string {
+  return JSON.stringify(describeTask(task))
+}
+
+type Asked = {
+  id: string
+  agentName?: string | undefined
+  tool: string
+  arguments: Record<string, unknown>
+  message: string
+  expiresAt: string
+}
+
+/** Of a parked task that asks a person: who asks for what, and until when it can be answered. */
+export function makeApprovalBody(task: Task, approval: Asked): string {
+  const { id, agentName, tool, arguments: args, message, expiresAt } = approval
+  return JSON.stringify({
+    ...describeTask(task),
+    approval: { id, agentName, tool, arguments: args, message, expiresAt },
   })
 }
 

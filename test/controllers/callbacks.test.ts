@@ -171,3 +171,82 @@ describe('a completion callback', () => {
     await waitFor(async () => ((await bench.getTask('stuck')) === undefined ? true : undefined), 'it is gone')
   })
 })
+
+describe('what a parked task asks a person', () => {
+  const draft = (uid: string) => ({
+    namespace: 'default',
+    task: { uid, name: 'asks' },
+    agentName: 'cleaner',
+    call: 'c',
+    tool: 'delete_agent',
+    arguments: { name: 'helper' },
+    message: 'May I?',
+    expiresAt: new Date('2026-03-02T12:00:00Z'),
+  })
+
+  /** A task that has parked for an answer; the id of the approval. */
+  async function parkForAnswer(): Promise<string> {
+    await bench.create('Provider', 'default', { type: 'demo' })
+    await bench.submitTask('asks', { type: 'ai', command: undefined, prompt: 'x', webhookURL: url })
+    const { metadata } = await bench.running('asks')
+    const { id, expiresAt: until } = await bench.records.approvals.ask(draft(metadata.uid))
+    const attempt = { taskUid: metadata.uid, attempt: 1 }
+    await bench.records.parkings.park(attempt, [{ kind: 'approval', call: 'c', id, until }])
+    bench.workloads.fail('asks', 'ExitCode', 'the run waits', 'Parked')
+    return id
+  }
+  const bodies = () => received.map(({ body }) => JSON.parse(body) as { phase: string; approval?: { id: string } })
+
+  it('reaches the receiver of its callbacks once, signed, with who asks for what', async () => {
+    const id = await parkForAnswer()
+    const [first] = await waitFor(() => received.length > 0 && received, 'the question')
+    expect(first?.headers).toMatchObject({ 'x-svc-delivery': id, 'x-svc-signature-256': expect.any(String) })
+    expect(bodies()[0]).toMatchObject({
+      taskName: 'asks',
+      phase: 'Running',
+      approval: {
+        id,
+        agentName: 'cleaner',
+        tool: 'delete_agent',
+        arguments: { name: 'helper' },
+        message: 'May I?',
+        expiresAt: '2026-03-02T12:00:00.000Z',
+      },
+    })
+    await waitFor(
+      async () => (await bench.eventsOf('asks')).some(({ type }) => type === 'CallbackDelivered'),
+      'its event',
+    )
+    bench.clock.jump(400_000)
+    const by = { kind: 'token', id: 't1', name: 'ann' } as const
+    await bench.records.approvals.answer(id, { status: 'approved', by })
+    await waitFor(async () => {
+      bench.clock.jump(400_000)
+      return (await bench.getTask('asks'))?.status?.attempts === 2
+    }, 'asks to go on')
+    await bench.putResult('asks', 'done')
+    bench.workloads.succeed('asks')
+    await webhookState('asks', 'Delivered')
+    expect(bodies().map(({ phase, approval }) => [phase, approval?.id])).toEqual([
+      ['Running', id],
+      ['Succeeded', undefined],
+    ])
+  })
+
+  it('is tried again while nobody has answered, and told anew by a service that starts', async () => {
+    answer = 500
+    await parkForAnswer()
+    await waitFor(() => received.length === 1, 'the first try')
+    answer = 204
+    await waitFor(() => {
+      bench.clock.jump(5_000)
+      return received.length === 2
+    }, 'the second try')
+    const types = async () => (await bench.eventsOf('asks')).map(({ type }) => type)
+    await waitFor(async () => (await types()).includes('CallbackDelivered'), 'the second try to be noted')
+    expect(await types()).toContain('CallbackRetry')
+    await bench.crash()
+    await waitFor(() => received.length === 3, 'the try of the next service')
+    expect(new Set(received.map(({ headers }) => headers['x-svc-delivery'])).size).toBe(1)
+  })
+})

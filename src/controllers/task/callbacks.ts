@@ -16,7 +16,7 @@ import type { StatusRecorder } from './status-recorder.ts'
 
 const timeoutMs = 30_000
 
-type CallbackDeps = TaskControllerDeps & { recorder: StatusRecorder }
+export type CallbackDeps = TaskControllerDeps & { recorder: StatusRecorder }
 
 /** The namespace's signing key; created on first use. */
 async function readSigningKey({ secrets, ids }: CallbackDeps, namespace: string): Promise<string> {
@@ -35,10 +35,16 @@ async function readSigningKey({ secrets, ids }: CallbackDeps, namespace: string)
   }
 }
 
+/** `delivery`: what the receiver knows a repeated one by. */
+type Callback = { task: Task; body: string; delivery: string }
+
 /** Undefined when it was delivered, otherwise the error. */
-async function deliver(deps: CallbackDeps, task: Task, signal: AbortSignal): Promise<string | undefined> {
-  const { namespace, name, uid } = task.metadata
-  const body = makeCallbackBody(task)
+export async function deliver(
+  deps: CallbackDeps,
+  { task, body, delivery }: Callback,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { namespace, name } = task.metadata
   try {
     const signature = signCallback(body, await readSigningKey(deps, namespace))
     const response = await deps.egress.request(
@@ -50,7 +56,7 @@ async function deliver(deps: CallbackDeps, task: Task, signal: AbortSignal): Pro
           'user-agent': 'Svc-Controller/1.0',
           'x-svc-task': name,
           'x-svc-namespace': namespace,
-          'x-svc-delivery': uid,
+          'x-svc-delivery': delivery,
           'x-svc-signature-256': signature,
         },
         body,
@@ -98,7 +104,8 @@ async function reconcileCallback(deps: CallbackDeps, key: string, signal: AbortS
   const next = task.status?.webhook?.nextAttemptTime
   const waitMs = next === undefined ? 0 : Date.parse(next) - deps.clock.now().getTime()
   if (waitMs > 0) return { requeueAfterMs: waitMs }
-  const failure = await deliver(deps, task, signal)
+  const callback = { task, body: makeCallbackBody(task), delivery: task.metadata.uid }
+  const failure = await deliver(deps, callback, signal)
   if (signal.aborted) return undefined
   const { webhook, event, retryMs } = judge(deps, task, failure)
   await deps.recorder.move(task, event, { webhook, webhookDelivered: webhook.state === 'Delivered' })

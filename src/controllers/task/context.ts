@@ -18,6 +18,8 @@ export type TaskContext = TaskControllerDeps & {
   owesCallback: Enqueue
   /** Hands a parked task to the controller that asks for what it waits for. */
   probe: Enqueue
+  /** Hands a parked task to the controller that tells the receiver of its callbacks what it asks for. */
+  tellApprovals: Enqueue
 }
 
 export function keyOf(task: Task): string {

@@ -10,6 +10,7 @@ import { isParked, type ParkView } from '../../rules/parking.ts'
 import { decideTask, type TaskDecision } from '../../rules/task-decision.ts'
 import { type Controller, createPushSource, defineController, type Reconciled } from '../engine/controller.ts'
 import { parseKey } from '../engine/key.ts'
+import { createApprovalCallbackController } from './approval-callbacks.ts'
 import { createCallbackController } from './callbacks.ts'
 import { updateChildTasks } from './children.ts'
 import { attemptOf, keyOf, longestTimerMs, readBounds, siblingsOf, type TaskContext } from './context.ts'
@@ -57,6 +58,7 @@ async function settleEnded(context: TaskContext, task: Task): Promise<Reconciled
   context.memory.scheduler.releaseObject(key, task.metadata.uid)
   context.memory.changedParents.delete(key)
   context.memory.probed.delete(key)
+  context.memory.told.delete(key)
   if (owesCallback(task)) context.owesCallback(key)
   const leftMs = timeToRemoval(task, context.clock.now())
   if (leftMs === undefined) return undefined
@@ -146,6 +148,7 @@ export function createTaskControllers(deps: TaskControllerDeps): Controller[] {
   const again = createPushSource('again')
   const callbacks = createPushSource('ended tasks')
   const probes = createPushSource('parked tasks')
+  const questions = createPushSource('tasks that ask')
   const recorder = createStatusRecorder({
     resources: deps.resources,
     events: deps.records.events,
@@ -158,6 +161,7 @@ export function createTaskControllers(deps: TaskControllerDeps): Controller[] {
     enqueue: again.push,
     owesCallback: callbacks.push,
     probe: probes.push,
+    tellApprovals: questions.push,
   }
   const tasks = defineController({
     name: 'tasks',
@@ -166,7 +170,11 @@ export function createTaskControllers(deps: TaskControllerDeps): Controller[] {
     begin: () => context.memory.reset(),
     reconcile: (key) => reconcileTask(context, key),
   })
-  const asking = { ...deps, probed: context.memory.probed, enqueue: again.push }
   // Before the task controller, so that they are listening when the first ended or parked task is found.
-  return [createCallbackController({ ...deps, recorder }, callbacks), createProbeController(asking, probes), tasks]
+  return [
+    createCallbackController({ ...deps, recorder }, callbacks),
+    createApprovalCallbackController({ ...deps, recorder, told: context.memory.told }, questions),
+    createProbeController({ ...deps, probed: context.memory.probed, enqueue: again.push }, probes),
+    tasks,
+  ]
 }

@@ -1,5 +1,5 @@
 // What the task controller remembers about tasks between two looks. Rebuilt from the store at each start.
-import type { ProbedAttempts } from './probed.ts'
+import type { ProbedAttempts, ToldApprovals } from './parked.ts'
 import type { Scheduler } from './scheduler.ts'
 import { createWaiters, type Waiters } from './waiters.ts'
 
@@ -11,6 +11,8 @@ export type TaskMemory = {
   changedParents: Set<string>
   /** Parked tasks that wait for something outside. */
   probed: ProbedAttempts
+  /** What receivers of callbacks were told that parked tasks ask for. */
+  told: Map<string, ToldApprovals>
   /** Forgets everything about a deleted task. */
   forget(key: string): void
   reset(): void
@@ -20,15 +22,18 @@ export function createTaskMemory(scheduler: Scheduler): TaskMemory {
   const waiters = createWaiters()
   const changedParents = new Set<string>()
   const probed: ProbedAttempts = new Map()
+  const told = new Map<string, ToldApprovals>()
   return {
     scheduler,
     waiters,
     changedParents,
     probed,
+    told,
     forget(key) {
       waiters.leave(key)
       changedParents.delete(key)
       probed.delete(key)
+      told.delete(key)
       scheduler.release(key)
     },
     reset() {

@@ -8,7 +8,7 @@ import type { Reconciled } from '../engine/controller.ts'
 import { updateChildTasks } from './children.ts'
 import { attemptOf, keyOf, type TaskContext } from './context.ts'
 import { stopAttempt } from './finish.ts'
-import { findProbed } from './probed.ts'
+import { findProbed } from './parked.ts'
 
 type TasksWait = Extract<ParkWait, { kind: 'tasks' }>
 
@@ -77,6 +77,7 @@ export async function restTask(
   { lookAgainMs, isProbed }: Extract<TaskDecision, { action: 'rest' }>,
 ): Promise<Reconciled> {
   if (isProbed) context.probe(keyOf(task))
+  if (task.spec.webhookURL !== undefined) context.tellApprovals(keyOf(task))
   await updateChildTasks(context, task)
   return lookAgainMs === undefined ? undefined : { requeueAfterMs: Math.max(0, lookAgainMs) }
 }

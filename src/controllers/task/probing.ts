@@ -8,7 +8,7 @@ import { probeDelayMs } from '../../rules/probe-pace.ts'
 import { type Controller, defineController, type Enqueue, type Reconciled, type Source } from '../engine/controller.ts'
 import { parseKey } from '../engine/key.ts'
 import { attemptOf } from './context.ts'
-import { findProbed, type Probed, type ProbedAttempts } from './probed.ts'
+import { findProbed, type Probed, type ProbedAttempts } from './parked.ts'
 import type { TaskControllerDeps } from './settings.ts'
 
 type ProbeWait = Extract<ParkWait, { kind: 'probe' }>

@@ -6,6 +6,7 @@ import type { Task } from '../../contract/resources/task.ts'
 import { isSvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Orchestration, TaskRequest } from '../../ports/orchestration.ts'
+import { isParked } from '../../rules/parking.ts'
 import type { Tool, ToolOutcome } from '../tool.ts'
 import { failTool } from '../tool-error.ts'
 
@@ -67,8 +68,25 @@ function describeCreated(task: Task): ToolOutcome {
   return { success: true, data: { name, namespace, phase: task.status?.phase ?? 'Pending', message } }
 }
 
-/** The current state of a task. */
-export function describeState(task: Task): Record<string, unknown> {
+const howToAnswer =
+  'A person answers, over REST or at the command line (approvals approve ID, approvals decline ID); no tool can.'
+
+async function describeQuestions(orchestration: Orchestration, task: Task): Promise<object> {
+  if (!isParked(task)) return {}
+  const questions = await orchestration.listQuestions(task)
+  if (questions.length === 0) return {}
+  const asked = questions.map(({ id, agentName, tool, arguments: args, message, expiresAt }) =>
+    omitAbsent({ id, agent: agentName, tool, arguments: args, message, expiresAt }),
+  )
+  return { waitsForApproval: asked, howToAnswer }
+}
+
+/** The current state of a task, with what it asks people for. */
+export async function describeTask(orchestration: Orchestration, task: Task): Promise<Record<string, unknown>> {
+  return { ...describeState(task), ...(await describeQuestions(orchestration, task)) }
+}
+
+function describeState(task: Task): Record<string, unknown> {
   const { name, namespace } = task.metadata
   const { phase = 'Pending', message, startTime, completionTime, conditions } = task.status ?? {}
   const end = completionTime === undefined ? undefined : Date.parse(completionTime)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Task } from '../../contract/resources/task.ts'
 import type { Orchestration } from '../../ports/orchestration.ts'
-import { waitForTask } from './tasks.ts'
+import { checkTaskProgress, waitForTask } from './tasks.ts'
 
 /** How long the tool would wait for a task that runs on, and what it answers then. */
 async function ask(args: Record<string, unknown>, toolTimeoutMs: number) {
@@ -33,5 +33,37 @@ describe('wait_for_task', () => {
     expect(outcome).toMatchObject({ success: true, data: { phase: 'Running', elapsed: '59s' } })
     expect((await ask({ timeout: 60 }, 1500)).waits).toEqual([500])
     expect((await ask({ timeout: 60 }, 200)).waits).toEqual([0])
+  })
+})
+
+describe('check_task_progress', () => {
+  const parked = {
+    metadata: { name: 'asks', namespace: 'default' },
+    status: { phase: 'Running', conditions: [{ type: 'Parked', status: 'True', reason: 'WaitingForApproval' }] },
+  } as Task
+  const question = {
+    id: 'appr-1',
+    agentName: 'cleaner',
+    tool: 'delete_agent',
+    arguments: { name: 'helper' },
+    message: 'May I?',
+    expiresAt: '2030-01-02T00:00:00Z',
+  }
+
+  it.each([
+    [parked, [question], true],
+    [parked, [], false],
+    [{ ...parked, status: { phase: 'Running' } } as Task, [question], false],
+  ])('shows what a parked task asks people for, and that no tool can answer: %#', async (task, questions, isShown) => {
+    const orchestration = {
+      getTask: async () => task,
+      listQuestions: async () => questions,
+    } as unknown as Orchestration
+    const context = { orchestration, toolTimeoutMs: 1000, clock: { now: () => new Date() } }
+    const outcome = await checkTaskProgress.invoke({ name: 'asks' }, context, new AbortController().signal)
+    const { agentName: agent, ...rest } = question
+    const shown = { waitsForApproval: [{ ...rest, agent }], howToAnswer: expect.stringContaining('A person answers') }
+    if (isShown) expect(outcome).toMatchObject({ data: shown })
+    else expect(outcome).not.toHaveProperty('data.waitsForApproval')
   })
 })

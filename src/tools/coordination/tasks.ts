@@ -4,7 +4,7 @@ import { formatDuration } from '../../contract/duration.ts'
 import { isTerminalPhase, taskPhases } from '../../contract/resources/task.ts'
 import { defineTool } from '../tool.ts'
 import { failTool } from '../tool-error.ts'
-import { type CoordinationContext, describeState, namespace, taskName } from './coordination-tool.ts'
+import { type CoordinationContext, describeTask, namespace, taskName } from './coordination-tool.ts'
 
 export const listTasks = defineTool({
   name: 'list_tasks',
@@ -41,11 +41,11 @@ export const listTasks = defineTool({
 
 export const checkTaskProgress = defineTool({
   name: 'check_task_progress',
-  description: 'Tells the phase and the status conditions of a task.',
+  description: 'Tells the phase and the status conditions of a task, and what it asks people for.',
   parameters: z.strictObject({ name: taskName, namespace }),
   repeatable: true,
   async run(args, { orchestration }: CoordinationContext) {
-    return { success: true, data: describeState(await orchestration.getTask(args)) }
+    return { success: true, data: await describeTask(orchestration, await orchestration.getTask(args)) }
   },
 })
 
@@ -68,7 +68,7 @@ export const waitForTask = defineTool({
     const patience = Math.max(0, Math.min(Math.min(args.timeout, longestWait) * 1000, toolTimeoutMs - marginMs))
     const task = await orchestration.waitForTask(args, patience, signal)
     const elapsed = `${Math.round((clock.now().getTime() - started) / 100) / 10}s`
-    const state = describeState(task)
+    const state = await describeTask(orchestration, task)
     const isOver = isTerminalPhase(task.status?.phase)
     const message = isOver ? state.message : `still ${String(state.phase)}: ${String(state.message)}`
     return { success: true, data: { ...state, message, elapsed } }

@@ -21,7 +21,7 @@ export type OrchestrationDeps = UsecaseDeps & {
 
 export type TaskVerbs = Pick<
   Orchestration,
-  'createTask' | 'getTask' | 'readOutput' | 'waitForTask' | 'cancelTask' | 'listTasks'
+  'createTask' | 'getTask' | 'listQuestions' | 'readOutput' | 'waitForTask' | 'cancelTask' | 'listTasks'
 > & {
   /** What was created, in order. */
   created: readonly ResourceKey[]
@@ -31,6 +31,7 @@ const nameAttempts = 5
 /** Lists are sorted by name, so the newest tasks are found by reading the whole namespace, up to this many pages. */
 const listPage = 500
 const listPages = 40
+const shownQuestions = 20
 /** A character has at most four bytes in UTF-8. */
 const longestCharacter = 4
 
@@ -91,6 +92,11 @@ export function createTaskVerbs(deps: OrchestrationDeps, scope: OrchestrationSco
     created,
     createTask,
     getTask: async (named) => getTask(locate(scope, named)),
+    async listQuestions({ metadata: { namespace, name, uid } }) {
+      const query = { namespaces: [namespace], taskName: name, status: 'pending' as const, limit: shownQuestions }
+      const asked = await deps.ports.records.approvals.list(query)
+      return asked.filter(({ taskUid }) => taskUid === uid)
+    },
     async readOutput(named, limit) {
       const key = locate(scope, named)
       try {

@@ -1,4 +1,4 @@
-// What is known of the parked attempts that wait for something outside. A service that starts asks anew.
+// What is known of parked tasks beside what is stored. A service that starts asks and tells anew.
 import type { AttemptKey } from '../../ports/workloads.ts'
 
 export type Probed = AttemptKey & {
@@ -17,3 +17,8 @@ export function findProbed(probed: ProbedAttempts, key: string, { taskUid, attem
   const known = probed.get(key)
   return known?.taskUid === taskUid && known.attempt === attempt ? known : undefined
 }
+
+type Told = { tries: number; nextAt: number; isDelivered: boolean }
+
+/** What the receiver of callbacks was told of, by id of the approval. */
+export type ToldApprovals = Map<string, Told>
