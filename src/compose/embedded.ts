@@ -22,6 +22,7 @@ import type { Ports } from '../ports/index.ts'
 import { isLoopback } from '../service/addresses.ts'
 import { type Closing, createClosing } from '../service/closing.ts'
 import { openCheckouts, openReach, openRepositoryFolders } from './checkouts.ts'
+import { openCodeHosts } from './code-hosts.ts'
 import { ensureDefaultProvider } from './default-provider.ts'
 import { defaultConcurrency, openLocalWork } from './embedded-work.ts'
 import type { OpenedMode } from './mode.ts'
@@ -72,6 +73,7 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
     leadership,
     egress,
     repositoryFolders: openRepositoryFolders(config, checkouts),
+    codeHosts: openCodeHosts(config, { egress, policy: reach.policy }),
     clock,
     ids,
     health: [{ name: 'store', check: database.check }],

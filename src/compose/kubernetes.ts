@@ -29,6 +29,7 @@ import { createClusterHealth } from '../service/cluster-health.ts'
 import { bindTerm } from '../service/term.ts'
 import { carryWorkspace } from '../tools/workspace/carried-workspace.ts'
 import { openCheckouts, openReach, openRepositoryFolders } from './checkouts.ts'
+import { openCodeHosts } from './code-hosts.ts'
 import { agentImagePath, listAgentImages, openClusterWork, sandboxesOf } from './kubernetes-work.ts'
 import type { OpenedMode } from './mode.ts'
 import { choosePlans } from './plan-store.ts'
@@ -87,6 +88,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
     leadership: term.leadership,
     egress,
     repositoryFolders: openRepositoryFolders(config, checkouts),
+    codeHosts: openCodeHosts(config, { egress, policy: reach.policy }),
     clock,
     ids,
     health: [health, createClusterHealth({ listStale: resources.listStale, clock })],

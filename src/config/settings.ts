@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { Setting } from './fields.ts'
 import { chatSettings } from './settings/chat.ts'
+import { codehostSettings } from './settings/codehost.ts'
 import { gitSettings } from './settings/git.ts'
 import { callerSettings, contextTokenSettings, oidcSettings } from './settings/identity.ts'
 import { kubernetesSettings } from './settings/kubernetes.ts'
@@ -20,6 +21,7 @@ const groups = {
   'Storage and retention': storageSettings,
   Tasks: tasksSettings,
   Git: gitSettings,
+  'Code host': codehostSettings,
   Tools: toolsSettings,
   Chat: chatSettings,
   Proxies: proxiesSettings,
@@ -35,6 +37,7 @@ export const settings = {
   ...storageSettings,
   ...tasksSettings,
   ...gitSettings,
+  ...codehostSettings,
   ...toolsSettings,
   ...chatSettings,
   ...proxiesSettings,

@@ -5,6 +5,7 @@ import type { Audit } from './audit.ts'
 import type { Budgets } from './budgets.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import type { Clock, Ids } from './clock.ts'
+import type { CodeHosts } from './code-host.ts'
 import type { ConfigMaps } from './configmaps.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { Egress } from './egress.ts'
@@ -90,6 +91,7 @@ export type Ports = {
   repositoryFolders?: RepositoryFolders
   /** Absent: parked tasks cannot wait for anything outside. */
   probes?: Probes
+  codeHosts: CodeHosts
   clock: Clock
   ids: Ids
   health: HealthCheck[]

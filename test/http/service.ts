@@ -28,6 +28,7 @@ import type { HttpSettings } from '../../src/http/deps.ts'
 import { createLog, type LogLevel } from '../../src/observability/log.ts'
 import { createMetrics, type Metrics } from '../../src/observability/metrics.ts'
 import type { Ids } from '../../src/ports/clock.ts'
+import type { CodeHosts } from '../../src/ports/code-host.ts'
 import type { ConfigMaps } from '../../src/ports/configmaps.ts'
 import type { Egress } from '../../src/ports/egress.ts'
 import type { Authorizer } from '../../src/ports/identity.ts'
@@ -57,6 +58,8 @@ export type ServiceOptions = {
   logLevel?: LogLevel
   /** How many changes are remembered for watches. */
   ring?: RingLimits
+  /** Absent: every call of it fails. */
+  codeHosts?: CodeHosts
   /** Runs the code of workers in pods. */
   sandbox?: Sandbox
   /** Absent: the service's own. */
@@ -67,6 +70,12 @@ export type ServiceOptions = {
 
 function absent<T>(what: string): T {
   return new Proxy({}, { get: () => () => Promise.reject(new Error(`${what} plays no part in these tests`)) }) as T
+}
+
+const absentCodeHosts: CodeHosts = {
+  ...absent<CodeHosts>('the code host'),
+  hosts: ['github.com'],
+  open: () => absent('the code host'),
 }
 
 async function openPorts(options: ServiceOptions) {
@@ -98,6 +107,7 @@ async function openPorts(options: ServiceOptions) {
     scratch: createScratch({ root: join(folder, 'scratch'), clock }),
     leadership: absent('leadership'),
     egress: options.egress ?? absent('egress'),
+    codeHosts: options.codeHosts ?? absentCodeHosts,
     clock,
     ids,
     health: options.health ?? [{ name: 'store', check: async () => {} }],
