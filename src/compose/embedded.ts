@@ -92,6 +92,7 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
       { name: 'git repositories', run: checkouts.clean },
     ],
     idempotencyKey: keys.derive('idempotency')[0]?.key ?? Buffer.alloc(0),
+    markerKeys: keys.derive('review markers').map(({ key }) => key),
     metrics,
     owner: options.owner,
     ownerSecret: environmentSecret,

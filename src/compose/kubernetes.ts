@@ -1,5 +1,6 @@
 // Kubernetes mode: custom resources, Jobs and Secrets on a cluster, records in PostgreSQL. Opens what the rest works
 // with.
+import { createHmac } from 'node:crypto'
 import { hostname } from 'node:os'
 import { connectFromKubeconfig, connectFromPod } from '../adapters/kubernetes/api/connection.ts'
 import { createKubernetesApi, type KubernetesApi } from '../adapters/kubernetes/api.ts'
@@ -95,6 +96,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
     close: closing.run,
   }
   const controllerUrl = config.controllerUrl ?? `http://svc.${operatorNamespace}.svc:${config.port}`
+  const replicaKey = await ensureReplicaKey({ api, namespace: operatorNamespace, name: replicaKeyName })
   return {
     ports,
     owners: records.owners,
@@ -103,7 +105,8 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
       { name: 'git repositories', run: checkouts.clean },
     ],
     sweepWorkloads: strays.sweep,
-    idempotencyKey: await ensureReplicaKey({ api, namespace: operatorNamespace, name: replicaKeyName }),
+    idempotencyKey: replicaKey,
+    markerKeys: [createHmac('sha256', replicaKey).update('review markers').digest()],
     metrics: { clusterRequests: api.countRequests, staleKinds: () => resources.listStale().length },
     allowDemoProvider: false,
     ownNamespace: operatorNamespace,

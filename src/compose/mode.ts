@@ -18,6 +18,8 @@ export type OpenedMode = {
   sweepWorkloads?(signal: AbortSignal): Promise<number>
   /** Key for hashing idempotency keys; the same across restarts and replicas. */
   idempotencyKey: Uint8Array
+  /** Sign the markers of reviews where no key is configured; the newest first. */
+  markerKeys: readonly Uint8Array[]
   metrics: MetricSources
   /** Absent when another system decides permissions. */
   owner?: OwnerToken

@@ -29,6 +29,7 @@ import type { Logger } from '../observability/log.ts'
 import { createMetrics, type Metrics } from '../observability/metrics.ts'
 import type { Traces } from '../observability/traces.ts'
 import type { Ports } from '../ports/index.ts'
+import type { Probe } from '../ports/probes.ts'
 import type { ResourceReader } from '../ports/resources.ts'
 import { createProxies, type Proxies, tryProvider } from '../proxy/index.ts'
 import { createOwnAddresses, type Listening, urlOf, workerUrlOf } from '../service/addresses.ts'
@@ -37,7 +38,9 @@ import { watchIdleness } from '../service/idle-exit.ts'
 import { openTls } from '../service/tls.ts'
 import { listMcpTools } from '../tools/custom/mcp/list-tools.ts'
 import {
+  askForChecks,
   type BudgetLedger,
+  checksProbe,
   createBudgetLedger,
   createBuiltinTools,
   createTaskBudgets,
@@ -49,7 +52,7 @@ import { countUsage, listPriced } from './counted-usage.ts'
 import { propagationOf, withIdentity } from './identity.ts'
 import type { OpenedMode } from './mode.ts'
 import { readProxySettings } from './proxy-settings.ts'
-import { checkoutLimitsOf, defaultLimitsOf, readChatSettings } from './settings.ts'
+import { checkoutLimitsOf, defaultLimitsOf, readChatSettings, reviewMarkersOf } from './settings.ts'
 import { openTraces } from './traces.ts'
 import { readWebhookSettings } from './webhook-settings.ts'
 
@@ -187,6 +190,7 @@ function composeHttp(
     audit: { level: config.auditLevel, report: tellAuditFailure(log) },
     contextMode: config.contextTokenAuthzMode,
     propagation,
+    reviewMarkers: reviewMarkersOf(config, mode),
     idempotencyKey: mode.idempotencyKey,
     ownerSecret: mode.ownerSecret,
   }
@@ -236,7 +240,10 @@ function composeControllers(
   const trialSettings = { allowNetworks: config.allowNetwork, ownAddresses }
   const search = searchOf(config)
   const propagation = propagationOf(config)
-  const deps = { ...ports, log: log.child({ name: 'controllers' }) }
+  const settings = { reviewMarkers: reviewMarkersOf(config, mode) }
+  const askChecks: Probe = (asked, signal) => askForChecks({ ports, settings }, asked, signal)
+  const probes = { ...ports.probes, [checksProbe]: askChecks }
+  const deps = { ...ports, probes, log: log.child({ name: 'controllers' }) }
   return [
     ...createTaskControllers({
       ...deps,

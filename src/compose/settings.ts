@@ -1,4 +1,6 @@
 // Settings of chat and of tasks, from the configuration.
+
+import type { ReviewMarkerSettings } from '../catalog/marker-keys.ts'
 import type { Config } from '../config/load.ts'
 import { parseDuration } from '../contract/duration.ts'
 import { parseQuantity } from '../contract/quantity.ts'
@@ -44,5 +46,17 @@ export function readChatSettings(config: Config, ownNamespace: string | undefine
     blockedNamespaces: [
       ...new Set([...defaultChatSettings.blockedNamespaces, ...(ownNamespace ? [ownNamespace] : [])]),
     ],
+  }
+}
+
+export function reviewMarkersOf(
+  config: Config,
+  { markerKeys }: { markerKeys: readonly Uint8Array[] },
+): ReviewMarkerSettings {
+  return {
+    secret: config.prReviewMarkerSecret,
+    previousSecrets: config.prReviewMarkerPreviousSecrets,
+    trustedAuthor: config.prReviewMarkerTrustedAuthor,
+    installation: markerKeys,
   }
 }

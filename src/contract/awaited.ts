@@ -6,20 +6,10 @@ import type { Kind } from './resources/index.ts'
 export const awaitedCapabilities = {
   executionWorkspaces: 'execution workspaces',
   mcpActors: 'MCP tools on actors',
-  codehost: 'the code host',
   scans: 'repository scans',
 } as const
 /** A part of the service that does not exist yet. */
 export type AwaitedCapability = keyof typeof awaitedCapabilities
-
-/** Tools that will come with a capability; their names are reserved already. */
-export const awaitedTools = {
-  codehost: [
-    ...['create_pull_request', 'check_pull_request_ci', 'list_pull_requests', 'check_pr_review_marker'],
-    ...['merge_pull_request', 'auto_merge_pull_request', 'review_pull_request', 'post_review_comment'],
-    ...['list_issues', 'get_issue', 'comment_on_issue'],
-  ],
-} as const satisfies Partial<Record<AwaitedCapability, readonly string[]>>
 
 /** A field that has no effect until such a part exists. */
 export type AwaitedField = {
@@ -37,12 +27,6 @@ export type AwaitedField = {
 
 const scheduledTask = 'a scheduled task of type ai can look at a public repository in the meantime'
 
-function listTools(kind: Kind, path: string): AwaitedField[] {
-  return (Object.keys(awaitedTools) as (keyof typeof awaitedTools)[]).map((capability) => {
-    return { kind, path, values: awaitedTools[capability], capability, instead: 'remove the tool from the list' }
-  })
-}
-
 /** All refusals of capabilities that do not exist yet. */
 export const awaitedFields: readonly AwaitedField[] = [
   {
@@ -53,8 +37,6 @@ export const awaitedFields: readonly AwaitedField[] = [
     capability: 'executionWorkspaces',
     instead: 'leave it out: each attempt has a scratch folder of its own',
   },
-  ...listTools('Task', 'ai.tools[]'),
-  ...listTools('Agent', 'tools[].name'),
   { kind: 'Tool', path: 'mcp.actor', capability: 'mcpActors', instead: 'name the address of the server (mcp.url)' },
   { kind: 'RepositoryScan', path: '', capability: 'scans', instead: scheduledTask },
 ]

@@ -8,12 +8,34 @@ import type { Approval } from './approvals.ts'
 export type OrchestratedName = { name: string; namespace?: string | undefined }
 
 /** A task as a tool requests it; the spec has the contract's shape and is validated like any other. */
-export type TaskRequest = { namespace?: string | undefined; spec: Record<string, unknown> }
+export type TaskRequest = {
+  namespace?: string | undefined
+  spec: Record<string, unknown>
+  /** Annotations of the service's own. */
+  notes?: Record<string, string>
+}
+
+/** The review of a repository's pull requests, again and again. */
+export type PrMonitorRequest = {
+  name: string
+  repoUrl: string
+  schedule: string
+  agent: string
+  namespace?: string | undefined
+  provider?: string | undefined
+  secret?: string | undefined
+  /** How many pull requests are listed at once, 1..100. */
+  perPage: number
+  event: 'COMMENT' | 'APPROVE' | 'REQUEST_CHANGES'
+  prompt?: string | undefined
+}
 
 /** Every method may throw Forbidden (rights, blocked namespaces), or InvalidRequest listing every problem. */
 export interface Orchestration {
   /** Creates a task under a unique name. TooManyRequests when the orchestrator has created its share. */
   createTask(request: TaskRequest): Promise<Task>
+  /** A scheduled task. InvalidRequest names the field that is wrong. */
+  createPrMonitor(request: PrMonitorRequest): Promise<Task>
   /** NotFound, with the names that might be meant. */
   getTask(key: OrchestratedName): Promise<Task>
   /** What the task asks people for, and nobody has answered yet. */

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { apiVersion, type OwnerReference } from '../contract/resources/metadata.ts'
 import type { Task, TaskSpec } from '../contract/resources/task.ts'
 import { callerAnnotationKeys } from './caller-identity.ts'
+import { monitorAnnotation } from './code-host-tools.ts'
 import { inheritStamp } from './stamp.ts'
 
 export const parentLabel = 'svc.ai/parent-task'
@@ -57,7 +58,8 @@ type RunDraft = {
 /** The child task of one tick. */
 export function makeScheduledRun(parent: Task, tick: Date): RunDraft {
   const { namespace, name, labels, annotations } = parent.metadata
-  const callers = Object.entries(annotations ?? {}).filter(([key]) => callerAnnotationKeys.includes(key))
+  const kept = [...callerAnnotationKeys, monitorAnnotation]
+  const callers = Object.entries(annotations ?? {}).filter(([key]) => kept.includes(key))
   return {
     metadata: {
       namespace,

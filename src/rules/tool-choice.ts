@@ -1,7 +1,7 @@
 // Which tools an ai task has: the built-in ones, its agent's and its own.
-import { awaitedTools } from '../contract/awaited.ts'
 import type { Agent } from '../contract/resources/agent.ts'
 import type { Task } from '../contract/resources/task.ts'
+import { isPrMonitor, issueTools, pullRequestTools } from './code-host-tools.ts'
 
 /** Tools of every worker (BUILT-001). Naming one changes nothing; an agent can switch one off. */
 export const builtInTools = ['web_search', 'code_exec', 'file_read', 'web_fetch', 'file_write'] as const
@@ -22,7 +22,8 @@ const serviceTools = new Set<string>([
   'skill_read',
   ...coordinationTools,
   ...memoryTools,
-  ...Object.values(awaitedTools).flat(),
+  ...pullRequestTools,
+  ...issueTools,
 ])
 
 export function isServiceTool(name: string): boolean {
@@ -38,8 +39,12 @@ type ToolNames = {
   custom: CustomTool[]
 }
 
-/** The union of the agent's and the task's tools; `enabled: false` on the agent switches one off. */
+/**
+ * The union of the agent's and the task's tools; `enabled: false` on the agent switches one off. A monitor of pull requests reads
+ * what strangers wrote, and has nothing but the tools for that.
+ */
 export function chooseTools(task: Task, agent: Agent | undefined): ToolNames {
+  if (isPrMonitor(task)) return { builtIn: [], custom: [] }
   const off = new Set((agent?.spec.tools ?? []).filter((tool) => !tool.enabled).map((tool) => tool.name))
   const own = (task.spec.ai?.tools ?? []).map((name) => ({ name, namespace: task.metadata.namespace }))
   const home = agent?.metadata.namespace ?? ''

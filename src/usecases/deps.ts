@@ -1,4 +1,5 @@
 // What the use cases need.
+import type { ReviewMarkerSettings } from '../catalog/marker-keys.ts'
 import type { BuiltinTool } from '../contract/api/tools.ts'
 import type { Ports } from '../ports/index.ts'
 import type { ResourceKey } from '../ports/resources.ts'
@@ -37,6 +38,8 @@ export type UsecaseSettings = {
   chat?: Partial<ChatSettings>
   /** `--codehost-hosts`, lower-case. Absent: github.com. */
   codeHosts?: readonly string[]
+  /** Absent: reviews cannot be marked, and so are not posted. */
+  reviewMarkers?: ReviewMarkerSettings
   /** Key for hashing stored idempotency keys (HTTP-035); at least 16 bytes. */
   idempotencyKey: Uint8Array
 }

@@ -15,6 +15,7 @@ import { createTaskBudgets } from './budgets/task-budgets.ts'
 import { type ChatUsecases, createChatUsecases } from './chat/chat.ts'
 import { auditForChat } from './chat-audit.ts'
 import { codeHostsOf } from './code-hosts.ts'
+import { createWorkerCodeHost, type WorkerCodeHost } from './codehost/code-host-tools.ts'
 import { type ConfigMapUsecases, createConfigMapUsecases } from './configmaps.ts'
 import { type ChildrenUsecases, createChildrenUsecases } from './coordination/children.ts'
 import { createDelegation, type DelegationUsecases } from './coordination/delegate.ts'
@@ -61,6 +62,8 @@ import { createWorkerToolTokens, type WorkerToolTokens } from './worker/tool-tok
 export { type BudgetLedger, createBudgetLedger } from './budgets/ledger.ts'
 export { createTaskBudgets } from './budgets/task-budgets.ts'
 export { createBuiltinTools } from './builtin-tools.ts'
+export { askForChecks } from './codehost/code-host-tools.ts'
+export { checksProbe } from './codehost/pull-request-tools.ts'
 export type { DeliveryUsecases } from './deliveries/deliveries.ts'
 export type { UsecaseDeps, UsecaseSettings } from './deps.ts'
 
@@ -113,6 +116,7 @@ export type Usecases = {
     DelegationUsecases &
     WorkerApprovals &
     WorkerMemory &
+    WorkerCodeHost &
     ChildrenUsecases &
     WorkerCodeRuns
 }
@@ -173,6 +177,7 @@ export function createUsecases(given: UsecaseDeps): Usecases {
       ...createDelegation(deps),
       ...createWorkerApprovals(deps),
       ...createWorkerMemory(deps),
+      ...createWorkerCodeHost(deps),
       ...createChildrenUsecases(deps),
       ...createWorkerCodeRuns(deps),
     },

@@ -19,6 +19,7 @@ import type { WorkerApi } from './api.ts'
 import { uploadArtifacts, uploadRejected } from './artifacts.ts'
 import { type CallReports, createCallReports } from './call-reports.ts'
 import { createRunSaver, loadRun, type SaveRun } from './checkpoint.ts'
+import { joinCodeHost } from './code-host.ts'
 import { openConversation } from './conversation.ts'
 import { joinFamily, openCoordination, openInbox } from './coordination.ts'
 import type { WorkerDeps } from './deps.ts'
@@ -113,7 +114,7 @@ function createHost(assignment: WorkAssignment, deps: WorkerDeps, { api, log, li
       files: assignment.task.files,
     },
   })
-  const remembering = joinMemory(host, assignment, api.memory)
+  const remembering = joinCodeHost(joinMemory(host, assignment, api.memory), assignment, api.codeHost)
   return joinFamily(remembering, assignment, { api: api.coordination, redact })
 }
 

@@ -1,6 +1,7 @@
 // The worker API from the worker's side: every call is for its own task, and repeated until the service accepts it.
 import { createClient } from '../client/client.ts'
 import type { WorkAssignment } from '../contract/api/assignment.ts'
+import { callCodeHost } from '../contract/api/code-host-tools.ts'
 import { type CodeAvailability, type CodeOutcome, type CodeRun, checkCode, runCode } from '../contract/api/code-runs.ts'
 import * as routes from '../contract/api/internal.ts'
 import { proposeForTask, recallForTask } from '../contract/api/memory-tools.ts'
@@ -12,6 +13,7 @@ import { type ErrorReason, isSvcError } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Coordination } from '../ports/coordination.ts'
 import type { ResourceKey } from '../ports/resources.ts'
+import type { TaskCodeHost } from '../ports/task-code-host.ts'
 import type { TaskMemory } from '../ports/task-memory.ts'
 import type { TranscriptSearch } from '../ports/transcript-search.ts'
 import { createCoordinationApi } from './coordination-api.ts'
@@ -23,6 +25,8 @@ export interface WorkerApi {
   transcripts: TranscriptSearch
   coordination: Coordination
   memory: TaskMemory
+  /** Sent once, because most calls must not be made twice. */
+  codeHost: TaskCodeHost
   /** What the task waits for once this attempt has ended. */
   park(waits: ParkWait[]): Promise<void>
   /**
@@ -137,6 +141,12 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
       recall: (args) => call((signal) => client.call(recallForTask, { params, body: { args }, signal })),
       propose: (named, args) =>
         call((signal) => client.call(proposeForTask, { params, body: { call: named, args }, signal })),
+    },
+    codeHost: {
+      call: (body) => {
+        const signal = AbortSignal.any([options.signal, AbortSignal.timeout(uploadTimeoutMs)])
+        return client.call(callCodeHost, { params, body, signal })
+      },
     },
     park: (waits) => call((signal) => client.call(parkTask, { params, body: { waits }, signal })),
     appendLogs: (text) =>

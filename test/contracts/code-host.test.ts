@@ -58,7 +58,7 @@ describe('a repository', () => {
     expect(server.seen.every(({ login }) => login === 'writer')).toBe(true)
   })
 
-  it('is found under another host only when that is one of the hosts', () => {
+  it('is found under another host only when that is one of the hosts [NAME-010]', () => {
     const elsewhere = { ...repository, host: 'ghe.example.com' }
     expect(() => openHosts().open(elsewhere, { readCredentials: async () => undefined })).toThrow('is no host of')
     const hosts = createCodeHosts({

@@ -24,8 +24,6 @@ const inWorkspace = (workspace: object) => ({ ...agentTask, execution: { workspa
 
 describe('a field that waits for a capability', () => {
   it.each([
-    ['tasks', aiTask('a', { ai: { tools: ['list_issues'] } }), 'spec.ai.tools[0]', 'the code host'],
-    ['agents', { name: 'a', spec: { tools: [{ name: 'get_issue' }] } }, 'spec.tools[0].name', 'the code host'],
     [
       'tools',
       { name: 'a', spec: { description: 'd', mcp: { actor: { templateRef: { name: 't' } } } } },
@@ -51,11 +49,10 @@ describe('a field that waits for a capability', () => {
 
   it('does not hold back a change of an object that was stored with it', async () => {
     const key = { namespace: 'default', name: 'old' }
-    const tools = [{ name: 'list_issues' }]
-    await service.ports.resources.create('Agent', { metadata: key, spec: { tools } } as never)
-    const put = (spec: object) => service.call('PUT /api/v1/agents/old', { payload: { spec } })
-    expect((await put({ tools, ttlAfterLastTask: '1h' })).statusCode).toBe(200)
-    expect((await put({ tools: [...tools, { name: 'get_issue' }] })).statusCode).toBe(400)
+    const mcp = { actor: { templateRef: { name: 't' } } }
+    await service.ports.resources.create('Tool', { metadata: key, spec: { description: 'd', mcp } } as never)
+    const payload = { spec: { description: 'another', mcp } }
+    expect((await service.call('PUT /api/v1/tools/old', { payload })).statusCode).toBe(200)
   })
 })
 

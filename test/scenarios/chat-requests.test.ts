@@ -317,11 +317,6 @@ describe('management tools', () => {
       expect(String(result.error)).toMatch(/secretRef/i)
     }
   })
-
-  it('answer for monitors that there are none yet', async () => {
-    const args = { name: 'prs', repo_url: 'https://github.com/a/b', schedule: '0 * * * *', agent_ref: 'x' }
-    expect(await useTool('create a monitor', 'create_pr_monitor', args)).toMatchObject({ errorType: 'not_configured' })
-  })
 })
 
 describe('core tools', () => {

@@ -196,6 +196,11 @@ export const WorkAssignment = z.object({
     AssignedCoordination.optional(),
     'Present: the agent coordinates, and its model has the tools for it.',
   ),
+  codeHostTools: field(
+    z.array(z.string()).optional(),
+    'Tools of the code host that the model may call. Absent: none.',
+    ['list_pull_requests'],
+  ),
   memories: field(
     z
       .array(

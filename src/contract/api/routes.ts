@@ -6,6 +6,7 @@ import * as audit from './audit.ts'
 import * as auth from './auth.ts'
 import * as budgets from './budgets.ts'
 import * as chat from './chat.ts'
+import * as codeHostTools from './code-host-tools.ts'
 import * as codeRuns from './code-runs.ts'
 import * as configMaps from './configmaps.ts'
 import * as coordination from './coordination.ts'
@@ -39,6 +40,7 @@ const rooms = [
   transcripts,
   memories,
   memoryTools,
+  codeHostTools,
   memoryProposals,
   monitors,
   chat,

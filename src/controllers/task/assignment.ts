@@ -10,6 +10,7 @@ import type { Agent } from '../../contract/resources/agent.ts'
 import type { ResourceRequirements } from '../../contract/resources/execution.ts'
 import { promptOf, type Task } from '../../contract/resources/task.ts'
 import type { AttemptCheckout, WorkloadLimits, WorkloadRun, WorkloadSpec } from '../../ports/workloads.ts'
+import { listCodeHostTools } from '../../rules/code-host-tools.ts'
 import { parentOf } from '../../rules/family.ts'
 import { mostModelCalls } from '../../rules/iteration.ts'
 import { limitedAgentOf, limitIterations } from '../../rules/model-choice.ts'
@@ -139,6 +140,7 @@ async function buildAssignment(
     },
     agent: await assignAgent(deps, attempt),
     coordination: await assignCoordination(deps, attempt),
+    codeHostTools: listCodeHostTools(attempt.task, attempt.references.agent, attempt.references.builtInTools),
     ...(attempt.memories.length > 0 && { memories: attempt.memories.map(({ why: _why, ...memory }) => memory) }),
     customTools: references.customTools,
     ...(references.skills.length > 0 && { skills: references.skills }),

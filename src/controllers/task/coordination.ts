@@ -1,17 +1,19 @@
 // What a worker is told about the coordination of its agent.
 import type { AssignedCoordination, AssignedPlan } from '../../contract/api/assigned-coordination.ts'
+import { isPrMonitor } from '../../rules/code-host-tools.ts'
 import { autonomyOf } from '../../rules/iteration.ts'
 import { siblingsOf } from './context.ts'
 import type { NewAttempt } from './references.ts'
 import type { TaskControllerDeps } from './settings.ts'
 
-/** Undefined when the agent does not coordinate, and nobody coordinates the task. */
+/** Undefined when the agent does not coordinate, and nobody coordinates the task; and for a monitor of pull requests. */
 export async function assignCoordination(
   deps: Pick<TaskControllerDeps, 'records'>,
   { task, references: { agent } }: NewAttempt,
 ): Promise<AssignedCoordination | undefined> {
   const iteration = task.status?.iteration ?? 0
   const { enabled = false, approvalRequiredTools } = agent?.spec.coordination ?? {}
+  if (isPrMonitor(task)) return undefined
   if (!enabled) return siblingsOf(task) === undefined ? undefined : { iteration, coordinates: false }
   const common = { iteration, coordinates: true, ...(approvalRequiredTools && { approvalRequiredTools }) }
   const autonomy = autonomyOf(agent)

@@ -7,6 +7,7 @@ import { isSvcError } from '../../errors.ts'
 import type { ConfigMaps } from '../../ports/configmaps.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { WorkloadLimits } from '../../ports/workloads.ts'
+import { isMarkerKey } from '../../rules/marker-variables.ts'
 
 export type Environment = {
   variables: Record<string, string>
@@ -58,6 +59,7 @@ export async function resolveEnvironment(deps: EnvironmentDeps, attempt: TaskWit
   const variables: Record<string, string> = {}
   const secrets: string[] = []
   for (const variable of attempt.task.spec.env ?? []) {
+    if (isMarkerKey(variable.name)) continue
     const resolved = await resolveVariable(deps, attempt, variable)
     if (resolved === undefined) continue
     variables[variable.name] = resolved.value

@@ -1,5 +1,6 @@
 // The worker API: its credentials differ from people's, and each is valid for one task attempt (AUTH-007 to AUTH-011).
 
+import { callCodeHost } from '../../contract/api/code-host-tools.ts'
 import { checkCode, runCode } from '../../contract/api/code-runs.ts'
 import * as coordination from '../../contract/api/coordination.ts'
 import * as routes from '../../contract/api/internal.ts'
@@ -162,8 +163,16 @@ function bindCode(bind: Bind, { usecases: { worker } }: HttpDeps): void {
   })
 }
 
+/** A call goes on when its worker goes away: it may change something, and its outcome is looked for later. */
+function bindCodeHost(bind: Bind, { usecases: { worker } }: HttpDeps): void {
+  bind(callCodeHost, async ({ caller, params, body }) => {
+    return { json: await worker.callCodeHost(caller, params, body) }
+  })
+}
+
 export function bindInternalRoutes(bind: Bind, deps: HttpDeps): void {
   bindPlans(bind, deps)
+  bindCodeHost(bind, deps)
   bindInputs(bind, deps)
   bindConversation(bind, deps)
   bindRun(bind, deps)

@@ -1,7 +1,10 @@
 // Tools that start tasks.
 import { z } from 'zod'
 import { Name } from '../../contract/resources/metadata.ts'
-import { defineTool } from '../tool.ts'
+import type { Task } from '../../contract/resources/task.ts'
+import { isSvcError } from '../../errors.ts'
+import type { PrMonitorRequest } from '../../ports/orchestration.ts'
+import { defineTool, type ToolOutcome } from '../tool.ts'
 import { failTool } from '../tool-error.ts'
 import {
   type CoordinationContext,
@@ -135,25 +138,76 @@ export const createContainerTask = defineTool({
 
 export const createPrMonitor = defineTool({
   name: 'create_pr_monitor',
-  description: 'Sets up the repeated review of the pull requests of a repository.',
+  description:
+    'Sets up the repeated review of the pull requests of a repository: a scheduled task that reviews each head once.',
   parameters: z.strictObject({
     name: Name,
     repo_url: z.string().min(1).describe('Root address of the repository, without a credential'),
     schedule: z.string().min(1).describe('Cron expression'),
-    agent_ref: z.string().min(1).describe('Agent that reviews; it coordinates and is not autonomous'),
-    provider_ref: z.string().min(1).optional(),
-    gitSecretRef: z.string().min(1).optional(),
-    per_page: z.int().min(1).max(100).default(30),
-    review_event: z.enum(['COMMENT', 'APPROVE', 'REQUEST_CHANGES']).default('COMMENT'),
-    prompt: z.string().optional(),
+    agent_ref: z.string().min(1).describe('AI agent that reviews; it coordinates and is not autonomous'),
+    provider_ref: z.string().min(1).optional().describe('Provider to ask instead of the default one'),
+    gitSecretRef: z.string().min(1).optional().describe('Secret with the token of the code host'),
+    per_page: z
+      .int()
+      .default(30)
+      .transform((size) => Math.min(100, Math.max(1, size)))
+      .describe('Pull requests that are listed at once, 1 to 100'),
+    review_event: z
+      .string()
+      .default('COMMENT')
+      .transform((word) => word.toUpperCase())
+      .pipe(z.enum(['COMMENT', 'APPROVE', 'REQUEST_CHANGES'], 'must be COMMENT, APPROVE or REQUEST_CHANGES'))
+      .describe('COMMENT, APPROVE or REQUEST_CHANGES: the usual verdict'),
+    prompt: z.string().optional().describe('What to look for besides'),
     namespace,
   }),
   repeatable: false,
-  async run(_args, _context: CoordinationContext) {
-    return failTool(
-      'not_configured',
-      'this service does not watch repositories yet, so no monitor was made',
-      'Say so to the user; a scheduled create_ai_task can look at a public repository meanwhile.',
-    )
+  async run(args, { orchestration }: CoordinationContext) {
+    try {
+      return describeMonitor(args.name, await orchestration.createPrMonitor(readMonitor(args)))
+    } catch (error) {
+      if (isSvcError(error, 'TooManyRequests')) return failTool('limit_reached', error.message)
+      throw error
+    }
   },
 })
+
+type MonitorArgs = {
+  name: string
+  repo_url: string
+  schedule: string
+  agent_ref: string
+  provider_ref?: string | undefined
+  gitSecretRef?: string | undefined
+  per_page: number
+  review_event: PrMonitorRequest['event']
+  prompt?: string | undefined
+  namespace?: string | undefined
+}
+
+function readMonitor({
+  repo_url,
+  agent_ref,
+  provider_ref,
+  gitSecretRef,
+  per_page,
+  review_event,
+  ...rest
+}: MonitorArgs) {
+  return {
+    ...rest,
+    repoUrl: repo_url,
+    agent: agent_ref,
+    provider: provider_ref,
+    secret: gitSecretRef,
+    perPage: per_page,
+    event: review_event,
+  }
+}
+
+function describeMonitor(monitor: string, { metadata, spec }: Task): ToolOutcome {
+  const { name, namespace } = metadata
+  const { schedule = '' } = spec
+  const message = `Pull requests are reviewed on the schedule "${schedule}", by runs of the task ${name}`
+  return { success: true, data: { name, monitor_name: monitor, namespace, schedule, message } }
+}

@@ -5,6 +5,7 @@ import { parseOrThrow } from '../../contract/validation.ts'
 import { SvcError } from '../../errors.ts'
 import type { OrchestratedName, Orchestration } from '../../ports/orchestration.ts'
 import type { SessionUsecases } from '../sessions.ts'
+import { createMonitorVerb } from './pr-monitor.ts'
 import { locate, locateNamespace, type OrchestrationScope } from './scope.ts'
 import { createTaskVerbs, explainProblems, type OrchestrationDeps, type TaskVerbs } from './tasks.ts'
 
@@ -32,6 +33,7 @@ export function bindOrchestration(deps: Deps, given: OrchestrationScope): BoundO
   const scope = { ...given, caller: { ...given.caller, isModel: true } }
   const { caller, labels } = scope
   const { resources } = deps
+  const { createAs, ...tasks } = createTaskVerbs(deps, scope)
 
   async function create<K extends 'Agent' | 'Tool'>(kind: K, named: OrchestratedName, spec: Record<string, unknown>) {
     const { name, namespace } = locate(scope, named)
@@ -49,7 +51,8 @@ export function bindOrchestration(deps: Deps, given: OrchestrationScope): BoundO
   }
 
   return {
-    ...createTaskVerbs(deps, scope),
+    ...tasks,
+    ...createMonitorVerb(deps, scope, (request) => createAs(given.caller, request)),
     listAgents: (namespace) => list('Agent', namespace),
     listTools: (namespace) => list('Tool', namespace),
     createAgent: (named, spec) => create('Agent', named, spec),

@@ -2,7 +2,8 @@
 import { normalizeTaskBody } from '../../contract/api/task-body.ts'
 import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
-import type { Orchestration } from '../../ports/orchestration.ts'
+import type { Caller } from '../../ports/identity.ts'
+import type { Orchestration, TaskRequest } from '../../ports/orchestration.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
 import { createAlarm } from '../alarm.ts'
 import type { UsecaseDeps } from '../deps.ts'
@@ -25,6 +26,8 @@ export type TaskVerbs = Pick<
 > & {
   /** What was created, in order. */
   created: readonly ResourceKey[]
+  /** As `createTask`, with the rights of another caller: a model may not name a Secret, its person may. */
+  createAs(caller: Caller, request: TaskRequest): Promise<Task>
 }
 
 const nameAttempts = 5
@@ -39,42 +42,47 @@ const longestCharacter = 4
 function createTaskMaker(
   deps: OrchestrationDeps,
   scope: OrchestrationScope,
-): Pick<TaskVerbs, 'createTask' | 'created'> {
+): Pick<TaskVerbs, 'createTask' | 'createAs' | 'created'> {
   const created: ResourceKey[] = []
   let reserved = 0
 
-  async function create(namespace: string, spec: Record<string, unknown>, attempt = 1): Promise<Task> {
+  async function create(caller: Caller, namespace: string, request: TaskRequest, attempt = 1): Promise<Task> {
+    const { spec, notes } = request
     const body = normalizeTaskBody({ metadata: { name: scope.nameTask() }, spec })
     try {
-      return await deps.resources.create(scope.caller, 'Task', { ...body, namespace, marks: scope.labels })
+      return await deps.resources.create(caller, 'Task', {
+        ...body,
+        namespace,
+        marks: scope.labels,
+        ...(notes && { notes }),
+      })
     } catch (error) {
       if (!isSvcError(error, 'AlreadyExists') || attempt === nameAttempts) throw explainProblems(error)
-      return create(namespace, spec, attempt + 1)
+      return create(caller, namespace, request, attempt + 1)
     }
   }
 
-  return {
-    created,
-    async createTask(request) {
-      const namespace = locateNamespace(scope, request.namespace)
-      // Counted before it is created, because calls of one model answer run concurrently.
-      if (reserved >= scope.maxTasks) throw refuseMore(scope.maxTasks)
-      reserved += 1
-      try {
-        const task = await create(namespace, request.spec)
-        created.push({ namespace, name: task.metadata.name })
-        return task
-      } catch (error) {
-        reserved -= 1
-        throw explainProblems(error)
-      }
-    },
+  async function createAs(caller: Caller, request: TaskRequest): Promise<Task> {
+    const namespace = locateNamespace(scope, request.namespace)
+    // Counted before it is created, because calls of one model answer run concurrently.
+    if (reserved >= scope.maxTasks) throw refuseMore(scope.maxTasks)
+    reserved += 1
+    try {
+      const task = await create(caller, namespace, request)
+      created.push({ namespace, name: task.metadata.name })
+      return task
+    } catch (error) {
+      reserved -= 1
+      throw explainProblems(error)
+    }
   }
+
+  return { created, createAs, createTask: (request) => createAs(scope.caller, request) }
 }
 
 export function createTaskVerbs(deps: OrchestrationDeps, scope: OrchestrationScope): TaskVerbs {
   const { caller } = scope
-  const { created, createTask } = createTaskMaker(deps, scope)
+  const { created, createTask, createAs } = createTaskMaker(deps, scope)
 
   async function getTask(key: ResourceKey): Promise<Task> {
     try {
@@ -91,6 +99,7 @@ export function createTaskVerbs(deps: OrchestrationDeps, scope: OrchestrationSco
   return {
     created,
     createTask,
+    createAs,
     getTask: async (named) => getTask(locate(scope, named)),
     async listQuestions({ metadata: { namespace, name, uid } }) {
       const query = { namespaces: [namespace], taskName: name, status: 'pending' as const, limit: shownQuestions }

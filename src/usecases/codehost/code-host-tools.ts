@@ -1,0 +1,125 @@
+// Runs the tools of the code host for running tasks: which ones the task has, then which repository, then the login.
+
+import { openCodeHost } from '../../catalog/code-host-login.ts'
+import { readMarkerSettings } from '../../catalog/marker-keys.ts'
+import {
+  type CodeHostAnswer,
+  type CodeHostArguments,
+  type CodeHostCall,
+  type CodeHostTool,
+  codeHostArguments,
+} from '../../contract/api/code-host-tools.ts'
+import type { Task } from '../../contract/resources/task.ts'
+import { parseOrThrow } from '../../contract/validation.ts'
+import { isSvcError, SvcError } from '../../errors.ts'
+import { isCodeHostError } from '../../ports/code-host.ts'
+import type { WorkerIdentity } from '../../ports/identity.ts'
+import type { Probe, ProbeAnswer } from '../../ports/probes.ts'
+import { listCodeHostTools } from '../../rules/code-host-tools.ts'
+import { chooseTools } from '../../rules/tool-choice.ts'
+import type { UsecaseDeps } from '../deps.ts'
+import { requireRunningTask, type TaskPath } from '../worker/live-attempt.ts'
+import { checkPullRequestCi } from './check-tools.ts'
+import type { CodeHostContext, CodeHostResult } from './code-host-context.ts'
+import { commentOnIssue, getIssue, listIssues } from './issue-tools.ts'
+import { autoMergePullRequest, createPullRequest, listPullRequests, mergePullRequest } from './pull-request-tools.ts'
+import { checkReviewMarker, postReviewComment, reviewPullRequest } from './review-tools.ts'
+import { findScope, type ScopeRequest } from './scope.ts'
+
+type Run<T extends CodeHostTool> = (context: CodeHostContext, args: CodeHostArguments[T]) => Promise<CodeHostResult>
+
+const runs: { [T in CodeHostTool]: Run<T> } = {
+  create_pull_request: createPullRequest,
+  check_pull_request_ci: checkPullRequestCi,
+  list_pull_requests: listPullRequests,
+  check_pr_review_marker: checkReviewMarker,
+  merge_pull_request: mergePullRequest,
+  auto_merge_pull_request: autoMergePullRequest,
+  review_pull_request: reviewPullRequest,
+  post_review_comment: postReviewComment,
+  list_issues: listIssues,
+  get_issue: getIssue,
+  comment_on_issue: commentOnIssue,
+}
+
+export type WorkerCodeHost = {
+  /**
+   * Forbidden for a task other than the token's own and for an attempt that is not live. Why the tool was refused, and what the code
+   * host refused, are part of the answer.
+   */
+  callCodeHost(identity: WorkerIdentity, path: TaskPath, call: CodeHostCall): Promise<CodeHostAnswer>
+}
+
+type Deps = Pick<UsecaseDeps, 'ports'> & { settings: Pick<UsecaseDeps['settings'], 'reviewMarkers'> }
+
+/** Forbidden for a tool that the task does not have: what a worker offers its model is not taken on trust. */
+async function requireOffered({ ports }: Deps, task: Task, tool: CodeHostTool): Promise<void> {
+  const { name, namespace = task.metadata.namespace } = task.spec.agentRef ?? {}
+  const agent = name === undefined ? undefined : await ports.resources.get('Agent', { namespace, name })
+  const offered = listCodeHostTools(task, agent, chooseTools(task, agent).builtIn)
+  if (!offered.includes(tool))
+    throw new SvcError('Forbidden', `task "${task.metadata.name}" does not have the tool ${tool}`)
+}
+
+async function openContext(
+  { ports, settings }: Deps,
+  task: Task,
+  { call, scope, signal }: { call: Omit<CodeHostCall, 'args' | 'tool'>; scope: ScopeRequest; signal?: AbortSignal },
+): Promise<CodeHostContext> {
+  const { repository, secret, owner } = await findScope(ports, task, scope)
+  const host = openCodeHost(ports, { repository, secret, owner, ...(signal && { signal }) })
+  const read = () => {
+    if (settings.reviewMarkers !== undefined) return readMarkerSettings(ports, task, settings.reviewMarkers)
+    throw new SvcError('NotConfigured', 'this service has no key that marks reviews')
+  }
+  return {
+    host,
+    repository,
+    now: () => ports.clock.now(),
+    call: call.call,
+    until: call.until,
+    readHead: call.readHead,
+    markerKeys: async () => (await read()).keys,
+    trustedAuthor: async () => (await read()).trustedAuthor ?? (await host.getLogin().catch(() => undefined)),
+  }
+}
+
+async function runTool<T extends CodeHostTool>(deps: Deps, task: Task, call: CodeHostCall & { tool: T }) {
+  const { tool } = call
+  await requireOffered(deps, task, tool)
+  const args = parseOrThrow(codeHostArguments[tool], call.args, `the arguments of ${tool}`) as CodeHostArguments[T]
+  const context = await openContext(deps, task, { call, scope: args })
+  return (runs[tool] as Run<T>)(context, args)
+}
+
+export function createWorkerCodeHost(deps: Deps): WorkerCodeHost {
+  return {
+    async callCodeHost(identity, path, call) {
+      const task = await requireRunningTask(deps.ports.resources, identity, path)
+      try {
+        return await runTool(deps, task, call)
+      } catch (error) {
+        // An answer, not a failure of the service: the worker does not repeat the call.
+        if (!isSvcError(error) || error.reason === 'Internal') throw error
+        return { refused: { reason: error.reason, message: error.message } }
+      }
+    },
+  }
+}
+
+/** Whether the checks that a parked task waits for have ended; also where nobody can tell any more. */
+export async function askForChecks(
+  deps: Deps,
+  { task, args }: Parameters<Probe>[0],
+  signal: AbortSignal,
+): Promise<ProbeAnswer> {
+  try {
+    const asked = codeHostArguments.check_pull_request_ci.parse(args)
+    const context = await openContext(deps, task, { call: { call: 'probe' }, scope: asked, signal })
+    const { result } = await checkPullRequestCi(context, asked)
+    return result?.status === 'pending' || result?.status === 'no_checks' ? 'waiting' : 'arrived'
+  } catch (error) {
+    if (isCodeHostError(error, 'HeldUp') || isCodeHostError(error, 'Unreachable')) throw error
+    return 'arrived'
+  }
+}
