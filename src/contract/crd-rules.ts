@@ -211,6 +211,13 @@ const toolRules: ValidationRule[] = [
   },
 ]
 
+const skillRules: ValidationRule[] = [
+  {
+    rule: `has(self.description) && has(self.content) || (${has('source.codehost')})`,
+    message: 'description and content are required, unless source.codehost names where they are read from',
+  },
+]
+
 const monitorRules: ValidationRule[] = [
   {
     // Which hosts there are is a setting: the monitor says so once it is stored.
@@ -244,5 +251,6 @@ export const specRules: Partial<Record<Kind, readonly ValidationRule[]>> = {
   Agent: agentRules,
   Provider: providerRules,
   Tool: toolRules,
+  Skill: skillRules,
   RepositoryMonitor: monitorRules,
 }

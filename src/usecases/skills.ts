@@ -1,17 +1,9 @@
 // Skills that come from a repository: read on request, and pinned to the commit that was read.
-import { readGitLogin } from '../catalog/git-login.ts'
-import { readSpec } from '../contract/api/spec-input.ts'
-import { readGitAddress } from '../contract/git-address.ts'
-import { dropUndefined } from '../contract/json.ts'
-import { type Skill, type SkillSource, type SkillSpec, skillLimits } from '../contract/resources/skill.ts'
-import { refuse } from '../contract/validation.ts'
-import { type ErrorReason, SvcError } from '../errors.ts'
-import { CheckoutError, type CheckoutFault } from '../ports/checkouts.ts'
+import { readSkillSource } from '../catalog/skill-source.ts'
+import type { Skill, SkillSource, SkillSpec } from '../contract/resources/skill.ts'
+import { SvcError } from '../errors.ts'
 import type { Caller } from '../ports/identity.ts'
-import type { ReadFolder } from '../ports/repository-folders.ts'
 import type { ResourceKey } from '../ports/resources.ts'
-import { hashSkill } from '../rules/skill-content.ts'
-import { readSkillFolder, readSkillText } from '../rules/skill-folder.ts'
 import { requireAccess } from './access.ts'
 import { requireReferences } from './admission/references.ts'
 import type { UsecaseDeps } from './deps.ts'
@@ -27,58 +19,11 @@ export type SkillUsecases = {
   refresh(caller: Caller, key: ResourceKey, source: SkillSource | undefined): Promise<Skill>
 }
 
-const owner = 'spec.source.secretRef'
-const mostBytes = 1_048_576
 const never = new AbortController().signal
-
-const reasonOf: Partial<Record<CheckoutFault, ErrorReason>> = {
-  AddressRefused: 'Forbidden',
-  GitMissing: 'NotConfigured',
-  DiskFull: 'StorageFull',
-  Unreachable: 'UpstreamFailed',
-  TooSlow: 'UpstreamFailed',
-  GitFailed: 'UpstreamFailed',
-}
-
-/** What a checkout cannot do is a matter of what it was asked for, unless it says otherwise. */
-function explain(error: unknown): unknown {
-  if (!(error instanceof CheckoutError)) return error
-  return new SvcError(reasonOf[error.fault] ?? 'InvalidRequest', error.message, { cause: error })
-}
 
 export function createSkillUsecases(deps: UsecaseDeps, resources: ResourceUsecases): SkillUsecases {
   const { ports } = deps
   const slots = createSlots('refreshes of skills', { most: 4, perNamespace: 4, perCaller: 2 })
-
-  async function readSource(namespace: string, source: SkillSource): Promise<ReadFolder> {
-    const { codehost = '', path, ref, secretRef } = source
-    if (ports.repositoryFolders === undefined) {
-      throw new SvcError('NotConfigured', 'this service reads no repositories')
-    }
-    const url = readGitAddress(codehost)
-    const key = secretRef === undefined ? undefined : { namespace, name: secretRef.name }
-    const credentials = key === undefined ? undefined : await readGitLogin(ports.secrets, key, { owner, url })
-    const limits = { files: skillLimits.files + 1, bytes: mostBytes }
-    try {
-      const folder = dropUndefined({ url: codehost, path, ref, credentials })
-      return await ports.repositoryFolders.read(folder, limits, never)
-    } catch (error) {
-      throw explain(error)
-    }
-  }
-
-  async function makeSpec(before: Skill | undefined, source: SkillSource, read: ReadFolder): Promise<SkillSpec> {
-    const texts = [...read.files].map(([path, bytes]) => [path, readSkillText(path, bytes)] as const)
-    const { spec } = await readSkillFolder(source.path ?? 'the repository', Object.fromEntries(texts))
-    const pin = {
-      commit: read.commit,
-      contentHash: hashSkill(spec.content),
-      readAt: ports.clock.now().toISOString(),
-    }
-    const { value, problems } = readSpec('Skill', { ...before?.spec, ...spec, source: { ...source, ...pin } })
-    refuse('skill', problems)
-    return value as SkillSpec
-  }
 
   async function write(
     caller: Caller,
@@ -104,7 +49,8 @@ export function createSkillUsecases(deps: UsecaseDeps, resources: ResourceUsecas
       await requireReferences('Skill', { caller, ...key, spec: named }, deps)
       const free = slots.take({ caller, namespace: key.namespace })
       try {
-        const spec = await makeSpec(before, source, await readSource(key.namespace, source))
+        const asked = { namespace: key.namespace, before: before?.spec, source }
+        const spec = await readSkillSource(ports, asked, never)
         return await write(caller, key, { before, spec })
       } finally {
         free()

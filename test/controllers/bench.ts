@@ -28,6 +28,7 @@ import type { TokenExchange } from '../../src/ports/identity.ts'
 import type { Leadership } from '../../src/ports/leadership.ts'
 import type { Probes } from '../../src/ports/probes.ts'
 import type { TryProvider } from '../../src/ports/provider-trial.ts'
+import type { RepositoryFolders } from '../../src/ports/repository-folders.ts'
 import type { ListMcpTools } from '../../src/ports/tool-listing.ts'
 import { tryProvider } from '../../src/proxy/index.ts'
 import { cleanupFinalizer } from '../../src/rules/scheduled-run.ts'
@@ -41,6 +42,7 @@ export type BenchOptions = {
   settings?: Partial<TaskSettings>
   catalog?: Partial<CatalogSettings>
   withCatalog?: boolean
+  repositoryFolders?: RepositoryFolders
   tokenExchange?: TokenExchange
   probes?: Probes
   /** In the place of SQLite's; they are closed by whoever opened them. */
@@ -125,6 +127,7 @@ export async function openBench(options: BenchOptions = {}) {
           ...deps,
           tryProvider: tryIt,
           listMcpTools: listTools,
+          repositoryFolders: options.repositoryFolders,
           settings: catalogSettings,
         })
       : []

@@ -92,7 +92,7 @@ describe('svc skill add', () => {
     expect((await svc('list')).stdout).toMatch(/style .*How we write/)
     writeFileSync(join(folder, 'more.txt'), 'more')
     expect((await svc('add', folder)).stderr).toContain('skill style was changed')
-    expect((await spec()).content.files).toEqual({ 'examples/one.md': 'Like this.', 'more.txt': 'more' })
+    expect((await spec()).content?.files).toEqual({ 'examples/one.md': 'Like this.', 'more.txt': 'more' })
     expect((await svc('add', folder)).stderr).toContain('skill style is unchanged')
   })
 

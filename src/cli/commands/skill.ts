@@ -64,7 +64,7 @@ async function refresh(name: string, source: SkillSource | undefined, { command,
   const query = namespaceOf(options)
   const skill = await client.call(refreshSkill, { params: { name }, query, body: dropUndefined({ source }) })
   const { content, source: read } = skill.spec
-  const files = 1 + Object.keys(content.files ?? {}).length
+  const files = 1 + Object.keys(content?.files ?? {}).length
   context.terminal.note(
     `skill ${name} is that of commit ${read?.commit?.slice(0, 12)}, with ${files} ${files === 1 ? 'file' : 'files'}`,
   )

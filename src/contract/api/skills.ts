@@ -16,11 +16,15 @@ export const SkillSummary = z
     name: field(z.string(), 'Name of the Skill.', 'release-notes'),
     namespace: field(z.string(), 'Namespace of the Skill.', 'default'),
     displayName: field(z.string().optional(), 'Name for people.', 'Release notes'),
-    description: field(z.string(), 'What the skill is for.', 'How we write release notes'),
+    description: field(
+      z.string().optional(),
+      'What the skill is for. Absent: it has not been read from its source yet.',
+      'How we write release notes',
+    ),
     version: field(z.string().optional(), 'Version of the skill.', '1.0.0'),
     author: field(z.string().optional(), 'Who wrote it.', 'Ada'),
     tags: field(z.array(z.string()).optional(), 'Words to find it by.', ['writing']),
-    phase: field(z.enum(['Ready', 'Error']).optional(), 'Whether the skill can be used.'),
+    phase: field(z.enum(['Pending', 'Ready', 'Error']).optional(), 'Whether the skill can be used.'),
     createdAt: field(Timestamp, 'When it was created.'),
   })
   .meta({ id: 'SkillSummary' })

@@ -5,10 +5,13 @@ const spec = (files?: Record<string, string>) =>
   SkillSpec.parse({ description: 'd', content: { inline: '# x', ...(files && { files }) } })
 
 describe('skill spec', () => {
-  it('wants a description and Markdown', () => {
-    expect(SkillSpec.safeParse({ content: { inline: '# x' } }).success).toBe(false)
+  it('wants a description and Markdown, or a repository to read them from', () => {
+    const pathsOf = (given: object) => skillProblems(SkillSpec.parse(given)).map(({ path }) => path)
     expect(SkillSpec.safeParse({ description: 'd', content: { inline: '' } }).success).toBe(false)
-    expect(SkillSpec.safeParse({ description: 'd' }).success).toBe(false)
+    expect(pathsOf({ content: { inline: '# x' } })).toEqual(['description'])
+    expect(pathsOf({ description: 'd', source: { path: 'a' } })).toEqual(['content'])
+    expect(pathsOf({})).toEqual(['description', 'content'])
+    expect(pathsOf({ source: { codehost: 'https://github.com/owner/skills' } })).toEqual([])
     expect(skillProblems(spec())).toEqual([])
   })
 

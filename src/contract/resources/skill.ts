@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import type { Problem } from '../../errors.ts'
-import { field } from '../field.ts'
+import { field, publishedMark } from '../field.ts'
 import { GitRevision, RelativePath } from './execution.ts'
 import { Condition, defineResource, Timestamp } from './metadata.ts'
 import { SecretRef } from './references.ts'
@@ -54,17 +54,28 @@ export const SkillSpec = z
   .strictObject({
     displayName: field(z.string().max(256).optional(), 'Name for people.', 'Release notes'),
     description: field(
-      z.string().min(1, 'must not be empty').max(4096),
-      'What the skill is for. Models go by it when they choose what to read.',
+      z.string().min(1, 'must not be empty').max(4096).optional(),
+      'What the skill is for. Models go by it when they choose what to read. Without it, as without `content`: what the source says.',
       'How we write release notes',
     ),
     version: field(z.string().max(64).optional(), 'Version of the skill.', '1.0.0'),
     author: field(z.string().max(256).optional(), 'Who wrote it.', 'Ada'),
     tags: field(z.array(z.string().max(128)).optional(), 'Words to find it by.', ['writing']),
-    content: field(SkillContent, 'Text and files of the skill.'),
+    content: field(
+      SkillContent.optional(),
+      'Text and files of the skill. Without them: the service reads them from `source`, and writes them here.',
+    ),
     source: field(SkillSource.optional(), 'Where the skill came from.'),
   })
-  .meta({ id: 'SkillSpec' })
+  .meta({
+    id: 'SkillSpec',
+    [publishedMark]: {
+      anyOf: [
+        { required: ['description', 'content'] },
+        { required: ['source'], properties: { source: { required: ['codehost'] } } },
+      ],
+    },
+  })
 export type SkillSpec = z.infer<typeof SkillSpec>
 
 function isSafePath(path: string): boolean {
@@ -87,8 +98,27 @@ function isFolderToo(path: string, paths: ReadonlySet<string>): boolean {
   return path.split('/').some((_part, at, parts) => at > 0 && paths.has(parts.slice(0, at).join('/')))
 }
 
+/** One that can be used. */
+export type ReadSkillSpec = SkillSpec & Required<Pick<SkillSpec, 'description' | 'content'>>
+
+export function isRead(spec: SkillSpec): spec is ReadSkillSpec {
+  return spec.description !== undefined && spec.content !== undefined
+}
+
+/** What must be there, unless it can be read from a source. */
+function missingProblems({ description, content, source }: SkillSpec): Problem[] {
+  if (source?.codehost !== undefined) return []
+  const missing = { description: description === undefined, content: content === undefined }
+  const message = 'is required without source.codehost, which it could be read from'
+  return Object.entries(missing).flatMap(([path, isMissing]) => (isMissing ? [{ path, message }] : []))
+}
+
 /** Problems of files that cannot lie in the skill's folder, and of too many; paths are relative to the spec. */
-export function skillProblems({ content: { files = {} } }: SkillSpec): Problem[] {
+export function skillProblems(spec: SkillSpec): Problem[] {
+  return [...missingProblems(spec), ...fileProblems(spec.content)]
+}
+
+function fileProblems({ files = {} }: Partial<SkillContent> = {}): Problem[] {
   const paths = new Set(Object.keys(files))
   if (paths.size > skillLimits.files)
     return [{ path: 'content.files', message: `has ${paths.size} files; at most ${skillLimits.files}` }]
@@ -109,7 +139,10 @@ function pathProblem(path: string): string | undefined {
 /** The status of a skill, written by the service. */
 export const SkillStatus = z
   .object({
-    phase: field(z.enum(['Ready', 'Error']).optional(), 'Whether the skill can be used.'),
+    phase: field(
+      z.enum(['Pending', 'Ready', 'Error']).optional(),
+      'Whether the skill can be used. Pending: it is being read from its source.',
+    ),
     contentHash: field(
       z.string().optional(),
       '`sha256:<hex>` over the Markdown and the sorted files.',

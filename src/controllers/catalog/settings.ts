@@ -4,6 +4,7 @@ import type { ConfigMaps } from '../../ports/configmaps.ts'
 import type { Egress } from '../../ports/egress.ts'
 import type { Records } from '../../ports/index.ts'
 import type { TryProvider } from '../../ports/provider-trial.ts'
+import type { RepositoryFolders } from '../../ports/repository-folders.ts'
 import type { Resources } from '../../ports/resources.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { ListMcpTools } from '../../ports/tool-listing.ts'
@@ -32,6 +33,8 @@ export type CatalogDeps = {
   egress: Egress
   tryProvider: TryProvider
   listMcpTools: ListMcpTools
+  /** Absent: skills with a source alone cannot be read. */
+  repositoryFolders?: RepositoryFolders | undefined
   clock: Clock
   log: Log
   settings: CatalogSettings

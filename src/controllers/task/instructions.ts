@@ -3,7 +3,7 @@ import { readConfigEntry } from '../../catalog/entries.ts'
 import type { AssignedSkill } from '../../contract/api/assignment.ts'
 import type { Agent } from '../../contract/resources/agent.ts'
 import type { SkillRef } from '../../contract/resources/references.ts'
-import { skillProblems } from '../../contract/resources/skill.ts'
+import { isRead, skillProblems } from '../../contract/resources/skill.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import { summarize } from '../../contract/validation.ts'
 import { SvcError } from '../../errors.ts'
@@ -47,6 +47,7 @@ async function readSkill(deps: InstructionDeps, { ref, namespace, owner }: Named
   }
   const problems = skillProblems(skill.spec)
   if (problems.length > 0) throw new SvcError('InvalidRequest', summarize(`skill "${name}"`, problems))
+  if (!isRead(skill.spec)) throw new SvcError('NotFound', `skill "${name}" has not been read from its source yet`)
   return [name, { skill: { name, description: skill.spec.description, ...skill.spec.content } }]
 }
 

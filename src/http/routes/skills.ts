@@ -1,6 +1,7 @@
 // Skills: lists show summaries; the Markdown is available as it is.
 import * as routes from '../../contract/api/skills.ts'
 import type { Skill } from '../../contract/resources/skill.ts'
+import { SvcError } from '../../errors.ts'
 import type { Bind } from '../bind.ts'
 import { tagOfVersion } from '../middleware/conditional.ts'
 import type { RouteContext } from './context.ts'
@@ -34,6 +35,9 @@ export function bindSkills(bind: Bind, context: RouteContext): void {
   bind(routes.getSkillContent, async ({ caller, namespace, params }) => {
     const skill = await context.usecases.resources.get(caller, 'Skill', { namespace, name: params.name })
     const tag = tagOfVersion(skill.metadata.resourceVersion)
-    return { text: skill.spec.content.inline, contentType: 'text/markdown; charset=utf-8', tag }
+    const { content } = skill.spec
+    if (content === undefined)
+      throw new SvcError('NotFound', `skill "${params.name}" has not been read from its source yet`)
+    return { text: content.inline, contentType: 'text/markdown; charset=utf-8', tag }
   })
 }

@@ -96,7 +96,7 @@ async function loadAll(resources: Resources, namespace: string): Promise<Surroun
     loadLines(resources, { kind: 'Agent', namespace }, describeAgent),
     loadLines(resources, { kind: 'Tool', namespace }, ({ spec }) => cut(spec.description)),
     loadLines(resources, { kind: 'Skill', namespace }, ({ spec }) =>
-      [spec.displayName, cut(spec.description)].filter((part) => part !== undefined).join(': '),
+      [spec.displayName, cut(spec.description ?? '')].filter(Boolean).join(': '),
     ),
     loadLines(resources, { kind: 'Provider', namespace }, ({ spec }) => `type ${spec.type}`),
   ])
