@@ -22,6 +22,8 @@ export type Review = {
   run: { id: string; taskName: string }
   /** `maxFindingsPerRun`, and how many new ones the run may still accept. */
   cap: { most: number; left: number }
+  /** Findings that are looked at; the others are counted in one record. Default: 1000. */
+  mostCandidates?: number
   /** Stored findings of the scan; at least those of the files shown. */
   known: readonly KnownFinding[]
   /** New path to the former one, since these were stored. */
@@ -33,8 +35,7 @@ export type Review = {
 export type DroppedCandidate = { id: string; reason: string; layer: DropLayer; sampleJSON: string }
 export type IngestedReview = { accepted: FindingDraft[]; dropped: DroppedCandidate[] }
 
-/** Candidates of one answer that are looked at; the others are counted in one record. */
-const mostCandidates = 1000
+const usualMost = 1000
 const longestSample = 160
 
 type Sample = {
@@ -54,7 +55,7 @@ function writeSample(sample: Sample): string {
 }
 
 /** The same of the same run and task: the same id. */
-function dropId({ run, sliceId }: Review, at: number, reason: string): string {
+function dropId({ run, sliceId }: Omit<Review, 'text'>, at: number, reason: string): string {
   const key = [run.id, run.taskName, sliceId, at, reason].join('\0')
   return `drop_fnd_${createHash('sha256').update(key).digest('hex').slice(0, 12)}`
 }
@@ -83,12 +84,12 @@ function byGravity(a: Placed, b: Placed): number {
 }
 
 class Ingest {
-  readonly #review: Review
+  readonly #review: Omit<Review, 'text'>
   readonly #shown: Shown
   readonly #sources = new Map<string, Promise<SourceText | undefined>>()
   readonly dropped: DroppedCandidate[] = []
 
-  constructor(review: Review) {
+  constructor(review: Omit<Review, 'text'>) {
     this.#review = review
     const readable = review.context.includedFiles.filter((file) => file.readable)
     this.#shown = new Map(
@@ -110,6 +111,7 @@ class Ingest {
   }
 
   async judge(items: readonly unknown[]): Promise<Placed[]> {
+    const { mostCandidates = usualMost } = this.#review
     const kept: Placed[] = []
     for (const [at, item] of items.slice(0, mostCandidates).entries()) {
       const finding = await this.#validate(item, at)
@@ -197,8 +199,8 @@ export async function ingestReview(review: Review): Promise<IngestedReview | { f
   return 'fault' in answer ? answer : await ingestItems(review, answer.findings)
 }
 
-/** The same for findings that come without an answer around them. */
-export async function ingestItems(review: Review, items: readonly unknown[]): Promise<IngestedReview> {
+/** The same for findings that come without an answer around them, from a scanner. */
+export async function ingestItems(review: Omit<Review, 'text'>, items: readonly unknown[]): Promise<IngestedReview> {
   const ingest = new Ingest(review)
   const kept = await ingest.judge(items)
   const accepted = await ingest.accept(kept)

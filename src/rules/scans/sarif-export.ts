@@ -1,0 +1,124 @@
+// Findings as SARIF 2.1.0, the format that code hosts and editors read (OASIS, Static Analysis Results Interchange Format).
+import type { Evidence, Finding } from '../../contract/api/security/findings.ts'
+import { dropUndefined } from '../../contract/json.ts'
+import { type Severity, severities } from '../../contract/resources/repository-scan.ts'
+import { familyOf } from './finding-fingerprint.ts'
+
+export type SarifSource = {
+  scan: string
+  repoURL: string
+  branch?: string | undefined
+  commit?: string | undefined
+  /** Of the service. */
+  version: string
+}
+
+const schema = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
+
+const levels: Record<Severity, 'error' | 'warning' | 'note'> = {
+  critical: 'error',
+  high: 'error',
+  medium: 'warning',
+  low: 'note',
+}
+/** As code hosts grade them: from 9 critical, from 7 high, from 4 medium. */
+const grades: Record<Severity, string> = { critical: '9.5', high: '8.0', medium: '5.5', low: '2.5' }
+const sourceRoot = '%SRCROOT%'
+
+/** A path as a relative reference (RFC 3986). */
+function uriOf(path: string): string {
+  return path.split('/').map(encodeURIComponent).join('/')
+}
+
+function locationOf({ path = '', startLine, endLine, quote, symbol }: Evidence) {
+  const region = dropUndefined({ startLine, endLine, snippet: quote === undefined ? undefined : { text: quote } })
+  return {
+    physicalLocation: dropUndefined({
+      artifactLocation: { uri: uriOf(path), uriBaseId: sourceRoot },
+      region: startLine === undefined ? undefined : region,
+    }),
+    ...(symbol !== undefined && { logicalLocations: [{ name: symbol, kind: 'function' }] }),
+  }
+}
+
+function suppressionsOf({ state, dismissal }: Finding) {
+  if (state !== 'dismissed') return undefined
+  return [{ kind: 'external', status: 'accepted', justification: dismissal?.reason ?? 'dismissed' }]
+}
+
+const files = ({ evidence }: Finding) => evidence.filter(({ path }) => path !== undefined)
+
+function resultOf(finding: Finding, rules: readonly string[]) {
+  const [first, ...others] = files(finding)
+  const hash = finding.fingerprint.replace(/^v\d+:/, '')
+  const ruleId = familyOf(finding.category ?? 'security')
+  return dropUndefined({
+    ruleId,
+    ruleIndex: rules.indexOf(ruleId),
+    kind: 'fail',
+    level: levels[finding.severity],
+    message: { text: `${finding.title}\n\n${finding.summary}` },
+    locations: first === undefined ? [] : [locationOf(first)],
+    relatedLocations:
+      others.length === 0
+        ? undefined
+        : others.map((one, at) => ({
+            id: at + 1,
+            ...locationOf(one),
+            message: { text: one.label ?? 'further evidence' },
+          })),
+    partialFingerprints: { 'svcFinding/v3': hash, primaryLocationLineHash: `${hash.slice(0, 16)}:1` },
+    suppressions: suppressionsOf(finding),
+    properties: dropUndefined({
+      findingId: finding.id,
+      severity: finding.severity,
+      confidence: finding.confidence,
+      validationStatus: finding.validationStatus,
+      state: finding.state,
+      category: finding.category,
+      commit: finding.commitSHA,
+      remediation: finding.remediation,
+      importedFrom: finding.importedFrom,
+    }),
+  })
+}
+
+/** The gravest of the findings of a rule grades the rule. */
+function ruleOf(id: string, findings: readonly Finding[]) {
+  const found = severities.find((severity) => findings.some((one) => one.severity === severity)) ?? 'low'
+  return {
+    id,
+    shortDescription: { text: id.replaceAll('-', ' ') },
+    defaultConfiguration: { level: levels[found] },
+    properties: { tags: ['security'], 'security-severity': grades[found] },
+  }
+}
+
+/** Of findings that are fixed nothing is said: they are not there any more. */
+export function exportSarif(findings: readonly Finding[], source: SarifSource) {
+  const there = findings.filter(({ state }) => state !== 'fixed')
+  const byRule = Map.groupBy(there, ({ category = 'security' }) => familyOf(category))
+  const rules = [...byRule.keys()].sort()
+  const { commit: revisionId, branch, repoURL: repositoryUri } = source
+  const isAddress = URL.canParse(repositoryUri)
+  return {
+    $schema: schema,
+    version: '2.1.0',
+    runs: [
+      dropUndefined({
+        tool: {
+          driver: {
+            name: 'svc',
+            semanticVersion: source.version,
+            rules: rules.map((id) => ruleOf(id, byRule.get(id) ?? [])),
+          },
+        },
+        automationDetails: { id: `svc/${source.scan}/` },
+        columnKind: 'utf16CodeUnits',
+        originalUriBaseIds: { [sourceRoot]: { description: { text: 'Root of the repository.' } } },
+        versionControlProvenance: isAddress ? [dropUndefined({ repositoryUri, revisionId, branch })] : undefined,
+        results: there.map((finding) => resultOf(finding, rules)),
+      }),
+    ],
+  }
+}
