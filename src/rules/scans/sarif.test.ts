@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { Finding } from '../../contract/api/security/findings.ts'
 import { exportSarif } from './sarif-export.ts'
 import { mostResults, readSarif } from './sarif-import.ts'
+import { ingestSarif } from './sarif-ingest.ts'
+import { makeSourceText } from './source-text.ts'
 
 const finding: Finding = {
   id: 'fnd_1',
@@ -204,5 +206,65 @@ describe('a scanner’s SARIF', () => {
       runs: [null, 7, { tool: [], results: [null, { locations: {}, message: [], ruleIndex: -1 }] }],
     })
     expect(readSarif(text)).toMatchObject({ items: [{}, {}] })
+  })
+})
+
+describe('findings of scanners', () => {
+  const content = 'import db\n\ndef show(q):\n    return db.run("select " + q)\n'
+  const result = (name: string, uri: string, startLine: number, text = 'Joined into SQL.') => ({
+    tool: { driver: { name } },
+    results: [
+      {
+        ruleId: 'sql-injection',
+        message: { text },
+        locations: [{ physicalLocation: { artifactLocation: { uri }, region: { startLine } } }],
+      },
+    ],
+  })
+  const ingest = (runs: object[], known: Parameters<typeof ingestSarif>[0]['known'] = []) =>
+    ingestSarif({
+      text: JSON.stringify({ version: '2.1.0', runs }),
+      run: { id: 'r', taskName: 'import' },
+      known,
+      readSource: async (path) => (path === 'src/a.py' ? makeSourceText(Buffer.from(content)) : undefined),
+    })
+
+  it('are kept when they stand in the file, and dropped with the reason when they do not', async () => {
+    const found = await ingest([
+      result('A', 'src/a.py', 4),
+      result('B', 'src/a.py', 40),
+      result('C', '../etc/passwd', 1),
+      result('D', 'gone.py', 1),
+    ])
+    if ('fault' in found) throw new Error(found.fault)
+    expect(
+      [...found.byTool].map(([tool, { accepted, dropped }]) => [tool, accepted.length, dropped[0]?.reason]),
+    ).toEqual([
+      ['A', 1, undefined],
+      ['B', 0, 'evidence line range is outside included review context'],
+      ['C', 0, 'evidence path "../etc/passwd" is not repo-relative and safe'],
+      ['D', 0, 'evidence file was not included in review context'],
+    ])
+    expect(found.byTool.get('A')?.accepted[0]).toMatchObject({
+      filePath: 'src/a.py',
+      line: 4,
+      evidence: [{ symbol: 'show', quote: '    return db.run("select " + q)' }],
+    })
+  })
+
+  it('are one finding when two scanners, or a scanner and a reviewer, see the same', async () => {
+    const found = await ingest([result('A', 'src/a.py', 4), result('B', 'src/a.py', 4, 'SQL from input.')])
+    if ('fault' in found) throw new Error(found.fault)
+    const prints = [...found.byTool.values()].flatMap(({ accepted }) => accepted.map(({ fingerprint }) => fingerprint))
+    expect(prints).toHaveLength(2)
+    expect(new Set(prints).size).toBe(1)
+  })
+
+  it('are a fault when the file is none', async () => {
+    expect(
+      await ingestSarif({ text: 'x', run: { id: 'r', taskName: 't' }, known: [], readSource: async () => undefined }),
+    ).toEqual({
+      fault: expect.stringContaining('give a SARIF file'),
+    })
   })
 })
