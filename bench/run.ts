@@ -15,6 +15,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   coordination: () => import('./coordination.ts'),
   workspace: () => import('./workspace.ts'),
   agent: () => import('./agent.ts'),
+  scan: () => import('./scan.ts'),
 }
 
 const names = process.argv.slice(2)

@@ -1,0 +1,187 @@
+// A tree of 20,000 files cut into slices beside `git ls-files` and reading it; an incremental run; 5,000 findings taken in.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openLocalTree } from '../src/adapters/git/local-tree.ts'
+import { createRecords } from '../src/adapters/sql/records.ts'
+import { openSqlite } from '../src/adapters/sql/sqlite/database.ts'
+import { createOutlines } from '../src/adapters/syntax/outlines.ts'
+import { systemClock as clock, systemIds as ids } from '../src/adapters/system/clock.ts'
+import { decodeSource } from '../src/rules/scans/left-out.ts'
+import { ingestSarif } from '../src/rules/scans/sarif-ingest.ts'
+import { selectSlices } from '../src/rules/scans/slice-selection.ts'
+import { makeSourceText } from '../src/rules/scans/source-text.ts'
+import { startReading } from '../src/rules/scans/tree-reading.ts'
+import { type Row, report, round } from './measure.ts'
+import { makeRandom } from './memory-texts.ts'
+
+const files = Number(process.env.BENCH_FILES ?? 20_000)
+const findings = Number(process.env.BENCH_FINDINGS ?? 5000)
+const rounds = 5
+const { signal } = new AbortController()
+
+/** A module of some language, about 3 KiB, that imports others. */
+function makeText(at: number, random: () => number): [path: string, text: string] {
+  const folder = `services/s${at % 200}/src/part${Math.floor(at / 200) % 10}`
+  const pick = () => Math.floor(random() * files)
+  const body = Array.from(
+    { length: 40 },
+    (_, line) => `value_${line} = compute(${pick()}, "some text of line ${line}")`,
+  )
+  const name = `module_${at}`
+  if (at % 4 === 0)
+    return [
+      `${folder}/${name}.py`,
+      [`from part import module_${pick()}`, `def run_${at}(q):`, ...body.map((line) => `    ${line}`), ''].join('\n'),
+    ]
+  if (at % 4 === 1)
+    return [
+      `${folder}/${name}.go`,
+      ['package part', `func Run${at}() {`, ...body.map((line) => `\t${line}`), '}', ''].join('\n'),
+    ]
+  const imports = Array.from({ length: 5 }, () => `import { run } from './module_${pick()}'`)
+  return [
+    `${folder}/${name}.ts`,
+    [...imports, `export function run${at}() {`, ...body.map((line) => `  const ${line}`), '}', ''].join('\n'),
+  ]
+}
+
+function makeTree(folder: string): void {
+  const random = makeRandom(7)
+  const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`
+  const texts = Array.from({ length: files }, (_, at) => makeText(at, random))
+  const packages = Array.from({ length: 200 }, (_, at): [string, string] => [
+    `services/s${at}/package.json`,
+    `{"name": "s${at}"}`,
+  ])
+  const head = `commit refs/heads/main\ncommitter a <a@example.com> 1700000000 +0000\n${data('first')}`
+  const input = [head, ...[...texts, ...packages].map(([path, text]) => `M 100644 inline ${path}\n${data(text)}`)].join(
+    '',
+  )
+  execFileSync('git', ['init', '--quiet', '--initial-branch=main', folder])
+  execFileSync('git', ['fast-import', '--quiet'], { cwd: folder, input })
+  execFileSync('git', ['reset', '--quiet', '--hard'], { cwd: folder })
+}
+
+function commitOne(folder: string): { base: string } {
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], { cwd: folder })
+      .toString()
+      .trim()
+  const base = git('rev-parse', 'HEAD')
+  writeFileSync(join(folder, 'services/s0/src/part0/module_0.py'), 'x = 1\n')
+  git('commit', '--quiet', '-am', 'second')
+  return { base }
+}
+
+async function median(work: () => unknown): Promise<number> {
+  const took: number[] = []
+  for (let at = 0; at < rounds; at += 1) {
+    const began = performance.now()
+    await work()
+    took.push(performance.now() - began)
+  }
+  return took.toSorted((a, b) => a - b)[Math.floor(rounds / 2)] ?? 0
+}
+
+function readPlainly(folder: string): number {
+  const names = execFileSync('git', ['ls-files', '-z'], { cwd: folder, maxBuffer: 1024 ** 3 })
+    .toString()
+    .split('\0')
+  return names.filter((name) => name !== '').reduce((sum, name) => sum + readFileSync(join(folder, name)).length, 0)
+}
+
+async function cut(folder: string, base?: string) {
+  const tree = await openLocalTree(folder, undefined, signal)
+  if (tree === undefined) throw new Error('There is no repository.')
+  const changes = base === undefined ? undefined : await tree.changesSince(base, signal)
+  const reading = startReading(await tree.list(signal))
+  await tree.readEach(reading.wanted, reading.take, signal)
+  return selectSlices(reading.cut('bench', changes?.removed), changes, base !== undefined)
+}
+
+async function measureSlices(folder: string): Promise<Row[]> {
+  const plain = await median(() => readPlainly(folder))
+  const ours = await median(() => cut(folder))
+  const slices = await cut(folder)
+  const { base } = commitOne(folder)
+  const incremental = await median(() => cut(folder, base))
+  const selected = (await cut(folder, base)).filter(({ review }) => review).length
+  return [
+    { what: `git ls-files and reading ${files} files`, ms: round(plain, 0) },
+    { what: `svc: ${slices.length} slices of them`, ms: round(ours, 0), 'x floor': round(ours / plain, 2) },
+    { what: `svc: one file changed, ${selected} slice to review`, ms: round(incremental, 0) },
+  ]
+}
+
+function makeSarif(): string {
+  const results = Array.from({ length: findings }, (_, at) => ({
+    ruleId: `rule-${at % 50}`,
+    message: { text: `Text ${at} reaches a statement of an attacker.` },
+    locations: [
+      {
+        physicalLocation: {
+          artifactLocation: { uri: `src/f${at % 500}.py` },
+          region: { startLine: 2 + Math.floor(at / 500) },
+        },
+      },
+    ],
+  }))
+  return JSON.stringify({ version: '2.1.0', runs: [{ tool: { driver: { name: 'bench' } }, results }] })
+}
+
+async function measureFindings(folder: string): Promise<Row[]> {
+  const outlines = createOutlines()
+  const text = makeSarif()
+  const content = Buffer.from(
+    `def run(q):\n${Array.from({ length: 60 }, (_, line) => `    step_${line}(q + "${line}")`).join('\n')}\n`,
+  )
+  const readSource = async (path: string) => makeSourceText(content, await outlines.read(path, decodeSource(content)))
+  const database = openSqlite({ path: join(folder, 'svc.db') })
+  const records = createRecords({ database, blobDir: folder, clock, ids })
+  const scan = { uid: 'u', namespace: 'default', name: 'bench' }
+  const rows: Row[] = []
+  for (const [what, known] of [
+    ['new', []],
+    ['again', await takeIn()],
+  ] as const) {
+    const began = performance.now()
+    const ingested = await ingestSarif({ text, run: { id: what, taskName: 't' }, known, readSource })
+    if ('fault' in ingested) throw new Error(ingested.fault)
+    const read = performance.now()
+    const [accepted = []] = [...ingested.byTool.values()].map((one) => one.accepted)
+    await records.findings.recordReview(scan, {
+      run: what,
+      taskName: 't',
+      covered: [],
+      accepted,
+      dropped: [],
+      origin: {},
+    })
+    const ended = performance.now()
+    rows.push(
+      { what: `${accepted.length} findings ${what}: checked`, ms: round(read - began, 0) },
+      { what: `${what}: stored`, ms: round(ended - read, 0) },
+    )
+  }
+  await records.close()
+  await database.close()
+  return rows
+
+  async function takeIn() {
+    const ingested = await ingestSarif({ text, run: { id: 'first', taskName: 't' }, known: [], readSource })
+    return 'fault' in ingested ? [] : [...ingested.byTool.values()].flatMap(({ accepted }) => accepted)
+  }
+}
+
+export async function run(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'))
+  try {
+    makeTree(folder)
+    report('scan: slices', await measureSlices(folder))
+    report('scan: findings', await measureFindings(folder))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
