@@ -25,11 +25,16 @@ export type MessageDraft = {
   content: string
 }
 
+/** The most messages that one task may send: those who talk without end fill no store. */
+export const messagesOfTask = 1000
+
 /** How many unread messages are answered at once. */
 export const messagesAtOnce = 100
 
 export interface Messages {
   send(message: MessageDraft): Promise<Message>
+  /** How many messages the task has sent that are still kept. */
+  countSent(taskUid: string): Promise<number>
   /**
    * Unread messages for the reader under the parent, oldest first, `messagesAtOnce` at most; never the reader's own, and never those for another
    * task of the same name. With `markRead`, marks them for this reader (MSG-010). Older messages without uids are

@@ -3,6 +3,7 @@
 
 import { readdir } from 'node:fs/promises'
 import type { WorkAssignment } from '../contract/api/assignment.ts'
+import { mostWaits } from '../contract/api/parking.ts'
 import { dropUndefined } from '../contract/json.ts'
 import { messageOf } from '../errors.ts'
 import { runLoop } from '../llm/loop.ts'
@@ -148,7 +149,8 @@ async function execute(run: Run): Promise<AttemptOutcome> {
 async function park({ api, log }: Run, { pending }: LoopState): Promise<AttemptOutcome> {
   const waits = pending.flatMap(({ state, wait }) => (state === 'waiting' && wait !== undefined ? [wait] : []))
   await log.flush()
-  await api.park(waits)
+  // The others ask again when the first of these is over.
+  await api.park(waits.slice(0, mostWaits))
   return failRun('Parked', 'the run waits, and goes on later')
 }
 

@@ -44,6 +44,16 @@ export function describeMessages(name: string, open: OpenBench): void {
       expect(await messages().unread({ ...query, markRead: true })).toEqual(read)
     })
 
+    it('counts what a task has sent, to one or to all, and not what it was sent', async () => {
+      await send('a', 'b', 'one')
+      await send('a', '*', 'two')
+      await send('b', 'a', 'three')
+      const counts = ['a', 'b', 'c'].map((one) => messages().countSent(task(one).uid))
+      expect(await Promise.all(counts)).toEqual([2, 1, 0])
+      await messages().removeTask(task('a').uid)
+      expect(await messages().countSent(task('a').uid)).toBe(0)
+    })
+
     it('shows a direct message to its receiver only, until it is marked as read', async () => {
       await send('a', 'b', 'for b')
       expect(await look('c', true)).toEqual([])

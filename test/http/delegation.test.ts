@@ -297,6 +297,19 @@ describe('messages', () => {
     expect(await read(two, { markRead: true })).toEqual([])
   })
 
+  it('are refused to a task that has sent a thousand', async () => {
+    const lead = await openLead()
+    const { metadata } = await readTask('job')
+    const from = { uid: metadata.uid, name: 'job' }
+    const message = { namespace: 'default', from, to: '*' as const, parent: from, content: 'and you?' }
+    await Promise.all(Array.from({ length: 999 }, () => service.ports.records.messages.send(message)))
+    const { taskName } = await lead.coordination.delegate('a', work)
+    await lead.coordination.send({ to_task: taskName, content: 'the last one' })
+    await expect(lead.coordination.send({ to_task: taskName, content: 'one more' })).rejects.toThrow(
+      'task "job" has sent 1000 messages, the most it may; put the rest into its result',
+    )
+  })
+
   it('come in parts that a model can read, however many were sent', async () => {
     const lead = await openLead()
     const { taskName } = await lead.coordination.delegate('a', work)

@@ -176,6 +176,10 @@ describe('a coordinator', () => {
       tellResults,
     ]
     scripts.one = [
+      async () => {
+        await waitFor(() => (asked.get('five') ?? []).length >= 3, 'the message to be sent')
+        return call('file_read', { path: 'nothing' })
+      },
       ({ request }) => {
         const told = request.messages.map(({ content }) => readText(content)).join('\n')
         return told.includes('drawer seven')
@@ -345,9 +349,9 @@ describe('a coordinator', () => {
     const hold = Promise.withResolvers<void>()
     scripts.late = [delegate('leaf', 'never'), waitForAll, tellResults]
     scripts.never = [async () => sayAfter(hold.promise, 'too late')]
-    await start('late', 'lead', 'late', { timeout: '4s' })
+    await start('late', 'lead', 'late', { timeout: '8s' })
     const ended = await waitForPhase(service, 'late', 'Failed', 'Succeeded')
-    expect(ended.status?.message).toContain('task timed out after 4s')
+    expect(ended.status?.message).toContain('task timed out after 8s')
     const [child] = await childrenOf('late')
     await waitForPhase(service, child?.metadata.name ?? '', 'Cancelled')
     hold.resolve()
@@ -380,7 +384,10 @@ describe('a coordinator', () => {
     const hold = Promise.withResolvers<void>()
     scripts.hasty = [
       delegate('leaf', 'sleepy'),
-      ({ results }) => call('wait_for_tasks', { tasks: made(results), timeout: '1s' }),
+      async ({ results }) => {
+        await waitFor(() => asked.has('sleepy'), 'the child to run')
+        return call('wait_for_tasks', { tasks: made(results), timeout: '1s' })
+      },
       ({ results }) => {
         hold.resolve()
         return say(`completed: ${results.at(-1)?.completed}, ${awaited(results)[0]?.phase}`)
@@ -447,6 +454,21 @@ describe('an approval', () => {
     const again = await runSvc(['approvals', 'approve', first.id], service.env)
     expect(again.code).not.toBe(0)
     expect(again.stderr).toContain('cannot be answered: it is approved')
+  })
+
+  it('can be asked for by more calls at once than a task can wait for', async () => {
+    const questions = Array.from({ length: 70 }, (_, at) => `May I open door ${at}?`)
+    scripts.doors = [
+      () => questions.map((message) => ({ call: { name: 'request_approval', args: { message } } })),
+      ({ results }) => say(`${results.filter(({ approved }) => approved === true).length} doors`),
+    ]
+    await start('doors', 'lead', 'doors')
+    await waitFor(async () => (await readPending('doors')).length === 70, 'all questions')
+    await waitFor(async () => isParked(await getTask(service, 'doors')), 'the task to be parked')
+    const oldestFirst = (await readPending('doors')).reverse()
+    for (const { id } of oldestFirst) await service.call('POST', `/api/v1/approvals/${id}/approve`, {})
+    await waitForPhase(service, 'doors', 'Succeeded', 'Failed')
+    expect(await readResult(service, 'doors')).toBe('70 doors')
   })
 
   it('that nobody gives in time is refused', async () => {

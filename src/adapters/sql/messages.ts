@@ -71,6 +71,13 @@ export function createMessages(deps: { database: Database; clock: Clock }): Mess
       return toMessage(row, false)
     },
 
+    async countSent(uid) {
+      const row = await database.read.first(
+        sql<{ count: number }>`select count(*) as count from messages where from_uid = ${uid}`,
+      )
+      return Number(row?.count ?? 0)
+    },
+
     async unread(query) {
       const rows = await database.read.all(selectUnread(query))
       if (!query.markRead || rows.length === 0) return rows.map((row) => toMessage(row, false))

@@ -67,9 +67,14 @@ export const ParkWait = z
   .meta({ id: 'ParkWait' })
 export type ParkWait = z.infer<typeof ParkWait>
 
+/** The most waits that one task is parked with. */
+export const mostWaits = 64
+
 /** What ends an attempt for now. */
 export const Park = z
-  .strictObject({ waits: field(z.array(ParkWait).min(1).max(64), 'The first of them that is over ends the wait.') })
+  .strictObject({
+    waits: field(z.array(ParkWait).min(1).max(mostWaits), 'The first of them that is over ends the wait.'),
+  })
   .meta({ id: 'Park' })
 
 export const parkTask = defineRoute({

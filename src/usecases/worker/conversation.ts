@@ -3,7 +3,7 @@ import type { MessageSend, TranscriptAppend } from '../../contract/api/internal.
 import type { Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
 import type { WorkerIdentity } from '../../ports/identity.ts'
-import type { Correspondent, Message } from '../../ports/messages.ts'
+import { type Correspondent, type Message, type Messages, messagesOfTask } from '../../ports/messages.ts'
 import type { ResourceReader } from '../../ports/resources.ts'
 import type { StoredMessage } from '../../ports/sessions.ts'
 import { isChildOf, parentOf } from '../../rules/family.ts'
@@ -31,7 +31,7 @@ export type WorkerConversation = {
   /** NotFound when the task has no session. */
   appendTranscript(identity: WorkerIdentity, path: TaskPath, append: TranscriptAppend): Promise<void>
   /**
-   * Forbidden in the name of another task or under another parent; NotFound for a receiver that is not under that
+   * Forbidden in the name of another task, under another parent, and beyond `messagesOfTask`; NotFound for a receiver that is not under that
    * parent.
    */
   sendMessage(
@@ -81,6 +81,12 @@ async function chooseFamily(resources: ResourceReader, { metadata }: Task, toTas
   return task !== undefined && isChildOf(task, { uid, name }) ? { uid, name } : first
 }
 
+async function requireFewMessages(messages: Messages, { taskUid, taskName }: WorkerIdentity): Promise<void> {
+  if ((await messages.countSent(taskUid)) < messagesOfTask) return
+  const words = `task "${taskName}" has sent ${messagesOfTask} messages, the most it may; put the rest into its result`
+  throw new SvcError('Forbidden', words)
+}
+
 /** A model reads them all in one turn. */
 const charactersAtOnce = 131_072
 
@@ -122,6 +128,7 @@ export function createWorkerConversation({ ports }: UsecaseDeps): WorkerConversa
         message.parentTask === undefined
           ? await chooseFamily(resources, task, message.toTask)
           : requireFamily(task, message.parentTask)
+      await requireFewMessages(records.messages, identity)
       const from = { uid: identity.taskUid, name: identity.taskName }
       const to = await findReceiver(resources, { namespace, toTask: message.toTask }, parent)
       return records.messages.send({ namespace, from, to, parent, content: message.content })
