@@ -1,60 +1,46 @@
-// How well memories are found: nDCG@10 and recall@10 on Cranfield, beside minisearch and with vectors from the texts themselves.
+// How well memories are found: nDCG@10 and recall@10 on Cranfield, beside minisearch, as the service searches them.
 import MiniSearch from 'minisearch'
-import type { Memories } from '../src/ports/memories.ts'
-import { fuseRanks } from '../src/rules/fuse-ranks.ts'
-import { queryTerms, searchTerms } from '../src/rules/search-terms.ts'
-import { learnSpace, placeText } from '../src/rules/text-space.ts'
+import { systemClock as clock } from '../src/adapters/system/clock.ts'
+import { createQueryVectors } from '../src/catalog/query-vectors.ts'
+import { createMemoryVectorController } from '../src/controllers/records/memory-vectors.ts'
+import type { Records } from '../src/ports/index.ts'
 import { type Collection, judge } from './cranfield.ts'
 import { type Row, round } from './measure.ts'
 import { makeRandom } from './memory-texts.ts'
 
+export type Stores = Pick<Records, 'memories' | 'memoryVectors'>
 /** The ids of the texts that answer a question, best first. */
 export type Search = (question: string) => Promise<string[]>
 
-/** So many of each order are fused. */
-const fused = 200
-const vectorWeight = 1.5
+const log = { debug: () => {}, info: () => {}, warn: console.warn, error: console.error }
+const most = 10
 
-export async function fill(memories: Memories, { texts }: Collection): Promise<Search> {
-  const namespace = 'cranfield'
+export async function fill({ memories }: Stores, { texts }: Collection, namespace: string): Promise<void> {
   for (const { id, text } of texts) {
     await memories.create({ namespace, id, content: text, source: 'manual', disabled: false })
   }
-  return async (question) => (await memories.list({ namespace, query: question, limit: fused })).map(({ id }) => id)
+}
+
+/** What the service does in the background without a provider of vectors, here without pauses; until nothing is left to do. */
+export async function learnVectors({ memoryVectors: vectors }: Stores, seed = 7): Promise<void> {
+  const busy = { ...clock, sleep: () => new Promise<void>((resolve) => void setImmediate(resolve)) }
+  const controller = createMemoryVectorController({ vectors, clock: busy, log, random: makeRandom(seed) })
+  await controller.reconcile('place', new AbortController().signal)
+}
+
+/** Searches as the service does, which uses vectors where there are some. */
+export function searchWith({ memories, memoryVectors }: Stores, namespace: string, limit = most): Search {
+  const queries = createQueryVectors({ memoryVectors, clock, report: console.warn })
+  return async (question) => {
+    const { vector } = await queries.of(namespace, question)
+    return (await memories.list({ namespace, query: question, vector, limit })).map(({ id }) => id)
+  }
 }
 
 export function fillMiniSearch({ texts }: Collection): Search {
   const index = new MiniSearch({ fields: ['text'] })
   index.addAll(texts)
   return async (question) => index.search(question).map(({ id }) => String(id))
-}
-
-function multiply(one: Float32Array, other: Float32Array): number {
-  return one.reduce((sum, value, at) => sum + value * (other[at] ?? 0), 0)
-}
-
-export async function learn({ texts }: Collection): Promise<Search> {
-  const terms = texts.map(({ text }) => searchTerms(text))
-  const space = await learnSpace(terms, { random: makeRandom(7), pause: async () => {} })
-  if (space === undefined) throw new Error('the collection has too few terms')
-  const places = texts.flatMap(({ id }, at) => {
-    const place = placeText(space, terms[at] ?? [])
-    return place === undefined ? [] : [{ id, place }]
-  })
-  return async (question) => {
-    const wanted = placeText(space, queryTerms(question))
-    if (wanted === undefined) return []
-    const scored = places.map(({ id, place }) => ({ id, score: multiply(wanted, place) }))
-    return scored.sort((one, other) => other.score - one.score).map(({ id }) => id)
-  }
-}
-
-export function fuse(words: Search, vectors: Search): Search {
-  return async (question) =>
-    fuseRanks([
-      { keys: (await words(question)).slice(0, fused) },
-      { keys: (await vectors(question)).slice(0, fused), weight: vectorWeight },
-    ])
 }
 
 export async function measureQuality(what: string, search: Search, { judged }: Collection): Promise<Row> {

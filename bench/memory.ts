@@ -11,7 +11,7 @@ import type { Memories } from '../src/ports/memories.ts'
 import { postgresMissing, startPostgres } from '../test/fixtures/postgres.ts'
 import { type Collection, readCranfield } from './cranfield.ts'
 import { percentile, type Row, report, round } from './measure.ts'
-import { fill, fillMiniSearch, fuse, learn, measureQuality } from './memory-quality.ts'
+import { fill, fillMiniSearch, learnVectors, measureQuality, type Stores, searchWith } from './memory-quality.ts'
 import { type MadeText, makeFrequentQuestions, makeQuestions, makeRandom, makeTexts } from './memory-texts.ts'
 
 const sizes = (process.env.BENCH_MEMORIES ?? '10000,100000').split(',').map(Number)
@@ -29,12 +29,12 @@ export async function run(): Promise<void> {
   else report('memory: Cranfield', await measureCranfield(readCranfield(folder)))
 }
 
-async function withSqlite<T>(work: (memories: Memories, folder: string) => Promise<T>): Promise<T> {
+async function withSqlite<T>(work: (stores: Stores, folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
   const database = openSqlite({ path: join(folder, 'svc.db') })
   const records = createRecords({ database, blobDir: folder, clock, ids })
   try {
-    return await work(records.memories, folder)
+    return await work(records, folder)
   } finally {
     await records.close()
     await database.close()
@@ -42,12 +42,12 @@ async function withSqlite<T>(work: (memories: Memories, folder: string) => Promi
   }
 }
 
-async function withPostgres<T>(work: (memories: Memories) => Promise<T>): Promise<T> {
+async function withPostgres<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
   const server = await startPostgres()
   try {
     server.execute('postgres', 'create database bench')
     const { records, close } = await openPostgresRecords({ url: server.urlOf('bench'), clock, ids })
-    const value = await work(records.memories)
+    const value = await work(records)
     await close()
     return value
   } finally {
@@ -93,11 +93,12 @@ async function time(work: () => unknown): Promise<number> {
 }
 
 /** In turns, so that whatever else the machine does meets both. */
-async function compareSearches(what: string, asked: string[], memories: Memories, bare: Bare): Promise<Row[]> {
+async function compareSearches(what: string, asked: string[], stores: Stores, bare: Bare): Promise<Row[]> {
+  const search = searchWith(stores, namespace)
   const took: { floor: number[]; ours: number[] } = { floor: [], ours: [] }
   for (const query of asked) {
     took.floor.push(await time(() => bare.search(query)))
-    took.ours.push(await time(() => memories.list({ namespace, query, limit })))
+    took.ours.push(await time(() => search(query)))
   }
   const show = (who: string, samples: number[]): Row => ({
     what: `${what}, ${who}`,
@@ -108,42 +109,76 @@ async function compareSearches(what: string, asked: string[], memories: Memories
   return [show('FTS5', took.floor), { ...show('svc', took.ours), 'x floor, p50': ratio }]
 }
 
-async function measureSpeed(memories: Memories, folder: string): Promise<Row[]> {
+type Measured = { stores: Stores; bare: Bare; texts: readonly MadeText[] }
+
+/** Writes the texts from `from` on into both. */
+async function compareWrites({ stores, bare, texts }: Measured, from: number): Promise<Row[]> {
+  const added = texts.slice(from)
+  const rate = (ms: number) => round((added.length / ms) * 1000, 0)
+  const floorMs = await time(() => bare.insert(added))
+  const oursMs = await time(() => insertOurs(stores.memories, added, from))
+  const size = texts.length
+  return [
+    { what: `${size}: written, FTS5`, 'per second': rate(floorMs) },
+    { what: `${size}: written, svc`, 'per second': rate(oursMs) },
+  ]
+}
+
+/** By words alone, and once there are vectors of the memories as well. */
+async function compareSizes({ stores, bare, texts }: Measured, random: () => number): Promise<Row[]> {
+  const size = texts.length
+  const kinds = [
+    ['questions', makeQuestions(texts, questions, random)],
+    ['three frequent words', makeFrequentQuestions(questions / 5, random)],
+  ] as const
+  const rows: Row[] = []
+  const compareAll = async (how: string) => {
+    for (const [what, asked] of kinds)
+      rows.push(...(await compareSearches(`${size}: ${what}, ${how}`, asked, stores, bare)))
+  }
+  if ((await stores.memoryVectors.modelOf(namespace)) === undefined) await compareAll('by words')
+  const learntMs = await time(() => learnVectors(stores))
+  rows.push({ what: `${size}: learnt and placed in the background`, 'per second': round((size / learntMs) * 1000, 0) })
+  await readSigns(stores, texts)
+  await compareAll('with vectors')
+  return rows
+}
+
+/** Vectors of many memories come into memory while searches go on. */
+async function readSigns(stores: Stores, texts: readonly MadeText[]): Promise<void> {
+  const search = searchWith(stores, namespace)
+  for (let at = 0; at < texts.length; at += 1000) {
+    await search(texts[at]?.telling[0] ?? '')
+    await new Promise((resolve) => void setImmediate(resolve))
+  }
+}
+
+async function measureSpeed(stores: Stores, folder: string): Promise<Row[]> {
   const random = makeRandom(11)
   const bare = openBare(folder)
   const rows: Row[] = []
   const texts = makeTexts(Math.max(...sizes), random)
   let stored = 0
   for (const size of sizes) {
-    const added = texts.slice(stored, size)
-    const rate = (ms: number) => round((added.length / ms) * 1000, 0)
-    const floorMs = await time(() => bare.insert(added))
-    const oursMs = await time(() => insertOurs(memories, added, stored))
+    const measured = { stores, bare, texts: texts.slice(0, size) }
+    rows.push(...(await compareWrites(measured, stored)), ...(await compareSizes(measured, random)))
     stored = size
-    rows.push({ what: `${size}: written, FTS5`, 'per second': rate(floorMs) })
-    rows.push({ what: `${size}: written, svc`, 'per second': rate(oursMs) })
-    const kinds = [
-      ['searched', makeQuestions(texts.slice(0, size), questions, random)],
-      ['three frequent words', makeFrequentQuestions(questions / 5, random)],
-    ] as const
-    for (const [what, asked] of kinds) rows.push(...(await compareSearches(`${size}: ${what}`, asked, memories, bare)))
   }
   bare.close()
   return rows
 }
 
 async function measureCranfield(collection: Collection): Promise<Row[]> {
-  const vectors = await learn(collection)
-  const measureStore = (name: string) => async (memories: Memories) => {
-    const search = await fill(memories, collection)
-    return [
-      await measureQuality(name, search, collection),
-      await measureQuality(`${name}, fused with vectors of the texts`, fuse(search, vectors), collection),
-    ]
+  const namespace = 'cranfield'
+  const measureStore = (name: string) => async (stores: Stores) => {
+    await fill(stores, collection, namespace)
+    const search = searchWith(stores, namespace)
+    const byWords = await measureQuality(`${name}, by words`, search, collection)
+    await learnVectors(stores)
+    return [byWords, await measureQuality(`${name}, with vectors`, search, collection)]
   }
   const rows = [
     await measureQuality('minisearch 7.2.0', fillMiniSearch(collection), collection),
-    await measureQuality('vectors of the texts alone', vectors, collection),
     ...(await withSqlite(measureStore('SQLite'))),
   ]
   if (postgresMissing === undefined) rows.push(...(await withPostgres(measureStore('PostgreSQL'))))

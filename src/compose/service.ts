@@ -50,6 +50,7 @@ import {
 import { queueRuns } from '../usecases/sandbox-queue.ts'
 import { countUsage, listPriced } from './counted-usage.ts'
 import { propagationOf, withIdentity } from './identity.ts'
+import { composeMemoryVectors, withQueryVectors } from './memory-vectors.ts'
 import type { OpenedMode } from './mode.ts'
 import { readProxySettings } from './proxy-settings.ts'
 import { checkoutLimitsOf, defaultLimitsOf, readChatSettings, reviewMarkersOf } from './settings.ts'
@@ -73,15 +74,9 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
   const ownAddresses = createOwnAddresses(listening, places)
   opened.knowOwnAddresses?.(ownAddresses)
   const metrics = createMetrics({ types: taskTypes, phases: taskPhases, endPhases: terminalPhases })
-  const mode = {
-    ...opened,
-    ports: await withIdentity(config, {
-      ports: withCounts(withQueue(opened), metrics),
-      log,
-      metrics,
-      key: opened.idempotencyKey,
-    }),
-  }
+  const counted = withCounts(withQueue(opened), metrics)
+  const identified = await withIdentity(config, { ports: counted, log, metrics, key: opened.idempotencyKey })
+  const mode = { ...opened, ports: withQueryVectors(config, { ports: identified, ownAddresses, log }) }
   const tls = await openTls(config, { clock: mode.ports.clock, log })
   listening.isEncrypted = tls !== undefined
   const traces = openTraces(config)
@@ -118,8 +113,8 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
     log,
   })
   const { resources } = ports
-  const counted = { taskPhases: () => countPhases(resources), providers: () => listPriced(resources) }
-  metrics.attach({ queueDepth: runner.depth, ...counted })
+  const gauges = { taskPhases: () => countPhases(resources), providers: () => listPriced(resources) }
+  metrics.attach({ queueDepth: runner.depth, ...gauges })
   runner.start()
   const stop = async () => {
     // Another replica may lead while this one finishes its answers.
@@ -192,6 +187,7 @@ function composeHttp(
     propagation,
     reviewMarkers: reviewMarkersOf(config, mode),
     idempotencyKey: mode.idempotencyKey,
+    applyMemoriesOf: config.applyMemoriesOf,
     ownerSecret: mode.ownerSecret,
   }
   const usecaseParts = { ports, settings, builtinTools, ledger }
@@ -284,6 +280,7 @@ function composeControllers(
     ...(sweepWorkloads === undefined ? [] : [createWorkloadSweepController({ ...deps, sweep: sweepWorkloads })]),
     createDeliveryController({ deliveries, clock: ports.clock }),
     createTranscriptIndexController({ transcripts: ports.records.transcripts, clock: ports.clock }),
+    composeMemoryVectors(config, { ports, ownAddresses, log: deps.log }),
     createSweepController({
       ...deps,
       owners,

@@ -6,6 +6,7 @@ import { codehostSettings } from './settings/codehost.ts'
 import { gitSettings } from './settings/git.ts'
 import { callerSettings, contextTokenSettings, oidcSettings } from './settings/identity.ts'
 import { kubernetesSettings } from './settings/kubernetes.ts'
+import { memorySettings } from './settings/memory.ts'
 import { proxiesSettings } from './settings/proxies.ts'
 import { serviceSettings } from './settings/service.ts'
 import { storageSettings } from './settings/storage.ts'
@@ -23,6 +24,7 @@ const groups = {
   Git: gitSettings,
   'Code host': codehostSettings,
   Tools: toolsSettings,
+  Memory: memorySettings,
   Chat: chatSettings,
   Proxies: proxiesSettings,
   Webhook: webhookSettings,
@@ -39,6 +41,7 @@ export const settings = {
   ...gitSettings,
   ...codehostSettings,
   ...toolsSettings,
+  ...memorySettings,
   ...chatSettings,
   ...proxiesSettings,
   ...webhookSettings,

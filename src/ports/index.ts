@@ -17,6 +17,7 @@ import type { Leadership } from './leadership.ts'
 import type { Logs } from './logs.ts'
 import type { Memories } from './memories.ts'
 import type { MemoryProposals } from './memory-proposals.ts'
+import type { MemoryVectors, QueryVectors } from './memory-vectors.ts'
 import type { Messages } from './messages.ts'
 import type { MonitorRecords } from './monitor-records.ts'
 import type { Parkings } from './parkings.ts'
@@ -47,6 +48,7 @@ export type Records = {
   transcripts: Transcripts
   plans?: Plans
   memories: Memories
+  memoryVectors: MemoryVectors
   memoryProposals: MemoryProposals
   messages: Messages
   monitors: MonitorRecords
@@ -92,6 +94,8 @@ export type Ports = {
   /** Absent: parked tasks cannot wait for anything outside. */
   probes?: Probes
   codeHosts: CodeHosts
+  /** Absent: memories are searched by words alone. */
+  queryVectors?: QueryVectors
   clock: Clock
   ids: Ids
   health: HealthCheck[]

@@ -1,5 +1,6 @@
 // Durable memories. Nothing removes one by itself, neither its age nor its task: deletion marks it, and it stays readable.
 import type { Memory } from '../contract/api/memories.ts'
+import type { QueryVector } from './memory-vectors.ts'
 
 export type { Memory }
 export type MemoryKey = { namespace: string; id: string }
@@ -31,6 +32,8 @@ export type MemoryFilter = {
 export type MemoryQuery = MemoryFilter & {
   /** Words of which it has any, best match first. Absent or blank: the last changed first. */
   query?: string | undefined
+  /** The query as a vector: memories that are like it are found as well, and both orders become one. */
+  vector?: QueryVector | undefined
   /** Also those that are disabled or superseded. */
   includeDisabled?: boolean
   /** Also those that are deleted. */
@@ -39,7 +42,7 @@ export type MemoryQuery = MemoryFilter & {
 }
 
 /** `reader`: who recalls, such as the uid of a task. */
-export type RecallQuery = MemoryFilter & { query: string; limit: number; reader: string }
+export type RecallQuery = MemoryFilter & Pick<MemoryQuery, 'vector' | 'limit'> & { query: string; reader: string }
 
 export interface Memories {
   /**

@@ -36,8 +36,13 @@ export type ReviewNote = Pick<MemoryProposal, 'reviewer' | 'reviewNote' | 'revie
   status: 'accepted' | 'rejected'
 }
 
-/** The memory gets this id, unless the proposal has been applied already. */
-export type Application = { memoryId: string; appliedBy: string; createdBy?: RecordedCaller }
+/** The memory gets this id, unless the proposal has been applied already; `content`: what is remembered instead. */
+export type Application = {
+  memoryId: string
+  appliedBy: string
+  createdBy?: RecordedCaller
+  content?: string | undefined
+}
 
 /** NotFound when there is no such proposal; Conflict, with its state, when the step does not follow from that. */
 export interface MemoryProposals {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { learnSpace, placeText } from './text-space.ts'
-import { multiplyVectors } from './vectors.ts'
+import { decodeSpace, encodeSpace, learnSpace, placeText } from './text-space.ts'
 
 /** Numbers that are the same in every run (Park and Miller, 1988). */
 function createRandom() {
@@ -9,6 +8,11 @@ function createRandom() {
     state = (state * 48_271) % 2_147_483_647
     return state / 2_147_483_647
   }
+}
+
+/** The cosine of two vectors of length 1. */
+function multiplyVectors(one: Float32Array, other: Float32Array): number {
+  return one.reduce((sum, value, at) => sum + value * (other[at] ?? 0), 0)
 }
 
 const texts = [
@@ -49,6 +53,11 @@ describe('a space of texts', () => {
     expect(space && placeText(space, [])).toBeUndefined()
     expect(await learn([['a', 'b'], ['c']])).toBeUndefined()
     expect(await learn([])).toBeUndefined()
+  })
+
+  it('comes back from the store as it was', async () => {
+    const space = await learn([...texts, ['naïve', '東京'], ['naïve', '東京']])
+    expect(space && decodeSpace(encodeSpace(space))).toEqual(space)
   })
 
   it('lets others have their turn, and can have more directions than the texts', async () => {

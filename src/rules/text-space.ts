@@ -18,15 +18,17 @@ type LearnOptions = {
   random(): number
   /** Called between short pieces of work, so that others get their turn. */
   pause(): Promise<void>
-  dimension?: number
+  /** Directions; more find little more and cost more: the decision on vectors in docs/adr has the figures. */
+  dimension: number
 }
 
-/** More find little more and cost more; the decision on vectors in docs/adr has the figures. */
-const usualDimension = 96
 const passes = 4
 const textsAtOnce = 100
+const rowsAtOnce = 500
 /** A term of a single text says nothing of which terms go together. */
 const leastTexts = 2
+/** The most frequent ones: a space of them takes 8 MB. */
+const mostTerms = 20_000
 
 type Entry = { at: number; weight: number }
 
@@ -54,7 +56,8 @@ function weighTerms(terms: Terms, known: TextSpace['terms']): Entry[] {
 function chooseTerms(texts: readonly Terms[]): TextSpace['terms'] {
   const counts = new Map<string, number>()
   for (const terms of texts) for (const term of new Set(terms)) counts.set(term, (counts.get(term) ?? 0) + 1)
-  const kept = [...counts].filter(([, count]) => count >= leastTexts)
+  const shared = [...counts].filter(([, count]) => count >= leastTexts)
+  const kept = shared.sort(([, one], [, other]) => other - one).slice(0, mostTerms)
   const weigh = (count: number) => Math.log(1 + (texts.length - count + 0.5) / (count + 0.5))
   return new Map(kept.map(([term, count], at) => [term, { at, weight: weigh(count) }]))
 }
@@ -83,25 +86,69 @@ function addRow(entries: readonly Entry[], place: Float64Array, { values, dimens
   }
 }
 
-function multiplyColumns({ values, dimension }: Matrix, one: number, other: number): number {
+/** A place in an array of numbers. */
+type From = { values: Float64Array; at: number }
+
+/** The product of the next `count` numbers of both. */
+function multiplyRuns(one: From, other: From, count: number): number {
   let sum = 0
-  for (let at = 0; at < values.length; at += dimension) sum += (values[at + one] ?? 0) * (values[at + other] ?? 0)
+  for (let at = 0; at < count; at += 1) sum += (one.values[one.at + at] ?? 0) * (other.values[other.at + at] ?? 0)
   return sum
 }
 
-/** Makes the column perpendicular to those before it, and of length 1. */
-function straightenColumn(matrix: Matrix, column: number): void {
-  const { values, dimension } = matrix
-  for (let before = 0; before < column; before += 1) {
-    const share = multiplyColumns(matrix, column, before)
-    for (let at = 0; at < values.length; at += dimension) {
-      values[at + column] = (values[at + column] ?? 0) - share * (values[at + before] ?? 0)
+/** Adds the products of all pairs of numbers of the row, below the diagonal and on it. */
+function addProducts(products: Float64Array, row: From, dimension: number): void {
+  for (let one = 0; one < dimension; one += 1) {
+    const value = row.values[row.at + one] ?? 0
+    const start = one * dimension
+    for (let other = 0; other <= one; other += 1) {
+      products[start + other] = (products[start + other] ?? 0) + value * (row.values[row.at + other] ?? 0)
     }
   }
-  const length = Math.sqrt(multiplyColumns(matrix, column, column))
-  // Fewer directions than columns: what is left of this one is rounding.
-  const scale = length > 1e-9 ? 1 / length : 0
-  for (let at = 0; at < values.length; at += dimension) values[at + column] = (values[at + column] ?? 0) * scale
+}
+
+/** Calls back with the start of each row. */
+async function forEachRow({ values, dimension }: Matrix, pause: LearnOptions['pause'], act: (at: number) => void) {
+  for (let at = 0, row = 1; at < values.length; at += dimension, row += 1) {
+    act(at)
+    if (row % rowsAtOnce === 0) await pause()
+  }
+}
+
+/** The lower triangle whose product with itself is that of the columns (Cholesky); 0 on the diagonal where one adds no direction. */
+function factorProducts(products: Float64Array, dimension: number): Float64Array {
+  const values = new Float64Array(dimension * dimension)
+  for (let row = 0; row < dimension; row += 1) {
+    const start = row * dimension
+    for (let column = 0; column < row; column += 1) {
+      const known = multiplyRuns({ values, at: start }, { values, at: column * dimension }, column)
+      values[start + column] = divide((products[start + column] ?? 0) - known, values[column * dimension + column] ?? 0)
+    }
+    const whole = products[start + row] ?? 0
+    const rest = whole - multiplyRuns({ values, at: start }, { values, at: start }, row)
+    // What is left of a column that depends on those before it is rounding.
+    values[start + row] = rest > whole * 1e-10 ? Math.sqrt(rest) : 0
+  }
+  return values
+}
+
+function divide(value: number, by: number): number {
+  return by > 0 ? value / by : 0
+}
+
+/** Makes the columns perpendicular to each other and of length 1 (Cholesky QR: row by row, as memory has them). */
+async function straighten(matrix: Matrix, pause: LearnOptions['pause']): Promise<void> {
+  const { values, dimension } = matrix
+  const products = new Float64Array(dimension * dimension)
+  await forEachRow(matrix, pause, (at) => addProducts(products, { values, at }, dimension))
+  const lower = factorProducts(products, dimension)
+  await forEachRow(matrix, pause, (at) => {
+    for (let column = 0; column < dimension; column += 1) {
+      const start = column * dimension
+      const known = multiplyRuns({ values, at }, { values: lower, at: start }, column)
+      values[at + column] = divide((values[at + column] ?? 0) - known, lower[start + column] ?? 0)
+    }
+  })
 }
 
 async function improve(rows: readonly Entry[][], matrix: Matrix, pause: LearnOptions['pause']): Promise<Matrix> {
@@ -110,23 +157,47 @@ async function improve(rows: readonly Entry[][], matrix: Matrix, pause: LearnOpt
     addRow(entries, projectRow(entries, matrix), next)
     if (at % textsAtOnce === textsAtOnce - 1) await pause()
   }
-  for (let column = 0; column < matrix.dimension; column += 1) {
-    straightenColumn(next, column)
-    await pause()
-  }
+  await straighten(next, pause)
   return next
 }
 
 /** The space of these texts; undefined when too few of them have terms in common. */
 export async function learnSpace(texts: readonly Terms[], options: LearnOptions): Promise<TextSpace | undefined> {
-  const { random, pause, dimension = usualDimension } = options
+  const { random, pause, dimension } = options
   const terms = chooseTerms(texts)
   if (terms.size < dimension) return undefined
-  const rows = texts.map((text) => weighTerms(text, terms))
+  const rows: Entry[][] = []
+  for (const [at, text] of texts.entries()) {
+    rows.push(weighTerms(text, terms))
+    if (at % textsAtOnce === textsAtOnce - 1) await pause()
+  }
   const values = Float64Array.from({ length: terms.size * dimension }, () => random() - 0.5)
   let matrix: Matrix = { values, dimension }
   for (let pass = 0; pass < passes; pass += 1) matrix = await improve(rows, matrix, pause)
   return { dimension, terms, basis: Float32Array.from(matrix.values) }
+}
+
+type Header = { dimension: number; terms: [term: string, weight: number][] }
+
+const headerLength = 4
+
+/** As it is stored: the length of a header, the header as JSON, and the basis in the order of bytes that all processors here have. */
+export function encodeSpace({ dimension, terms, basis }: TextSpace): Uint8Array {
+  const listed: Header = { dimension, terms: [...terms].map(([term, { weight }]) => [term, weight]) }
+  const header = new TextEncoder().encode(JSON.stringify(listed))
+  const bytes = new Uint8Array(headerLength + header.length + basis.byteLength)
+  new DataView(bytes.buffer).setUint32(0, header.length)
+  bytes.set(header, headerLength)
+  bytes.set(new Uint8Array(basis.buffer, basis.byteOffset, basis.byteLength), headerLength + header.length)
+  return bytes
+}
+
+/** Reverses `encodeSpace`. */
+export function decodeSpace(bytes: Uint8Array): TextSpace {
+  const end = headerLength + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0)
+  const { dimension, terms } = JSON.parse(new TextDecoder().decode(bytes.subarray(headerLength, end))) as Header
+  const places = terms.map(([term, weight], at): [string, Entry] => [term, { at, weight }])
+  return { dimension, terms: new Map(places), basis: new Float32Array(Uint8Array.from(bytes.subarray(end)).buffer) }
 }
 
 /** The vector of a text, of length 1; undefined when the space knows none of its terms. */

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  compareStored,
   countWords,
-  decodeVector,
   encodeVector,
   findAlike,
-  multiplyVectors,
   normalizeVector,
   readSigns,
+  readStoredSigns,
 } from './vectors.ts'
 
 describe('vectors', () => {
@@ -19,19 +19,27 @@ describe('vectors', () => {
     expect(normalizeVector([])).toBeUndefined()
   })
 
-  it('come back from the store as they were', () => {
+  it('are stored with a byte for each number, and still point the same way', () => {
+    const draw = fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 64, maxLength: 64 })
     fc.assert(
-      fc.property(fc.float32Array({ noNaN: true }), (vector) => {
-        expect(decodeVector(encodeVector(vector))).toEqual(vector)
+      fc.property(draw, draw, (first, second) => {
+        const [one, other] = [normalizeVector(first), normalizeVector(second)]
+        fc.pre(one !== undefined && other !== undefined)
+        const exact = one.reduce((sum, value, at) => sum + value * (other[at] ?? 0), 0)
+        expect(Math.abs(compareStored(one, encodeVector(other)) - exact)).toBeLessThan(0.03)
       }),
     )
-    const [bytes] = [new Uint8Array([9, 0, 0, 128, 63])]
-    expect(decodeVector(bytes.subarray(1))).toEqual(Float32Array.from([1]))
   })
 
-  it('multiply to their cosine', () => {
-    const [one, other] = [normalizeVector([1, 1]), normalizeVector([1, 0])]
-    expect(one && other && multiplyVectors(one, other)).toBeCloseTo(Math.SQRT1_2)
+  it('of another dimension, and without a direction, are like none', () => {
+    expect(compareStored(Float32Array.from([1]), encodeVector(Float32Array.from([1, 0])))).toBe(0)
+    expect(compareStored(Float32Array.from([1, 0]), encodeVector(Float32Array.from([0, 0])))).toBe(0)
+    expect(compareStored(Float32Array.from([0, 1]), new Uint8Array([9, 0, 127]).subarray(1))).toBe(1)
+  })
+
+  it('keep their signs in the store', () => {
+    const vector = [0.5, -0.1, 0.9, -0.7]
+    expect(readStoredSigns(encodeVector(Float32Array.from(vector)))).toEqual(readSigns(vector))
   })
 })
 

@@ -9,25 +9,33 @@ export function normalizeVector(vector: ArrayLike<number>): Float32Array | undef
   return Float32Array.from(vector, (value) => value / length)
 }
 
-/** The cosine of two vectors of length 1 and of the same dimension. */
-export function multiplyVectors(one: Float32Array, other: Float32Array): number {
-  let sum = 0
-  for (let at = 0; at < one.length; at += 1) sum += (one[at] ?? 0) * (other[at] ?? 0)
-  return sum
-}
-
-/** As it is stored: little-endian, 4 bytes for each number. */
+/** As it is stored: its direction, in a signed byte for each number. */
 export function encodeVector(vector: Float32Array): Uint8Array {
-  const bytes = new Uint8Array(vector.length * 4)
-  const view = new DataView(bytes.buffer)
-  for (const [at, value] of vector.entries()) view.setFloat32(at * 4, value, true)
-  return bytes
+  const largest = vector.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1
+  return new Uint8Array(Int8Array.from(vector, (value) => Math.round((value / largest) * 127)).buffer)
 }
 
-/** Reverses `encodeVector`. */
-export function decodeVector(bytes: Uint8Array): Float32Array {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  return Float32Array.from({ length: bytes.byteLength / 4 }, (_, at) => view.getFloat32(at * 4, true))
+function readBytes(stored: Uint8Array): Int8Array {
+  return new Int8Array(stored.buffer, stored.byteOffset, stored.byteLength)
+}
+
+/** The cosine of a vector of length 1 and a stored one; 0 when they have not as many numbers. */
+export function compareStored(vector: Float32Array, stored: Uint8Array): number {
+  if (vector.length !== stored.length) return 0
+  const bytes = readBytes(stored)
+  let product = 0
+  let square = 0
+  for (let at = 0; at < bytes.length; at += 1) {
+    const value = bytes[at] ?? 0
+    product += (vector[at] ?? 0) * value
+    square += value * value
+  }
+  return square === 0 ? 0 : product / Math.sqrt(square)
+}
+
+/** The signs of a stored vector. */
+export function readStoredSigns(stored: Uint8Array): Uint32Array {
+  return readSigns(readBytes(stored))
 }
 
 /** How many 32-bit words the signs of a vector need. */
@@ -63,8 +71,8 @@ function measureDistances({ words, count }: Signs, asked: Uint32Array): Uint16Ar
   let at = 0
   for (let vector = 0; vector < count; vector += 1) {
     let distance = 0
-    for (const word of asked) {
-      distance += countBits((words[at] ?? 0) ^ word)
+    for (let word = 0; word < asked.length; word += 1) {
+      distance += countBits((words[at] ?? 0) ^ (asked[word] ?? 0))
       at += 1
     }
     distances[vector] = distance
@@ -72,18 +80,33 @@ function measureDistances({ words, count }: Signs, asked: Uint32Array): Uint16Ar
   return distances
 }
 
+/** The distance within which `most` are, or all. */
+function chooseLimit(distances: Uint16Array, { most, longest }: { most: number; longest: number }): number {
+  const tally = new Uint32Array(longest + 1)
+  for (let at = 0; at < distances.length; at += 1) {
+    const distance = distances[at] ?? 0
+    tally[distance] = (tally[distance] ?? 0) + 1
+  }
+  let seen = 0
+  for (let limit = 0; limit < longest; limit += 1) {
+    seen += tally[limit] ?? 0
+    if (seen >= most) return limit
+  }
+  return longest
+}
+
 /** Positions of the `most` vectors, or a few more, that agree in the most signs; in no order. */
 export function findAlike(signs: Signs, asked: Uint32Array, most: number): number[] {
   const distances = measureDistances(signs, asked)
-  const tally = new Uint32Array(asked.length * 32 + 1)
-  for (const distance of distances) tally[distance] = (tally[distance] ?? 0) + 1
-  let limit = 0
-  let seen = tally[0] ?? 0
-  while (seen < most && limit < tally.length - 1) {
-    limit += 1
-    seen += tally[limit] ?? 0
-  }
+  const limit = chooseLimit(distances, { most, longest: asked.length * 32 })
   const found: number[] = []
-  for (const [vector, distance] of distances.entries()) if (distance <= limit) found.push(vector)
+  for (let vector = 0; vector < distances.length; vector += 1) {
+    if ((distances[vector] ?? 0) <= limit) found.push(vector)
+  }
   return found
+}
+
+/** Only vectors of the same model with as many numbers can be compared. */
+export function nameModel(model: string, dimension: number): string {
+  return `${model}#${dimension}`
 }

@@ -34,6 +34,8 @@ export type UsecaseSettings = {
   audit?: { level: 'writes' | 'all'; report?: (message: string, error?: unknown) => void }
   /** The webhook of the code host; without a secret it is off. */
   webhook?: Partial<Omit<WebhookSettings, 'hosts'>>
+  /** `--apply-memories-of`: `namespace/agent` of those whose proposals of memories no person decides about. Absent: none. */
+  applyMemoriesOf?: readonly string[]
   /** Limits of chat; absent ones have their defaults. */
   chat?: Partial<ChatSettings>
   /** `--codehost-hosts`, lower-case. Absent: github.com. */

@@ -8,9 +8,14 @@ import { identifyCaller } from '../rules/caller-identity.ts'
 import { requireAccess } from './access.ts'
 import type { UsecaseDeps } from './deps.ts'
 
+export type FoundMemories = { items: Memory[]; notice?: string | undefined }
+
 export type MemoryUsecases = {
-  /** Best match first, without a query the last changed. InvalidRequest when `query` and `q` differ. */
-  list(caller: Caller, namespace: string, query: Omit<MemoryListQuery, 'namespace'>): Promise<Memory[]>
+  /**
+   * Best match first, without a query the last changed; `notice`: what a search could not do. InvalidRequest when `query` and `q`
+   * differ.
+   */
+  list(caller: Caller, namespace: string, query: Omit<MemoryListQuery, 'namespace'>): Promise<FoundMemories>
   /** NotFound. */
   get(caller: Caller, key: MemoryKey): Promise<Memory>
   /** AlreadyExists; InvalidRequest and Conflict for what it supersedes. */
@@ -59,7 +64,9 @@ export function createMemoryUsecases({ ports }: UsecaseDeps): MemoryUsecases {
   return {
     async list(caller, namespace, query) {
       await requireAccess(ports, caller, { verb: 'list', kind: 'Memory', namespace })
-      return memories.list({ ...query, namespace, query: queryOf(query) })
+      const wanted = queryOf(query) ?? ''
+      const { vector, notice } = wanted.trim() === '' ? {} : ((await ports.queryVectors?.of(namespace, wanted)) ?? {})
+      return { items: await memories.list({ ...query, namespace, query: wanted, vector }), notice }
     },
     async get(caller, key) {
       await require(caller, 'get', key)

@@ -70,12 +70,13 @@ export function createMemoryProposalUsecases({ ports }: UsecaseDeps): MemoryProp
         reviewedBy: identifyCaller(caller),
       })
     },
-    async apply(caller, key, { appliedBy }) {
+    async apply(caller, key, { appliedBy, content }) {
       await require(caller, 'update', key)
       const memoryId = ports.ids.next('mem')
       await require(caller, 'create', { ...key, id: memoryId })
-      const application = { memoryId, appliedBy: nameOr(appliedBy, caller), createdBy: identifyCaller(caller) }
-      return memoryProposals.apply(key, application)
+      const decided = { appliedBy: nameOr(appliedBy, caller), createdBy: identifyCaller(caller) }
+      const edited = content === undefined ? {} : { content: redactText(content) }
+      return memoryProposals.apply(key, { ...decided, ...edited, memoryId })
     },
     async archive(caller, key) {
       await require(caller, 'update', key)

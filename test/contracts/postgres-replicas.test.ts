@@ -48,6 +48,41 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
   const countBlobs = async () =>
     (await one.database.read.first(sql<{ count: number }>`select count(*) as count from blobs`))?.count
 
+  it('lets one of two reviewers decide, and makes one memory of a proposal that both apply', async () => {
+    const key = { namespace: 'default', id: 'p' }
+    await one.records.memoryProposals.create({ ...key, type: 'memory', title: 'Reset', content: 'Staging is reset.' })
+    const review = ({ records }: Replica, reviewer: string) =>
+      records.memoryProposals.review(key, { status: 'accepted', reviewer, reviewedBy: { name: reviewer } })
+    const decided = await Promise.allSettled([review(one, 'ada'), review(other, 'bob')])
+    expect(decided.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+    const apply = ({ records }: Replica, memoryId: string) =>
+      records.memoryProposals.apply(key, { memoryId, appliedBy: 'ada' })
+    const made = await Promise.all([
+      apply(one, 'mem-1'),
+      apply(other, 'mem-2'),
+      apply(one, 'mem-3'),
+      apply(other, 'mem-4'),
+    ])
+    expect(new Set(made.map(({ id }) => id)).size).toBe(1)
+    expect(await other.records.memories.list({ namespace: 'default', limit: 9 })).toHaveLength(1)
+  })
+
+  it('finds by vectors what the other replica has placed', async () => {
+    const { memories, memoryVectors } = one.records
+    const vector = Float32Array.from([0.6, 0.8])
+    const find = async () => {
+      const query = { namespace: 'default', query: 'ship', vector: { model: 'm#2', vector, leastAlike: 0.9 }, limit: 9 }
+      return (await other.records.memories.list(query)).map(({ id }) => id)
+    }
+    await memories.create({ namespace: 'default', id: 'boat', content: 'a boat', source: 'manual', disabled: false })
+    await memoryVectors.setModel('default', { model: 'm#2', memories: 1 })
+    expect(await find()).toEqual([])
+    const [waiting] = await memoryVectors.listUnplaced(9)
+    if (waiting === undefined) throw new Error('nothing waits')
+    await memoryVectors.place([{ ...waiting, model: 'm#2', vector }])
+    expect(await find()).toEqual(['boat'])
+  })
+
   it('notifies a follower on another replica of events, log lines and cool-downs once they can be read', async () => {
     const heard: string[] = []
     other.records.events.onAppend('task-1', () => heard.push('event'))

@@ -12,6 +12,7 @@ import { describeIdempotency } from './idempotency.contract.ts'
 import { describeLogs } from './logs.contract.ts'
 import { describeMemories } from './memories.contract.ts'
 import { describeMemoryProposals } from './memory-proposals.contract.ts'
+import { describeMemoryVectors } from './memory-vectors.contract.ts'
 import { describeMessages } from './messages.contract.ts'
 import { describeMonitors } from './monitors.contract.ts'
 import { describeParkings } from './parkings.contract.ts'
@@ -41,6 +42,7 @@ export const recordSuites = [
   describeLogs,
   describeMemories,
   describeMemoryProposals,
+  describeMemoryVectors,
   describeMessages,
   describeMonitors,
   describeParkings,

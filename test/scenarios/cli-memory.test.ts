@@ -73,4 +73,12 @@ describe('svc proposal', () => {
     const late = await svc('proposal', 'review', 'three', '--reject')
     expect(late.stderr).toContain('the proposal is archived and cannot be rejected')
   })
+
+  it('says what to type where there is no terminal to go through them, and with a decision about none', async () => {
+    const alone = await svc('proposal', 'review')
+    expect([alone.code, alone.stderr]).toEqual([2, expect.stringContaining('needs a terminal')])
+    expect(alone.stderr).toContain('proposal list --status pending')
+    const nameless = await svc('proposal', 'review', '--accept')
+    expect([nameless.code, nameless.stderr]).toEqual([2, expect.stringContaining('say which proposal you mean')])
+  })
 })

@@ -57,7 +57,7 @@ export type Dialect = {
   /** Whether `transcript_grams` has them all; at least one. */
   matchGrams(grams: readonly number[]): Statement
   readonly terms: TermIndex
-  /** What `in` takes, of any number of whole numbers. */
+  /** A table `listed` of these whole numbers, however many, in its column `wanted`. */
   listNumbers(numbers: readonly number[]): Statement
 }
 

@@ -1,6 +1,7 @@
 // Durable memories in SQL. Their rows are in memory-rows.ts, how they are found in memory-search.ts.
 import type { Clock } from '../../ports/clock.ts'
 import type { Memories, Memory, MemoryChange } from '../../ports/memories.ts'
+import { createAlikeMemories } from './alike-memories.ts'
 import type { Database, Tx } from './database.ts'
 import {
   findMemory,
@@ -53,6 +54,7 @@ function dropRepeated(rows: readonly MemoryRow[]): MemoryRow[] {
 
 export function createMemories({ database, clock }: { database: Database; clock: Clock }): Memories {
   const { dialect } = database
+  const places = { database, alike: createAlikeMemories(database) }
   const readNow = () => clock.now().toISOString()
   return {
     create: (draft) => database.write((tx) => insertMemory(tx, draft, { dialect, now: readNow() })),
@@ -80,13 +82,13 @@ export function createMemories({ database, clock }: { database: Database; clock:
     },
 
     async list(query) {
-      return (await searchMemories(database, query)).map(toMemory)
+      return (await searchMemories(places, query)).map(toMemory)
     },
 
     async recall({ reader, ...query }) {
       const now = readNow()
       // Twice as many, for those that say the same.
-      const found = await searchMemories(database, { ...query, limit: query.limit * 2 })
+      const found = await searchMemories(places, { ...query, limit: query.limit * 2 })
       const rows = dropRepeated(found).slice(0, query.limit)
       if (rows.length === 0) return []
       const counted = await database.write((tx) => countRecalls(tx, rows, { reader, now }))

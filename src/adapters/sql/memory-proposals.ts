@@ -67,8 +67,8 @@ async function save(tx: Tx, proposal: MemoryProposal): Promise<MemoryProposal> {
   return proposal
 }
 
-function draftMemory(proposal: MemoryProposal, { memoryId, createdBy }: Application): MemoryDraft {
-  const { namespace, agentName, taskName, content = '', description } = proposal
+function draftMemory(proposal: MemoryProposal, { memoryId, createdBy, content }: Application): MemoryDraft {
+  const { namespace, agentName, taskName, description } = proposal
   const tags = tagsOfDescription(description)
   return {
     id: memoryId,
@@ -77,7 +77,7 @@ function draftMemory(proposal: MemoryProposal, { memoryId, createdBy }: Applicat
     taskName,
     source: 'memory_proposal',
     sourceProposalId: proposal.id,
-    content,
+    content: content ?? proposal.content ?? '',
     ...(tags.length > 0 && { tags }),
     disabled: false,
     createdBy,
@@ -89,7 +89,7 @@ export function createMemoryProposals({ database, clock }: { database: Database;
 
   async function applyTo(tx: Tx, key: ProposalKey, application: Application) {
     const proposal = await lockProposal(tx, key)
-    const status = moveBy('apply', proposal)
+    const status = moveBy('apply', { ...proposal, content: application.content ?? proposal.content })
     if (status === undefined) {
       const made = await findMemory(tx, { namespace: key.namespace, id: proposal.appliedMemoryId ?? '' })
       if (made !== undefined) return toMemory(made)

@@ -71,6 +71,12 @@ export function lockMemory(tx: Tx, key: MemoryKey): Promise<MemoryRow | undefine
   return tx.first(sql<MemoryRow>`update memories set id = id where ${matchMemory(key)} returning *`)
 }
 
+/** Its content and tags. */
+export function textOfMemory({ body }: Pick<MemoryRow, 'body'>): string {
+  const { content, tags = [] } = JSON.parse(body) as Body
+  return [content, ...tags].join('\n')
+}
+
 /** What searches know of a memory. */
 function indexedOf({ number, namespace, body }: MemoryRow): IndexedMemory & { tags: string[] } {
   const { content, tags = [] } = JSON.parse(body) as Body
@@ -83,6 +89,7 @@ async function index(tx: Tx, row: MemoryRow, { terms }: Dialect): Promise<void> 
     await tx.run(sql`insert into memory_tags (tag, memory) values (${encodeText(tag)}, ${memory.number})`)
   }
   await terms.add(tx, memory)
+  await tx.run(sql`insert into memory_unplaced (memory) values (${memory.number})`)
 }
 
 async function unindex(tx: Tx, row: MemoryRow, { terms }: Dialect): Promise<void> {

@@ -19,6 +19,7 @@ import { createIdempotencyKeys } from './idempotency.ts'
 import { createLogs, type LogStore } from './logs.ts'
 import { createMemories } from './memories.ts'
 import { createMemoryProposals } from './memory-proposals.ts'
+import { createMemoryVectors } from './memory-vectors.ts'
 import { createMessages } from './messages.ts'
 import { createMonitorRecords } from './monitors/monitors.ts'
 import { createParkings } from './parkings.ts'
@@ -78,6 +79,7 @@ export function composeRecords({ database, blobs, logs, clock }: RecordParts): R
     transcripts: createTranscripts({ database, clock }),
     plans: createPlans({ database, clock }),
     memories: createMemories({ database, clock }),
+    memoryVectors: createMemoryVectors({ database }),
     memoryProposals: createMemoryProposals({ database, clock }),
     messages: createMessages({ database, clock }),
     monitors: createMonitorRecords({ database, clock }),

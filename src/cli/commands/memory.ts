@@ -97,7 +97,7 @@ async function list(given: ListOptions, query: string | undefined, { command, co
   const options = readGlobalOptions(command)
   const { agent, task, source, tags, all = false, limit } = given
   const client = await context.connect(options)
-  const { items } = await client.call(listMemories, {
+  const { items, notice } = await client.call(listMemories, {
     query: {
       ...namespaceOf(options),
       query,
@@ -110,6 +110,7 @@ async function list(given: ListOptions, query: string | undefined, { command, co
       limit: limit === undefined ? undefined : readCount('--limit', limit),
     },
   })
+  if (notice !== undefined) context.terminal.note(notice)
   const hint = query === undefined ? `; \`${typed('memory add "TEXT"')}\` adds one` : ' with any of these words'
   await printList(context, options, {
     items,

@@ -16,6 +16,7 @@ import { doEachName } from '../failure.ts'
 import { namespaceOf, readGlobalOptions } from '../global-options.ts'
 import { formatAge } from '../output.ts'
 import { typed } from '../typed.ts'
+import { describeProposal, reviewQueue } from './proposal-queue.ts'
 
 type Invocation = { command: Command; context: CliContext }
 type ReviewOptions = { accept?: boolean; reject?: boolean; note?: string; apply?: boolean }
@@ -37,13 +38,17 @@ export function addProposalCommands(program: Command, context: CliContext): void
     .description('a proposal, with what was decided')
     .action((id: string, _given: unknown, command: Command) => show(id, { command, context }))
   proposal
-    .command('review <id>')
-    .description('accept or reject a pending proposal')
+    .command('review [id]')
+    .description(
+      'accept or reject a pending proposal; without its id all of them, one after the other, at the keyboard',
+    )
     .option('--accept', 'accept it; nothing is remembered by that alone')
     .option('--reject', 'reject it')
     .option('--apply', 'accept it and make a memory of it')
     .option('--note <text>', 'why')
-    .action((id: string, given: ReviewOptions, command: Command) => review(id, given, { command, context }))
+    .action((id: string | undefined, given: ReviewOptions, command: Command) =>
+      id === undefined ? reviewEach(given, { command, context }) : review(id, given, { command, context }),
+    )
   proposal
     .command('apply <ids...>')
     .description('make memories of accepted proposals')
@@ -82,19 +87,11 @@ async function list(
   })
 }
 
-function describe(item: MemoryProposal): string {
-  const decision = item.reviewer === undefined ? '' : ` by ${item.reviewer}`
-  const note = item.reviewNote === undefined ? '' : `: ${item.reviewNote}`
-  const made = item.appliedMemoryId === undefined ? [] : [`memory: ${item.appliedMemoryId}`]
-  const texts = [item.title, item.content, item.description, item.patch].filter((text) => text !== undefined)
-  return [...texts.flatMap((text) => [text, '']), `${item.type}, ${item.status}${decision}${note}`, ...made].join('\n')
-}
-
 async function show(id: string, { command, context }: Invocation): Promise<void> {
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
   const item = await client.call(getMemoryProposal, { params: { id }, query: namespaceOf(options) })
-  await printAnswer(context, options, item, () => describe(item))
+  await printAnswer(context, options, item, () => describeProposal(item))
 }
 
 async function review(id: string, given: ReviewOptions, invocation: Invocation): Promise<void> {
@@ -111,6 +108,15 @@ async function review(id: string, given: ReviewOptions, invocation: Invocation):
   await client.call(reviewMemoryProposal, { ...target, body: { status, reviewNote } })
   context.terminal.note(`proposal ${id} ${status}`)
   if (applies) await apply([id], invocation)
+}
+
+async function reviewEach(given: ReviewOptions, { command, context }: Invocation): Promise<void> {
+  if (Object.keys(given).length > 0) {
+    const advice = `${typed('proposal review ID --accept')}, or \`${typed('proposal review')}\` alone to go through all of them`
+    throw new SvcError('InvalidRequest', `say which proposal you mean: ${advice}`)
+  }
+  const options = readGlobalOptions(command)
+  await reviewQueue(await context.connect(options), { context, query: namespaceOf(options) })
 }
 
 async function apply(ids: string[], { command, context }: Invocation): Promise<void> {

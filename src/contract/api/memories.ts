@@ -164,7 +164,16 @@ export const MemoryUpdate = z
 export type MemoryUpdate = z.infer<typeof MemoryUpdate>
 
 /** The memories that were found. */
-export const MemoryList = listOf(Memory, 'MemoryList')
+export const MemoryList = z
+  .object({
+    ...listOf(Memory, 'MemoryPage').shape,
+    notice: field(
+      z.string().optional(),
+      'Why a search was by words alone, although vectors are configured. Absent: nothing is amiss.',
+      'searched by words alone: default/main/embed-small made no vector: it took longer than 1000 ms',
+    ),
+  })
+  .meta({ id: 'MemoryList' })
 
 /** Words to search for; `q` is the same as `query`. */
 export const searchParameters = {

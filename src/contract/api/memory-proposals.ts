@@ -112,6 +112,14 @@ export const ProposalApply = z
   .strictObject({
     namespace,
     appliedBy: field(z.string().max(253).optional(), "Who applies it. Without it: the caller's name.", 'ada'),
+    content: field(
+      LongText.refine(
+        (text) => text.trim() !== '',
+        'must not be empty: leave it out to remember what is proposed',
+      ).optional(),
+      'What is remembered instead, as the reviewer has put it. The proposal keeps its own text.',
+      'The staging database is reset every Sunday.',
+    ),
   })
   .meta({ id: 'ProposalApply' })
 export type ProposalApply = z.infer<typeof ProposalApply>

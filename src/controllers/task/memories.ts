@@ -8,8 +8,12 @@ export async function recallMemories(context: TaskContext, task: Task): Promise<
   if (task.spec.type !== 'ai') return []
   const { namespace, uid } = task.metadata
   const prompt = promptOf(task.spec)
-  const query = { namespace, query: queryOfPrompt(prompt), limit: givenMemories.count, reader: uid }
+  const wanted = queryOfPrompt(prompt)
   try {
+    const { vector, notice } = (await context.queryVectors?.of(namespace, wanted)) ?? {}
+    if (notice !== undefined)
+      context.log.warn({ task: keyOf(task), notice }, 'memories were searched with less than usual')
+    const query = { namespace, query: wanted, vector, limit: givenMemories.count, reader: uid }
     return chooseMemories(await context.records.memories.recall(query), prompt)
   } catch (error) {
     context.log.warn({ task: keyOf(task), error: messageOf(error) }, 'memories could not be recalled')

@@ -9,6 +9,7 @@ import type { ConfigMaps } from '../../ports/configmaps.ts'
 import type { Egress } from '../../ports/egress.ts'
 import type { AgentTokens, TokenExchange, WorkerTokens } from '../../ports/identity.ts'
 import type { Records } from '../../ports/index.ts'
+import type { QueryVectors } from '../../ports/memory-vectors.ts'
 import type { Probes } from '../../ports/probes.ts'
 import type { Resources } from '../../ports/resources.ts'
 import type { Secrets } from '../../ports/secrets.ts'
@@ -108,6 +109,8 @@ export type TaskControllerDeps = {
   /** Absent: context tokens are not exchanged. */
   tokenExchange?: TokenExchange
   egress: Egress
+  /** Absent: memories are searched by words alone. */
+  queryVectors?: QueryVectors
   /** Absent: parked tasks cannot wait for anything outside. */
   probes?: Probes
   clock: Clock

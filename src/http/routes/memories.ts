@@ -7,8 +7,8 @@ import { wrapPage } from './paging.ts'
 export function bindMemories(bind: Bind, { usecases }: RouteContext): void {
   const { memories } = usecases
   bind(routes.listMemories, async ({ caller, namespace, query }) => {
-    const items = await memories.list(caller, namespace, query)
-    return { json: wrapPage({ items }, (memory) => memory) }
+    const { items, notice } = await memories.list(caller, namespace, query)
+    return { json: { ...wrapPage({ items }, (memory) => memory), notice } }
   })
   bind(routes.getMemory, async ({ caller, namespace, params }) => {
     return { json: await memories.get(caller, { namespace, id: params.id }) }

@@ -57,7 +57,7 @@ const dialect: Dialect = {
   terms: termIndex,
   encodeGrams,
   matchGrams: (grams) => sql`transcript_grams.grams @> ${encodeGrams(grams)}::smallint[]`,
-  listNumbers: (numbers) => sql`(select unnest(${`{${numbers.join(',')}}`}::bigint[]))`,
+  listNumbers: (numbers) => sql`(select unnest(${`{${numbers.join(',')}}`}::bigint[]) as wanted) as listed`,
 }
 
 /** Opens (and migrates) the database. Unavailable when it cannot be reached, or has a newer schema. */

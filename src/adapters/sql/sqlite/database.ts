@@ -84,7 +84,7 @@ const createDialect = (): Dialect => ({
   terms: createTermIndex(),
   encodeGrams: (grams) => grams.join(' '),
   matchGrams: (grams) => sql`transcript_grams match ${grams.map((gram) => `"${gram}"`).join(' AND ')}`,
-  listNumbers: (numbers) => sql`(select value from json_each(${JSON.stringify(numbers)}))`,
+  listNumbers: (numbers) => sql`(select value as wanted from json_each(${JSON.stringify(numbers)})) as listed`,
 })
 
 /** Opens (and migrates) the database in a file. `:memory:` does not work, because reads use a second connection. */

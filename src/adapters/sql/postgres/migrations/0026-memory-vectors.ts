@@ -14,12 +14,17 @@ create table memory_vectors (
 );
 create index memory_vectors_by_change on memory_vectors (namespace, change);
 
-create table memory_spaces (
+create table memory_models (
   namespace text collate "C" primary key,
   model text collate "C" not null,
   memories bigint not null,
-  change bigint not null,
-  space bytea
+  change bigint not null
+);
+
+create table memory_spaces (
+  namespace text collate "C" primary key,
+  model text collate "C" not null,
+  space bytea not null
 );
 
 create table memory_unplaced (

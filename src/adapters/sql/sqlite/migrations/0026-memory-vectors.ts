@@ -16,13 +16,18 @@ create table memory_vectors (
 );
 create index memory_vectors_by_change on memory_vectors (namespace, change);
 
-create table memory_spaces (
+create table memory_models (
   namespace text primary key,
   model text not null,
   memories integer not null,
-  change integer not null,
-  space blob
+  change integer not null
 ) without rowid;
+
+create table memory_spaces (
+  namespace text primary key,
+  model text not null,
+  space blob not null
+);
 
 create table memory_unplaced (
   number integer primary key autoincrement,

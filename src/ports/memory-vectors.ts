@@ -1,0 +1,65 @@
+// Vectors of memories: what makes them is settled for each namespace, and searches find the memories that are like a query.
+
+/** What was learnt of which terms go together: `dimension` numbers for each term, one after the other, and the term's weight. */
+export type LearntSpace = {
+  dimension: number
+  terms: ReadonlyMap<string, { at: number; weight: number }>
+  basis: Float32Array
+}
+
+/** A query as a vector of length 1. */
+export type QueryVector = {
+  /** What made it: only memories whose vectors the same made are compared. */
+  model: string
+  vector: Float32Array
+  /** The least cosine of a memory that is like it. */
+  leastAlike: number
+}
+
+/** A memory that was written or changed since its vector was made. */
+export type UnplacedMemory = {
+  /** Names this entry of the list. */
+  ticket: number
+  memory: number
+  namespace: string
+  /** Its content and tags. */
+  text: string
+}
+
+/** `vector` is absent when there can be none. */
+export type PlacedMemory = Omit<UnplacedMemory, 'text'> & { model: string; vector?: Float32Array | undefined }
+
+/** What makes the vectors of a namespace. */
+export type VectorModel = {
+  model: string
+  /** How many memories there were when that was settled. */
+  memories: number
+}
+
+export interface MemoryVectors {
+  /** Those that have waited longest first. */
+  listUnplaced(limit: number): Promise<UnplacedMemory[]>
+  /** Keeps the vectors, and takes these entries off the list. */
+  place(placed: readonly PlacedMemory[]): Promise<void>
+  /** Puts all memories of the namespace on the list again, some at a time, so that no other write waits long. */
+  unplaceAll(namespace: string): Promise<void>
+  modelOf(namespace: string): Promise<VectorModel | undefined>
+  setModel(namespace: string, model: VectorModel & { space?: LearntSpace }): Promise<void>
+  /** The space that makes the vectors of the namespace; undefined when something else does. */
+  spaceOf(namespace: string): Promise<{ model: string; space: LearntSpace } | undefined>
+  /** How many memories each namespace has, whatever their state. */
+  countMemories(): Promise<{ namespace: string; memories: number }[]>
+  /** Content and tags of the newest memories, `limit` at most; of those that are older than `before`. */
+  listTexts(
+    namespace: string,
+    page: { before?: number | undefined; limit: number },
+  ): Promise<{ memory: number; text: string }[]>
+}
+
+export interface QueryVectors {
+  /**
+   * The query as a vector of what makes those of the namespace; absent when nothing does. `notice`: why the search is by words
+   * alone, although there should be vectors, or compares only a part of the memories. Never rejects, and answers soon.
+   */
+  of(namespace: string, query: string): Promise<{ vector?: QueryVector; notice?: string }>
+}

@@ -1,0 +1,148 @@
+// What every store of vectors of memories does, and how searches use them.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { QueryVector } from '../../src/ports/memory-vectors.ts'
+import { learnSpace } from '../../src/rules/text-space.ts'
+import { normalizeVector } from '../../src/rules/vectors.ts'
+import { type OpenBench, useBench } from './record-bench.ts'
+
+export function describeMemoryVectors(name: string, open: OpenBench): void {
+  describe(`vectors of memories on ${name}`, () => {
+    const bench = useBench(open, { beforeEach, afterEach })
+    const memories = () => bench().stores().memories
+    const vectors = () => bench().stores().memoryVectors
+    const namespace = 'default'
+    const write = (id: string, content: string, more: { namespace?: string; tags?: string[] } = {}) =>
+      memories().create({ id, namespace, source: 'manual', content, disabled: false, ...more })
+    const model = 'main#2'
+
+    /** Vectors by the direction that a text names: `at 30 degrees`. */
+    const pointTo = (degrees: number) =>
+      normalizeVector([Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)])
+    const placeAll = async (by = model) => {
+      for (;;) {
+        const waiting = await vectors().listUnplaced(3)
+        if (waiting.length === 0) return
+        await vectors().place(
+          waiting.map(({ text, ...one }) => ({ ...one, model: by, vector: pointTo(Number(/\d+/.exec(text)?.[0])) })),
+        )
+      }
+    }
+    const asked = (degrees: number, more: Partial<QueryVector> = {}): QueryVector => ({
+      model,
+      vector: pointTo(degrees) ?? new Float32Array(),
+      leastAlike: 0.9,
+      ...more,
+    })
+    const list = async (query: string, vector?: QueryVector, more: object = {}) =>
+      (await memories().list({ namespace, query, vector, limit: 10, ...more })).map(({ id }) => id)
+
+    it('lists what was written or changed until it is placed, in order', async () => {
+      await write('one', 'at 10 degrees', { tags: ['north'] })
+      await write('two', 'at 20 degrees')
+      const waiting = await vectors().listUnplaced(10)
+      expect(waiting.map(({ text }) => text)).toEqual(['at 10 degrees\nnorth', 'at 20 degrees'])
+      await vectors().setModel(namespace, { model, memories: 2 })
+      await memories().change({ namespace, id: 'one' }, { content: 'at 80 degrees' })
+      await vectors().place(waiting.map(({ text: _text, ...one }) => ({ ...one, model, vector: pointTo(0) })))
+      expect((await vectors().listUnplaced(10)).map(({ text }) => text)).toEqual(['at 80 degrees\nnorth'])
+      await memories().setDisabled({ namespace, id: 'two' }, true)
+      await placeAll()
+      expect(await vectors().listUnplaced(10)).toEqual([])
+    })
+
+    it('finds memories that are like the query without a word of it, and those with its words', async () => {
+      await vectors().setModel(namespace, { model, memories: 0 })
+      for (const degrees of [0, 10, 20, 90]) await write(`m${degrees}`, `at ${degrees} degrees`)
+      await write('words', 'a question at 180 degrees')
+      await placeAll()
+      expect(await list('question')).toEqual(['words'])
+      expect(await list('question', asked(8))).toEqual(['m10', 'm0', 'm20', 'words'])
+      expect(await list('degrees 90', asked(8))).toHaveLength(5)
+      expect(await list('degrees 90', asked(8), { limit: 1 })).toEqual(['m10'])
+      expect(await list('!?', asked(8))).toEqual([])
+    })
+
+    it('compares only vectors of the same model, of as many numbers, and of the namespace', async () => {
+      await vectors().setModel(namespace, { model, memories: 0 })
+      await vectors().setModel('other', { model, memories: 0 })
+      await write('here', 'at 10 degrees')
+      await write('there', 'at 10 degrees', { namespace: 'other' })
+      await placeAll()
+      expect(await list('question', asked(10))).toEqual(['here'])
+      expect(await list('question', asked(10, { model: 'another#2' }))).toEqual([])
+      const wide = Float32Array.from([1, 0, 0])
+      expect(await list('question', asked(10, { vector: wide }))).toEqual([])
+    })
+
+    it('keeps to filters, and to what is recalled', async () => {
+      await vectors().setModel(namespace, { model, memories: 0 })
+      await write('tagged', 'at 15 degrees', { tags: ['staging'] })
+      for (const degrees of [9, 10, 11]) await write(`m${degrees}`, `at ${degrees} degrees`)
+      await placeAll()
+      await memories().setDisabled({ namespace, id: 'm10' }, true)
+      await memories().change({ namespace, id: 'm9' }, { deleted: true })
+      expect(await list('question', asked(10), { tags: ['staging'] })).toEqual(['tagged'])
+      expect(await list('question', asked(10))).toEqual(['m11', 'tagged'])
+      const recalled = await memories().recall({ namespace, query: 'x', vector: asked(10), limit: 1, reader: 'r' })
+      expect(recalled).toMatchObject([{ id: 'm11', recalledCount: 1 }])
+    })
+
+    it('uses the new vector of a memory that was changed, and those of a new model', async () => {
+      await vectors().setModel(namespace, { model, memories: 0 })
+      await write('moved', 'at 10 degrees')
+      await write('kept', 'at 10 degrees')
+      await placeAll()
+      expect(await list('question', asked(10))).toHaveLength(2)
+      await memories().change({ namespace, id: 'moved' }, { content: 'at 90 degrees' })
+      await placeAll()
+      expect(await list('question', asked(10))).toEqual(['kept'])
+      expect(await list('question', asked(90))).toEqual(['moved'])
+      await vectors().unplaceAll(namespace)
+      await vectors().setModel(namespace, { model: 'newer#2', memories: 2 })
+      expect(await vectors().modelOf(namespace)).toEqual({ model: 'newer#2', memories: 2 })
+      expect(await list('question', asked(10, { model: 'newer#2' }))).toEqual([])
+      await placeAll('newer#2')
+      expect(await list('question', asked(10, { model: 'newer#2' }))).toEqual(['kept'])
+    })
+
+    it('puts all memories of a namespace on the list again, however many', async () => {
+      for (let from = 0; from < 2100; from += 300)
+        await Promise.all(Array.from({ length: 300 }, (_, at) => write(`m${from + at}`, `at ${at % 90} degrees`)))
+      await write('elsewhere', 'at 1 degree', { namespace: 'other' })
+      await vectors().setModel(namespace, { model, memories: 0 })
+      for (let waiting = await vectors().listUnplaced(500); waiting.length > 0; ) {
+        await vectors().place(waiting.map(({ text: _text, ...one }) => ({ ...one, model, vector: pointTo(1) })))
+        waiting = await vectors().listUnplaced(500)
+      }
+      await vectors().unplaceAll(namespace)
+      expect(await vectors().listUnplaced(5000)).toHaveLength(2100)
+      expect(await vectors().countMemories()).toEqual(
+        expect.arrayContaining([
+          { namespace, memories: 2100 },
+          { namespace: 'other', memories: 1 },
+        ]),
+      )
+      expect(await list('question', asked(1))).toHaveLength(10)
+    })
+
+    it('keeps the space of a namespace over a restart', async () => {
+      const texts = ['car engine road wheel', 'car road driver wheel', 'apple tree fruit', 'apple fruit garden']
+      const options = { random: () => 0.3, pause: async () => {}, dimension: 2 }
+      const space = await learnSpace(
+        texts.map((text) => text.split(' ')),
+        options,
+      )
+      expect(await vectors().spaceOf(namespace)).toBeUndefined()
+      await vectors().setModel(namespace, { model: 'space/1', memories: 4, ...(space && { space }) })
+      await bench().reopen()
+      expect(await vectors().spaceOf(namespace)).toEqual({ model: 'space/1', space })
+      await vectors().setModel(namespace, { model, memories: 4 })
+      expect(await vectors().spaceOf(namespace)).toBeUndefined()
+      for (const [at, text] of texts.entries()) await write(`m${at}`, text)
+      const newest = await vectors().listTexts(namespace, { limit: 1 })
+      expect(newest.map(({ text }) => text)).toEqual([texts[3]])
+      const older = await vectors().listTexts(namespace, { before: newest[0]?.memory, limit: 2 })
+      expect(older.map(({ text }) => text)).toEqual([texts[2], texts[1]])
+    })
+  })
+}
