@@ -5,6 +5,7 @@ import { startClusterDatabase } from '../test/fixtures/cluster-services.ts'
 import { applyTasks, type Installation, install } from '../test/fixtures/installation.ts'
 import { kubectl, readObject } from '../test/fixtures/kubectl.ts'
 import { waitFor } from '../test/fixtures/time.ts'
+import { benchResume } from './cluster-resume.ts'
 import { timePlainJobs } from './floors/plain-jobs.ts'
 import { percentile, type Row, report, round } from './measure.ts'
 
@@ -26,6 +27,7 @@ export async function run(): Promise<void> {
       rows.push({ what: `floor: ${count} bare Jobs`, seconds: round(floor) })
       rows.push(await benchTasks(service, count, floor))
     }
+    rows.push(...(await benchResume(service, image)))
     rows.push(...(await benchFailover(service)))
     rows.push(...(await benchMemory(service)))
     report('cluster', rows)

@@ -116,6 +116,20 @@ describe('delegate_task', () => {
     )
   })
 
+  it('is refused where the first coordinator has a thousand tasks below it', async () => {
+    const { coordination } = await openLead()
+    const labels = { 'svc.ai/family': (await readTask('job')).metadata.uid }
+    const spec = { type: 'container', image: 'busybox', command: ['true'] } as never
+    const fill = (at: number) =>
+      service.ports.resources.create('Task', { metadata: { namespace: 'default', name: `below-${at}`, labels }, spec })
+    await Promise.all(Array.from({ length: 999 }, (_, at) => fill(at)))
+    const last = await coordination.delegate('a', work)
+    await expect(coordination.delegate('b', work)).rejects.toThrow(
+      'the first coordinator already has 1000 tasks below it, the most it may have: make no more',
+    )
+    expect(await coordination.delegate('a', work)).toEqual(last)
+  })
+
   it('is refused to a task whose agent does not coordinate, and in the name of another task', async () => {
     await service.call('POST /api/v1/tasks', { payload: aiTask('plain', { agentRef: { name: 'helper' } }) })
     const plain = await openApi('plain')
