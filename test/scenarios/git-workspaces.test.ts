@@ -66,7 +66,7 @@ type Wrong = { gitRepo?: () => string; branch?: string; gitSecretRef?: undefined
 const resultOf = async (name: string) => JSON.parse(await readResult(service, name)) as StructuredResult
 
 describe('a container task in a repository', () => {
-  it('brings back its output, its diff and a pushed branch [TASK-049]', async () => {
+  it('brings back its output, its diff and a pushed branch [TASK-009] [TASK-049]', async () => {
     await createTask(service, 'pushes', change('cat README.md; echo two >> src/main.txt', { pushBranch: 'svc/two' }))
     await waitForPhase(service, 'pushes', 'Succeeded')
     const result = await resultOf('pushes')
