@@ -34,6 +34,8 @@ export type CheckoutSpec = {
   pushBranch?: string
   /** Fetched as well, so that work can be compared with it. */
   prBaseBranch?: string
+  /** Whether files that the repository keeps by pointers (Git LFS) are fetched. */
+  lfs?: boolean
   /** A patch that is applied first. It is part of this checkout's diff. */
   priorDiff?: string
   credentials?: CheckoutCredentials

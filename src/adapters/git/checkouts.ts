@@ -138,7 +138,13 @@ async function openCheckout(opened: Opened): Promise<Checkout> {
   const { folder } = state
   const limits = { ...usualLimits, ...spec.limits }
   const gitDir = gitDirOf(place)
-  const treeFor = (signal: AbortSignal): WorkTree => ({ gitDir, folder, mostBytes: limits.bytes, signal })
+  const treeFor = (signal: AbortSignal): WorkTree => ({
+    gitDir,
+    folder,
+    mostBytes: limits.bytes,
+    large: state.large,
+    signal,
+  })
   const checkout: Checkout = {
     folder,
     workFolder: await findWorkFolder(folder, spec.subPath).catch(() => folder),

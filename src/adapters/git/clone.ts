@@ -6,6 +6,7 @@ import { bridgeFetch } from './bridge.ts'
 import { remoteAddress, runGit } from './command.ts'
 import { diskFull, explainGit, quote, saysFull } from './faults.ts'
 import { copyPack, makeGitFolder, packsOf, placePacks } from './git-folder.ts'
+import { fetchLargeFiles, type LargeFiles } from './lfs.ts'
 import { type CommitFacts, nameFor, type ObjectCache } from './object-cache.ts'
 import { checkName, findTarget, isCommitId, listReferences, namesOf, type References } from './references.ts'
 import { type Greeting, greetServer, type ServerOptions } from './server.ts'
@@ -24,7 +25,7 @@ export type Clone = {
   atEnd(release: () => void): void
 }
 
-export type Cloned = { commit: string; branch?: string; seen?: string | null }
+export type Cloned = { commit: string; branch?: string; seen?: string | null; large?: LargeFiles }
 
 /** Full names of what is asked for, and of the branches that are worked with. */
 function listNames({ branch, ref, pushBranch, prBaseBranch }: CheckoutSpec): string[] {
@@ -238,6 +239,7 @@ export async function cloneInto(clone: Clone): Promise<Cloned> {
   const cloned: Cloned = { ...target, ...(isSeen ? { seen } : {}) }
   await fillFolder(clone, cloned, { shallow, base, commit: facts[0] })
   await findWorkFolder(folder, spec.subPath)
+  if (spec.lfs) cloned.large = await fetchLargeFiles({ ...clone, mostBytes: limits.bytes }, cloned.commit)
   if (spec.priorDiff) await applyPatch(clone, spec.priorDiff)
   return cloned
 }

@@ -31,7 +31,7 @@ const agent = { 'user-agent': 'git/svc' }
 /** GitHub and others take any name beside a token. */
 const usualName = 'x-access-token'
 
-function loginHeaders(login: ServerOptions['login'], origin: string): Record<string, string> {
+export function loginHeaders(login: ServerOptions['login'], origin: string): Record<string, string> {
   if (login === undefined || login.origin !== origin) return {}
   const pair = Buffer.from(`${login.username ?? usualName}:${login.password}`).toString('base64')
   return { authorization: `Basic ${pair}` }

@@ -3,6 +3,7 @@
 import { lstat } from 'node:fs/promises'
 import { CheckoutError } from '../../ports/checkouts.ts'
 import { type GitCommand, runGit } from './command.ts'
+import { isAsFetched, type LargeFiles } from './lfs.ts'
 import { clearOddFiles } from './odd-files.ts'
 
 export type WorkTree = {
@@ -10,6 +11,8 @@ export type WorkTree = {
   folder: string
   /** Of all files that are new or changed. */
   mostBytes: number
+  /** Files that stand where the commit has pointers. */
+  large?: LargeFiles | undefined
   signal: AbortSignal
 }
 
@@ -72,7 +75,7 @@ async function listKnown(tree: WorkTree): Promise<{ changed: string[]; gone: Fou
   for (let at = 0; at + 1 < words.length; at += 2) {
     const path = words[at + 1] ?? ''
     if (words[at] === 'D') gone.push({ path, kind: 'gone', bytes: 0 })
-    else changed.push(path)
+    else if (!(await isAsFetched(tree.folder, path, tree.large?.[path]))) changed.push(path)
   }
   return { changed, gone }
 }

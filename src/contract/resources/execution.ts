@@ -123,6 +123,11 @@ export const Workspace = z.strictObject({
   ),
   prBaseBranch: field(GitRevision.optional(), 'Branch that a pull request is made against.', 'main'),
   pushBranch: field(GitRevision.optional(), 'Branch that changes are pushed to.', 'svc/fix-tests'),
+  lfs: field(
+    z.boolean().optional(),
+    'Whether files that the repository keeps with Git LFS are fetched. Without it: their pointers are there.',
+    true,
+  ),
 })
 export type Workspace = z.infer<typeof Workspace>
 
