@@ -16,6 +16,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   workspace: () => import('./workspace.ts'),
   agent: () => import('./agent.ts'),
   scan: () => import('./scan.ts'),
+  codehost: () => import('./codehost.ts'),
 }
 
 const names = process.argv.slice(2)

@@ -9,6 +9,7 @@ import { createCatalogControllers } from '../controllers/catalog/controllers.ts'
 import { defaultCatalogSettings } from '../controllers/catalog/settings.ts'
 import type { Controller } from '../controllers/engine/controller.ts'
 import { createControllerRunner } from '../controllers/engine/runner.ts'
+import { createCommandAnswerController } from '../controllers/records/command-answers.ts'
 import { createDeliveryController } from '../controllers/records/deliveries.ts'
 import {
   createSweepController,
@@ -279,6 +280,7 @@ function composeControllers(
     }),
     ...(sweepWorkloads === undefined ? [] : [createWorkloadSweepController({ ...deps, sweep: sweepWorkloads })]),
     createDeliveryController({ deliveries, clock: ports.clock }),
+    createCommandAnswerController({ ...ports, deliveries }),
     createTranscriptIndexController({ transcripts: ports.records.transcripts, clock: ports.clock }),
     composeMemoryVectors(config, { ports, ownAddresses, log: deps.log }),
     createSweepController({

@@ -3,6 +3,7 @@ import type { DeliveryOutcome } from '../../contract/api/deliveries.ts'
 import type { CodeHostEvent } from '../../contract/codehost-events.ts'
 import type { Delivery } from '../../ports/deliveries.ts'
 import { type Ask, decideAsked } from '../../rules/codehost/asked.ts'
+import type { CommandVerb } from '../../rules/codehost/command.ts'
 import { fileName } from '../../rules/codehost/event.ts'
 import { cancelStarted } from './cancel-started.ts'
 import { createTask, findAgentProblem, type TaskMaking } from './label-task.ts'
@@ -16,11 +17,7 @@ export type CarryingOut = TaskMaking & {
   /** Queues a run at the head of the event for each monitor that waits for it. The same delivery queues none twice. */
   queueRuns?(event: CodeHostEvent, delivery: string): Promise<QueuedRuns | undefined>
   /** Does what a comment asks for. */
-  obey?(
-    event: CodeHostEvent,
-    delivery: string,
-    verb: Extract<Ask, { kind: 'command' }>['verb'],
-  ): Promise<DeliveryOutcome>
+  obey?(delivery: Delivery, verb: CommandVerb): Promise<DeliveryOutcome>
 }
 
 type Part = Partial<DeliveryOutcome>
@@ -106,7 +103,8 @@ async function carryOutOne(carrying: CarryingOut, { delivery, ask, soFar }: Step
     case 'cancel':
       return cancelAll(carrying, event, ask.label)
     case 'command':
-      return (await carrying.obey?.(event, id, ask.verb)) ?? { status: 'ignored', message: 'commands are not set up' }
+      if (carrying.obey !== undefined) return carrying.obey(delivery, ask.verb)
+      return { status: 'ignored', message: 'commands need --codehost-label-trigger-git-secret, to answer them' }
   }
 }
 

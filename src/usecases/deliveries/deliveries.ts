@@ -1,10 +1,16 @@
 // Deliveries of the webhook: taken in, worked off, shown to people, and worked off again when they ask for it.
+
+import type { Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
 import type { Delivery, DeliveryQuery } from '../../ports/deliveries.ts'
 import type { Caller } from '../../ports/identity.ts'
+import type { ResourceKey } from '../../ports/resources.ts'
 import { requireAccess, requireListing } from '../access.ts'
 import type { CarryingOut } from './carry-out.ts'
+import { answerCommand, owesAnswer } from './command-answers.ts'
+import { type Commanding, obey } from './commands.ts'
 import { isSigned, type Received, receiveDelivery, requireSignature, type WebhookRequest } from './receive.ts'
+import { createStatusComments } from './status-comments.ts'
 import { createDeliveryWork, type DeliveryWork } from './work.ts'
 
 type DeliveryKey = { namespace: string; id: string }
@@ -17,6 +23,10 @@ export type DeliveryUsecases = DeliveryWork & {
   receive(request: WebhookRequest): Promise<Received>
   /** Ids of those that nobody works off although they are due. */
   due(limit: number): Promise<string[]>
+  /** Whether somebody who wrote a command waits for the answer of the task. */
+  owesAnswer(task: Task): boolean
+  /** Writes what the task of a command has found where it was asked for. The errors of the code host. */
+  answerCommand(key: ResourceKey): Promise<void>
   /** Newest first. */
   list(
     caller: Caller,
@@ -28,8 +38,24 @@ export type DeliveryUsecases = DeliveryWork & {
   redeliver(caller: Caller, key: DeliveryKey): Promise<Delivery>
 }
 
-export function createDeliveryUsecases(carrying: CarryingOut): DeliveryUsecases {
-  const { ports, settings } = carrying
+export type DeliveryParts = Omit<CarryingOut, 'obey'> & {
+  /** Absent: commands in comments are not obeyed. */
+  openHost?: Commanding['openHost'] | undefined
+}
+
+function createCommanding(parts: DeliveryParts): Commanding | undefined {
+  const { openHost, queueRuns = async () => undefined, settings } = parts
+  if (openHost === undefined || settings.gitSecret === undefined) return undefined
+  return { ...parts, openHost, queueRuns, statusComments: createStatusComments() }
+}
+
+export function createDeliveryUsecases(parts: DeliveryParts): DeliveryUsecases {
+  const { ports, settings } = parts
+  const commanding = createCommanding(parts)
+  const carrying: CarryingOut = {
+    ...parts,
+    ...(commanding && { obey: (delivery, verb) => obey(commanding, delivery, verb) }),
+  }
   const { deliveries } = ports.records
   const work = createDeliveryWork(carrying)
   const receiving = { ports, settings, work }
@@ -47,6 +73,8 @@ export function createDeliveryUsecases(carrying: CarryingOut): DeliveryUsecases 
     isSigned: (request) => isSigned(settings, request),
     receive: (request) => receiveDelivery(receiving, request),
     due: (limit) => deliveries.due(limit),
+    owesAnswer: (task) => commanding !== undefined && owesAnswer(task),
+    answerCommand: async (key) => commanding && answerCommand(commanding, key),
     async list(caller, { namespace, ...query }) {
       const heldIn = async () => [settings.namespace]
       const place = await requireListing(ports, caller, 'RepositoryMonitor', { namespace, heldIn })

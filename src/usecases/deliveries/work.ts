@@ -70,7 +70,8 @@ export function createDeliveryWork(carrying: CarryingOut): DeliveryWork {
     const release = holdLease({ deliveries }, ports, { id: delivery.id, worker, leaseMs: settings.leaseMs })
     try {
       const outcome = await carryOut(carrying, delivery)
-      const state = outcome.status === 'ignored' ? 'ignored' : 'done'
+      const { status } = outcome
+      const state = status === 'ignored' || status === 'failed' ? status : 'done'
       await deliveries.settle(delivery.id, worker, { state, outcome })
     } catch (error) {
       await end(delivery, worker, error)
