@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { percentile, type Row, round } from './measure.ts'
 import { type RunningService, startService } from './service.ts'
 
+const programs = join(import.meta.dirname, '..', 'test', 'clients', 'node_modules', '.bin')
 const perMinute = 1000
 const seconds = Number(process.env.BENCH_SECONDS ?? 30)
 const burst = Number(process.env.BENCH_DELIVERIES ?? 2000)
@@ -108,7 +109,8 @@ async function timeStart(service: RunningService, target: Target, number: number
     const answer = await fetch(`${service.url}/api/v1/tasks?${query}`, { headers })
     const { items } = (await answer.json()) as { items: { status?: { startTime?: string } }[] }
     if (items[0]?.status?.startTime !== undefined) return performance.now() - began
-    if (performance.now() - began > 30_000) throw new Error('the task does not start')
+    if (performance.now() - began > 30_000)
+      throw new Error(`the task does not start: ${JSON.stringify(items[0]?.status)}`)
   }
 }
 
@@ -116,11 +118,13 @@ export async function measureDeliveries(): Promise<Row[]> {
   const secret = randomBytes(24).toString('hex')
   process.env.SVC_CODEHOST_WEBHOOK_SECRET = secret
   process.env.SVC_CODEHOST_LABEL_TRIGGER_AGENT = 'builder'
+  process.env.PATH = `${programs}:${process.env.PATH}`
   const service = await startService(['--max-concurrent-tasks', '64'])
   const floor = await startFloor(secret)
   const target = { url: `${service.url}/webhooks/codehost`, secret }
   try {
-    const spec = { runtime: { type: 'llma-cli' } }
+    await create(service, '/api/v1/providers', { name: 'main', spec: { type: 'llma', baseURL: 'http://127.0.0.1:9' } })
+    const spec = { runtime: { type: 'llma-cli' }, model: { name: 'main/test-model' } }
     await create(service, '/api/v1/agents', { name: 'builder', spec })
     const starts: number[] = []
     for (let at = 0; at < events; at += 1) starts.push(await timeStart(service, target, 500_000 + at))
