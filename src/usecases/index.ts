@@ -1,4 +1,5 @@
 // The use cases, created once from the ports: what every edge calls.
+import { openCodeHost } from '../catalog/code-host-login.ts'
 import type { Task } from '../contract/resources/task.ts'
 import type { Caller } from '../ports/identity.ts'
 import type { ResourceKey, ResourcePage, ResourceText } from '../ports/resources.ts'
@@ -19,7 +20,7 @@ import { createWorkerCodeHost, type WorkerCodeHost } from './codehost/code-host-
 import { type ConfigMapUsecases, createConfigMapUsecases } from './configmaps.ts'
 import { type ChildrenUsecases, createChildrenUsecases } from './coordination/children.ts'
 import { createDelegation, type DelegationUsecases } from './coordination/delegate.ts'
-import { createDeliveryUsecases, type DeliveryUsecases } from './deliveries/deliveries.ts'
+import { createDeliveryUsecases, type DeliveryParts, type DeliveryUsecases } from './deliveries/deliveries.ts'
 import { queueEventRuns } from './deliveries/monitor-runs.ts'
 import { defaultWebhookSettings } from './deliveries/settings.ts'
 import type { UsecaseDeps } from './deps.ts'
@@ -121,6 +122,23 @@ export type Usecases = {
     WorkerCodeRuns
 }
 
+type DeliveryNeeds = { resources: ResourceUsecases; monitorRuns: MonitorRunUsecases }
+
+/** The webhook works with the login that is set for label triggers. */
+function composeDeliveries(deps: UsecaseDeps, { resources, monitorRuns }: DeliveryNeeds): DeliveryParts {
+  const { ports } = deps
+  const settings = { ...defaultWebhookSettings, ...deps.settings.webhook, hosts: codeHostsOf(deps) }
+  const { namespace, gitSecret: name } = settings
+  const secret = name === undefined ? undefined : { namespace, name }
+  return {
+    ports,
+    resources,
+    settings,
+    queueRuns: (event, delivery) => queueEventRuns(monitorRuns, event, delivery),
+    openHost: (repository) => openCodeHost(ports, { secret, repository, owner: '--codehost-label-trigger-git-secret' }),
+  }
+}
+
 export function createUsecases(given: UsecaseDeps): Usecases {
   const health = createProviderHealthLog(given.ports)
   const taskChanges = createTaskChanges(given.ports)
@@ -158,12 +176,7 @@ export function createUsecases(given: UsecaseDeps): Usecases {
     usage: createUsageUsecases(deps),
     watch: createWatchUsecases(deps),
     budgets: createBudgetUsecases(deps),
-    deliveries: createDeliveryUsecases({
-      ports: deps.ports,
-      resources,
-      settings: { ...defaultWebhookSettings, ...deps.settings.webhook, hosts: codeHostsOf(deps) },
-      queueRuns: (event, delivery) => queueEventRuns(monitorRuns, event, delivery),
-    }),
+    deliveries: createDeliveryUsecases(composeDeliveries(deps, { resources, monitorRuns })),
     audit,
     health,
     idempotency: createIdempotency(deps),
