@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { CheckoutParts } from '../adapters/attempts/checkout-changes.ts'
 import { type CheckoutsOptions, createCheckouts } from '../adapters/git/checkouts.ts'
 import { createRepositoryFolders } from '../adapters/git/repository-folders.ts'
+import { createSourceTrees } from '../adapters/git/source-trees.ts'
 import type { Config } from '../config/load.ts'
 import { parseQuantity } from '../contract/quantity.ts'
 import { saveChanges, saveDiff } from '../controllers/task/changes.ts'
@@ -10,6 +11,7 @@ import type { Checkouts } from '../ports/checkouts.ts'
 import type { EgressPolicy } from '../ports/egress.ts'
 import type { Records } from '../ports/index.ts'
 import type { RepositoryFolders } from '../ports/repository-folders.ts'
+import type { SourceTrees } from '../ports/source-trees.ts'
 
 /** Where git servers may be; the service's own addresses are known once it listens. */
 export function openReach({ allowNetwork }: Config) {
@@ -28,18 +30,26 @@ export function openReach({ allowNetwork }: Config) {
   }
 }
 
-export function openCheckouts(
-  { paths, gitAuthor, gitSigningKey, gitCacheSize }: Config,
-  reach: Pick<CheckoutsOptions, 'egress' | 'policy'>,
-): Checkouts {
+type RepositoryPorts = { repositoryFolders: RepositoryFolders; sourceTrees: SourceTrees }
+type Reach = Pick<CheckoutsOptions, 'egress' | 'policy'>
+
+function optionsOf({ paths, gitAuthor, gitSigningKey, gitCacheSize }: Config, reach: Reach): CheckoutsOptions {
   const root = join(paths.dataDir, 'git')
   const cacheBytes = parseQuantity(gitCacheSize)
-  return createCheckouts({ ...reach, root, author: gitAuthor, signingKey: gitSigningKey, cacheBytes })
+  return { ...reach, root, author: gitAuthor, signingKey: gitSigningKey, cacheBytes }
 }
 
-/** Their checkouts lie beside those of tasks, for as long as they are read. */
-export function openRepositoryFolders({ paths }: Config, checkouts: Checkouts): RepositoryFolders {
-  return createRepositoryFolders(checkouts, join(paths.dataDir, 'git', 'folders'))
+export function openCheckouts(config: Config, reach: Reach): Checkouts {
+  return createCheckouts(optionsOf(config, reach))
+}
+
+/** Checkouts of folders lie beside those of tasks, for as long as they are read; trees share the objects of both. */
+export function openRepositories(config: Config, checkouts: Checkouts, reach: Reach): RepositoryPorts {
+  const folders = join(config.paths.dataDir, 'git', 'folders')
+  return {
+    repositoryFolders: createRepositoryFolders(checkouts, folders),
+    sourceTrees: createSourceTrees(optionsOf(config, reach)),
+  }
 }
 
 /** What workloads do with them. */

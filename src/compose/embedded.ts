@@ -21,7 +21,7 @@ import type { Logger } from '../observability/log.ts'
 import type { Ports } from '../ports/index.ts'
 import { isLoopback } from '../service/addresses.ts'
 import { type Closing, createClosing } from '../service/closing.ts'
-import { openCheckouts, openReach, openRepositoryFolders } from './checkouts.ts'
+import { openCheckouts, openReach, openRepositories } from './checkouts.ts'
 import { openCodeHosts } from './code-hosts.ts'
 import { ensureDefaultProvider } from './default-provider.ts'
 import { defaultConcurrency, openLocalWork } from './embedded-work.ts'
@@ -72,7 +72,7 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
     workerTokens: createWorkerTokens({ keys, clock }),
     leadership,
     egress,
-    repositoryFolders: openRepositoryFolders(config, checkouts),
+    ...openRepositories(config, checkouts, { egress, policy: reach.policy }),
     codeHosts: openCodeHosts(config, { egress, policy: reach.policy }),
     clock,
     ids,

@@ -29,7 +29,7 @@ import { type Closing, createClosing } from '../service/closing.ts'
 import { createClusterHealth } from '../service/cluster-health.ts'
 import { bindTerm } from '../service/term.ts'
 import { carryWorkspace } from '../tools/workspace/carried-workspace.ts'
-import { openCheckouts, openReach, openRepositoryFolders } from './checkouts.ts'
+import { openCheckouts, openReach, openRepositories } from './checkouts.ts'
 import { openCodeHosts } from './code-hosts.ts'
 import { agentImagePath, listAgentImages, openClusterWork, sandboxesOf } from './kubernetes-work.ts'
 import type { OpenedMode } from './mode.ts'
@@ -88,7 +88,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
     workerTokens: work.workerTokens,
     leadership: term.leadership,
     egress,
-    repositoryFolders: openRepositoryFolders(config, checkouts),
+    ...openRepositories(config, checkouts, { egress, policy: reach.policy }),
     codeHosts: openCodeHosts(config, { egress, policy: reach.policy }),
     clock,
     ids,

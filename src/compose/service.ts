@@ -18,6 +18,7 @@ import {
   type RetentionSettings,
 } from '../controllers/records/sweep.ts'
 import { createTranscriptIndexController } from '../controllers/records/transcript-index.ts'
+import { createScanControllers } from '../controllers/scans/controller.ts'
 import { createTaskControllers } from '../controllers/task/controller.ts'
 import { defaultTaskSettings } from '../controllers/task/settings.ts'
 import { messageOf } from '../errors.ts'
@@ -278,6 +279,7 @@ function composeControllers(
         agentPrograms: mode.agentPrograms ?? {},
       },
     }),
+    ...createScanControllers(deps),
     ...(sweepWorkloads === undefined ? [] : [createWorkloadSweepController({ ...deps, sweep: sweepWorkloads })]),
     createDeliveryController({ deliveries, clock: ports.clock }),
     createCommandAnswerController({ ...ports, deliveries }),

@@ -24,7 +24,6 @@ describe('what the service cannot do yet', () => {
     ['Task', { type: 'ai', ai: { tools: ['weather', 'list_issues', 'get_issue'] } }, ['ai.tools[1]', 'ai.tools[2]']],
     ['Task', { execution: { workspace: { enabled: true } } }, ['execution.workspace.enabled']],
     ['Agent', { tools: [{ name: 'a' }, { name: 'list_issues' }] }, ['tools[1].name']],
-    ['RepositoryScan', {}, ['']],
   ])('is named where it stands: %s %j', (kind, spec, paths) => {
     expect(pathsOf(kind, spec)).toEqual(paths)
   })

@@ -6,7 +6,6 @@ import type { Kind } from './resources/index.ts'
 export const awaitedCapabilities = {
   executionWorkspaces: 'execution workspaces',
   mcpActors: 'MCP tools on actors',
-  scans: 'repository scans',
 } as const
 /** A part of the service that does not exist yet. */
 export type AwaitedCapability = keyof typeof awaitedCapabilities
@@ -25,8 +24,6 @@ export type AwaitedField = {
   instead: string
 }
 
-const scheduledTask = 'a scheduled task of type ai can look at a public repository in the meantime'
-
 /** All refusals of capabilities that do not exist yet. */
 export const awaitedFields: readonly AwaitedField[] = [
   {
@@ -38,7 +35,6 @@ export const awaitedFields: readonly AwaitedField[] = [
     instead: 'leave it out: each attempt has a scratch folder of its own',
   },
   { kind: 'Tool', path: 'mcp.actor', capability: 'mcpActors', instead: 'name the address of the server (mcp.url)' },
-  { kind: 'RepositoryScan', path: '', capability: 'scans', instead: scheduledTask },
 ]
 
 /** The text of the refusal, which follows the path; `value` is the refused value. */

@@ -242,6 +242,14 @@ const monitorRules: ValidationRule[] = [
   { rule: has('agents.reviewer'), message: 'agents.reviewer.name is required' },
 ]
 
+const scanRules: ValidationRule[] = [
+  { rule: `!has(self.timeZone) || has(self.schedule)`, message: 'timeZone has no meaning without a schedule' },
+  {
+    rule: `!has(self.budget) || has(self.budget.maxTokens) || has(self.budget.maxCost)`,
+    message: 'budget must have maxTokens or maxCost',
+  },
+]
+
 /** Rules about the whole object, which may also use its state before the change (`oldSelf`). */
 export const objectRules: Partial<Record<Kind, readonly ValidationRule[]>> = { Task: taskTransitions }
 
@@ -252,5 +260,6 @@ export const specRules: Partial<Record<Kind, readonly ValidationRule[]>> = {
   Provider: providerRules,
   Tool: toolRules,
   Skill: skillRules,
+  RepositoryScan: scanRules,
   RepositoryMonitor: monitorRules,
 }

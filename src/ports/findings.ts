@@ -42,6 +42,8 @@ export interface Findings {
   recordReview(scan: ScanKey, outcome: ReviewOutcome): Promise<boolean>
   get(namespace: string, id: string): Promise<KeptFinding | undefined>
   list(scanUid: string, query: PageQuery & FindingFilter): Promise<RecordPage<Finding>>
+  /** What a review may report again: findings in these files, and the last ones of all others. */
+  listKnown(scanUid: string, paths: readonly string[]): Promise<Finding[]>
   /** Findings that are neither dismissed nor fixed. */
   count(scanUid: string): Promise<FindingCounts>
   /**

@@ -33,6 +33,7 @@ import type { Scans } from './scans.ts'
 import type { Scratch } from './scratch.ts'
 import type { Secrets } from './secrets.ts'
 import type { Sessions } from './sessions.ts'
+import type { SourceTrees } from './source-trees.ts'
 import type { Transcripts } from './transcript-search.ts'
 import type { Usage } from './usage.ts'
 import type { Workloads } from './workloads.ts'
@@ -91,6 +92,8 @@ export type Ports = {
   egress: Egress
   /** Absent: skills cannot be read from repositories. */
   repositoryFolders?: RepositoryFolders
+  /** Absent: repositories cannot be scanned. */
+  sourceTrees?: SourceTrees
   /** Absent: parked tasks cannot wait for anything outside. */
   probes?: Probes
   codeHosts: CodeHosts

@@ -35,6 +35,14 @@ export type NewRun = {
 
 export type ScanRunChange = Partial<Omit<ScanRun, 'id' | 'namespace' | 'repositoryScan' | 'mode' | 'startedAt'>>
 
+export type ReviewTotals = {
+  reviews: number
+  accepted: number
+  /** Accepted ones that were not known before. */
+  added: number
+  dropped: number
+}
+
 /** What of a slice a run decides. */
 export type SliceChange = Partial<Pick<ReviewSlice, 'status' | 'error' | 'taskName' | 'lastReviewedAt'>>
 
@@ -54,6 +62,9 @@ export interface Scans {
   changeSlice(scanUid: string, id: string, change: SliceChange): Promise<void>
   listSlices(scanUid: string, query: PageQuery & { status?: SliceStatus | undefined }): Promise<RecordPage<ReviewSlice>>
 
+  /** Of the reviews of a run that were stored. */
+  reviewTotals(scanUid: string, run: string): Promise<ReviewTotals>
+
   listDropped(scanUid: string, query: PageQuery & DroppedFilter): Promise<RecordPage<DroppedFinding>>
 
   getThreatModel(scanUid: string): Promise<ThreatModel | undefined>
@@ -65,6 +76,12 @@ export interface Scans {
     model: Pick<ThreatModel, 'content' | 'source' | 'generatedByScan'>,
     unlessEditedSince?: string,
   ): Promise<ThreatModel>
+
+  /**
+   * Calls back when a run was asked for, or a person did something about a finding; undefined: some of it may have been
+   * missed. Returns the function that ends it.
+   */
+  onRequest(hear: (scan: Pick<ScanKey, 'namespace' | 'name'> | undefined) => void): () => void
 
   /** Uids of scans that have records, in ascending order, after `after`. */
   scanUids(after: string | undefined, limit: number): Promise<string[]>

@@ -32,6 +32,8 @@ import { createMonitorRuns, type MonitorRunUsecases } from './monitors/runs.ts'
 import { createProviderHealthLog, type ProviderHealthLog } from './providers/health.ts'
 import { createResourceUsecases, type PlacedQuery, type ResourceUsecases } from './resources.ts'
 import { createSecretUsecases, type SecretUsecases } from './secrets.ts'
+import { createFindingUsecases, type FindingUsecases } from './security/findings.ts'
+import { createScanUsecases, type ScanUsecases } from './security/scans.ts'
 import { createSessionUsecases, type SessionUsecases } from './sessions.ts'
 import { createSkillUsecases, type SkillUsecases } from './skills.ts'
 import { cancelTask } from './tasks/cancel.ts'
@@ -98,6 +100,8 @@ export type Usecases = {
   chat: ChatUsecases
   secrets: SecretUsecases
   skills: SkillUsecases
+  scans: ScanUsecases
+  findings: FindingUsecases
   configMaps: ConfigMapUsecases
   tools: ToolUsecases & { requireFreeName(name: unknown): void }
   tokens: TokenUsecases
@@ -170,6 +174,8 @@ export function createUsecases(given: UsecaseDeps): Usecases {
     chat: createChatUsecases({ ...deps, ...auditForChat(audit, { resources, tasks, sessions }) }),
     secrets: createSecretUsecases(deps),
     skills: createSkillUsecases(deps, resources),
+    scans: createScanUsecases(deps),
+    findings: createFindingUsecases(deps),
     configMaps: createConfigMapUsecases(deps),
     tools: { ...createToolUsecases(deps, resources), requireFreeName: (name) => requireFreeToolName(name, deps) },
     tokens: createTokenUsecases(deps),

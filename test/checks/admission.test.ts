@@ -27,7 +27,7 @@ const writesOnly = { reason: 'says what the service writes, and refuses nothing'
 /** Functions of src/usecases/admission that refuse. */
 const admission: Record<string, Twin> = {
   refuseImpossible: {
-    policies: ['task-awaited', 'tool-awaited', 'repositoryscan-awaited'],
+    policies: ['task-awaited', 'tool-awaited'],
   },
   requireReferences: { policies: references },
   requireOwnSecret: { reason: 'of the owner’s environment, which Kubernetes mode has not' },

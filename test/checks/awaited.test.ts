@@ -7,7 +7,6 @@ import { pendingIds } from './requirement-rows.ts'
 const proofs: Record<AwaitedCapability, string> = {
   executionWorkspaces: 'WS-003',
   mcpActors: 'MCP-001',
-  scans: 'SCAN-001',
 }
 
 describe('a capability that fields wait for', () => {

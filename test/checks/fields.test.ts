@@ -16,6 +16,7 @@ const inactive = 'is in manifests for the reference; what it belongs to is refus
 const unread: Record<string, string> = {
   'Agent.session.persistence': 'sessions are always in the record store; manifests for the reference name a place',
   'Skill.source.context7': origin,
+  'RepositoryScan.historyDays': 'has no effect, and its description says so',
   'RepositoryMonitor.targets.pullRequests.includeDrafts': later,
   'RepositoryMonitor.targets.pullRequests.maxPerRun': later,
   'RepositoryMonitor.targets.issues.maxPerRun': inactive,

@@ -429,7 +429,7 @@ const awaited = (): Case[] => [
     spec: { description: 'd', mcp: { actor: { templateRef: { name: 't' } } } },
     refused: 'waits for MCP tools',
   },
-  { as: 'bob', what: 'a scan', kind: 'RepositoryScan', spec: scan(), refused: 'waits for repository scans' },
+  { as: 'bob', what: 'a scan', kind: 'RepositoryScan', spec: scan({ timeZone: 'UTC' }), refused: 'without a schedule' },
 ]
 
 const guarded = (): Case[] => [

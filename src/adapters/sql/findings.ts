@@ -9,9 +9,9 @@ import { markFixed, newFinding, openAgain, seeAgain } from '../../rules/scans/fi
 import type { Database, Tx } from './database.ts'
 import { type FindingRow, lockFinding, writeFinding } from './finding-rows.ts'
 import { createPatches } from './patches.ts'
-import { matchColumns, readBody, readPage } from './scan-rows.ts'
+import { announceRequest, matchColumns, readBody, readPage } from './scan-rows.ts'
 import { updateSlice } from './scans.ts'
-import { sql } from './statement.ts'
+import { listSql, sql } from './statement.ts'
 import { encodeOptional, encodeText } from './stored-text.ts'
 
 /** The same weakness in a scan that was made again is another finding. */
@@ -19,9 +19,12 @@ function idOf(scanUid: string, fingerprint: string): string {
   return `fnd_${createHash('sha256').update(`${scanUid}\0${fingerprint}`).digest('hex').slice(0, 12)}`
 }
 
+/** Of all files, those that changed last; they tell copies of the same code apart. */
+const mostKnown = 2000
+
 type Review = ReviewOutcome & { scan: ScanKey; now: string }
 
-async function reportFinding(tx: Tx, review: Review, draft: FindingDraft): Promise<string> {
+async function reportFinding(tx: Tx, review: Review, draft: FindingDraft): Promise<{ id: string; isNew: boolean }> {
   const { scan, run, slice, taskName, now } = review
   const origin = { ...review.origin, scanRunID: run, scanTaskName: taskName, sliceID: slice }
   const id = idOf(scan.uid, draft.fingerprint)
@@ -29,7 +32,7 @@ async function reportFinding(tx: Tx, review: Review, draft: FindingDraft): Promi
   const place = { id, namespace: scan.namespace, repositoryScan: scan.name, now }
   const finding = known === undefined ? newFinding(draft, origin, place) : seeAgain(known, draft, origin, now)
   await writeFinding(tx, scan.uid, finding)
-  return id
+  return { id, isNew: known === undefined }
 }
 
 /** Of files that the review covered: findings of its slice, and of slices that there are no more. */
@@ -62,11 +65,18 @@ async function keepDropped(tx: Tx, review: Review): Promise<void> {
 
 async function record(tx: Tx, review: Review): Promise<boolean> {
   const { scan, run, slice, now } = review
-  const { changes } = await tx.run(sql`insert into scan_reviews (scan_uid, run, slice)
-    values (${scan.uid}, ${run}, ${encodeText(slice ?? '')}) on conflict (scan_uid, run, slice) do nothing`)
+  const { changes } = await tx.run(sql`insert into scan_reviews (scan_uid, run, slice, accepted, added, dropped)
+    values (${scan.uid}, ${run}, ${encodeText(slice ?? '')}, ${review.accepted.length}, 0, ${review.dropped.length}) on conflict (scan_uid, run, slice) do nothing`)
   if (changes === 0) return false
   const seen = new Set<string>()
-  for (const draft of review.accepted) seen.add(await reportFinding(tx, review, draft))
+  let added = 0
+  for (const draft of review.accepted) {
+    const { id, isNew } = await reportFinding(tx, review, draft)
+    seen.add(id)
+    if (isNew) added += 1
+  }
+  await tx.run(sql`update scan_reviews set added = ${added}
+    where scan_uid = ${scan.uid} and run = ${run} and slice = ${encodeText(slice ?? '')}`)
   await closeUnseen(tx, review, seen)
   await keepDropped(tx, review)
   if (slice === undefined) return true
@@ -100,6 +110,14 @@ export function createFindings({ database, clock }: { database: Database; clock:
       const where = [sql`scan_uid = ${scanUid}`, ...isRanked, ...matchColumns(columns)]
       return readPage(read, { table: 'findings', order: recommended ? 'rank' : 'updated_at', where }, page)
     },
+    async listKnown(scanUid, paths) {
+      const own = paths.length === 0 ? sql`file_path is null` : sql`file_path in (${listSql(paths.map(encodeText))})`
+      const rows = await read.all(sql<FindingRow>`select scan_uid, body from findings
+        where scan_uid = ${scanUid} and ${own}
+        union select scan_uid, body from (select scan_uid, body from findings where scan_uid = ${scanUid}
+          order by updated_at desc, id desc limit ${mostKnown}) as latest`)
+      return rows.map((row) => JSON.parse(row.body) as Finding)
+    },
     count: (scanUid) => countOpen(database, scanUid),
     change: (namespace, id, decide) =>
       database.write(async (tx) => {
@@ -107,6 +125,7 @@ export function createFindings({ database, clock }: { database: Database; clock:
         if (found === undefined || found.finding.namespace !== namespace) return undefined
         const changed = decide(found.finding)
         await writeFinding(tx, found.scanUid, changed)
+        announceRequest(tx, { namespace, name: changed.repositoryScan })
         return changed
       }),
     endDismissals: (scanUid, now) =>

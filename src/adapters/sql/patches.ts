@@ -5,6 +5,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Finding, Findings, PatchProposal } from '../../ports/findings.ts'
 import type { Database, Tx } from './database.ts'
 import { lockFinding, writeFinding } from './finding-rows.ts'
+import { announceRequest } from './scan-rows.ts'
 import { sql } from './statement.ts'
 import { encodeText } from './stored-text.ts'
 
@@ -41,6 +42,7 @@ export function createPatches({ database, clock }: { database: Database; clock: 
         const now = readNow()
         const patch = dropUndefined({ ...draft, createdAt: now, updatedAt: now }) as PatchProposal
         await writePatch(tx, scanUid, patch)
+        announceRequest(tx, { namespace: patch.namespace, name: patch.repositoryScan })
         return patch
       }),
     async listPatches(findingId) {

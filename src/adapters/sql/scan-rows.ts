@@ -1,6 +1,6 @@
 // What the tables of scans have in common: bodies as JSON beside the columns that lists filter and sort by.
 import type { PageQuery, RecordPage } from '../../ports/scans.ts'
-import type { Reader } from './database.ts'
+import type { Reader, Tx } from './database.ts'
 import { type Fragment, joinSql, sql } from './statement.ts'
 import { decodeText, encodeText } from './stored-text.ts'
 
@@ -35,4 +35,16 @@ export async function readPage<T>(
 /** JSON escapes NUL and lone surrogates by itself (ECMA-404). */
 export function readBody<T>(row: { body: string } | undefined): T | undefined {
   return row === undefined ? undefined : (JSON.parse(row.body) as T)
+}
+
+/** Announces what people ask of a scan, in the form that `readNote` reads. */
+export const requestChannel = 'scans'
+
+export function announceRequest(tx: Tx, { namespace, name }: { namespace: string; name: string }): void {
+  tx.announce(requestChannel, `${namespace}/${name}`)
+}
+
+export function readNote(note: string | undefined): { namespace: string; name: string } | undefined {
+  const [namespace, name] = note?.split('/') ?? []
+  return namespace === undefined || name === undefined ? undefined : { namespace, name }
 }

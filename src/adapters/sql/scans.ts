@@ -4,9 +4,9 @@ import { scannerPolicyVersion } from '../../contract/api/security/runs.ts'
 import { dropUndefined } from '../../contract/json.ts'
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { NewRun, ReviewSlice, ScanKey, ScanRun, ScanRunChange, Scans } from '../../ports/scans.ts'
+import type { NewRun, ReviewSlice, ReviewTotals, ScanKey, ScanRun, ScanRunChange, Scans } from '../../ports/scans.ts'
 import type { Database, Tx } from './database.ts'
-import { matchColumns, readBody, readPage } from './scan-rows.ts'
+import { announceRequest, matchColumns, readBody, readNote, readPage, requestChannel } from './scan-rows.ts'
 import { listSql, sql } from './statement.ts'
 import { encodeText } from './stored-text.ts'
 import { createThreatModels } from './threat-models.ts'
@@ -16,7 +16,7 @@ type BodyRow = { body: string }
 const tables = ['scan_runs', 'scan_slices', 'scan_reviews', 'scan_dropped', 'scan_threat_models', 'findings', 'patches']
 
 function describeNew({ namespace, name }: ScanKey, run: NewRun, now: string): ScanRun {
-  const counts = { commitCount: 0, sliceCount: 0, reviewedSliceCount: 0, skippedSliceCount: 0, failedSlices: [] }
+  const counts = { sliceCount: 0, reviewedSliceCount: 0, skippedSliceCount: 0, failedSlices: [] }
   const sums = { acceptedFindings: 0, droppedFindings: 0, tokens: 0, cost: 0, scannerPolicyVersion }
   const state = { phase: 'pending', stage: 'start', startedAt: now } as const
   return dropUndefined({ ...run, namespace, repositoryScan: name, ...state, ...counts, ...sums }) as ScanRun
@@ -27,6 +27,7 @@ const hasEnded = ({ phase }: ScanRun) => phase === 'succeeded' || phase === 'fai
 async function insertRun(tx: Tx, scan: ScanKey, run: ScanRun): Promise<ScanRun> {
   const row = await tx.first(sql<BodyRow>`insert into scan_runs (scan_uid, id, is_active, started_at, body)
     values (${scan.uid}, ${run.id}, 1, ${run.startedAt}, ${JSON.stringify(run)}) on conflict do nothing returning body`)
+  announceRequest(tx, scan)
   if (row !== undefined) return run
   const same = await tx.first(sql<BodyRow>`select body from scan_runs where scan_uid = ${scan.uid} and id = ${run.id}`)
   if (same !== undefined) return JSON.parse(same.body) as ScanRun
@@ -114,12 +115,21 @@ export function createScans({ database, clock }: { database: Database; clock: Cl
       return readPage(database.read, { table: 'scan_slices', order: 'updated_at', where }, page)
     },
 
+    async reviewTotals(uid, run) {
+      const row = await database.read.first(sql<ReviewTotals>`select count(*) as reviews,
+        coalesce(sum(accepted), 0) as accepted, coalesce(sum(added), 0) as added, coalesce(sum(dropped), 0) as dropped
+        from scan_reviews where ${of(uid)} and run = ${run}`)
+      const { reviews = 0, accepted = 0, added = 0, dropped = 0 } = row ?? {}
+      return { reviews: Number(reviews), accepted: Number(accepted), added: Number(added), dropped: Number(dropped) }
+    },
     listDropped: (uid, { scanRunID: run, sliceID: slice, layer, reason, reasonPart, ...page }) => {
       const where = [of(uid), ...matchColumns({ run, slice, layer, reason }), ...matchPart(reasonPart)]
       return readPage(database.read, { table: 'scan_dropped', order: 'created_at', where }, page)
     },
 
     ...createThreatModels({ database, clock }),
+
+    onRequest: (hear) => database.listen(requestChannel, (note) => hear(readNote(note))),
 
     async scanUids(after, limit) {
       const parts = tables.map((table) => `select distinct scan_uid from ${table} where scan_uid > ?`).join(' union ')

@@ -25,6 +25,8 @@ import * as providers from './providers.ts'
 import * as proxies from './proxies.ts'
 import type { Route } from './route.ts'
 import * as secrets from './secrets.ts'
+import * as findings from './security/finding-routes.ts'
+import * as security from './security/routes.ts'
 import * as sessions from './sessions.ts'
 import * as skills from './skills.ts'
 import * as tasks from './tasks.ts'
@@ -52,6 +54,8 @@ const rooms = [
   configMaps,
   tokens,
   auth,
+  security,
+  findings,
   usage,
   watch,
   budgets,

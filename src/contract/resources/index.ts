@@ -11,7 +11,7 @@ import {
   RepositoryMonitorSpec,
   RepositoryMonitorStatus,
 } from './repository-monitor.ts'
-import { RepositoryScan, RepositoryScanSpec, RepositoryScanStatus } from './repository-scan.ts'
+import { RepositoryScan, RepositoryScanSpec, RepositoryScanStatus, scanProblems } from './repository-scan.ts'
 import { Skill, SkillSpec, SkillStatus, skillProblems } from './skill.ts'
 import { Task, TaskSpec, TaskStatus } from './task.ts'
 import { taskProblems } from './task-problems.ts'
@@ -182,7 +182,7 @@ export const kinds = {
       { name: 'Last Scan', type: 'date', jsonPath: '.status.lastScanAt' },
       age,
     ],
-    problems: (_spec: RepositoryScanSpec): Problem[] => [],
+    problems: scanProblems,
   },
   RepositoryMonitor: {
     kind: 'RepositoryMonitor',

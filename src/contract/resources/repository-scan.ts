@@ -1,6 +1,7 @@
 // RepositoryScan: a repository that is reviewed for security findings, by hand or on a schedule.
 
 import { z } from 'zod'
+import type { Problem } from '../../errors.ts'
 import { field } from '../field.ts'
 import { Schedule, TimeZone } from '../schedule.ts'
 import { GitAddress, GitRevision, RelativePath } from './execution.ts'
@@ -18,6 +19,13 @@ const segment = z
   .string()
   .max(256)
   .regex(/^[A-Za-z0-9._-]+$/, 'must be letters, digits, ".", "_" and "-"')
+
+/** What all tasks of one run may use together. */
+export const ScanBudget = z.strictObject({
+  maxTokens: field(z.int().min(1).max(1_000_000_000_000).optional(), 'Most tokens in and out of one run.', 2_000_000),
+  maxCost: field(z.number().positive().max(1_000_000_000).optional(), 'Most cost of one run, in US dollars.', 20),
+})
+export type ScanBudget = z.infer<typeof ScanBudget>
 
 /** The spec of a scan. */
 export const RepositoryScanSpec = z
@@ -46,7 +54,11 @@ export const RepositoryScanSpec = z
       '0 3 * * *',
     ),
     timeZone: field(TimeZone.optional(), 'IANA time zone of the schedule. Without it: UTC.', 'Europe/Berlin'),
-    historyDays: field(z.int().min(1).max(3650).default(30), 'Days of the history that a scan looks at.', 30),
+    historyDays: field(
+      z.int().min(1).max(3650).default(30),
+      'Has no effect: slices are cut from the files of one commit.',
+      30,
+    ),
     validationMode: field(z.enum(['off', 'light', 'full']).default('light'), 'How thoroughly findings are confirmed.'),
     validationMaxFindingsPerRun: field(
       z.int().min(0).default(2),
@@ -66,10 +78,25 @@ export const RepositoryScanSpec = z
     analysisAgentRef: field(AgentRef, 'Agent that looks for findings.'),
     patchAgentRef: field(AgentRef.optional(), 'Agent that writes patches. Without it: the one in `analysisAgentRef`.'),
     maxFindingsPerRun: field(z.int().min(1).default(10), 'Findings that one run reports at most.', 10),
-    suspend: field(z.boolean().default(false), 'While true, the schedule starts no scans.'),
+    maxParallelReviews: field(z.int().min(1).max(64).default(4), 'Slices of one run reviewed at a time, at most.', 4),
+    budget: field(
+      ScanBudget.optional(),
+      'What one run may use. Reached, the run fails with `BudgetExceeded`, and keeps what it has found.',
+    ),
+    suspend: field(z.boolean().default(false), 'While true, runs start on request only.'),
   })
   .meta({ id: 'RepositoryScanSpec' })
 export type RepositoryScanSpec = z.infer<typeof RepositoryScanSpec>
+
+/** Problems that concern several fields; paths are relative to the spec. */
+export function scanProblems({ schedule, timeZone, budget }: RepositoryScanSpec): Problem[] {
+  const problems: Problem[] = []
+  if (timeZone !== undefined && schedule === undefined)
+    problems.push({ path: 'timeZone', message: 'has no meaning without a schedule' })
+  if (budget !== undefined && budget.maxTokens === undefined && budget.maxCost === undefined)
+    problems.push({ path: 'budget', message: 'must have maxTokens or maxCost' })
+  return problems
+}
 
 /** Findings by severity. */
 export const FindingCounts = z.object({
@@ -93,6 +120,12 @@ export const RepositoryScanStatus = z
     lastScanAt: field(Timestamp.optional(), 'When a run last ended, whatever its outcome.'),
     lastSuccessfulScanAt: field(Timestamp.optional(), 'When a run last succeeded.'),
     nextScanAt: field(Timestamp.optional(), 'When the next run is due.'),
+    failedRuns: field(
+      z.int().min(0).optional(),
+      'Runs that failed since one succeeded; scheduled ones wait longer.',
+      0,
+    ),
+    branch: field(z.string().optional(), 'Branch that was last scanned.', 'main'),
     lastObservedHeadSHA: field(
       z.string().optional(),
       'Newest commit that was seen.',
@@ -104,6 +137,7 @@ export const RepositoryScanStatus = z
       '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
     ),
     threatModelVersion: field(z.int().min(0).optional(), 'Version of the threat model.', 1),
+    message: field(z.string().optional(), 'Why the scan is in this phase, in one sentence.', '9 slices reviewed'),
     findingCounts: field(FindingCounts.optional(), 'Open findings by severity.'),
     observedGeneration: field(z.int().min(0).optional(), 'The `metadata.generation` that this status is about.', 1),
     conditions: field(z.array(Condition).optional(), 'Conditions in the form that Kubernetes uses.'),

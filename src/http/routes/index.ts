@@ -14,6 +14,7 @@ import { bindMonitors } from './monitors.ts'
 import { bindDescription, bindHealth, bindMetrics } from './operations.ts'
 import { bindAgents, bindProviders } from './resources.ts'
 import { bindSecrets } from './secrets.ts'
+import { bindSecurity } from './security.ts'
 import { bindSessions } from './sessions.ts'
 import { bindSkills } from './skills.ts'
 import { bindTaskRecords } from './task-records.ts'
@@ -43,6 +44,7 @@ export function bindPublicRoutes(bind: Bind, context: RouteContext): void {
   bindConfigMaps(bind, context)
   bindTokens(bind, context)
   bindAuth(bind)
+  bindSecurity(bind, context)
   bindUsage(bind, context)
   bindBudgets(bind, context)
   bindAudit(bind, context)

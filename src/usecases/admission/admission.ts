@@ -14,6 +14,7 @@ import { requireContext } from './context.ts'
 import { admitMonitor } from './monitor.ts'
 import { admitProvider } from './provider.ts'
 import { requireReferences } from './references.ts'
+import { admitScan, requirePolicies } from './repository-scan.ts'
 import type { AdmissionRequest, Admitted } from './request.ts'
 import { admitTask } from './task.ts'
 import { admitTool } from './tool.ts'
@@ -28,7 +29,7 @@ const rules: { [K in Kind]: Rule<K> } = {
   Provider: admitProvider,
   Tool: admitTool,
   Skill: admitAnything,
-  RepositoryScan: admitAnything,
+  RepositoryScan: admitScan,
   RepositoryMonitor: admitMonitor,
 }
 
@@ -74,5 +75,6 @@ export async function admit<K extends Kind>(
   await requireAllowedHosts(kind, request, deps)
   await requireContext(kind, request, deps)
   if (kind === 'Task') await requireSpendable(request as AdmissionRequest<'Task'>, deps)
+  if (kind === 'RepositoryScan') await requirePolicies(request as AdmissionRequest<'RepositoryScan'>, deps)
   return (rules[kind] as Rule<K>)(request, deps)
 }

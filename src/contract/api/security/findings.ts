@@ -109,6 +109,13 @@ export const RanCommand = z
   .meta({ id: 'RanCommand' })
 export type RanCommand = z.infer<typeof RanCommand>
 
+/** A test that was written with a patch. */
+export const RegressionTest = z.object({
+  path: field(z.string(), 'Path of the test in the repository.', 'src/server.test.ts'),
+  failsWithout: field(z.boolean(), 'Whether it was seen to fail without the patch.'),
+})
+export type RegressionTest = z.infer<typeof RegressionTest>
+
 /** A patch that was proposed for a finding. */
 export const PatchProposal = z
   .object({
@@ -128,11 +135,10 @@ export const PatchProposal = z
     summaryArtifact: field(z.string().optional(), 'Artifact of the task with the summary.', 'security-patch.json'),
     testsBefore: field(z.array(RanCommand).optional(), 'Tests as they ended before the patch.'),
     testsRun: field(z.array(RanCommand).optional(), 'Tests as they ended with the patch.'),
-    regressionTest: field(
-      z.object({ path: z.string(), failsWithout: z.boolean() }).optional(),
-      'Test that was added, and whether it fails without the patch.',
-      { path: 'src/server.test.ts', failsWithout: true },
-    ),
+    regressionTest: field(RegressionTest.optional(), 'Test that was added, and whether it fails without the patch.', {
+      path: 'src/server.test.ts',
+      failsWithout: true,
+    }),
     risk: field(z.enum(['low', 'medium', 'high']).optional(), 'What it could break.'),
     prNumber: field(z.int().min(1).optional(), 'Number of its pull request.', 12),
     prURL: field(z.string().optional(), 'Address of its pull request.', 'https://github.com/owner/repo/pull/12'),

@@ -48,7 +48,7 @@ describe('records of scans', () => {
   })
 
   it('knows runs, threat models and patches', () => {
-    const counts = { commitCount: 0, sliceCount: 0, reviewedSliceCount: 0, skippedSliceCount: 0, failedSlices: [] }
+    const counts = { sliceCount: 0, reviewedSliceCount: 0, skippedSliceCount: 0, failedSlices: [] }
     const sums = { acceptedFindings: 0, droppedFindings: 0, tokens: 0, cost: 0, scannerPolicyVersion }
     const run = { ...place, id: 'scan_1', mode: 'manual', phase: 'pending', stage: 'start', startedAt: now }
     expect(ScanRun.safeParse({ ...run, ...counts, ...sums }).success).toBe(true)

@@ -40,7 +40,6 @@ export const ScanRun = z
     branch: field(z.string().optional(), 'Branch that was scanned; `ref:` and a revision where no branch was.', 'main'),
     baseCommit: field(commit.optional(), 'Commit that changes are counted from.', someCommit),
     headCommit: field(commit.optional(), 'Commit that was scanned.', someCommit),
-    commitCount: field(z.int().min(0), 'Commits between them.', 3),
     sliceCount: field(z.int().min(0), 'Slices of the tree.', 9),
     reviewedSliceCount: field(z.int().min(0), 'Slices that were reviewed.', 7),
     skippedSliceCount: field(z.int().min(0), 'Slices in which nothing had changed.', 1),

@@ -68,7 +68,9 @@ export const SliceDraft = z.object({
   ownedFiles: field(z.array(SliceFile), 'Files that are reviewed with this slice.'),
   contextFiles: field(z.array(SliceFile).optional(), 'Files that are shown beside them.'),
   tests: field(z.array(SliceTest).optional(), 'Its tests.'),
-  changedFiles: field(z.array(path).optional(), 'Files of it that changed since the last processed commit.'),
+  changedFiles: field(z.array(path).optional(), 'Files of it that changed since the last processed commit.', [
+    'src/server.ts',
+  ]),
   changedLineRanges: field(z.array(LineRange).optional(), 'Lines that changed in them.'),
   tags: field(z.array(z.string()).optional(), 'Words to find it by.', ['http']),
   trustBoundaries: field(z.array(z.string()).optional(), 'Boundaries that it crosses.', ['network']),

@@ -31,6 +31,9 @@ create table scan_reviews (
   scan_uid text collate "C" not null,
   run text collate "C" not null,
   slice text collate "C" not null,
+  accepted integer not null,
+  added integer not null,
+  dropped integer not null,
   primary key (scan_uid, run, slice)
 );
 

@@ -1,0 +1,145 @@
+// Repository scans: begins runs, leads them through their stages, and decides validations and patches.
+import type { RepositoryScan } from '../../contract/resources/repository-scan.ts'
+import { isTerminalPhase } from '../../contract/resources/task.ts'
+import { decideRun, type RunDecision } from '../../rules/scans/run-decision.ts'
+import { scanLabels } from '../../rules/scans/task-names.ts'
+import {
+  type Controller,
+  createListenerSource,
+  createTimerSource,
+  defineController,
+  type Reconciled,
+  type Source,
+} from '../engine/controller.ts'
+import { formatKey, parseKey } from '../engine/key.ts'
+import { createKindSource } from '../engine/kind-source.ts'
+import { keyOf, type ScanContext, type ScanControllerDeps } from './context.ts'
+import { decidePatches } from './patches.ts'
+import { advanceRun } from './run.ts'
+import { describeScan } from './status.ts'
+import { createTreeMemory } from './trees.ts'
+import { decideValidations } from './validations.ts'
+
+/** Tasks that were changed where no watch saw it are looked at again. */
+const watchIntervalMs = 30_000
+
+async function beginRun(context: ScanContext, scan: RepositoryScan): Promise<RunDecision> {
+  const createdAt = new Date(scan.metadata.creationTimestamp)
+  const decision = decideRun(scan.spec, { createdAt, status: scan.status }, context.clock.now())
+  if (decision.action !== 'start') return decision
+  const baseCommit = scan.status?.lastProcessedCommit
+  const id = `scan_${context.ids.hex(12)}`
+  const run = await context.records.scans.startRun(keyOf(scan), { id, mode: decision.mode, baseCommit })
+  await describeScan(context, scan, decision)
+  await advanceRun(context, scan, run)
+  return decision
+}
+
+function waitOf(decision: RunDecision | undefined, now: Date): Reconciled {
+  if (decision?.action !== 'wait' || decision.until === undefined) return undefined
+  const longest = 2 ** 31 - 1
+  return { requeueAfterMs: Math.min(longest, Math.max(1000, decision.until.getTime() - now.getTime())) }
+}
+
+async function reconcileScan(context: ScanContext, key: string): Promise<Reconciled> {
+  const scan = await context.resources.get('RepositoryScan', parseKey(key))
+  if (scan === undefined || scan.metadata.deletionTimestamp !== undefined) return undefined
+  const { scans, findings } = context.records
+  const { uid } = scan.metadata
+  await findings.endDismissals(uid, context.clock.now())
+  const run = await scans.activeRun(uid)
+  if (run !== undefined) await advanceRun(context, scan, run)
+  const decision = run === undefined ? await beginRun(context, scan) : undefined
+  const isWorking = (await decideValidations(context, scan)) + (await decidePatches(context, scan)) > 0
+  await describeScan(context, scan, decision)
+  const isActive = isWorking || (await scans.activeRun(uid)) !== undefined
+  if (isActive) return { requeueAfterMs: watchIntervalMs }
+  // A run that has just ended: the schedule is asked again.
+  return decision?.action === 'start' || decision === undefined
+    ? { requeueAfterMs: 1000 }
+    : waitOf(decision, context.clock.now())
+}
+
+function listSources(deps: ScanControllerDeps): Source[] {
+  const { resources, clock, records } = deps
+  return [
+    createKindSource({
+      kind: 'RepositoryScan',
+      resources,
+      clock,
+      onObject: ({ object }, enqueue) => enqueue(formatKey(object.metadata)),
+    }),
+    createKindSource({
+      kind: 'Task',
+      resources,
+      clock,
+      onObject({ type, object }, enqueue) {
+        const name = object.metadata.labels?.[scanLabels.scan]
+        const hasEnded = type === 'DELETED' || isTerminalPhase(object.status?.phase)
+        if (name !== undefined && hasEnded) enqueue(formatKey({ namespace: object.metadata.namespace, name }))
+      },
+    }),
+    createListenerSource('requests of scans', (enqueue) =>
+      records.scans.onRequest((scan) => {
+        if (scan !== undefined) return enqueue(formatKey(scan))
+        void resources.list('RepositoryScan', {}).then(
+          ({ items }) => items.forEach(({ metadata }) => void enqueue(formatKey(metadata))),
+          () => undefined,
+        )
+      }),
+    ),
+  ]
+}
+
+const sweepMs = 3600_000
+const sweepKey = 'sweep'
+
+/** Records of scans that there are no more. */
+async function sweepRecords({ resources, records }: ScanControllerDeps, signal: AbortSignal): Promise<void> {
+  let after: string | undefined
+  do {
+    const uids = await records.scans.scanUids(after, 100)
+    for (const uid of uids) {
+      const { items } = await resources.list('RepositoryScan', { fields: { uid }, limit: 1 })
+      if (items.length === 0) await records.scans.removeScan(uid)
+    }
+    after = uids.at(-1)
+  } while (after !== undefined && !signal.aborted)
+}
+
+function createRecordController(deps: ScanControllerDeps): Controller {
+  const { resources, records, clock } = deps
+  const times = { firstMs: 60_000, intervalMs: sweepMs }
+  return defineController({
+    name: 'records of scans',
+    sources: [
+      createKindSource({
+        kind: 'RepositoryScan',
+        resources,
+        clock,
+        onObject({ type, object }, enqueue) {
+          if (type === 'DELETED') enqueue(object.metadata.uid)
+        },
+      }),
+      createTimerSource(sweepKey, times, (ms, signal) => clock.sleep(ms, signal)),
+    ],
+    concurrency: 1,
+    async reconcile(key, signal) {
+      if (key === sweepKey) await sweepRecords(deps, signal)
+      else await records.scans.removeScan(key)
+      return undefined
+    },
+  })
+}
+
+export function createScanControllers(deps: ScanControllerDeps): Controller[] {
+  const trees = createTreeMemory()
+  const scans = defineController({
+    name: 'scans',
+    sources: listSources(deps),
+    concurrency: 2,
+    begin: () => trees.clear(),
+    reconcile: (key, signal) => reconcileScan({ ...deps, trees, signal }, key),
+  })
+  return [scans, createRecordController(deps)]
+}

@@ -1,0 +1,77 @@
+// The tree that a run reviews, opened once and kept while the run is active.
+import { readGitLogin } from '../../catalog/git-login.ts'
+import { readGitAddress } from '../../contract/git-address.ts'
+import { dropUndefined } from '../../contract/json.ts'
+import type { RepositoryScan } from '../../contract/resources/repository-scan.ts'
+import { isSvcError, messageOf } from '../../errors.ts'
+import { CheckoutError } from '../../ports/checkouts.ts'
+import type { ScanRun } from '../../ports/scans.ts'
+import type { SourceTree } from '../../ports/source-trees.ts'
+import type { SlicedTree } from '../../rules/scans/slices.ts'
+import { startReading } from '../../rules/scans/tree-reading.ts'
+import { RunFailure, type ScanControllerDeps, type TreeMemory } from './context.ts'
+
+async function openTree(deps: ScanControllerDeps, scan: RepositoryScan, run: ScanRun, signal: AbortSignal) {
+  const { sourceTrees, secrets } = deps
+  const { repoURL: url, branch, ref, gitSecretRef } = scan.spec
+  if (sourceTrees === undefined) throw new RunFailure('NotConfigured', 'this service cannot read repositories')
+  const key = gitSecretRef && { namespace: scan.metadata.namespace, name: gitSecretRef.name }
+  const where = { owner: 'spec.gitSecretRef', url: readGitAddress(url) }
+  const credentials = key && (await readGitLogin(secrets, key, where))
+  // A run goes on with the commit that it began with, whatever becomes of the branch.
+  const place = run.headCommit === undefined ? { branch, ref } : { ref: run.headCommit }
+  return sourceTrees.open(dropUndefined({ url, ...place, base: run.baseCommit, credentials }), signal)
+}
+
+/** Faults of repositories and logins end the run; others are tried again. */
+function explain(error: unknown): unknown {
+  if (error instanceof CheckoutError) return new RunFailure(error.fault, error.message, { cause: error })
+  const isLogin = isSvcError(error, 'NotFound') || isSvcError(error, 'InvalidRequest')
+  return isLogin ? new RunFailure('LoginUnusable', messageOf(error), { cause: error }) : error
+}
+
+export function createTreeMemory(): TreeMemory {
+  const trees = new Map<string, { run: string; tree: Promise<SourceTree> }>()
+  async function close(uid: string): Promise<void> {
+    const held = trees.get(uid)
+    trees.delete(uid)
+    await held?.tree.then((tree) => tree.close()).catch(() => undefined)
+  }
+  return {
+    async open(deps, scan, run, signal) {
+      const { uid } = scan.metadata
+      if (trees.get(uid)?.run !== run.id) {
+        await close(uid)
+        trees.set(uid, { run: run.id, tree: openTree(deps, scan, run, signal) })
+      }
+      try {
+        return await (trees.get(uid)?.tree as Promise<SourceTree>)
+      } catch (error) {
+        trees.delete(uid)
+        throw explain(error)
+      }
+    },
+    close,
+    clear() {
+      for (const uid of trees.keys()) void close(uid)
+    },
+  }
+}
+
+/** Cuts the slices of the tree; `removed`: files that are gone since the base. */
+export async function cutTree(
+  tree: SourceTree,
+  { name, subPath, removed }: { name: string; subPath: string | undefined; removed: readonly string[] },
+  signal: AbortSignal,
+): Promise<SlicedTree> {
+  const reading = startReading(await tree.list(signal), subPath)
+  await tree.readEach(reading.wanted, (path, content) => reading.take(path, content), signal)
+  return reading.cut(name, removed)
+}
+
+/** The content of some files. */
+export async function readFiles(tree: SourceTree, paths: readonly string[], signal: AbortSignal) {
+  const contents = new Map<string, Buffer>()
+  await tree.readEach(paths, (path, content) => void (content && contents.set(path, content)), signal)
+  return contents
+}

@@ -1,0 +1,111 @@
+// Validations of findings: a task each, in a working copy of its own.
+
+import { readPolicies } from '../../catalog/scan-policies.ts'
+import { readStructuredResult } from '../../contract/api/structured-result.ts'
+import { dropUndefined } from '../../contract/json.ts'
+import type { RepositoryScan } from '../../contract/resources/repository-scan.ts'
+import { isSvcError, messageOf } from '../../errors.ts'
+import type { Finding } from '../../ports/findings.ts'
+import type { PagePlace } from '../../ports/scans.ts'
+import { askValidation, validationInstructions } from '../../rules/scans/prompts.ts'
+import { nameScanTask } from '../../rules/scans/task-names.ts'
+import {
+  chooseForValidation,
+  readValidation,
+  skipValidation,
+  type Validation,
+} from '../../rules/scans/validation-answer.ts'
+import type { ActiveRun } from './active-run.ts'
+import { RunFailure, type ScanContext } from './context.ts'
+import { ensureTask, findAgent, readOutcome } from './tasks.ts'
+
+const pageSize = 500
+/** Tools of validators and authors of patches: none of them reaches a network. */
+export const workspaceTools = ['file_read', 'file_write', 'code_exec']
+
+/** The findings that the run reported: they changed last, so that the rest need not be read. */
+async function listReported({ records }: ScanContext, { scan, run }: ActiveRun): Promise<Finding[]> {
+  const reported: Finding[] = []
+  let after: PagePlace | undefined
+  for (;;) {
+    const page = await records.findings.list(scan.metadata.uid, { limit: pageSize, after })
+    const own = page.items.filter(({ scanRunID }) => scanRunID === run.id)
+    reported.push(...own)
+    if (own.length === 0 || page.next === undefined) return reported
+    after = page.next
+  }
+}
+
+/** Marks the findings of the run that its scan has validated without being asked. */
+export async function chooseValidations(context: ScanContext, active: ActiveRun): Promise<void> {
+  const { scan, run } = active
+  const { namespace, name } = scan.metadata
+  if (scan.spec.validationMode === 'off') return
+  const now = context.clock.now().toISOString()
+  for (const { id } of chooseForValidation(await listReported(context, active), scan.spec)) {
+    const validationTaskName = nameScanTask(name, 'validation', `${run.id}\0${id}`)
+    await context.records.findings.change(namespace, id, (finding) =>
+      finding.validationStatus === 'unvalidated'
+        ? { ...finding, validationStatus: 'pending', validationTaskName, updatedAt: now }
+        : finding,
+    )
+  }
+}
+
+/** The working copy of an agent: the commit at which the finding was seen. */
+export function workspaceOf({ spec }: RepositoryScan, commit: string | undefined) {
+  const { repoURL: gitRepo, gitSecretRef, subPath, branch } = spec
+  const place = commit === undefined ? { branch, ref: spec.ref } : { ref: commit }
+  return dropUndefined({ gitRepo, ...place, gitSecretRef, subPath })
+}
+
+async function validate(context: ScanContext, scan: RepositoryScan, finding: Finding): Promise<Validation | undefined> {
+  const { validationTaskName } = finding
+  if (validationTaskName === undefined) return skipValidation('the validation has no task')
+  const { policies } = await readPolicies(context.configMaps, scan.metadata.namespace, scan.spec)
+  const task = await ensureTask(context, scan, {
+    name: validationTaskName,
+    stage: 'validation',
+    agent: await findAgent(context, scan, scan.spec.analysisAgentRef),
+    labels: { finding: finding.id },
+    instructions: validationInstructions,
+    prompt: askValidation(finding, policies),
+    timeout: '90m',
+    priority: 725,
+    tools: workspaceTools,
+    workspace: workspaceOf(scan, finding.commitSHA),
+  })
+  const outcome = await readOutcome(context, task)
+  if (outcome.state === 'active') return undefined
+  if (outcome.state === 'failed') return skipValidation(outcome.why)
+  return readValidation(readStructuredResult(outcome.text).summary, finding.id)
+}
+
+/** Why something cannot be done at all; others are thrown again. */
+export function explainUnfit(error: unknown): string {
+  if (error instanceof RunFailure || isSvcError(error, 'InvalidRequest') || isSvcError(error, 'NotFound'))
+    return messageOf(error)
+  throw error
+}
+
+/** Goes on with every validation that was asked for; returns how many are left. */
+export async function decideValidations(context: ScanContext, scan: RepositoryScan): Promise<number> {
+  const { findings } = context.records
+  const { validating } = await findings.listUndecided(scan.metadata.uid)
+  let left = 0
+  for (const finding of validating) {
+    const validation = await validate(context, scan, finding).catch((error) => skipValidation(explainUnfit(error)))
+    if (validation === undefined) {
+      left += 1
+      continue
+    }
+    const { status: validationStatus, json: validationJSON } = validation
+    const updatedAt = context.clock.now().toISOString()
+    await findings.change(finding.namespace, finding.id, (one) =>
+      one.validationStatus === 'pending' && one.validationTaskName === finding.validationTaskName
+        ? { ...one, validationStatus, validationJSON, updatedAt }
+        : one,
+    )
+  }
+  return left
+}

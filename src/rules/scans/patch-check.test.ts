@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import { checkPatch } from './patch-check.ts'
+
+const diff = 'diff --git a/s.go b/s.go\nindex 1..2 100644\n--- a/s.go\n+++ b/s.go\n@@ -1 +1 @@\n-a\n+b\n'
+const said = { schemaVersion: 1, findingId: 'fnd_1', summary: 'uses parameters', changedFiles: ['s.go'] }
+const workspace = { version: 1, headSHA: 'c2', diff, files: ['s.go'], pushBranch: 'b' }
+const check = (summary: object | string, more: object = {}) =>
+  checkPatch(
+    JSON.stringify({
+      ...workspace,
+      ...more,
+      summary: typeof summary === 'string' ? summary : JSON.stringify(summary),
+    }),
+    { findingId: 'fnd_1', branch: 'b' },
+  )
+
+describe('a patch', () => {
+  it('counts when its summary says what the workspace shows', () => {
+    expect(check(said)).toEqual({
+      patch: expect.objectContaining({ summary: 'uses parameters', changedFiles: ['s.go'], headCommit: 'c2' }),
+    })
+    const same = diff.replaceAll('\n', '\r\n').replace('index 1..2', 'index 3..4')
+    expect(check({ ...said, diff: same })).toHaveProperty('patch')
+    const flaky = { testsBefore: [{ command: 't', exitCode: 1 }], testsRun: [{ command: 't', exitCode: 1 }] }
+    expect(check({ ...said, ...flaky })).toHaveProperty('patch')
+  })
+
+  it.each<[string | object, object, string]>([
+    ['done!', {}, 'not in the form'],
+    [{ ...said, findingId: 'fnd_2' }, {}, 'about another finding'],
+    [said, { diff: '' }, 'nothing was changed'],
+    [said, { headSHA: undefined }, 'nothing was changed'],
+    [said, { diffTruncated: true }, 'too large'],
+    [said, { pushBranch: undefined, pushError: 'the branch is protected' }, 'the branch is protected'],
+    [said, { pushBranch: 'main' }, 'not pushed'],
+    [said, { files: ['s.go', 'ci.yml'] }, 'leaves out changed files: ci.yml'],
+    [{ ...said, changedFiles: ['s.go', 't.go'] }, {}, 'were not changed: t.go'],
+    [{ ...said, diff: diff.replace('+b', '+c') }, {}, 'is not the change'],
+    [{ ...said, testsRun: [{ command: 'go test', exitCode: 1 }] }, {}, 'go test ended with 1'],
+  ])('does not count otherwise, and says why: %j %j', (summary, more, problem) => {
+    expect(check(summary, more)).toEqual({ problem: expect.stringContaining(problem) })
+  })
+})

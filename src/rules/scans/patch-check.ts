@@ -1,0 +1,81 @@
+// Whether a patch counts: its summary must say what the workspace itself shows.
+import { z } from 'zod'
+import { type PatchProposal, RanCommand, RegressionTest } from '../../contract/api/security/findings.ts'
+import { readStructuredResult } from '../../contract/api/structured-result.ts'
+import { tryParseJson } from '../../contract/json.ts'
+import { redactText } from '../../observability/redaction.ts'
+import { findJson } from './json-answer.ts'
+
+const commands = z.array(RanCommand).max(100).optional()
+
+/** The answer of whoever wrote the patch. */
+const PatchSummary = z.object({
+  schemaVersion: z.literal(1),
+  findingId: z.string(),
+  summary: z.string().min(1).max(16_384),
+  changedFiles: z.array(z.string()).min(1).max(10_000),
+  testsBefore: commands,
+  testsRun: commands,
+  regressionTest: RegressionTest.optional(),
+  risk: z.enum(['low', 'medium', 'high']).optional(),
+  diff: z.string().optional(),
+})
+type PatchSummary = z.infer<typeof PatchSummary>
+
+export type CheckedPatch = Pick<
+  PatchProposal,
+  'summary' | 'changedFiles' | 'testsBefore' | 'testsRun' | 'regressionTest' | 'risk' | 'headCommit'
+>
+export type PatchVerdict = { patch: CheckedPatch } | { problem: string }
+
+type Workspace = ReturnType<typeof readStructuredResult>
+
+function findWorkspaceProblem(result: Workspace, branch: string): string | undefined {
+  const { pushError, pushBranch, headSHA, diff, diffTruncated } = result
+  if (diff === undefined || diff.trim() === '' || headSHA === undefined) return 'nothing was changed in the workspace'
+  if (diffTruncated) return 'the change is too large to be read whole: a patch of one finding must be small'
+  if (pushError !== undefined) return `the branch was not pushed: ${pushError}`
+  return pushBranch === branch ? undefined : 'the branch was not pushed: set spec.gitSecretRef to a login that may push'
+}
+
+/** Without what git may write differently for the same change. */
+function normalizeDiff(diff: string): string {
+  const lines = diff.split(/\r\n|\r|\n/).filter((line) => !line.startsWith('index '))
+  return lines.join('\n').replace(/^\n+|\n+$/g, '')
+}
+
+function findFileProblem({ changedFiles, diff: told }: PatchSummary, { files = [], diff = '' }: Workspace) {
+  const [said, real] = [new Set(changedFiles), new Set(files)]
+  const unsaid = [...real].filter((path) => !said.has(path))
+  const unreal = [...said].filter((path) => !real.has(path))
+  const list = (paths: string[]) => paths.slice(0, 5).join(', ')
+  if (unsaid.length > 0) return `the summary leaves out changed files: ${list(unsaid)}`
+  if (unreal.length > 0) return `the summary names files that were not changed: ${list(unreal)}`
+  const isSame = told === undefined || normalizeDiff(told) === normalizeDiff(diff)
+  return isSame ? undefined : 'the diff in the summary is not the change in the workspace'
+}
+
+/** A command that fails with the patch, and did not fail before in the same way. */
+function findTestProblem({ testsBefore = [], testsRun = [] }: PatchSummary): string | undefined {
+  const before = new Map(testsBefore.map(({ command, exitCode }) => [command, exitCode]))
+  const broken = testsRun.find(({ command, exitCode }) => exitCode !== 0 && before.get(command) !== exitCode)
+  return broken && `a test fails with the patch: ${broken.command.slice(0, 200)} ended with ${broken.exitCode}`
+}
+
+/** `resultText`: the result of the task, which holds both the answer and what the workspace shows. */
+export function checkPatch(
+  resultText: string,
+  { findingId, branch }: { findingId: string; branch: string },
+): PatchVerdict {
+  const result = readStructuredResult(resultText)
+  const parsed = PatchSummary.safeParse(tryParseJson(findJson(result.summary)))
+  if (!parsed.success) return { problem: 'the summary of the patch is not in the form that was asked for' }
+  const said = parsed.data
+  if (said.findingId !== findingId) return { problem: 'the summary of the patch is about another finding' }
+  const problem = findWorkspaceProblem(result, branch) ?? findFileProblem(said, result) ?? findTestProblem(said)
+  if (problem !== undefined) return { problem }
+  const { testsBefore, testsRun, regressionTest, risk } = said
+  const summary = redactText(said.summary)
+  const patch = { summary, testsBefore, testsRun, regressionTest, risk, headCommit: result.headSHA }
+  return { patch: { ...patch, changedFiles: [...(result.files ?? [])].sort() } }
+}

@@ -1,0 +1,48 @@
+// When a run starts by itself: at first, by the schedule, and later and later after failures.
+import type { RunMode } from '../../contract/api/security/runs.ts'
+import type { RepositoryScanSpec, RepositoryScanStatus } from '../../contract/resources/repository-scan.ts'
+import { decideSchedule } from '../schedule.ts'
+
+export type RunDecision =
+  | { action: 'start'; mode: RunMode }
+  | { action: 'suspended' }
+  | { action: 'invalid'; message: string }
+  /** `until`: absent: nothing starts by itself. */
+  | { action: 'wait'; until?: Date }
+
+const firstRestMs = 10 * 60_000
+const longestRestMs = 24 * 3600_000
+
+/** How long no scheduled run starts after that many failures in a row, in milliseconds. */
+export function restAfter(failures: number): number {
+  return failures === 0 ? 0 : Math.min(firstRestMs * 2 ** (failures - 1), longestRestMs)
+}
+
+/** However late it is noticed. */
+const noDeadline = Number.MAX_SAFE_INTEGER / 1000
+
+type Facts = { createdAt: Date; status: RepositoryScanStatus | undefined }
+
+function decideTick(spec: RepositoryScanSpec, { createdAt, status = {} }: Facts, now: Date): RunDecision {
+  const { lastScanAt, lastProcessedCommit, failedRuns = 0 } = status
+  const { schedule = '', timeZone } = spec
+  const lastTick = lastScanAt === undefined ? undefined : new Date(lastScanAt)
+  const timing = { schedule, timeZone, startingDeadlineSeconds: noDeadline, concurrencyPolicy: 'Allow' } as const
+  const decision = decideSchedule({ ...timing, suspend: false }, { createdAt, lastTick, hasActiveRun: false }, now)
+  if (decision.action === 'invalid') return decision
+  if (decision.action === 'wait') return waitUntil(decision.next)
+  const rested = new Date((lastTick ?? createdAt).getTime() + restAfter(failedRuns))
+  if (rested > now) return waitUntil(rested)
+  return { action: 'start', mode: lastProcessedCommit === undefined ? 'initial' : 'incremental' }
+}
+
+function waitUntil(until: Date | undefined): RunDecision {
+  return until === undefined ? { action: 'wait' } : { action: 'wait', until }
+}
+
+/** What starts now, while no run is active. */
+export function decideRun(spec: RepositoryScanSpec, facts: Facts, now: Date): RunDecision {
+  if (spec.suspend) return { action: 'suspended' }
+  if (facts.status?.lastScanID === undefined) return { action: 'start', mode: 'initial' }
+  return spec.schedule === undefined ? { action: 'wait' } : decideTick(spec, facts, now)
+}
