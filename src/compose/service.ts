@@ -78,7 +78,8 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
   const metrics = createMetrics({ types: taskTypes, phases: taskPhases, endPhases: terminalPhases })
   const counted = withCounts(withQueue(opened), metrics)
   const identified = await withIdentity(config, { ports: counted, log, metrics, key: opened.idempotencyKey })
-  const mode = { ...opened, ports: withQueryVectors(config, { ports: identified, ownAddresses, log }) }
+  const searching = withQueryVectors(config, { ports: identified, ownAddresses, log })
+  const mode = { ...opened, ports: withProbes(config, opened, searching) }
   const tls = await openTls(config, { clock: mode.ports.clock, log })
   listening.isEncrypted = tls !== undefined
   const traces = openTraces(config)
@@ -132,6 +133,13 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
 function withQueue({ ports, sandboxes }: OpenedMode): Ports {
   const { sandbox, clock } = ports
   return { ...ports, sandbox: queueRuns(sandbox, { most: sandboxes, clock }) }
+}
+
+/** What the service asks for parked tasks: workers may name it, and the controllers ask. */
+function withProbes(config: Config, mode: OpenedMode, ports: Ports): Ports {
+  const settings = { reviewMarkers: reviewMarkersOf(config, mode) }
+  const askChecks: Probe = (asked, signal) => askForChecks({ ports, settings }, asked, signal)
+  return { ...ports, probes: { ...ports.probes, [checksProbe]: askChecks } }
 }
 
 function withCounts(ports: Ports, metrics: Metrics): Ports {
@@ -238,10 +246,7 @@ function composeControllers(
   const trialSettings = { allowNetworks: config.allowNetwork, ownAddresses }
   const search = searchOf(config)
   const propagation = propagationOf(config)
-  const settings = { reviewMarkers: reviewMarkersOf(config, mode) }
-  const askChecks: Probe = (asked, signal) => askForChecks({ ports, settings }, asked, signal)
-  const probes = { ...ports.probes, [checksProbe]: askChecks }
-  const deps = { ...ports, probes, log: log.child({ name: 'controllers' }) }
+  const deps = { ...ports, log: log.child({ name: 'controllers' }) }
   return [
     ...createTaskControllers({
       ...deps,
