@@ -116,10 +116,12 @@ export function leaveOutByBytes(bytes: Uint8Array): LeftOutReason | undefined {
 /** Characters to a line, on average, that nobody writes by hand. */
 const minifiedLine = 400
 const leastMinified = 16_384
+/** A file with more of them has code that people read, whatever stands beside it. */
+const mostMinifiedLines = 20
 
 /** Whether a program wrote it on a few endless lines: measured, not claimed. */
 export function isMinified(text: string, lines: number): boolean {
-  return text.length >= leastMinified && text.length / lines > minifiedLine
+  return lines <= mostMinifiedLines && text.length >= leastMinified && text.length / lines > minifiedLine
 }
 
 const latin1 = new TextDecoder('latin1')

@@ -173,8 +173,9 @@ describe('what is left out', () => {
       'bin/serve.py': 'x = 1\n',
       'views/page.html': '<p>{{ name }}</p>',
       '.gitattributes': '*.go linguist-generated\n',
+      'lib/padded.py': `${'x = 1\n'.repeat(30)}# ${'y'.repeat(60_000)}\n`,
     }
-    expect(cut(tree).counts).toMatchObject({ owned: 4, leftOut: { 'not-source': 1 } })
+    expect(cut(tree).counts).toMatchObject({ owned: 5, leftOut: { 'not-source': 1 } })
   })
 
   it('is no file with the name of a test that other code runs', () => {
