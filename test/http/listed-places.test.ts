@@ -36,6 +36,8 @@ beforeAll(async () => {
       await post('skills', { name, spec: { description: 'd', content: { inline: '# d' } } })
       await post('tools', { name, spec: { description: 'd', http: { url: 'https://example.com' } } })
       await post('providers', { name, spec: { type: 'llmo' } })
+      const scan = { repoURL: 'https://github.com/a/b', analysisAgentRef: { name: 'a' } }
+      await post('security/repositories', { name, spec: scan })
       await post('secrets', { name, stringData: { key: 'value' } })
       await post('configmaps', { name, data: {} })
       await service.ports.records.sessions.ensure({ namespace, name }, { create: true, sessionType: 'chat' })

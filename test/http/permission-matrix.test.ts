@@ -160,6 +160,13 @@ const bodies: Record<string, object> = {
   createConfigMap: { name: 'made', data: { key: 'text' } },
   updateConfigMap: { data: { key: 'text' } },
   createMemory: { content: 'c' },
+  createRepositoryScan: {
+    name: 'made',
+    spec: { repoURL: 'https://github.com/a/b', analysisAgentRef: { name: 'helper' } },
+  },
+  updateRepositoryScan: { spec: { repoURL: 'https://github.com/a/b', analysisAgentRef: { name: 'helper' } } },
+  updateThreatModel: { content: '# Threats' },
+  dismissFinding: { reason: 'constant' },
   updateMemory: { content: 'c' },
   createMemoryProposal: { title: 't' },
   reviewMemoryProposal: { status: 'rejected' },
