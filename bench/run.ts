@@ -11,6 +11,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   chat: () => import('./chat.ts'),
   watch: () => import('./watch.ts'),
   records: () => import('./records.ts'),
+  'codehost-inventory': () => import('./codehost-inventory.ts'),
   memory: () => import('./memory.ts'),
   coordination: () => import('./coordination.ts'),
   workspace: () => import('./workspace.ts'),

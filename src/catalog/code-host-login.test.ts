@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { CodeHosts } from '../ports/code-host.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import { openCodeHost, readCodeHostLogin } from './code-host-login.ts'
+import { readGitLogin } from './git-login.ts'
 
 const repository = { host: 'github.com', owner: 'acme', name: 'site' }
 const key = { namespace: 'team', name: 'login' }
@@ -64,5 +65,16 @@ describe('the login of the code host', () => {
     const [signed, unsigned] = reads as { readCredentials(): Promise<unknown> }[]
     expect(await signed?.readCredentials()).toEqual({ kind: 'token', token: 'one' })
     expect(await unsigned?.readCredentials()).toBeUndefined()
+  })
+
+  it('of an App makes a token for git, for repositories of the code host alone', async () => {
+    const codeHosts = { hosts: ['github.com'], gitPassword: async () => 'minted' } as unknown as CodeHosts
+    const values = { CODEHOST_APP_ID: '7', CODEHOST_APP_PRIVATE_KEY: 'pem', password: 'plain' }
+    const readFor = (url: string) => readGitLogin(secretsOf(values), key, { owner: 'x', url: new URL(url), codeHosts })
+    expect(await readFor('https://github.com/acme/site.git')).toEqual({
+      username: 'x-access-token',
+      password: 'minted',
+    })
+    expect(await readFor('https://example.com/acme/site.git')).toEqual({ password: 'plain' })
   })
 })

@@ -21,20 +21,16 @@ describe('what the service cannot do yet', () => {
   })
 
   it.each<[Kind, object, string[]]>([
-    ['Task', { type: 'ai', ai: { tools: ['weather', 'list_issues', 'get_issue'] } }, ['ai.tools[1]', 'ai.tools[2]']],
     ['Task', { execution: { workspace: { enabled: true } } }, ['execution.workspace.enabled']],
-    ['Agent', { tools: [{ name: 'a' }, { name: 'list_issues' }] }, ['tools[1].name']],
+    ['Tool', { mcp: { actor: { templateRef: { name: 't' } } } }, ['mcp.actor']],
   ])('is named where it stands: %s %j', (kind, spec, paths) => {
     expect(pathsOf(kind, spec)).toEqual(paths)
   })
 
   it('is told with the value, what it waits for and what to do instead', () => {
-    expect(findAwaited('Agent', { tools: [{ name: 'list_issues' }] })).toEqual([
-      {
-        path: 'tools[0].name',
-        message:
-          '"list_issues" waits for the code host, which this service does not have yet; remove the tool from the list',
-      },
+    const found = findAwaited('Tool', { mcp: { actor: { templateRef: { name: 't' } } } })
+    expect(found.map(({ message }) => message)).toEqual([
+      'waits for MCP tools on actors, which this service does not have yet; name the address of the server (mcp.url)',
     ])
   })
 
@@ -43,9 +39,12 @@ describe('what the service cannot do yet', () => {
     expect(ruleOf('Task', 'execution.workspace.enabled')).toBe(
       'has(object.spec.execution) && has(object.spec.execution.workspace) && has(object.spec.execution.workspace.enabled) && object.spec.execution.workspace.enabled in [true]',
     )
-    expect(ruleOf('Agent', 'tools[].name')).toMatch(
-      /^has\(object.spec.tools\) && object.spec.tools.exists\(entry, entry.name in \['create_pull_request', /,
+    const field = { kind: 'Agent', path: 'tools[].name', values: ['a', 'b'] } as const
+    expect(writeAwaitedRule({ ...field, capability: 'mcpActors', instead: '' }, 'object.spec')).toBe(
+      "has(object.spec.tools) && object.spec.tools.exists(entry, entry.name in ['a', 'b'])",
     )
-    expect(ruleOf('RepositoryMonitor', '')).toBe('true')
+    expect(writeAwaitedRule({ kind: 'Tool', path: '', capability: 'mcpActors', instead: '' }, 'object.spec')).toBe(
+      'true',
+    )
   })
 })

@@ -1,6 +1,7 @@
 // Which tools of the code host a task has (CODEHOST-009, CODEHOST-018, CODEHOST-023).
 import type { Agent } from '../contract/resources/agent.ts'
 import type { Task } from '../contract/resources/task.ts'
+import { allowsTool, type ContextMode } from './context-token.ts'
 
 /** Come with `coordination.enabled`, and in no other way. */
 export const pullRequestTools = [
@@ -24,8 +25,22 @@ export function isPrMonitor({ metadata }: Pick<Task, 'metadata'>): boolean {
   return metadata.annotations?.[monitorAnnotation] !== undefined
 }
 
-/** `named`: the tools of the service that the task and its agent name. */
-export function listCodeHostTools(task: Task, agent: Agent | undefined, named: readonly string[]): string[] {
+/**
+ * `named`: the tools of the service that the task and its agent name. Those that the context which asked for the task forbids are left
+ * out.
+ */
+export function listCodeHostTools(
+  task: Task,
+  agent: Agent | undefined,
+  named: readonly string[],
+  mode: ContextMode = 'off',
+): string[] {
+  const { namespace } = task.metadata
+  const context = task.spec.transaction?.context ?? {}
+  return listOffered(task, agent, named).filter((name) => allowsTool({ namespace, name }, context, mode))
+}
+
+function listOffered(task: Task, agent: Agent | undefined, named: readonly string[]): string[] {
   const coordinates = agent?.spec.coordination?.enabled === true
   if (isPrMonitor(task)) return coordinates ? [...monitorTools] : []
   return [...(coordinates ? pullRequestTools : []), ...issueTools.filter((name) => named.includes(name))]

@@ -76,4 +76,9 @@ describe('the marker of a review', () => {
     expect(readMarkedHead(other, reviewed, ['another key'])).toBeUndefined()
     expect(isMarkerOf(other, reviewed, keys)).toBe(false)
   })
+
+  it('is not looked for in what is far longer than one', () => {
+    expect(listMarkers(`<!-- svc:pr-review ${'x'.repeat(1000)} -->`)).toEqual([])
+    expect(listMarkers('<!-- svc:pr-review '.repeat(3000))).toEqual([])
+  })
 })

@@ -8,7 +8,8 @@ export type Reviewed = { repository: Pick<Repository, 'owner' | 'name'>; number:
 /** The first one signs; every one is accepted. Never empty. */
 export type MarkerKeys = readonly (string | Uint8Array)[]
 
-const anyMarker = /<!--\s*svc:pr-review\b[^>]*-->/g
+/** Bounded, because strangers write what is searched. */
+const anyMarker = /<!-- {0,8}svc:pr-review\b[^<>]{0,400}-->/g
 
 function sign({ repository, number, head }: Reviewed, key: string | Uint8Array): string {
   return createHmac('sha256', key)

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createCodeHosts } from '../../src/adapters/codehost/code-hosts.ts'
 import { createEgress } from '../../src/egress/egress.ts'
+import { listCodeHostTools } from '../../src/rules/code-host-tools.ts'
 import { askForChecks } from '../../src/usecases/index.ts'
 import { createWorkerApi } from '../../src/worker/api.ts'
 import { joinCodeHost } from '../../src/worker/code-host.ts'
@@ -109,6 +110,16 @@ describe('which tools a task has', () => {
     expect(await plain.call('get_issue', { issue_number: 1 })).toMatchObject(refused)
     expect(await issues.call('list_issues', {})).toMatchObject({ success: true })
     expect(await issues.call('list_pull_requests', {})).toMatchObject(refused)
+  })
+
+  it('is no more than the context that asked for the task allows', async () => {
+    const run = await openRun()
+    const task = await service.ports.resources.get('Task', { namespace: 'default', name: run.name })
+    if (task === undefined) throw new Error('the task is gone')
+    const agent = { spec: { coordination: { enabled: true } } } as never
+    const bound = { ...task, spec: { ...task.spec, transaction: { context: { allowedTools: 'review_pull_request' } } } }
+    expect(listCodeHostTools(bound, agent, [], 'enforce')).toEqual(['review_pull_request'])
+    expect(listCodeHostTools(task, agent, [], 'enforce')).toHaveLength(8)
   })
 
   it('is five for a monitor of pull requests [CODEHOST-023]', async () => {

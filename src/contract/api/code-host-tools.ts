@@ -87,7 +87,11 @@ export const ReviewPullRequest = z.strictObject({ pr_number, task_name: otherTas
 /** Arguments of post_review_comment. */
 export const PostReviewComment = z.strictObject({
   pr_number,
-  body: field(written, 'The review, in Markdown, with the marker of check_pr_review_marker in it.', 'Looks good.'),
+  body: field(
+    written.max(longest - 1000, `must be at most ${longest - 1000} characters`),
+    'The review, in Markdown, with the marker of check_pr_review_marker in it.',
+    'Looks good.',
+  ),
   event: field(z.enum(['APPROVE', 'REQUEST_CHANGES', 'COMMENT']), 'The verdict.', 'COMMENT'),
   task_name: otherTask,
   repo_url,

@@ -140,7 +140,12 @@ async function buildAssignment(
     },
     agent: await assignAgent(deps, attempt),
     coordination: await assignCoordination(deps, attempt),
-    codeHostTools: listCodeHostTools(attempt.task, attempt.references.agent, attempt.references.builtInTools),
+    codeHostTools: listCodeHostTools(
+      attempt.task,
+      attempt.references.agent,
+      attempt.references.builtInTools,
+      deps.settings.contextMode,
+    ),
     ...(attempt.memories.length > 0 && { memories: attempt.memories.map(({ why: _why, ...memory }) => memory) }),
     customTools: references.customTools,
     ...(references.skills.length > 0 && { skills: references.skills }),

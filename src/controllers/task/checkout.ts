@@ -6,13 +6,19 @@ import { dropUndefined } from '../../contract/json.ts'
 import { isTerminalPhase, promptOf, type Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
 import type { CheckoutCredentials } from '../../ports/checkouts.ts'
+import type { CodeHosts } from '../../ports/code-host.ts'
 import type { ResourceReader } from '../../ports/resources.ts'
 import type { Results } from '../../ports/results.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { AttemptCheckout } from '../../ports/workloads.ts'
 import { type GitWorkspace, gitWorkspaceOf, repositoryUrl } from '../../rules/git-workspace.ts'
 
-type CheckoutDeps = { resources: ResourceReader; secrets: Secrets; records: { results: Results } }
+type CheckoutDeps = {
+  resources: ResourceReader
+  secrets: Secrets
+  codeHosts?: CodeHosts | undefined
+  records: { results: Results }
+}
 
 /** Longest first line of a commit message. */
 const longestSubject = 72
@@ -24,20 +30,20 @@ export async function resolveCheckout(deps: CheckoutDeps, task: Task): Promise<A
   if (workspace === undefined) return undefined
   const { gitRepo, gitSecretRef: _secret, ...places } = workspace
   const [credentials, priorDiff] = await Promise.all([
-    readCredentials(deps.secrets, task, workspace),
+    readCredentials(deps, task, workspace),
     readPriorDiff(deps, task),
   ])
   return { spec: dropUndefined({ url: gitRepo, ...places, credentials, priorDiff }), message: describeChange(task) }
 }
 
 async function readCredentials(
-  secrets: Secrets,
+  { secrets, codeHosts }: Pick<CheckoutDeps, 'secrets' | 'codeHosts'>,
   { metadata, spec }: Task,
   { gitSecretRef }: GitWorkspace,
 ): Promise<CheckoutCredentials | undefined> {
   if (gitSecretRef === undefined) return undefined
   const key = { namespace: metadata.namespace, name: gitSecretRef.name }
-  return readGitLogin(secrets, key, { owner: 'workspace.gitSecretRef', url: repositoryUrl(spec) })
+  return readGitLogin(secrets, key, { owner: 'workspace.gitSecretRef', url: repositoryUrl(spec), codeHosts })
 }
 
 /** The changes of the task that comes before, which must have ended with a result. */

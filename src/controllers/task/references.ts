@@ -9,6 +9,7 @@ import { secretFolders } from '../../contract/api/worker-pod.ts'
 import type { Agent } from '../../contract/resources/agent.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
+import type { CodeHosts } from '../../ports/code-host.ts'
 import type { ConfigMaps } from '../../ports/configmaps.ts'
 import type { ResourceKey, ResourceReader, Resources } from '../../ports/resources.ts'
 import type { Results } from '../../ports/results.ts'
@@ -49,6 +50,7 @@ type ReferenceDeps = {
   resources: Resources
   secrets: Secrets
   configMaps: ConfigMaps
+  codeHosts?: CodeHosts
   records: { results: Results }
   settings: TaskSettings
 }

@@ -5,6 +5,7 @@ import type { Task } from '../../contract/resources/task.ts'
 import { noWorkspaces, type WorkspaceDefaults } from '../../contract/resources/task-problems.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
+import type { CodeHosts } from '../../ports/code-host.ts'
 import type { ConfigMaps } from '../../ports/configmaps.ts'
 import type { Egress } from '../../ports/egress.ts'
 import type { AgentTokens, TokenExchange, WorkerTokens } from '../../ports/identity.ts'
@@ -111,6 +112,8 @@ export type TaskControllerDeps = {
   egress: Egress
   /** Absent: memories are searched by words alone. */
   queryVectors?: QueryVectors
+  /** Absent: Secrets of Apps cannot be used. */
+  codeHosts?: CodeHosts
   /** Absent: parked tasks cannot wait for anything outside. */
   probes?: Probes
   clock: Clock

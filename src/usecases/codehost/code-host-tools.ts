@@ -50,13 +50,13 @@ export type WorkerCodeHost = {
   callCodeHost(identity: WorkerIdentity, path: TaskPath, call: CodeHostCall): Promise<CodeHostAnswer>
 }
 
-type Deps = Pick<UsecaseDeps, 'ports'> & { settings: Pick<UsecaseDeps['settings'], 'reviewMarkers'> }
+type Deps = Pick<UsecaseDeps, 'ports'> & { settings: Pick<UsecaseDeps['settings'], 'reviewMarkers' | 'contextMode'> }
 
 /** Forbidden for a tool that the task does not have: what a worker offers its model is not taken on trust. */
-async function requireOffered({ ports }: Deps, task: Task, tool: CodeHostTool): Promise<void> {
+async function requireOffered({ ports, settings }: Deps, task: Task, tool: CodeHostTool): Promise<void> {
   const { name, namespace = task.metadata.namespace } = task.spec.agentRef ?? {}
   const agent = name === undefined ? undefined : await ports.resources.get('Agent', { namespace, name })
-  const offered = listCodeHostTools(task, agent, chooseTools(task, agent).builtIn)
+  const offered = listCodeHostTools(task, agent, chooseTools(task, agent).builtIn, settings.contextMode)
   if (!offered.includes(tool))
     throw new SvcError('Forbidden', `task "${task.metadata.name}" does not have the tool ${tool}`)
 }
