@@ -1,5 +1,6 @@
 // Plays the workers of a family of tasks: what each does over the worker API, without a process and without a model.
 import { randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { isSvcError } from '../../src/errors.ts'
 import { createChildrenUsecases } from '../../src/usecases/coordination/children.ts'
 import { createDelegation } from '../../src/usecases/coordination/delegate.ts'
@@ -70,10 +71,14 @@ export function playFamily(bench: Bench, planOf: (agent: string, depth: number) 
 
   type Spec = Bench['workloads']['started'][number]
 
-  async function answer({ taskName }: Spec, text: string): Promise<void> {
-    await patiently(() => bench.putResult(taskName, text))
+  /** False once the service that held the attempt is gone: then another attempt of the same task may run. */
+  const isLive = async ({ key }: Spec) => (await bench.workloads.observe(key)).phase === 'Running'
+
+  async function answer(spec: Spec, text: string): Promise<void> {
+    await patiently(() => bench.records.results.put(spec.key, Readable.from([Buffer.from(text)]), 'text/plain'))
+    if (!(await isLive(spec))) return
     answered += 1
-    bench.workloads.succeed(taskName)
+    bench.workloads.succeed(spec.taskName)
   }
 
   async function makeChildren(spec: Spec, { agent, children: count }: Plan): Promise<string[]> {
@@ -102,7 +107,7 @@ export function playFamily(bench: Bench, planOf: (agent: string, depth: number) 
     const { wait, results } = await children.waitFor(identity, identity, { call: '0-2-w', args })
     if (wait === undefined) return answer(spec, results.map(({ phase, result }) => `${phase} ${result}`).join('|'))
     await worker.park(identity, identity, [wait])
-    bench.workloads.fail(spec.taskName, 'ExitCode', 'the run waits', 'Parked')
+    if (await isLive(spec)) bench.workloads.fail(spec.taskName, 'ExitCode', 'the run waits', 'Parked')
   }
 
   function explain(error: unknown): string {
@@ -112,6 +117,7 @@ export function playFamily(bench: Bench, planOf: (agent: string, depth: number) 
   /** A worker whose attempt is gone is heard by nobody; one that is refused says so and ends. */
   async function playOut(spec: Spec): Promise<void> {
     await play(spec).catch(async (error: unknown) => {
+      if (!(await isLive(spec))) return
       refused.push(explain(error))
       await answer(spec, 'refused').catch(() => undefined)
     })
