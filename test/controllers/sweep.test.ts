@@ -140,8 +140,9 @@ describe('the sweep', () => {
 
   it('covers every kind of record that the stores have, by its task or by its age', async () => {
     const { owners: _owners, ...stores } = bench.records
-    // Budgets are settings: who made one removes it. What is known of transcripts goes with their sessions. Proposals last.
-    const lasting = ['budgets', 'memoryProposals', 'transcripts']
+    // Budgets are settings: who made one removes it. What is known of transcripts goes with their sessions, and vectors go
+    // with their memories. Proposals last. What a scan has found goes with the scan, which its own controller sees to.
+    const lasting = ['budgets', 'memoryProposals', 'transcripts', 'memoryVectors', 'scans', 'findings']
     const nouns = Object.entries(stores).filter(([noun, store]) => typeof store === 'object' && !lasting.includes(noun))
     const ended: string[] = []
     const watch = (noun: string, store: object, method: string) =>

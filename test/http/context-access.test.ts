@@ -137,6 +137,7 @@ const openToAll = new Set(['/api/v1/auth/whoami', '/api/v1/auth/validate', '/api
 const required: Partial<Record<string, string>> = {
   '/api/v1/watch': '?kinds=Task',
   '/api/v1/transcripts': '?query=x',
+  '/api/v1/monitors/events': '?name=n1',
 }
 const userRoutes = routes.filter((route) => route.auth === 'user' && !openToAll.has(route.path))
 

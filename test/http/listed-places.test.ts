@@ -19,6 +19,9 @@ const authorizer: Authorizer = {
   },
 }
 
+/** Asked of no code host and no reviewer: only its place is looked for. */
+const monitor = { repoURL: 'https://github.com/acme/widgets', agents: { reviewer: { name: 'a' } } }
+
 let service: Service
 let bound: string
 beforeAll(async () => {
@@ -38,6 +41,10 @@ beforeAll(async () => {
       await post('providers', { name, spec: { type: 'llmo' } })
       const scan = { repoURL: 'https://github.com/a/b', analysisAgentRef: { name: 'a' } }
       await post('security/repositories', { name, spec: scan })
+      await service.ports.resources.create('RepositoryMonitor', {
+        metadata: { namespace, name },
+        spec: monitor,
+      } as never)
       await post('secrets', { name, stringData: { key: 'value' } })
       await post('configmaps', { name, data: {} })
       await service.ports.records.sessions.ensure({ namespace, name }, { create: true, sessionType: 'chat' })

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/contract/api/routes.ts'
 import type { Kind } from '../../src/contract/resources/index.ts'
 import { summarize } from '../../src/contract/summary.ts'
+import { keepMonitor, keepScan } from './kept-records.ts'
 import { aiTask, type Service, startService } from './service.ts'
 
 let service: Service
@@ -30,16 +31,25 @@ beforeAll(async () => {
       message: `event ${count + 1}`,
     })
   }
+  for (const keep of [keepMonitor, keepScan]) {
+    await keep(service, 'default', 7)
+    await keep(service, 'unused', 0)
+  }
 })
 afterAll(() => service.stop())
 
 // A list route is one whose query knows both parameters.
 const lists = routes
   .filter((route) => route.query !== undefined && 'limit' in route.query.shape && 'continue' in route.query.shape)
-  .map((route) => route.path.replace(':id', 'n1'))
+  .map((route) => route.path.replace(/:(id|name)/, 'n1'))
+/** What a list cannot be asked without. */
+const required: Record<string, string> = { '/api/v1/monitors/events': 'name=n1&' }
+const read = (path: string, query: string) => service.call(`GET ${path}?${required[path] ?? ''}${query}`)
+/** Lists of what a monitor or a scan keeps; others are of a namespace, or of a task. */
+const isKept = (path: string) => /repositories\/n1\/|monitors\/events/.test(path)
 const idOf = (item: Record<string, { name?: string } | string | number>) =>
   // Many records of the audit log are about one name.
-  ('via' in item ? item.id : item.name) ?? item.id ?? (item.metadata as { name: string }).name
+  ('via' in item ? item.id : item.name) ?? item.id ?? item.itemKey ?? (item.metadata as { name: string }).name
 
 const kindOf = (item: object) => (item as { kind: Kind }).kind
 
@@ -51,7 +61,7 @@ describe('every list', () => {
   it.each(lists)('%s has items and metadata, never null, also when it is empty [HTTP-020]', async (path) => {
     // A task that is not there has neither events nor a plan.
     const elsewhere = path.replace(/\/n1\/(events|plan\/history)$/, '/n1/children')
-    const answer = await service.call(`GET ${elsewhere}?namespace=empty`)
+    const answer = await read(elsewhere, `namespace=${isKept(path) ? 'unused' : 'empty'}`)
     expect(answer.statusCode).toBe(200)
     const body = answer.json()
     expect(body.metadata).toEqual({})
@@ -61,11 +71,11 @@ describe('every list', () => {
   it.each(lists)(
     '%s returns every entry once over pages of three, and at most three at a time [HTTP-021]',
     async (path) => {
-      const whole = (await service.call(`GET ${path}?limit=500`)).json()
+      const whole = (await read(path, 'limit=500')).json()
       const seen: unknown[] = []
       let cursor = ''
       for (let page = 0; page < 20; page++) {
-        const answer = await service.call(`GET ${path}?limit=3${cursor}`)
+        const answer = await read(path, `limit=3${cursor}`)
         expect(answer.statusCode).toBe(200)
         const { items, metadata } = answer.json()
         expect(items.length).toBeLessThanOrEqual(3)
@@ -82,16 +92,16 @@ describe('every list', () => {
     '%s refuses a limit below 1 or one that is not a number, and treats more than 500 as 500 [HTTP-024]',
     async (path) => {
       for (const limit of ['0', '-1', 'ten', '1.5', '', '%20']) {
-        const answer = await service.call(`GET ${path}?limit=${limit}`)
+        const answer = await read(path, `limit=${limit}`)
         expect([limit, answer.statusCode, answer.json().error?.details?.[0]?.path]).toEqual([limit, 400, 'limit'])
       }
-      expect((await service.call(`GET ${path}?limit=100000`)).statusCode).toBe(200)
+      expect((await read(path, 'limit=100000')).statusCode).toBe(200)
     },
   )
 
   it.each(lists)('%s refuses a cursor of another list [HTTP-022]', async (path) => {
     for (const cursor of ['x', 'AAAA', Buffer.from('{"a":1}').toString('base64url'), '%00']) {
-      const answer = await service.call(`GET ${path}?continue=${cursor}`)
+      const answer = await read(path, `continue=${cursor}`)
       expect([cursor, answer.statusCode]).toEqual([cursor, 400])
       expect(answer.json().error.reason).toBe('InvalidRequest')
     }

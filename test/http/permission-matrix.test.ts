@@ -38,7 +38,7 @@ const withoutUse = new Set(['takeToolToken'])
 /** Workers' routes for every task of the namespace. */
 const ofNamespace = new Set(['searchNamespaceTranscripts'])
 /** Routes for everybody. */
-const withoutCredential = new Set(['getHealth', 'getReadiness', 'getOpenApi', 'getInternalOpenApi'])
+const withoutCredential = new Set(['getHealth', 'getReadiness', 'getOpenApi', 'getInternalOpenApi', 'receiveDelivery'])
 
 const names = [
   ...['nobody', 'owner', 'second owner', 'editor', 'runner', 'viewer', 'bound here', 'bound elsewhere'],
@@ -95,7 +95,7 @@ const runnersRoutes = new Set([
   ...['createMemory', 'updateMemory', 'deleteMemory', 'disableMemory', 'enableMemory'],
   ...['createMemoryProposal', 'reviewMemoryProposal', 'applyMemoryProposal', 'archiveMemoryProposal'],
   'testProvider',
-  ...['createMonitorRun', 'dismissMonitorFinding'],
+  ...['createMonitorRun', 'dismissMonitorFinding', 'redeliver'],
 ])
 
 /** What roles below the owner's may do, wherever it is. */
