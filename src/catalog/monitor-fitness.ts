@@ -7,7 +7,7 @@ import type { Problem } from '../errors.ts'
 import type { ResourceReader } from '../ports/resources.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import { gitCredentialKeys, readGitCredentials } from '../rules/git-workspace.ts'
-import { hasVendorKey } from '../rules/reviewer-keys.ts'
+import { hasVendorKey } from '../rules/monitors/reviewer-keys.ts'
 
 export type FitnessDeps = {
   resources: Pick<ResourceReader, 'get'>

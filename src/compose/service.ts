@@ -19,6 +19,7 @@ import {
 } from '../controllers/records/sweep.ts'
 import { createTranscriptIndexController } from '../controllers/records/transcript-index.ts'
 import { createScanControllers } from '../controllers/scans/controller.ts'
+import { createMonitorController } from '../controllers/monitors/controller.ts'
 import { createTaskControllers } from '../controllers/task/controller.ts'
 import { defaultTaskSettings } from '../controllers/task/settings.ts'
 import { messageOf } from '../errors.ts'
@@ -285,6 +286,7 @@ function composeControllers(
       },
     }),
     ...createScanControllers(deps),
+    createMonitorController({ ...deps, settings: { isolateNamespaces: config.enforceNamespaceIsolation } }),
     ...(sweepWorkloads === undefined ? [] : [createWorkloadSweepController({ ...deps, sweep: sweepWorkloads })]),
     createDeliveryController({ deliveries, clock: ports.clock }),
     createCommandAnswerController({ ...ports, deliveries }),

@@ -32,12 +32,20 @@ export type RunChange = Partial<
 /** A pull request with what only the monitor itself needs. */
 export type ItemState = Owned<MonitorItem> & {
   /** Of a review that is under way: its run, and how far it is. */
-  progress?: {
-    runID: string
-    stage: 'validating' | 'reviewing'
-    validationTask?: string
-    reviewTask?: string
-  }
+  progress?: ReviewProgress
+  /** How many reviews in a row came to nothing, and before when none is tried again by itself. */
+  failures?: number
+  retryAt?: string
+  /** When the publishing of the last review is tried again. */
+  publishRetryAt?: string
+}
+
+/** A review that is under way. */
+export type ReviewProgress = {
+  runID: string
+  isTargeted: boolean
+  stage: 'validating' | 'reviewing'
+  validation?: MonitorReviewRecord['validation']
 }
 
 /** A finding that was made in a pull request, whatever the review. */

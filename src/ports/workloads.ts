@@ -44,6 +44,8 @@ export type WorkloadRun =
       args: string[]
       env: Record<string, string>
       redact?: string[]
+      /** Absent: the machine's. */
+      network?: 'none'
       /**
        * The folder, as the command sees it, whose files are kept. It is created for the command; SVC_ARTIFACTS_DIR
        * holds its path.

@@ -131,7 +131,7 @@ export function describeMonitors(name: string, open: OpenBench): void {
     })
 
     it('know what is under way, and what no run has seen', async () => {
-      await put(1, { progress: { runID: 'r', stage: 'reviewing', reviewTask: 't' } })
+      await put(1, { progress: { runID: 'r', stage: 'reviewing', isTargeted: false } })
       await put(2, { lastPublishPhase: 'started' })
       await put(3)
       expect((await records().listUnderWay(monitor)).map(({ number }) => number)).toEqual([1, 2])

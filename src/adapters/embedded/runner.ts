@@ -197,11 +197,11 @@ async function startWorker(options: RunnerOptions, prepared: Prepared, start: St
 async function startCommand(options: RunnerOptions, prepared: Prepared, start: Start): Promise<RunningAttempt> {
   const { spec, sink, signal, checkout, workspaces } = start
   if (spec.run.kind !== 'command') throw new StartRefused('StartFailed', 'The attempt has no command.')
-  const { image, command, args, env, redact = [], transactionToken, artifactsDir } = spec.run
+  const { image, command, args, env, redact = [], transactionToken, artifactsDir, network } = spec.run
   const redaction = redactAttempt(sink, redact)
   const id = options.ids.next(prepared.prefix)
   const { limits, secrets } = spec
-  const shared = { id, env, limits, sink: redaction.sink, transactionToken, secrets, artifactsDir, checkout }
+  const shared = { id, env, limits, sink: redaction.sink, transactionToken, secrets, artifactsDir, checkout, network }
   const wrap = (attempt: RunningAttempt) => keepChanges(redaction.wrap(attempt), checkout)
   if (image !== undefined) {
     await prepared.containersReaped
@@ -213,6 +213,9 @@ async function startCommand(options: RunnerOptions, prepared: Prepared, start: S
   if (spec.secrets !== undefined && prepared.bubblewrap === undefined) {
     const advice = 'name the entries as variables (env with valueFrom.secretKeyRef) instead'
     throw new StartRefused('NoSandbox', `secretRef needs a sandbox to show its files in; ${advice}.`)
+  }
+  if (network === 'none' && prepared.bubblewrap === undefined) {
+    throw new StartRefused('NoSandbox', 'A command that may have no network needs a sandbox: install bubblewrap.')
   }
   const argv = [...command, ...args]
   if (argv.length === 0)

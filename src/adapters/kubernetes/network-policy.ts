@@ -1,5 +1,5 @@
 // NetworkPolicies of the service's pods. They take effect where the cluster's network plugin enforces them.
-import { labels } from './workloads/names.ts'
+import { type Component, labels } from './workloads/names.ts'
 
 export type WorkerNetwork = {
   /** Ranges that workers must not reach; default: the cloud's metadata addresses. */
@@ -39,17 +39,26 @@ export function makeWorkerPolicy(namespace: string, instance: string, { deny = m
   }
 }
 
-/** Sandboxes of code_exec: no connections in either direction (BUILT-020). */
-export function makeSandboxPolicy(namespace: string, instance: string) {
+function closePods(component: Component, name: string, { namespace, instance }: { namespace: string; instance: string }) {
   return {
     apiVersion: 'networking.k8s.io/v1',
     kind: 'NetworkPolicy',
-    metadata: describePolicy(`${instance}-sandboxes`, namespace, instance),
+    metadata: describePolicy(`${instance}-${name}`, namespace, instance),
     spec: {
-      podSelector: { matchLabels: { [labels.instance]: instance, [labels.component]: 'sandbox' } },
+      podSelector: { matchLabels: { [labels.instance]: instance, [labels.component]: component } },
       policyTypes: ['Ingress', 'Egress'],
       ingress: [],
       egress: [],
     },
   }
+}
+
+/** Sandboxes of code_exec: no connections in either direction (BUILT-020). */
+export function makeSandboxPolicy(namespace: string, instance: string) {
+  return closePods('sandbox', 'sandboxes', { namespace, instance })
+}
+
+/** Commands without network: no connections in either direction. */
+export function makeSealedPolicy(namespace: string, instance: string) {
+  return closePods('sealed', 'sealed', { namespace, instance })
 }

@@ -3,6 +3,7 @@ import { dropUndefined } from '../../contract/json.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import type { WorkloadRun } from '../../ports/workloads.ts'
 import { parentOf } from '../../rules/family.ts'
+import { hasNetwork } from '../../rules/task-network.ts'
 import { listTransactionVariables } from '../../rules/token-propagation.ts'
 import type { Environment } from './environment.ts'
 
@@ -38,5 +39,6 @@ export function buildCommand(task: Task, { environment, secrets, token }: Comman
     env: { ...environment.variables, ...listOwnVariables(task) },
     redact: [...(token === undefined ? [] : [token]), ...environment.secrets, ...secrets],
     transactionToken: token,
+    ...(hasNetwork(task) ? {} : { network: 'none' as const }),
   }
 }

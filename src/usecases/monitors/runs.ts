@@ -6,7 +6,12 @@ import type { Caller } from '../../ports/identity.ts'
 import type { MonitorKey, MonitorRun, Queued } from '../../ports/monitor-records.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
 import { identifyCaller } from '../../rules/caller-identity.ts'
-import { isForMonitor, nameEventRun, type PullRequestEvent, runRequestedAnnotation } from '../../rules/monitor-run.ts'
+import {
+  isForMonitor,
+  nameEventRun,
+  type PullRequestEvent,
+  runRequestedAnnotation,
+} from '../../rules/monitors/events.ts'
 import { requireAccess } from '../access.ts'
 import { codeHostsOf } from '../code-hosts.ts'
 import type { UsecaseDeps } from '../deps.ts'

@@ -47,6 +47,8 @@ export type ContainerCommand = {
   labels?: Record<string, string> | undefined
   /** The task's token; the command finds it in a file. */
   transactionToken?: string | undefined
+  /** Absent: that of the options. */
+  network?: 'none' | undefined
   /** Folders of files that it can only read. */
   secrets?: MountedSecret[] | undefined
   /** Its path inside the container. */
@@ -141,7 +143,8 @@ function describeContainer(
   command: ContainerCommand,
   { token, secrets, artifacts, workspace }: Kept,
 ): Docker.ContainerCreateOptions {
-  const network = options.network === undefined ? {} : { NetworkMode: options.network }
+  const mode = command.network ?? options.network
+  const network = mode === undefined ? {} : { NetworkMode: mode }
   const shown = [...(token === undefined ? [] : [{ source: token.path, target: tokenInside }]), ...secrets.binds]
   const binds = [
     ...shown.map(({ source, target }) => `${source}:${target}:ro`),

@@ -45,6 +45,8 @@ export type LocalCommand = {
   argv: string[]
   env: Record<string, string>
   limits: WorkloadLimits
+  /** Absent: the machine's. */
+  network?: 'none' | undefined
   sink: AttemptSink
   /** The task's token; the command finds it in a file. */
   transactionToken?: string | undefined
@@ -61,13 +63,13 @@ const scratchBytes = 256 * 1024 * 1024
 function confinedArguments(
   options: LocalCommandOptions,
   bubblewrap: Bubblewrap,
-  command: { env: Record<string, string> } & { folder: string } & Pick<ExecutionEnvironment, 'tokenPath' | 'binds'>,
+  command: Pick<LocalCommand, 'env' | 'network'> & { folder: string } & Pick<ExecutionEnvironment, 'tokenPath' | 'binds'>,
 ) {
   const { tokenPath, binds } = command
   const token = tokenPath === undefined ? [] : [{ source: tokenPath, target: tokenInside }]
   return viewArguments({
     bubblewrap,
-    network: true,
+    network: command.network !== 'none',
     temporaryBytes: scratchBytes,
     nests: false,
     sealsProc: false,
@@ -111,6 +113,7 @@ function launch(options: LocalCommandOptions, command: LocalCommand, environment
   const inside = confinedArguments(options, options.bubblewrap, {
     folder: workspace.folder,
     env: command.env,
+    network: command.network,
     ...environment,
   })
   const filter = findSystemCallFilter()

@@ -7,6 +7,7 @@ const mebibyte = 1024 * 1024
 /** What the scheduler reserves; small, so that a node takes as many pods as it can hold. */
 const requests: Record<Component, { milliCpu: number; memoryBytes: number }> = {
   command: { milliCpu: 10, memoryBytes: 32 * mebibyte },
+  sealed: { milliCpu: 10, memoryBytes: 32 * mebibyte },
   worker: { milliCpu: 50, memoryBytes: 128 * mebibyte },
   sandbox: { milliCpu: 10, memoryBytes: 32 * mebibyte },
 }

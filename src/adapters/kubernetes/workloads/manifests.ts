@@ -60,7 +60,8 @@ export const redactKey = 'redact.json'
 const transactionKey = 'transaction-token'
 
 function componentOf(spec: WorkloadSpec): Component {
-  return spec.run.kind === 'worker' ? 'worker' : 'command'
+  if (spec.run.kind === 'worker') return 'worker'
+  return spec.run.network === 'none' ? 'sealed' : 'command'
 }
 
 /** The kubelet expands `$(NAME)` and turns `$$` into `$`; a user's text must stay unchanged. */

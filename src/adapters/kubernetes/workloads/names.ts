@@ -21,11 +21,14 @@ export const annotations = {
   hasSecret: 'svc.ai/has-secret',
 } as const
 
-/** `worker` runs the worker program, `command` a user's command, `sandbox` the code of one call of code_exec. */
-export type Component = 'worker' | 'command' | 'sandbox'
+/**
+ * `worker` runs the worker program, `command` a user's command, `sealed` one without network, `sandbox` the code of one call of
+ * code_exec.
+ */
+export type Component = 'worker' | 'command' | 'sealed' | 'sandbox'
 
 /** Workloads of attempts: not the sandboxes. */
-export const componentSelector = `${labels.component} in (worker,command)`
+export const componentSelector = `${labels.component} in (worker,command,sealed)`
 
 /** The container that runs the attempt: the first of its pod, and the only one besides a keeper and a sidecar. */
 export const containerName = 'worker'

@@ -2,7 +2,7 @@
 import { isSvcError } from '../../../errors.ts'
 import type { Collection } from '../api/paths.ts'
 import type { KubernetesApi } from '../api.ts'
-import { makeWorkerPolicy } from '../network-policy.ts'
+import { makeSealedPolicy, makeWorkerPolicy } from '../network-policy.ts'
 import { labels } from './names.ts'
 import { networkPolicies, serviceAccounts } from './objects.ts'
 
@@ -42,8 +42,9 @@ export function createNamespacePreparer(options: PreparerOptions): NamespacePrep
   async function make(namespace: string): Promise<void> {
     const account = createOnce(api, serviceAccounts, namespace, makeAccount(namespace, options))
     const policy = createOnce(api, networkPolicies, namespace, makeWorkerPolicy(namespace, instance))
-    const results = await Promise.allSettled([account, policy])
-    const names = ['the account of workers', 'the network policy of workers']
+    const sealed = createOnce(api, networkPolicies, namespace, makeSealedPolicy(namespace, instance))
+    const results = await Promise.allSettled([account, policy, sealed])
+    const names = ['the account of workers', 'the network policy of workers', 'that of commands without network']
     for (const [index, result] of results.entries()) {
       if (result.status === 'fulfilled') continue
       prepared.delete(namespace)

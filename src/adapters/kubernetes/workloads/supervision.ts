@@ -57,7 +57,7 @@ function componentOf(pod: Pod): Component | undefined {
 
 /** A container that ran has a log; what could not be started has none. */
 function hasLog(pod: Pod | undefined): pod is Pod {
-  if (pod === undefined || componentOf(pod) !== 'command') return false
+  if (pod === undefined || !['command', 'sealed'].includes(componentOf(pod) ?? '')) return false
   const { running, terminated } = containerStateOf(pod)
   const wasStarted = terminated !== undefined && !['StartError', 'ContainerCannotRun'].includes(terminated.reason ?? '')
   return running !== undefined || wasStarted

@@ -1,7 +1,7 @@
 // Pull requests that monitors know, in SQL.
 import { dropUndefined } from '../../../contract/json.ts'
 import type { ItemState, MonitorItem, MonitorKey, MonitorRecords } from '../../../ports/monitor-records.ts'
-import { blockedVerdicts } from '../../../rules/monitor-items.ts'
+import { blockedVerdicts } from '../../../rules/monitors/blocked-verdicts.ts'
 import { type Fragment, listSql, sql } from '../statement.ts'
 import { encodeOptional, encodeText } from '../stored-text.ts'
 import { type BodyRow, joinConditions, type MonitorParts, matchColumns, nameOwner, readBody } from './parts.ts'
@@ -9,7 +9,8 @@ import { type BodyRow, joinConditions, type MonitorParts, matchColumns, nameOwne
 type Items = Pick<MonitorRecords, 'getItem' | 'putItem' | 'listItems' | 'listUnderWay' | 'listUnseen' | 'countItems'>
 
 function presentItem(monitor: MonitorKey, row: BodyRow): MonitorItem {
-  const { progress: _progress, ...item } = readBody<ItemState>(row)
+  const { progress: _progress, failures: _failures, ...rest } = readBody<ItemState>(row)
+  const { retryAt: _retryAt, publishRetryAt: _publishRetryAt, ...item } = rest
   return { ...nameOwner(monitor), ...item }
 }
 
@@ -33,7 +34,8 @@ export function createItems({ database }: MonitorParts): Items {
 
     async putItem({ uid }, item) {
       const { number, kind, state, lastVerdict, repairState, automergeState, skipReason } = item
-      const isUnderWay = item.progress !== undefined || item.lastPublishPhase === 'started'
+      const isPublishing = item.lastPublishPhase === 'started' || item.publishRetryAt !== undefined
+      const isUnderWay = item.progress !== undefined || isPublishing
       const body = JSON.stringify(dropUndefined(item))
       const columns = sql`${encodeText(kind)}, ${encodeText(state)}, ${encodeOptional(lastVerdict)},
         ${encodeOptional(repairState)}, ${encodeOptional(automergeState)}, ${encodeOptional(skipReason)},

@@ -1,0 +1,187 @@
+// Brings the review of one pull request a step further: the validation commands, then the reviewer.
+import { Readable } from 'node:stream'
+import { readResultText } from '../../catalog/result-text.ts'
+import type { MonitorValidationResult } from '../../contract/api/monitor-records.ts'
+import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
+import { isSvcError } from '../../errors.ts'
+import type { PullRequestDetails } from '../../ports/code-host.ts'
+import type { ItemState, ReviewProgress } from '../../ports/monitor-records.ts'
+import type { ResourceDraft } from '../../ports/resources.ts'
+import { type ReviewInput, writeReviewFiles, writeReviewPrompt } from '../../rules/monitors/prompt.ts'
+import {
+  findValidationReason,
+  makeReviewTask,
+  makeValidationTask,
+  nameReviewTask,
+  nameValidationTask,
+  type Reviewed,
+  readOutcomes,
+} from '../../rules/monitors/tasks.ts'
+import { type Change, readChange } from './change.ts'
+import { type MonitorWork, saveItem, tellItem } from './settings.ts'
+
+export type UnderWay = ItemState & { progress: ReviewProgress; headSHA: string }
+
+function toReviewed(item: UnderWay, { base, head, fork, title, author, draft, labels }: PullRequestDetails): Reviewed {
+  const { owner, name } = head.repository ?? {}
+  const forked = owner === undefined || name === undefined ? undefined : { owner, name }
+  return {
+    number: item.number,
+    title,
+    author,
+    draft,
+    labels,
+    baseBranch: base.branch,
+    baseSHA: base.commit,
+    headBranch: head.branch,
+    headSHA: item.headSHA,
+    ...(fork && { fork: { repository: forked && { host: '', ...forked } } }),
+  }
+}
+
+function askingOf({ monitor, repository }: MonitorWork, item: UnderWay, pullRequest: PullRequestDetails) {
+  const reviewed = toReviewed(item, pullRequest)
+  const { fork } = reviewed
+  const placed = fork?.repository && { repository: { ...fork.repository, host: repository.host } }
+  const { runID } = item.progress
+  return { monitor, repository, pullRequest: { ...reviewed, ...(placed && { fork: placed }) }, runID }
+}
+
+function nameOf({ monitor }: MonitorWork, item: UnderWay) {
+  const pullRequest = { number: item.number, headSHA: item.headSHA } as Reviewed
+  return { monitor, pullRequest, runID: item.progress.runID }
+}
+
+/** The task of that name, made unless it is there. */
+async function ensureTask({ deps }: MonitorWork, draft: ResourceDraft<'Task'>): Promise<Task> {
+  const found = await deps.resources.get('Task', draft.metadata)
+  if (found !== undefined) return found
+  try {
+    return await deps.resources.create('Task', draft)
+  } catch (error) {
+    const made = isSvcError(error, 'AlreadyExists') ? await deps.resources.get('Task', draft.metadata) : undefined
+    if (made === undefined) throw error
+    return made
+  }
+}
+
+/** `overtaken`: the head has moved; nothing of this review counts. */
+export type Step = 'waiting' | 'overtaken' | { ended: Task }
+
+async function readValidation(work: MonitorWork, item: UnderWay, task: Task): Promise<MonitorValidationResult> {
+  const uid = task.metadata.uid
+  const output = (await readResultText(work.deps.records.results, { taskUid: uid }, 1024 * 1024)) ?? ''
+  const pullRequest = { number: item.number, headSHA: item.headSHA } as Reviewed
+  const asking = { monitor: work.monitor, repository: work.repository, pullRequest, runID: item.progress.runID }
+  // Of a task with a repository the result is JSON, of which the summary is the output.
+  const commands = readOutcomes(asking, readOutput(output))
+  const status = task.status?.phase === 'Succeeded' ? 'passed' : 'failed'
+  const message = status === 'failed' ? task.status?.message : undefined
+  return { status, commands, ...(message && { reason: message }) }
+}
+
+function readOutput(result: string): string {
+  try {
+    const parsed = JSON.parse(result) as { summary?: unknown }
+    return typeof parsed.summary === 'string' ? `\n${parsed.summary}\n` : result
+  } catch {
+    return `\n${result}\n`
+  }
+}
+
+async function goOn(work: MonitorWork, item: UnderWay, validation: MonitorValidationResult): Promise<UnderWay> {
+  const progress: ReviewProgress = { ...item.progress, stage: 'reviewing', validation }
+  return (await saveItem(work, { ...item, progress })) as UnderWay
+}
+
+async function validate(work: MonitorWork, item: UnderWay): Promise<UnderWay | 'waiting' | 'overtaken'> {
+  const { namespace } = work.monitor.metadata
+  const found = await work.deps.resources.get('Task', { namespace, name: nameValidationTask(nameOf(work, item)) })
+  if (found !== undefined) {
+    if (!isTerminalPhase(found.status?.phase)) return 'waiting'
+    return goOn(work, item, await readValidation(work, item, found))
+  }
+  const change = await readChange(work, item.number, item.headSHA)
+  if (change === undefined) return 'overtaken'
+  const paths = change.files.map(({ path }) => path)
+  const reason = findValidationReason(work.monitor.spec, paths)
+  if (reason !== undefined) return goOn(work, item, { status: 'not_run', reason, commands: [] })
+  const draft = makeValidationTask(askingOf(work, item, change.pullRequest), item.progress.isTargeted)
+  await tellTask(work, item, await ensureTask(work, draft))
+  return 'waiting'
+}
+
+async function tellTask(work: MonitorWork, item: UnderWay, { metadata: { name } }: Task): Promise<void> {
+  const { runID } = item.progress
+  const metadata = { taskName: name, created: true }
+  const summary = `task ${name} was created`
+  await tellItem(work, item, { runID, eventType: 'review_task_created', summary, metadata })
+}
+
+async function inputOf(work: MonitorWork, item: UnderWay, { pullRequest }: Change): Promise<ReviewInput> {
+  return {
+    repository: work.repository,
+    pullRequest: askingOf(work, item, pullRequest).pullRequest,
+    mergeable: pullRequest.mergeable,
+    spec: work.monitor.spec,
+    validation: item.progress.validation ?? { status: 'not_run', commands: [] },
+    known: await work.deps.records.monitors.listFindings(work.key, item.number),
+  }
+}
+
+/** A task that waits for its files is given them, and then let go; what a crash cut off is done again. */
+async function fill(work: MonitorWork, task: Task, files: Record<string, string>): Promise<void> {
+  const { resources, records } = work.deps
+  for (const [filename, text] of Object.entries(files)) {
+    const body = Readable.from([Buffer.from(text)], { objectMode: false })
+    await records.inputs.put({ taskUid: task.metadata.uid, attempt: 0 }, { filename, contentType: 'text/plain', body })
+  }
+  const now = await resources.get('Task', task.metadata)
+  if (now !== undefined) await resources.update('Task', { ...now, spec: { ...now.spec, suspend: false } })
+}
+
+async function review(work: MonitorWork, item: UnderWay): Promise<Step> {
+  const { namespace } = work.monitor.metadata
+  const name = nameReviewTask(nameOf(work, item))
+  const found = await work.deps.resources.get('Task', { namespace, name })
+  if (found !== undefined && isTerminalPhase(found.status?.phase)) return { ended: found }
+  if (found !== undefined && !found.spec.suspend) return 'waiting'
+  const change = await readChange(work, item.number, item.headSHA)
+  if (change === undefined) return 'overtaken'
+  const input = await inputOf(work, item, change)
+  const { isTargeted } = item.progress
+  const draft = makeReviewTask(askingOf(work, item, change.pullRequest), {
+    prompt: writeReviewPrompt(input),
+    isTargeted,
+  })
+  const task = await ensureTask(work, draft)
+  await saveItem(work, { ...item, lastReviewID: name })
+  await fill(
+    work,
+    task,
+    writeReviewFiles(
+      input,
+      change.diff,
+      change.files.map(({ path }) => path),
+    ),
+  )
+  if (found === undefined) await tellTask(work, item, task)
+  return 'waiting'
+}
+
+/** One step further; rejects with the faults of the code host. */
+export async function advanceReview(work: MonitorWork, item: UnderWay): Promise<Step> {
+  if (item.progress.stage === 'reviewing') return review(work, item)
+  const validated = await validate(work, item)
+  return typeof validated === 'string' ? validated : review(work, validated)
+}
+
+/** Nobody needs the tasks of a review that was overtaken. */
+export async function removeReviewTasks(work: MonitorWork, item: UnderWay): Promise<void> {
+  const { namespace } = work.monitor.metadata
+  for (const name of [nameValidationTask(nameOf(work, item)), nameReviewTask(nameOf(work, item))]) {
+    const task = await work.deps.resources.get('Task', { namespace, name })
+    if (task === undefined || isTerminalPhase(task.status?.phase)) continue
+    await work.deps.resources.remove('Task', task.metadata, { uid: task.metadata.uid })
+  }
+}

@@ -1,0 +1,55 @@
+// What the controller of monitors needs, and what one of its steps knows.
+import type { Repository } from '../../contract/repository-url.ts'
+import type { RepositoryMonitor } from '../../contract/resources/repository-monitor.ts'
+import type { Clock, Ids } from '../../ports/clock.ts'
+import type { CodeHost, CodeHosts } from '../../ports/code-host.ts'
+import type { Records } from '../../ports/index.ts'
+import type { EventDraft, ItemState, MonitorKey } from '../../ports/monitor-records.ts'
+import type { Resources } from '../../ports/resources.ts'
+import type { Secrets } from '../../ports/secrets.ts'
+import type { Log } from '../engine/controller.ts'
+
+export type MonitorSettings = {
+  isolateNamespaces: boolean
+  /** The signed marker that a published review of the commit carries; absent: none. */
+  writeMarker?(repository: Repository, number: number, headSHA: string): string
+}
+
+export type MonitorDeps = {
+  resources: Resources
+  records: Pick<Records, 'monitors' | 'results' | 'inputs'>
+  secrets: Secrets
+  codeHosts: CodeHosts
+  clock: Clock
+  ids: Ids
+  log: Log
+  settings: MonitorSettings
+}
+
+/** One monitor at work. */
+export type MonitorWork = {
+  deps: MonitorDeps
+  monitor: RepositoryMonitor
+  key: MonitorKey
+  repository: Repository
+  /** The branch whose pull requests it looks at. */
+  branch: string
+  host: CodeHost
+}
+
+/** Tells what was done about a pull request. */
+export function tellItem(
+  { deps, key }: MonitorWork,
+  { number, headSHA }: Pick<ItemState, 'number' | 'headSHA'>,
+  event: Omit<EventDraft, 'itemKind' | 'itemNumber' | 'itemSHA'>,
+): Promise<void> {
+  const about = { itemKind: 'pull_request', itemNumber: number, ...(headSHA && { itemSHA: headSHA }) }
+  return deps.records.monitors.append(key, { actor: 'controller', ...about, ...event })
+}
+
+/** Stores what has changed of a pull request. */
+export async function saveItem({ deps, key }: MonitorWork, item: ItemState): Promise<ItemState> {
+  const saved = { ...item, updatedAt: deps.clock.now().toISOString() }
+  await deps.records.monitors.putItem(key, saved)
+  return saved
+}

@@ -1,0 +1,84 @@
+// The text of a review as it is published. What a model wrote is data there: it mentions nobody, is no command, and hides nothing.
+import type { MonitorFinding, MonitorReviewRecord } from '../../contract/api/monitor-records.ts'
+
+export const longestBody = 60_000
+const longestComment = 4000
+const blank = '\u200b'
+
+/** Text that does nothing at the code host: no mention, no comment that hides, no command, no image that is fetched. */
+export function neutralize(text: string): string {
+  return text
+    .replaceAll('@', `@${blank}`)
+    .replaceAll('<!--', `<${blank}!--`)
+    .replaceAll('-->', `--${blank}>`)
+    .replaceAll('![', `!${blank}[`)
+    .replace(/<(?=[a-z/])/gi, `<${blank}`)
+    .replace(/^(\s*)\//gm, `$1${blank}/`)
+}
+
+/** One line of it. */
+function line(text: string): string {
+  return neutralize(text.replace(/\s+/g, ' ').trim())
+}
+
+const headings: Record<string, string> = {
+  passed: 'No problems found',
+  needs_changes: 'Changes needed',
+  needs_human: 'A person should look at this',
+  security_sensitive: 'This concerns security',
+}
+
+function writeFinding(finding: MonitorFinding): string {
+  const { priority, file, line: number, title, body, recommendation } = finding
+  const where =
+    file === undefined ? '' : ` — \`${file.replaceAll('`', "'")}${number === undefined ? '' : `:${number}`}\``
+  const advice = recommendation === undefined ? [] : [`  Suggestion: ${line(recommendation)}`]
+  return [`- **${priority}** ${line(title)}${where}`, `  ${line(body)}`, ...advice].join('\n')
+}
+
+function writeValidation({ status, commands }: MonitorReviewRecord['validation']): string[] {
+  if (status === 'not_run') return []
+  const lines = commands.map(({ command, exitCode }) => {
+    const end = exitCode === undefined ? 'did not end' : exitCode === 0 ? 'passed' : `failed with exit code ${exitCode}`
+    return `- \`${command.replaceAll('`', "'").replace(/\s+/g, ' ')}\` ${end}`
+  })
+  return [`**Checks at this commit: ${status}**`, lines.join('\n')]
+}
+
+/** The hidden line by which a publishing is known again after a crash. */
+export function writePublishMarker(parts: Record<string, string | number>): string {
+  const words = Object.entries(parts).map(([key, value]) => `${key}=${String(value).replace(/[^\w./-]/g, '_')}`)
+  return `<!-- svc:repo-monitor ${words.join(' ')} -->`
+}
+
+export type BodyParts = {
+  review: MonitorReviewRecord
+  /** New findings that are not comments at their line. */
+  listed: readonly MonitorFinding[]
+  /** How many findings were shown before and still hold. */
+  repeated: number
+  /** Of the service: the last lines of the text. */
+  markers: readonly string[]
+}
+
+/** The body of a review; the markers come last and are the only hidden text in it. */
+export function writeReviewBody({ review, listed, repeated, markers }: BodyParts): string {
+  const { verdict, confidence = 'low', headSHA, summary, validation } = review
+  const earlier = repeated === 0 ? [] : [`${repeated} of the findings of earlier reviews still hold.`]
+  const parts = [
+    `### ${headings[verdict] ?? verdict}`,
+    `Verdict: \`${verdict}\` · confidence: ${confidence} · commit: \`${headSHA.slice(0, 8)}\``,
+    neutralize(summary),
+    ...(listed.length === 0 ? [] : [listed.map(writeFinding).join('\n')]),
+    ...earlier,
+    ...writeValidation(validation),
+    markers.join('\n'),
+  ]
+  return parts.filter((part) => part !== '').join('\n\n')
+}
+
+/** The text of a comment at a line. */
+export function writeInlineComment({ priority, title, body, recommendation }: MonitorFinding): string {
+  const advice = recommendation === undefined ? '' : `\n\nSuggestion: ${neutralize(recommendation)}`
+  return `**${priority}** ${line(title)}\n\n${neutralize(body)}${advice}`.slice(0, longestComment)
+}

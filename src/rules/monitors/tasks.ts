@@ -1,0 +1,163 @@
+// The tasks of a review: the validation commands, and the reviewer, at exactly one commit.
+import { createHash } from 'node:crypto'
+import type { ValidationOutcome } from '../../contract/api/monitor-records.ts'
+import { type Repository, repositoryUrlOf } from '../../contract/repository-url.ts'
+import { apiVersion } from '../../contract/resources/metadata.ts'
+import type { RepositoryMonitor } from '../../contract/resources/repository-monitor.ts'
+import type { TaskSpec } from '../../contract/resources/task.ts'
+import { networkAnnotation } from '../task-network.ts'
+
+export const monitorLabel = 'svc.ai/repository-monitor'
+
+/** What is reviewed, as the code host told it. */
+export type Reviewed = {
+  number: number
+  title: string
+  author: string
+  draft: boolean
+  labels: readonly string[]
+  baseBranch: string
+  baseSHA: string
+  headBranch: string
+  headSHA: string
+  /** Its head is in another repository; undefined when that is gone. */
+  fork?: { repository: Repository | undefined }
+}
+
+type Asking = { monitor: RepositoryMonitor; repository: Repository; pullRequest: Reviewed; runID: string }
+
+const longestName = 63
+const hashLength = 10
+
+/** A name that is the same for the same review of the same run, and never too long. */
+function nameTask(prefix: string, { monitor, pullRequest, runID }: Omit<Asking, 'repository'>): string {
+  const { number, headSHA } = pullRequest
+  const digest = createHash('sha256').update([monitor.metadata.uid, number, headSHA, runID].join('\0')).digest('hex')
+  const name = `${prefix}-${monitor.metadata.name}-${number}-${headSHA.slice(0, 8)}`
+  return `${name.slice(0, longestName - hashLength - 1).replace(/-+$/, '')}-${digest.slice(0, hashLength)}`
+}
+
+export const nameReviewTask = (asking: Omit<Asking, 'repository'>) => nameTask('monrev', asking)
+export const nameValidationTask = (asking: Omit<Asking, 'repository'>) => nameTask('monval', asking)
+
+function makeMetadata(name: string, { monitor, repository, pullRequest, runID }: Asking) {
+  const { namespace, name: owner, uid } = monitor.metadata
+  return {
+    name,
+    namespace,
+    labels: {
+      [monitorLabel]: owner,
+      'svc.ai/codehost-target': 'pull_request',
+      'svc.ai/codehost-number': String(pullRequest.number),
+    },
+    annotations: {
+      'svc.ai/repository-monitor-name': owner,
+      'svc.ai/monitor-run-id': runID,
+      'svc.ai/monitor-item-kind': 'pull_request',
+      'svc.ai/monitor-item-number': String(pullRequest.number),
+      'svc.ai/monitor-head-sha': pullRequest.headSHA,
+      'svc.ai/codehost-repository': `${repository.owner}/${repository.name}`,
+    },
+    ownerReferences: [{ apiVersion, kind: 'RepositoryMonitor', name: owner, uid, controller: true }],
+  }
+}
+
+/** Where the commit is; only what lies in the monitored repository itself is fetched with its login. */
+function makeWorkspace({ monitor, repository, pullRequest }: Asking): TaskSpec['workspace'] {
+  const { fork, headSHA } = pullRequest
+  if (fork !== undefined) return { gitRepo: repositoryUrlOf(fork.repository ?? repository), ref: headSHA }
+  const { gitSecretRef } = monitor.spec
+  return { gitRepo: repositoryUrlOf(repository), ref: headSHA, ...(gitSecretRef && { gitSecretRef }) }
+}
+
+const common = {
+  concurrencyPolicy: 'Forbid' as const,
+  startingDeadlineSeconds: 100,
+  successfulRunsHistoryLimit: 3,
+  failedRunsHistoryLimit: 1,
+  ttlSecondsAfterFinished: 604_800,
+}
+const priorities = { inventory: 700, targeted: 800 }
+const reviewTimeout = '2h'
+
+/** The folder of the reviewer's input, in the workspace but no part of the repository. */
+export const inputFolder = '.git/svc'
+
+/** The task of the reviewer. It is resumed when its files are there. */
+export function makeReviewTask(asking: Asking, { prompt, isTargeted }: { prompt: string; isTargeted: boolean }) {
+  const { monitor } = asking
+  const reviewer = monitor.spec.agents?.reviewer
+  const spec: TaskSpec = {
+    ...common,
+    type: 'agent',
+    prompt,
+    suspend: true,
+    priority: isTargeted ? priorities.targeted : priorities.inventory,
+    timeout: reviewTimeout,
+    ...(reviewer && { agentRef: { name: reviewer.name, namespace: reviewer.namespace ?? monitor.metadata.namespace } }),
+    agentRuntime: { allowedTools: ['Read', 'Glob', 'Grep', 'LS'], allowBash: false },
+    workspace: makeWorkspace(asking),
+  }
+  return { metadata: makeMetadata(nameReviewTask(asking), asking), spec }
+}
+
+/** A word that the commands cannot know beforehand. */
+function fenceOf(asking: Asking): string {
+  return createHash('sha256')
+    .update(`${asking.monitor.metadata.uid} ${asking.runID} ${asking.pullRequest.headSHA}`)
+    .digest('hex')
+    .slice(0, 16)
+}
+
+/** Runs every command, whatever came of the ones before; the task fails when one of them did. */
+function makeScript(commands: readonly string[], fence: string): string[] {
+  const script = `failed=0; at=0; for command; do sh -c "$command" 2>&1; code=$?; printf '\\n%s %s %s\\n' "$0" "$at" "$code"; [ "$code" = 0 ] || failed=1; at=$((at + 1)); done; exit "$failed"`
+  return ['sh', '-c', script, fence, ...commands]
+}
+
+/** The task of the validation commands: neither network nor secrets, whoever wrote the commit. */
+export function makeValidationTask(asking: Asking, isTargeted: boolean) {
+  const { commands = [], timeout } = asking.monitor.spec.validation
+  const { annotations, ...metadata } = makeMetadata(nameValidationTask(asking), asking)
+  const spec: TaskSpec = {
+    ...common,
+    type: 'container',
+    command: makeScript(commands, fenceOf(asking)),
+    suspend: false,
+    priority: isTargeted ? priorities.targeted : priorities.inventory,
+    timeout,
+    workspace: makeWorkspace(asking),
+  }
+  return { metadata: { ...metadata, annotations: { ...annotations, [networkAnnotation]: 'none' } }, spec }
+}
+
+const longestOutput = 4000
+
+/** What each command showed. Its output may hold anything, so that only the end of the task says whether all passed. */
+export function readOutcomes(asking: Asking, output: string): ValidationOutcome[] {
+  const { commands = [] } = asking.monitor.spec.validation
+  const fence = fenceOf(asking)
+  let rest = output
+  return commands.map((command, at) => {
+    const mark = new RegExp(`\\n${fence} ${at} (\\d+)\\n`).exec(rest)
+    const text = mark === null ? rest : rest.slice(0, mark.index)
+    rest = mark === null ? '' : rest.slice(mark.index + mark[0].length)
+    return { command, output: text.trim().slice(-longestOutput), ...(mark && { exitCode: Number(mark[1]) }) }
+  })
+}
+
+const documentation =
+  /(^|\/)(docs?|documentation)\/|\.(md|mdx|txt|rst|adoc|png|jpe?g|gif|svg)$|(^|\/)(LICENSE|CHANGELOG|NOTICE)[^/]*$/i
+
+/** Why the validation commands do not run; undefined: they do. */
+export function findValidationReason(
+  { validation }: RepositoryMonitor['spec'],
+  paths: readonly string[],
+): string | undefined {
+  if ((validation.commands ?? []).length === 0) return 'the monitor has no validation commands'
+  if (validation.mode === 'off') return 'validation is off'
+  if (validation.mode === 'changed' && paths.length > 0 && paths.every((path) => documentation.test(path))) {
+    return 'only documentation changed'
+  }
+  return undefined
+}

@@ -1,0 +1,88 @@
+// What a reviewer answers: untrusted text, from which a verdict is read or which is refused with the reason.
+import { z } from 'zod'
+import { confidences, priorities, reviewVerdicts } from '../../contract/api/monitor-records.ts'
+import { readStructuredResult } from '../../contract/api/structured-result.ts'
+import { tryParseJson } from '../../contract/json.ts'
+import { parse, problemsOf } from '../../contract/validation.ts'
+import type { DiffLines } from './diff-lines.ts'
+
+export const verdictVersion = 'svc.prReview.v1'
+/** How many findings of one review are kept. */
+export const mostFindings = 50
+const text = (most: number) => z.string().transform((given) => given.slice(0, most))
+
+const Finding = z.object({
+  priority: z.enum(priorities),
+  confidence: z.enum(confidences).default('medium'),
+  file: z.string().max(4096).nullish(),
+  line: z.int().min(1).nullish(),
+  title: text(300).pipe(z.string().min(1)),
+  body: text(8000),
+  recommendation: text(8000).nullish(),
+})
+/** A finding as the reviewer gave it. */
+export type GivenFinding = z.infer<typeof Finding>
+
+const Verdict = z.object({
+  schemaVersion: z.literal(verdictVersion),
+  repo: z.string(),
+  prNumber: z.int(),
+  headSHA: z.string(),
+  verdict: z.enum(reviewVerdicts),
+  confidence: z.enum(confidences),
+  repairable: z.boolean().default(false),
+  summary: text(8000),
+  suggestedComment: text(8000).nullish(),
+  findings: z.array(Finding).max(mostFindings).default([]),
+  security: z.object({ status: z.enum(['clear', 'needs_human', 'security_sensitive']), notes: z.string().nullish() }),
+})
+export type Verdict = z.infer<typeof Verdict>
+
+/** What was asked to be reviewed. */
+export type Asked = { repo: string; number: number; headSHA: string }
+
+export type ReadVerdict = { verdict: Verdict } | { problem: string }
+
+/** The first `{...}` that is balanced outside of strings. */
+function findObject(source: string): string | undefined {
+  const start = source.indexOf('{')
+  let depth = 0
+  let isString = false
+  for (let at = start; at >= 0 && at < source.length; at += 1) {
+    const character = source[at]
+    if (character === '\\' && isString) at += 1
+    else if (character === '"') isString = !isString
+    else if (!isString && character === '{') depth += 1
+    else if (!isString && character === '}' && --depth === 0) return source.slice(start, at + 1)
+  }
+  return undefined
+}
+
+function findMismatch({ repo, prNumber, headSHA }: Verdict, asked: Asked): string | undefined {
+  if (repo.toLowerCase() !== asked.repo.toLowerCase()) return `it is about ${repo}, not ${asked.repo}`
+  if (prNumber !== asked.number) return `it is about pull request ${prNumber}, not ${asked.number}`
+  return headSHA.toLowerCase() === asked.headSHA ? undefined : `it is about commit ${headSHA}, not ${asked.headSHA}`
+}
+
+/** A line that the diff does not show is left out: what is said there may be true, but not of that line. */
+function placeFinding(finding: GivenFinding, lines: DiffLines): GivenFinding {
+  const { file, line } = finding
+  if (line == null || lines.get(file ?? '')?.shown.has(line)) return finding
+  return { ...finding, line: null }
+}
+
+/** The verdict in the result of the reviewer's task, held to what was asked and to the lines of the diff. */
+export function readVerdict(result: string, asked: Asked, lines: DiffLines): ReadVerdict {
+  const said = readStructuredResult(result).summary
+  const given = tryParseJson(said.trim()) ?? tryParseJson(findObject(said) ?? '')
+  if (given === undefined) return { problem: 'the answer of the reviewer has no JSON in it' }
+  const parsed = parse(Verdict, given)
+  if (!parsed.success) {
+    const [first] = problemsOf(parsed.error)
+    return { problem: `the answer of the reviewer does not have the form asked for: ${first?.path} ${first?.message}` }
+  }
+  const problem = findMismatch(parsed.data, asked)
+  if (problem !== undefined) return { problem: `the answer of the reviewer is not used: ${problem}` }
+  const findings = parsed.data.findings.map((finding) => placeFinding(finding, lines))
+  return { verdict: { ...parsed.data, findings } }
+}
