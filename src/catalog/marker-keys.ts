@@ -16,6 +16,11 @@ export type ReviewMarkerSettings = {
   installation: readonly Uint8Array[]
 }
 
+/** The keys of the service, for what no task asks for. */
+export function listMarkerKeys({ secret, previousSecrets, installation }: ReviewMarkerSettings): MarkerKeys {
+  return [...[secret, ...previousSecrets].filter(isKey), ...installation]
+}
+
 type Deps = { secrets: Secrets; configMaps: ConfigMaps }
 
 async function readVariable({ secrets, configMaps }: Deps, task: Task, name: string): Promise<string | undefined> {

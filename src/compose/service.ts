@@ -1,5 +1,7 @@
 // The service from its parts: ports, use cases, HTTP and controllers, started and stopped in order.
+
 import type { AddressInfo } from 'node:net'
+import { listMarkerKeys } from '../catalog/marker-keys.ts'
 import { readIdentityConfig } from '../config/identity.ts'
 import type { Config } from '../config/load.ts'
 import { parseDuration } from '../contract/duration.ts'
@@ -9,6 +11,7 @@ import { createCatalogControllers } from '../controllers/catalog/controllers.ts'
 import { defaultCatalogSettings } from '../controllers/catalog/settings.ts'
 import type { Controller } from '../controllers/engine/controller.ts'
 import { createControllerRunner } from '../controllers/engine/runner.ts'
+import { createMonitorController } from '../controllers/monitors/controller.ts'
 import { createCommandAnswerController } from '../controllers/records/command-answers.ts'
 import { createDeliveryController } from '../controllers/records/deliveries.ts'
 import {
@@ -19,7 +22,6 @@ import {
 } from '../controllers/records/sweep.ts'
 import { createTranscriptIndexController } from '../controllers/records/transcript-index.ts'
 import { createScanControllers } from '../controllers/scans/controller.ts'
-import { createMonitorController } from '../controllers/monitors/controller.ts'
 import { createTaskControllers } from '../controllers/task/controller.ts'
 import { defaultTaskSettings } from '../controllers/task/settings.ts'
 import { messageOf } from '../errors.ts'
@@ -286,7 +288,13 @@ function composeControllers(
       },
     }),
     ...createScanControllers(deps),
-    createMonitorController({ ...deps, settings: { isolateNamespaces: config.enforceNamespaceIsolation } }),
+    createMonitorController({
+      ...deps,
+      settings: {
+        isolateNamespaces: config.enforceNamespaceIsolation,
+        markerKeys: listMarkerKeys(settings.reviewMarkers),
+      },
+    }),
     ...(sweepWorkloads === undefined ? [] : [createWorkloadSweepController({ ...deps, sweep: sweepWorkloads })]),
     createDeliveryController({ deliveries, clock: ports.clock }),
     createCommandAnswerController({ ...ports, deliveries }),

@@ -9,7 +9,6 @@ import { listFiles, readSource } from './source-tree.ts'
 const origin = 'tells people where the skill came from'
 const stamp = 'is stamped by the service and shown to people'
 
-const later = 'is read by the runs of monitors'
 const inactive = 'is in manifests for the reference; what it belongs to is refused once it is enabled'
 
 /** Fields that no code reads, each with what it is there for. */
@@ -17,20 +16,8 @@ const unread: Record<string, string> = {
   'Agent.session.persistence': 'sessions are always in the record store; manifests for the reference name a place',
   'Skill.source.context7': origin,
   'RepositoryScan.historyDays': 'has no effect, and its description says so',
-  'RepositoryMonitor.targets.pullRequests.includeDrafts': later,
-  'RepositoryMonitor.targets.pullRequests.maxPerRun': later,
   'RepositoryMonitor.targets.issues.maxPerRun': inactive,
   'RepositoryMonitor.targets.commits.maxPerRun': inactive,
-  'RepositoryMonitor.review.staleReviewTTL': later,
-  'RepositoryMonitor.review.publish.postPassed': later,
-  'RepositoryMonitor.review.publish.postNeedsChanges': later,
-  'RepositoryMonitor.review.publish.postNeedsHuman': later,
-  'RepositoryMonitor.review.publish.postSecuritySensitive': later,
-  'RepositoryMonitor.review.publish.inline.minPriority': later,
-  'RepositoryMonitor.review.publish.inline.maxComments': later,
-  'RepositoryMonitor.policy.protectedLabels': later,
-  'RepositoryMonitor.policy.pauseLabels': later,
-  'RepositoryMonitor.validation': later,
   'RepositoryMonitor.review.publish.sameHeadPolicy': 'has one value, which is what happens',
   'RepositoryMonitor.review.publish.inline.onlyChangedLines': 'has one value, which is what happens',
   'RepositoryMonitor.agents.repairer': inactive,

@@ -1,4 +1,5 @@
 // The controller of monitors over real stores and a real code host over HTTP; the tests play the tasks that it creates.
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,6 +24,8 @@ import { openMigrated } from '../fixtures/sqlite.ts'
 const namespace = 'default'
 
 export type MonitorBench = Awaited<ReturnType<typeof openMonitorBench>>
+
+export const markerKeys = [randomBytes(32)]
 
 /** Secrets by name. */
 type Values = Record<string, Record<string, string>>
@@ -64,10 +67,7 @@ export async function openMonitorBench(server: CodeHostServer, full: string) {
       clock,
       ids,
       log: log as never,
-      settings: {
-        isolateNamespaces: false,
-        writeMarker: (_repository, number, head) => `<!-- signed ${number} ${head} -->`,
-      },
+      settings: { isolateNamespaces: false, markerKeys },
     })
   let controller = makeController()
   await resources.create('Agent', {

@@ -1,7 +1,8 @@
 // What a monitor does with the pull requests of a repository, step by step.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { writeMarker } from '../../src/rules/review-marker.ts'
 import { type CodeHostServer, startCodeHost } from '../fixtures/codehost/server.ts'
-import { type MonitorBench, makeVerdict, openMonitorBench } from './monitor-bench.ts'
+import { type MonitorBench, makeVerdict, markerKeys, openMonitorBench } from './monitor-bench.ts'
 
 const repositories = Array.from({ length: 60 }, (_, at) => `acme/widgets-${at}`)
 let server: CodeHostServer
@@ -231,7 +232,8 @@ describe('a review', () => {
     const reviews = await bench.reviewsAt(number)
     expect(reviews).toHaveLength(1)
     expect(reviews[0]).toMatchObject({ state: 'COMMENTED', user: { login: 'writer' } })
-    expect(reviews[0]?.body).toContain(`<!-- signed ${number} ${head} -->`)
+    const [owner = '', name = ''] = full.split('/')
+    expect(reviews[0]?.body).toContain(writeMarker({ repository: { owner, name }, number, head }, markerKeys))
     expect(reviews[0]?.body).toContain('The last token is dropped')
     expect(await bench.item(number)).toMatchObject({ lastPublishPhase: 'succeeded', lastVerdict: 'needs_changes' })
     expect(await bench.events(number)).toEqual([

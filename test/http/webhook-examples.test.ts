@@ -1,6 +1,8 @@
 // Payloads that the code host has published, all of them, through the endpoint.
+
 import { createRequire } from 'node:module'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { CodeHosts } from '../../src/ports/code-host.ts'
 import { isWorked } from '../../src/rules/codehost/event.ts'
 import { makeDelivery, makeSecret } from '../fixtures/codehost/deliveries.ts'
 import { type Service, startService } from './service.ts'
@@ -29,7 +31,8 @@ let fresh: Service
 
 async function start(): Promise<Service> {
   const started = await startService({
-    usecases: { webhook: { secret, agent: 'builder' }, codeHosts },
+    usecases: { webhook: { secret, agent: 'builder' } },
+    codeHosts: { hosts: codeHosts } as unknown as CodeHosts,
     logLevel: 'warn',
   })
   await started.call('POST /api/v1/agents', { payload: { name: 'builder', spec: { runtime: { type: 'llma-cli' } } } })

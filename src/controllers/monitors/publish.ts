@@ -16,6 +16,7 @@ import {
   writePublishMarker,
   writeReviewBody,
 } from '../../rules/monitors/review-text.ts'
+import { writeMarker } from '../../rules/review-marker.ts'
 import { readChange } from './change.ts'
 import { type MonitorWork, saveItem, tellItem } from './settings.ts'
 
@@ -95,12 +96,12 @@ function compose(work: MonitorWork, review: MonitorReviewRecord, publishing: Pub
     review: review.id,
     publish: publishing.id,
   }
-  const signed = work.deps.settings.writeMarker?.(work.repository, review.number, review.headSHA)
+  const reviewed = { repository: work.repository, number: review.number, head: review.headSHA }
   const body = writeReviewBody({
     review,
     listed,
     repeated: review.findings.filter(({ state }) => state === 'shown').length,
-    markers: [writePublishMarker(marker), ...(signed === undefined ? [] : [signed])],
+    markers: [writePublishMarker(marker), writeMarker(reviewed, work.deps.settings.markerKeys)],
   })
   const comments = inline.map((finding): LineComment => {
     return { path: finding.file ?? '', line: finding.line ?? 1, side: 'RIGHT', body: writeInlineComment(finding) }

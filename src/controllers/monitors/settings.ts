@@ -7,12 +7,13 @@ import type { Records } from '../../ports/index.ts'
 import type { EventDraft, ItemState, MonitorKey } from '../../ports/monitor-records.ts'
 import type { Resources } from '../../ports/resources.ts'
 import type { Secrets } from '../../ports/secrets.ts'
+import type { MarkerKeys } from '../../rules/review-marker.ts'
 import type { Log } from '../engine/controller.ts'
 
 export type MonitorSettings = {
   isolateNamespaces: boolean
-  /** The signed marker that a published review of the commit carries; absent: none. */
-  writeMarker?(repository: Repository, number: number, headSHA: string): string
+  /** Sign the marker by which a published review says which commit it is of. */
+  markerKeys: MarkerKeys
 }
 
 export type MonitorDeps = {

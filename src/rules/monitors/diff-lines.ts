@@ -11,10 +11,8 @@ function readPath(text: string): string | undefined {
   const path = text.replace(/\t.*$/s, '').trimEnd()
   const quoted = /^"(.*)"$/s.exec(path)?.[1]
   if (quoted === undefined) return path === '/dev/null' ? undefined : path.replace(/^[ab]\//, '')
-  const bytes = [...quoted.matchAll(/\\([0-7]{3})|\\(.)|([^\\])/gs)].flatMap(([, octal, escape, plain]) =>
-    octal === undefined
-      ? [...Buffer.from(escapes[escape ?? ''] ?? escape ?? plain ?? '')]
-      : [Number.parseInt(octal, 8)],
+  const bytes = [...quoted.matchAll(/\\([0-7]{3})|\\(.)|([^\\])/gs)].flatMap(([, octal, sign, plain]) =>
+    octal === undefined ? [...Buffer.from(escapes[sign ?? ''] ?? sign ?? plain ?? '')] : [Number.parseInt(octal, 8)],
   )
   return Buffer.from(bytes)
     .toString('utf8')

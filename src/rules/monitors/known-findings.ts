@@ -1,6 +1,7 @@
 // Findings of a pull request over all its reviews: what is new, what was shown before, what a person has dismissed.
 import { createHash } from 'node:crypto'
 import type { MonitorFinding } from '../../contract/api/monitor-records.ts'
+import { dropUndefined } from '../../contract/json.ts'
 import type { DiffLines } from './diff-lines.ts'
 import type { GivenFinding } from './verdict.ts'
 
@@ -48,31 +49,42 @@ function stateOf(known: Remembered | undefined): MonitorFinding['state'] {
   return known?.shownAt === undefined ? 'new' : 'shown'
 }
 
+type Place = { file?: string; line?: number; anchor?: string }
+
+/** Where the finding is, as far as the diff shows it. */
+function placeOf({ file, line }: GivenFinding, lines: DiffLines): Place {
+  const anchor = file == null || line == null ? undefined : lines.get(file)?.shown.get(line)?.trim()
+  return dropUndefined({ file: file ?? undefined, line: line ?? undefined, anchor })
+}
+
+function nameFinding({ title }: GivenFinding, { file, anchor }: Place, number: number): Remembered {
+  return { id: makeId(number, file, title, anchor), title, ...(file && { file }), ...(anchor && { anchor }) }
+}
+
 /** The findings of a review, each once, with the identity that it has in all reviews of the pull request. */
 export function recognizeFindings(
   given: readonly GivenFinding[],
   { number, lines, known }: { number: number; lines: DiffLines; known: readonly Remembered[] },
 ): Placed[] {
-  const placed: Placed[] = []
+  const placed = new Map<string, Placed>()
   const all = [...known]
-  for (const { file: givenFile, line: givenLine, recommendation, ...said } of given) {
-    const file = givenFile ?? undefined
-    const line = givenLine ?? undefined
-    const anchor =
-      line === undefined
-        ? undefined
-        : lines
-            .get(file ?? '')
-            ?.shown.get(line)
-            ?.trim()
-    const before = all.find((one) => isSame(one, file, said.title, anchor))
-    const id = before?.id ?? makeId(number, file, said.title, anchor)
-    if (placed.some(({ finding }) => finding.id === id)) continue
-    const where = { ...(file !== undefined && { file }), ...(line !== undefined && { line }) }
-    const advice = recommendation == null ? {} : { recommendation }
-    const finding: MonitorFinding = { id, ...said, ...where, ...advice, state: stateOf(before) }
-    placed.push({ finding, ...(anchor !== undefined && { anchor }) })
-    if (before === undefined) all.push({ id, title: said.title, ...(file && { file }), ...(anchor && { anchor }) })
+  for (const one of given) {
+    const place = placeOf(one, lines)
+    const before = all.find((other) => isSame(other, place.file, one.title, place.anchor))
+    const remembered = before ?? nameFinding(one, place, number)
+    if (before === undefined) all.push(remembered)
+    if (placed.has(remembered.id)) continue
+    placed.set(remembered.id, describe(one, { ...remembered, state: stateOf(before) }, place))
   }
-  return placed
+  return [...placed.values()]
+}
+
+function describe(
+  { priority, confidence, title, body, recommendation }: GivenFinding,
+  { id, state }: Pick<MonitorFinding, 'id' | 'state'>,
+  { anchor, ...where }: Place,
+): Placed {
+  const advice = recommendation == null ? {} : { recommendation }
+  const finding: MonitorFinding = { id, priority, confidence, title, body, ...where, ...advice, state }
+  return { finding, ...(anchor !== undefined && { anchor }) }
 }

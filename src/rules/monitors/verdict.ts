@@ -45,15 +45,13 @@ export type ReadVerdict = { verdict: Verdict } | { problem: string }
 
 /** The first `{...}` that is balanced outside of strings. */
 function findObject(source: string): string | undefined {
-  const start = source.indexOf('{')
+  const start = Math.max(0, source.indexOf('{'))
+  const text = source.slice(start)
   let depth = 0
-  let isString = false
-  for (let at = start; at >= 0 && at < source.length; at += 1) {
-    const character = source[at]
-    if (character === '\\' && isString) at += 1
-    else if (character === '"') isString = !isString
-    else if (!isString && character === '{') depth += 1
-    else if (!isString && character === '}' && --depth === 0) return source.slice(start, at + 1)
+  for (const { 0: token, index } of text.matchAll(/"(?:\\.|[^"\\])*"|[{}]/gs)) {
+    if (token.length > 1) continue
+    depth += token === '{' ? 1 : -1
+    if (depth === 0) return text.slice(0, index + 1)
   }
   return undefined
 }
