@@ -39,7 +39,11 @@ export function makeWorkerPolicy(namespace: string, instance: string, { deny = m
   }
 }
 
-function closePods(component: Component, name: string, { namespace, instance }: { namespace: string; instance: string }) {
+function closePods(
+  component: Component,
+  name: string,
+  { namespace, instance }: { namespace: string; instance: string },
+) {
   return {
     apiVersion: 'networking.k8s.io/v1',
     kind: 'NetworkPolicy',

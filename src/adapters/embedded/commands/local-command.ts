@@ -63,7 +63,10 @@ const scratchBytes = 256 * 1024 * 1024
 function confinedArguments(
   options: LocalCommandOptions,
   bubblewrap: Bubblewrap,
-  command: Pick<LocalCommand, 'env' | 'network'> & { folder: string } & Pick<ExecutionEnvironment, 'tokenPath' | 'binds'>,
+  command: Pick<LocalCommand, 'env' | 'network'> & { folder: string } & Pick<
+      ExecutionEnvironment,
+      'tokenPath' | 'binds'
+    >,
 ) {
   const { tokenPath, binds } = command
   const token = tokenPath === undefined ? [] : [{ source: tokenPath, target: tokenInside }]
