@@ -292,7 +292,7 @@ function composeControllers(
       ...deps,
       settings: {
         isolateNamespaces: config.enforceNamespaceIsolation,
-        markerKeys: listMarkerKeys(settings.reviewMarkers),
+        markerKeys: listMarkerKeys(reviewMarkersOf(config, mode)),
       },
     }),
     ...(sweepWorkloads === undefined ? [] : [createWorkloadSweepController({ ...deps, sweep: sweepWorkloads })]),
