@@ -288,13 +288,7 @@ function composeControllers(
       },
     }),
     ...createScanControllers(deps),
-    createMonitorController({
-      ...deps,
-      settings: {
-        isolateNamespaces: config.enforceNamespaceIsolation,
-        markerKeys: listMarkerKeys(reviewMarkersOf(config, mode)),
-      },
-    }),
+    createMonitorController({ ...deps, settings: monitorSettingsOf(config, mode) }),
     ...(sweepWorkloads === undefined ? [] : [createWorkloadSweepController({ ...deps, sweep: sweepWorkloads })]),
     createDeliveryController({ deliveries, clock: ports.clock }),
     createCommandAnswerController({ ...ports, deliveries }),
@@ -307,6 +301,11 @@ function composeControllers(
       settings: readRetention(config),
     }),
   ]
+}
+
+function monitorSettingsOf(config: Config, mode: OpenedMode) {
+  const markerKeys = listMarkerKeys(reviewMarkersOf(config, mode))
+  return { isolateNamespaces: config.enforceNamespaceIsolation, markerKeys }
 }
 
 function tellAuditFailure(log: Logger) {

@@ -16,8 +16,6 @@ const unread: Record<string, string> = {
   'Agent.session.persistence': 'sessions are always in the record store; manifests for the reference name a place',
   'Skill.source.context7': origin,
   'RepositoryScan.historyDays': 'has no effect, and its description says so',
-  'RepositoryMonitor.targets.issues.maxPerRun': inactive,
-  'RepositoryMonitor.targets.commits.maxPerRun': inactive,
   'RepositoryMonitor.review.publish.sameHeadPolicy': 'has one value, which is what happens',
   'RepositoryMonitor.review.publish.inline.onlyChangedLines': 'has one value, which is what happens',
   'RepositoryMonitor.agents.repairer': inactive,

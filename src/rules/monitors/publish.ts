@@ -38,12 +38,12 @@ export type PublishState = {
 
 type Reviewed = Pick<MonitorReviewRecord, 'verdict' | 'headSHA' | 'findings'>
 
-const switches = {
-  passed: 'postPassed',
-  needs_changes: 'postNeedsChanges',
-  needs_human: 'postNeedsHuman',
-  security_sensitive: 'postSecuritySensitive',
-} as const
+const switches: Partial<Record<string, (publish: MonitorPublish) => boolean>> = {
+  passed: ({ postPassed }) => postPassed,
+  needs_changes: ({ postNeedsChanges }) => postNeedsChanges,
+  needs_human: ({ postNeedsHuman }) => postNeedsHuman,
+  security_sensitive: ({ postSecuritySensitive }) => postSecuritySensitive,
+}
 
 /** What can be told from the review and the settings alone. */
 export function findReviewSkip(
@@ -53,9 +53,10 @@ export function findReviewSkip(
 ): PublishSkip | undefined {
   const { publish } = spec.review
   if (!publish?.enabled) return 'publish_disabled'
-  if (!(verdict in switches)) return 'invalid_review_result'
-  const isWanted = publish[switches[verdict as keyof typeof switches]]
-  if (!isWanted) return verdict === 'security_sensitive' ? 'security_sensitive_not_public' : 'verdict_not_configured'
+  const isWanted = switches[verdict]
+  if (isWanted === undefined) return 'invalid_review_result'
+  if (!isWanted(publish))
+    return verdict === 'security_sensitive' ? 'security_sensitive_not_public' : 'verdict_not_configured'
   if (spec.gitSecretRef === undefined) return 'missing_git_secret'
   // What was said of an earlier commit is not said again; that there is nothing any more is worth a word.
   const isRepetition = findings.length > 0 && findings.every(({ state }) => state !== 'new')
