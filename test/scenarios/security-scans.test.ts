@@ -215,9 +215,9 @@ describe('a repository scan', () => {
     expect((await scanOf('partly')).status?.lastProcessedCommit).toBeUndefined()
     const asked = vendor.requests.length
     reviews.set('auth/login.go', (id) => say(report(id, ['auth/login.go'])))
-    // The branch moves on, and is deleted: the repeated run reviews the same commit.
+    // The branch moves on: the repeated run reviews the same commit.
     const head = git(bare, ['rev-parse', 'main'])
-    addCommit(bare, 'other', { 'README.md': 'other' })
+    addCommit(bare, 'main', { ...shop, 'README.md': '# Another shop\n' })
     expect((await startRun('partly', { retryFailed: true })).body).toMatchObject({ retryOf: run.id, headCommit: head })
     expect(await waitForRun('partly', 2)).toMatchObject({ phase: 'succeeded', reviewedSliceCount: 1, headCommit: head })
     expect(vendor.requests.length - asked).toBe(1)
@@ -265,7 +265,7 @@ describe('a repository scan', () => {
     reviews.clear()
   })
 
-  it('goes on after the service was killed, in every stage, and reviews nothing twice', async () => {
+  it('goes on after the service was killed before its reviews and in one, and reviews nothing twice', async () => {
     makeRemote('killed')
     const held = Promise.withResolvers<void>()
     const asked: string[] = []
@@ -277,7 +277,7 @@ describe('a repository scan', () => {
     for (const path of ['auth/login.go', 'pay/pay.go']) reviews.set(path, review(path))
     await createScan('killed', { maxParallelReviews: 1 })
     const { folder } = service
-    // While it fetches or waits for the threat model, and while the second slice is reviewed.
+    // While it starts, fetches or waits for the threat model, and while the second slice is reviewed.
     await service.kill()
     service = await startService({ folder, flags })
     await waitFor(async () => asked.length === 2, 'the second review')

@@ -13,14 +13,18 @@ export function isMove(status: number): boolean {
 
 type FailedRequest = { status?: number; message?: string; response?: { headers: Headers; data?: unknown } }
 
+/** One of `errors`: a text, or an object in which `field` and `code` stand for a message that is not there. */
+function describeOne(error: unknown): string {
+  if (typeof error === 'string') return error
+  const { message, field, code } = (error ?? {}) as { message?: string; field?: string; code?: string }
+  return message ?? [field, code].filter((word) => word !== undefined).join(' ')
+}
+
 /** The words of the code host, which are in the answer's `message` and `errors`. */
 function wordsOf(data: unknown): string {
   const { message = '', errors = [] } = (data ?? {}) as { message?: string; errors?: unknown }
   const list = Array.isArray(errors) ? errors : [errors]
-  const more = list.map((one) =>
-    typeof one === 'string' ? one : ((one as { message?: string } | null)?.message ?? ''),
-  )
-  return [message, ...more]
+  return [message, ...list.map(describeOne)]
     .filter((word) => word !== '')
     .join(': ')
     .slice(0, 300)

@@ -57,9 +57,10 @@ export async function openPullRequest(deps: UsecaseDeps, found: Found): Promise<
   requireState(finding, 'open a pull request for')
   const { pullRequest, created } = await create(deps, found, patch)
   const pr = { prNumber: pullRequest.number, prURL: pullRequest.url }
+  const updatedAt = deps.ports.clock.now().toISOString()
   await findings.decidePatch(finding.id, patch.id, (one, now) => ({
     patch: { ...one, ...pr, status: 'pr_opened' },
-    finding: { ...now, ...pr, state: 'pr_open', updatedAt: deps.ports.clock.now().toISOString() },
+    finding: { ...now, ...pr, updatedAt, state: now.state === 'patch_ready' ? 'pr_open' : now.state },
   }))
   return { ...pr, status: created ? 'created' : 'existing' }
 }
