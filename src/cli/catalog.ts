@@ -8,6 +8,7 @@ import {
   listConfigMaps,
   updateConfigMap,
 } from '../contract/api/configmaps.ts'
+import { createMonitor, deleteMonitor, getMonitor, listMonitors, updateMonitor } from '../contract/api/monitors.ts'
 import {
   createProvider,
   deleteProvider,
@@ -128,6 +129,18 @@ export const catalog: CatalogEntry[] = [
     list: listTasks,
     update: updateTask,
     remove: deleteTask,
+  },
+  {
+    kind: 'RepositoryMonitor',
+    words: ['monitor', 'monitors', 'repositorymonitor', 'repositorymonitors', 'rmon'],
+    description: 'repositories whose pull requests an agent reviews',
+    hint: () => `\`${typed('monitor create --help')}\` tells how to create one`,
+    parameter: 'name',
+    create: createMonitor,
+    get: getMonitor,
+    list: listMonitors,
+    update: updateMonitor,
+    remove: deleteMonitor,
   },
 ]
 

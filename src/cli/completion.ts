@@ -79,6 +79,7 @@ const valuesOf: Record<string, readonly string[]> = {
 
 const kindOf: Record<string, string> = {
   agent: 'agent',
+  reviewer: 'agent',
   provider: 'provider',
   session: 'session',
   secret: 'secret',

@@ -336,6 +336,7 @@ describe('svc get all and describe', () => {
     'GET /api/v1/tools': { items: [{ name: 'file_read', builtin: true }], metadata: {} },
     'GET /api/v1/skills': none,
     'GET /api/v1/configmaps': none,
+    'GET /api/v1/monitors/repositories': none,
     'GET /api/v1/tasks': { items: [task], metadata: {} },
   }
   const objects = {

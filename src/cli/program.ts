@@ -36,6 +36,7 @@ const groups: Record<string, () => Promise<AddCommands>> = {
   session: async () => (await import('./commands/session.ts')).addSessionCommands,
   memory: async () => (await import('./commands/memory.ts')).addMemoryCommands,
   proposal: async () => (await import('./commands/proposal.ts')).addProposalCommands,
+  monitor: kinds('monitor'),
   webhook: async () => (await import('./commands/webhook.ts')).addWebhookCommands,
   scan: async () => (await import('./commands/scan.ts')).addScanCommands,
   whoami: async () => (await import('./commands/contexts.ts')).addWhoamiCommand,

@@ -13,6 +13,8 @@ import { typed } from '../typed.ts'
 import { watchList } from '../watched-list.ts'
 import { agentCommands } from './agent.ts'
 import { addConfigMapChanges } from './configmap.ts'
+import { addMonitorRecords } from './monitor.ts'
+import { monitorCommands } from './monitor-spec.ts'
 import { addProviderDefault, addProviderTest, providerCommands } from './provider.ts'
 import { addSkillFolders } from './skill.ts'
 import { addSpecCommands, type SpecCommands } from './spec-commands.ts'
@@ -38,6 +40,7 @@ export type ListedItem = {
     defaultModel?: string
     model?: { name?: string }
     providerRef?: { name: string }
+    repoURL?: string
   }
   status?: { ready?: boolean; available?: boolean; phase?: string; message?: string; lastError?: string }
 }
@@ -50,6 +53,7 @@ const described: Record<string, SpecCommands> = {
   provider: providerCommands,
   tool: toolCommands,
   skill: skillCommands,
+  monitor: monitorCommands,
 }
 
 /** The group of commands of one kind, such as `svc agent`. */
@@ -65,6 +69,7 @@ export function addCatalogCommands(word: string): (program: Command, context: Cl
       group.addHelpText('after', `\nAll fields: ${typed('apply -f FILE')}, with kind: ${entry.kind}`)
     } else addConfigMapChanges(group, context)
     if (word === 'skill') addSkillFolders(group, context)
+    if (word === 'monitor') addMonitorRecords(group, context)
     if (word !== 'provider') return
     addProviderTest(group, context)
     addProviderDefault(group, context)
@@ -113,6 +118,7 @@ const columns = (now: Date): Column<ListedItem>[] => [
     title: 'READY',
     value: (item) => item.status?.ready ?? item.status?.available ?? item.available ?? item.status?.phase ?? item.phase,
   },
+  { title: 'REPOSITORY', value: (item) => item.spec?.repoURL },
   { title: 'PROVIDER', wide: true, value: (item) => item.spec?.providerRef?.name },
   { title: 'LABELS', wide: true, value: (item) => formatLabels(item.metadata?.labels) },
   { title: 'KEYS', value: (item) => item.keys?.join(',') },

@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest'
+import type { MonitorEvent, MonitorItem, MonitorReviewRecord } from '../../contract/api/monitor-records.ts'
+import type { RepositoryMonitor } from '../../contract/resources/repository-monitor.ts'
+import { skipReasons } from '../../rules/monitors/selection.ts'
+import { explain } from './explain.ts'
+import type { Story } from './story.ts'
+
+const head = 'a'.repeat(40)
+const event = (eventType: string, more: Partial<MonitorEvent> = {}) => ({ eventType, ...more }) as MonitorEvent
+const monitorOf = (spec: object = {}, status: object = {}) =>
+  ({
+    metadata: { name: 'reviews' },
+    spec: {
+      targets: { pullRequests: { maxPerRun: 20 } },
+      policy: { protectedLabels: ['Security'], pauseLabels: ['on-hold'] },
+      ...spec,
+    },
+    status,
+  }) as unknown as RepositoryMonitor
+const itemOf = (more: Partial<MonitorItem> = {}) =>
+  ({ state: 'open', labels: [], headSHA: head, ...more }) as unknown as MonitorItem
+
+function tell(item: Partial<MonitorItem> | undefined, more: Partial<Story> = {}): string {
+  const story = { monitor: monitorOf(), number: 42, events: [], ...more }
+  const { what, todo = '' } = explain({ ...story, item: item && itemOf(item) })
+  return `${what} | ${todo}`
+}
+
+const review = (more: object = {}) =>
+  ({ findings: [], taskName: 'monrev-1', headSHA: head, ...more }) as unknown as MonitorReviewRecord
+const reviewed = (more: Partial<MonitorItem> = {}) =>
+  ({ lastVerdict: 'passed', lastReviewedHeadSHA: head, ...more }) as Partial<MonitorItem>
+
+describe('why a pull request was skipped', () => {
+  it.each([
+    [{ skipReason: 'draft' }, /is a draft\. \| .*--drafts on/],
+    [{ skipReason: 'missing_head_sha' }, /names no commit.* \| push/],
+    [
+      { skipReason: 'blocked_label', labels: ['security', 'x'] },
+      /has the label "security", which spec.policy names\. \| take the label off/,
+    ],
+    [{ skipReason: 'over_limit' }, /one run has at most 20 reviewed\. \| .*monitor run reviews --pr 42.*--max-per-run/],
+    [{ skipReason: 'over_limit', lastVerdict: 'passed' as const }, /Its last verdict was passed\./],
+    [{ skipReason: 'something_new' }, /is not reviewed: something_new\./],
+    [{ state: 'out_of_scope', lastVerdict: 'passed' as const, skipReason: 'x' }, /no longer looked at.*was passed/],
+  ])('%j', (item, expected) => {
+    expect(tell(item)).toMatch(expected)
+  })
+
+  it('has a sentence for each reason', () => {
+    for (const skipReason of skipReasons.filter((one) => one !== 'review_pending' && one !== 'already_reviewed')) {
+      expect(tell({ skipReason })).not.toContain(`: ${skipReason}.`)
+    }
+  })
+
+  it('names the cause of what failed before', () => {
+    const events = [event('review_result_rejected', { summary: 'no JSON\nin it' })]
+    expect(tell({ skipReason: 'review_failed_recently', lastVerdict: 'failed' }, { events })).toMatch(
+      /its last review failed \(no JSON in it\)\. .*\| to review it now: .*monitor run reviews --pr 42/,
+    )
+    const failed = tell({ lastVerdict: 'failed' }, { events, review: review() })
+    expect(failed).toMatch(/counts for nothing, verdict failed \(no JSON in it\).*task logs monrev-1/)
+    expect(tell({ lastVerdict: 'stale' }, { review: review({ summary: 'the head has moved' }) })).toContain('has moved')
+  })
+
+  it('cuts what others wrote to one line', () => {
+    const events = [event('review_result_rejected', { summary: `a\n${'b'.repeat(1000)}` })]
+    const told = tell({ lastVerdict: 'failed' }, { events })
+    expect(told).not.toContain('\n')
+    expect(told.length).toBeLessThan(600)
+  })
+})
+
+it('leaves what is too large to a person', () => {
+  const told = (name: string) =>
+    tell(reviewed({ lastVerdict: 'needs_human' }), { events: [event(name, { summary: 'too large' })] })
+  expect(told('review_result_rejected')).toMatch(/counts for nothing.*\(too large\)\. \| .*a person/)
+  expect(told('review_result_ingested')).toMatch(/was reviewed at/)
+})
+
+describe('why nothing was seen of a pull request', () => {
+  it.each([
+    ['not_open', 'closed or merged'],
+    ['other_base_branch', 'another branch'],
+    ['head_sha_mismatch', 'another commit'],
+  ])('%s', (reason, expected) => {
+    const events = [event('inventory_skipped', { metadata: { reason, number: 42 } })]
+    expect(tell(undefined, { events })).toContain(expected)
+  })
+
+  const ready = (message: string) => ({ conditions: [{ type: 'Ready', status: 'False', reason: 'X', message }] })
+  it.each([
+    [monitorOf(), /never seen open against the monitored branch: no run has looked yet\. \| .*monitor run/],
+    [monitorOf({ branch: 'main' }, { lastRunTime: 'noon' }), /the branch main: the last run looked at noon/],
+    [monitorOf({ suspend: true }), /suspended.* \| .*--suspend off/],
+    [monitorOf({}, ready('the secret is gone')), /cannot work: the secret is gone\. \| change what is wrong/],
+    [monitorOf({}, { heldUpUntil: 'one' }), /no more requests until one.* \| wait/],
+  ])('%#', (monitor, expected) => {
+    expect(tell(undefined, { monitor })).toMatch(expected)
+  })
+})
+
+describe('what came of a review', () => {
+  it('that is under way', () => {
+    expect(tell({ lastVerdict: 'queued', lastReviewID: 'monrev-reviews-42' })).toMatch(
+      /is being reviewed at aaaaaaaaaa\. \| follow it: .*task logs monrev-reviews-42/,
+    )
+    const events = [event('review_task_created', { metadata: { taskName: 'monval-1' } })]
+    expect(tell({ lastVerdict: 'queued', lastReviewID: 'monreview-old' }, { events })).toContain('task logs monval-1')
+    const monitor = monitorOf({}, { heldUpUntil: 'one' })
+    expect(tell({ lastVerdict: 'queued' }, { monitor })).toMatch(/is being reviewed .* until one/)
+  })
+
+  it('that ended, with where it is posted', () => {
+    const posted = reviewed({ lastPublishPhase: 'succeeded', lastPublishURL: 'https://x/1' })
+    expect(tell(posted, { review: review({ findings: [{}] }) })).toMatch(
+      /was reviewed at aaaaaaaaaa: passed with 1 finding\. It is posted at https:\/\/x\/1\. \| read it: .*monitor reviews reviews --pr 42/,
+    )
+    expect(tell(reviewed({ headSHA: 'b'.repeat(40) }))).toMatch(/Its head is bbbbbbbbbb now/)
+  })
+
+  it.each([
+    ['publish_disabled', /posts nothing\. \| .*--publish inline/],
+    ['missing_git_secret', /no login.* \| .*--secret/],
+    ['security_sensitive_not_public', /not told in public\. \| read it/],
+    ['nothing_new', /shown before/],
+    ['something_new', /not posted: something_new/],
+  ])('that was not posted for %s', (lastPublishReason, expected) => {
+    expect(tell(reviewed({ lastPublishPhase: 'skipped', lastPublishReason }))).toMatch(expected)
+  })
+
+  it('that the code host refused', () => {
+    const events = [event('review_publish_failed', { metadata: { error: 'a right is missing' } })]
+    const failed = reviewed({ lastPublishPhase: 'failed', lastPublishReason: 'codehost_permission_denied' })
+    expect(tell(failed, { events })).toMatch(/refused to take it: a right is missing\. \| .*pull_requests=write/)
+    expect(tell({ ...failed, lastPublishReason: 'codehost_api_error' })).toMatch(/codehost_api_error.*tried again/)
+  })
+})

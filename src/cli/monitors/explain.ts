@@ -1,0 +1,161 @@
+// Why a pull request was not reviewed, or what came of its review, and what to do: in a few sentences for people.
+import type { MonitorEvent, MonitorItem } from '../../contract/api/monitor-records.ts'
+import type { SkipReason } from '../../rules/monitors/selection.ts'
+import { findBlockingLabels } from '../../rules/monitors/selection.ts'
+import { typed } from '../typed.ts'
+import { explainPublishing } from './explain-publishing.ts'
+import { quote, type Story, type Told } from './story.ts'
+
+const shortSha = 10
+
+const nameOf = ({ monitor }: Story): string => monitor.metadata.name
+const headOf = (sha: string | undefined): string => (sha ?? 'an unknown commit').slice(0, shortSha)
+const again = (story: Story): string =>
+  `to review it now: ${typed(`monitor run ${nameOf(story)} --pr ${story.number}`)}`
+
+/** Why the monitor does nothing at all. */
+function tellMonitor(story: Story): Told | undefined {
+  const { spec, status } = story.monitor
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  if (spec.suspend) {
+    return {
+      what: 'The monitor is suspended and starts no runs by itself.',
+      todo: typed(`monitor update ${nameOf(story)} --suspend off`),
+    }
+  }
+  if (ready?.status === 'False') {
+    const look = `change what is wrong, then ${typed(`monitor run ${nameOf(story)}`)}`
+    return {
+      what: `The monitor cannot work: ${quote(ready.message ?? ready.reason ?? 'it does not say why')}.`,
+      todo: look,
+    }
+  }
+  const until = status?.heldUpUntil
+  if (until === undefined) return undefined
+  return {
+    what: `The code host takes no more requests until ${until}; the monitor goes on by itself then.`,
+    todo: 'wait; a GitHub App has a larger quota than the token of a person',
+  }
+}
+
+const unseenReasons: Record<string, string> = {
+  not_open: 'it is closed or merged',
+  other_base_branch: 'it is made against another branch than the one that is monitored',
+  head_sha_mismatch: 'its head was another commit than the run was asked for',
+}
+
+/** Nothing is known of the pull request. */
+function tellUnseen(story: Story): Told {
+  const reason = story.events.find(({ eventType }) => eventType === 'inventory_skipped')?.metadata?.reason
+  const known = unseenReasons[String(reason)]
+  if (known !== undefined) return { what: `Pull request ${story.number} was not looked at: ${known}.` }
+  const found = tellMonitor(story)
+  if (found !== undefined) return { ...found, what: `Pull request ${story.number} was never looked at. ${found.what}` }
+  const { spec, status } = story.monitor
+  const branch = spec.branch ?? status?.branch
+  const against = branch === undefined ? 'the monitored branch' : `the branch ${branch}`
+  const since =
+    status?.lastRunTime === undefined ? 'no run has looked yet' : `the last run looked at ${status.lastRunTime}`
+  return {
+    what: `Pull request ${story.number} was never seen open against ${against}: ${since}.`,
+    todo: again(story),
+  }
+}
+
+type SkipTeller = (story: Story, item: MonitorItem) => Told
+
+function tellLabels(story: Story, { labels }: MonitorItem): Told {
+  const named = findBlockingLabels(labels, story.monitor.spec.policy)
+  const which = named.length === 0 ? 'a label' : `the label ${named.map((label) => `"${quote(label)}"`).join(', ')}`
+  const todo = `take the label off, or out of spec.policy: ${typed(`monitor edit ${nameOf(story)}`)}`
+  return { what: `is not reviewed because it has ${which}, which spec.policy names`, todo }
+}
+
+const skips: Partial<Record<SkipReason, SkipTeller>> = {
+  draft: (story) => {
+    const todo = `mark it as ready for review, or ${typed(`monitor update ${nameOf(story)} --drafts on`)}`
+    return { what: 'is not reviewed because it is a draft', todo }
+  },
+  missing_head_sha: () => ({
+    what: 'is not reviewed because the code host names no commit as its head',
+    todo: 'push to it again',
+  }),
+  blocked_label: tellLabels,
+  review_failed_recently: (story) => {
+    const cause = causeOf(story)
+    return { what: `waits for its next try, because its last review failed${cause}`, todo: again(story) }
+  },
+  over_limit: (story) => {
+    const { maxPerRun } = story.monitor.spec.targets.pullRequests
+    const todo = `${again(story)}; for more of them in each run: ${typed(`monitor update ${nameOf(story)} --max-per-run COUNT`)}`
+    return { what: `waits for a later run, because one run has at most ${maxPerRun} reviewed`, todo }
+  },
+}
+
+function tellSkipped(story: Story, item: MonitorItem): Told {
+  const tell = skips[item.skipReason as SkipReason]
+  const told = tell?.(story, item) ?? { what: `is not reviewed: ${quote(item.skipReason ?? '')}` }
+  const before = item.lastVerdict === undefined ? '' : ` Its last verdict was ${item.lastVerdict}.`
+  return { ...told, what: `Pull request ${story.number} ${told.what}.${before}` }
+}
+
+/** `: why`, of the last review that came to nothing. */
+function causeOf({ events, review }: Story): string {
+  const rejected = events.find(({ eventType }) => eventType === 'review_result_rejected')
+  const cause = rejected?.summary ?? review?.summary
+  return cause === undefined ? '' : ` (${quote(cause)})`
+}
+
+function tellQueued(story: Story, { headSHA, lastReviewID = '' }: MonitorItem): Told {
+  const held = tellMonitor(story)
+  const stage = `Pull request ${story.number} is being reviewed at ${headOf(headSHA)}.`
+  if (held !== undefined) return { ...held, what: `${stage} ${held.what}` }
+  const task = lastReviewID.startsWith('monrev-') ? lastReviewID : story.events.map(taskOf).find(Boolean)
+  return { what: stage, todo: task === undefined ? 'wait' : `follow it: ${typed(`task logs ${task}`)}` }
+}
+
+function taskOf({ eventType, metadata }: MonitorEvent): string | undefined {
+  return eventType === 'review_task_created' ? String(metadata?.taskName) : undefined
+}
+
+/** A review that was not used, or never came about. */
+function isVoid({ lastVerdict }: MonitorItem, { events }: Story): boolean {
+  if (lastVerdict === 'failed' || lastVerdict === 'stale') return true
+  return events.find(({ eventType }) => eventType.startsWith('review_result_'))?.eventType === 'review_result_rejected'
+}
+
+function tellVoid(story: Story, { headSHA, lastVerdict }: MonitorItem): Told {
+  const what = `The review of pull request ${story.number} at ${headOf(headSHA)} counts for nothing, verdict ${lastVerdict}${causeOf(story)}.`
+  if (lastVerdict === 'needs_human') return { what, todo: 'it is for a person to review' }
+  const log = story.review && `what the reviewer did: ${typed(`task logs ${story.review.taskName}`)}`
+  return { what, todo: [again(story), log].filter(Boolean).join('; ') }
+}
+
+function tellReviewed(story: Story, item: MonitorItem): Told {
+  const { lastVerdict, lastReviewedHeadSHA, headSHA } = item
+  const count = story.review?.findings.length ?? 0
+  const found = count === 0 ? '' : ` with ${count} ${count === 1 ? 'finding' : 'findings'}`
+  const at = headOf(lastReviewedHeadSHA ?? story.review?.headSHA)
+  const what = `Pull request ${story.number} was reviewed at ${at}: ${lastVerdict}${found}.`
+  if (lastReviewedHeadSHA !== undefined && lastReviewedHeadSHA !== headSHA) {
+    return { what: `${what} Its head is ${headOf(headSHA)} now, which the next run looks at.`, todo: again(story) }
+  }
+  const published = explainPublishing(item, story)
+  const read = `read it: ${typed(`monitor reviews ${nameOf(story)} --pr ${story.number}`)}`
+  return { what: `${what} ${published.what}`, todo: published.todo ?? read }
+}
+
+/** In one or two sentences; `todo` is what a person can do about it. */
+export function explain(story: Story): Told {
+  const { item } = story
+  if (item === undefined) return tellUnseen(story)
+  if (item.state !== 'open') {
+    const verdict = item.lastVerdict === undefined ? '' : ` Its last verdict was ${item.lastVerdict}.`
+    const what = `Pull request ${story.number} is no longer looked at: it is closed, merged, or made against another branch.${verdict}`
+    return { what }
+  }
+  if (item.lastVerdict === 'queued') return tellQueued(story, item)
+  if (item.skipReason !== undefined) return tellSkipped(story, item)
+  if (item.lastVerdict === undefined) return tellUnseen(story)
+  return isVoid(item, story) ? tellVoid(story, item) : tellReviewed(story, item)
+}
