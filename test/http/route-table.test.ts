@@ -45,6 +45,38 @@ describe('the table', () => {
   it('has no route that answers 422; what routes answer beyond the table fails these tests [HTTP-011]', () => {
     expect(routes.filter((route) => 422 in route.responses)).toEqual([])
   })
+
+  it.each([
+    ['tasks', 'tasks'],
+    ['sessions', 'sessions'],
+    ['memories', 'memories'],
+    ['memory-proposals', 'memory-proposals'],
+    ['agents', 'agents'],
+    ['skills', 'skills'],
+    ['tools', 'tools'],
+    ['security scans', 'security/repositories'],
+    ['monitors', 'monitors/repositories'],
+  ])('has the public API for %s under /api/v1/ [HTTP-002]', async (_what, path) => {
+    const answer = await service.call(`GET /api/v1/${path}`)
+    expect(answer.statusCode).toBe(200)
+    expect(answer.json().items).toEqual(expect.any(Array))
+  })
+
+  it('names vendors and code host by the neutral words: in paths, in types and in values [NAME-004]', async () => {
+    const everywhere = allRoutes.map(({ path }) => path)
+    for (const path of ['/llma/v1/messages', '/llmo/v1/chat/completions', '/webhooks/codehost'])
+      expect(everywhere).toContain(path)
+    expect(everywhere.filter((path) => /anthropic|openai|github/i.test(path))).toEqual([])
+    for (const type of ['llma', 'llmo']) {
+      const made = await service.call('POST /api/v1/providers', { payload: { name: `of-${type}`, spec: { type } } })
+      expect(made.json().spec.type).toBe(type)
+    }
+    const spec = { repoURL: 'https://github.com/acme/widgets', analysisAgentRef: { name: 'a' } }
+    const scan = await service.call('POST /api/v1/security/repositories', { payload: { name: 'neutral', spec } })
+    expect(scan.json().spec.provider).toBe('codehost')
+    const other = { name: 'other', spec: { ...spec, provider: 'github' } }
+    expect((await service.call('POST /api/v1/security/repositories', { payload: other })).statusCode).toBe(400)
+  })
 })
 
 describe('every route that needs a credential', () => {
