@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { KubernetesApi } from '../../src/adapters/kubernetes/api.ts'
 import { collectionOf } from '../../src/adapters/kubernetes/resources/exchange.ts'
+import { readRepositoryUrl } from '../../src/contract/repository-url.ts'
 import { apiVersion, type Kind, kindNames, kinds } from '../../src/contract/resources/index.ts'
 import { parse } from '../../src/contract/validation.ts'
 import type { Problem } from '../../src/errors.ts'
@@ -144,7 +145,10 @@ const beyondTheServer: Case[] = [
 function judge(kind: Kind, spec: Spec): Problem[] {
   const result = parse(kinds[kind].spec, spec)
   if (!result.success) return result.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }))
-  return kinds[kind].problems(result.data as never)
+  // Which hosts there are is a setting: the service asks for the address where it knows them.
+  const read = kind === 'RepositoryMonitor' ? readRepositoryUrl(String(spec.repoURL), ['github.com']) : undefined
+  const address = read !== undefined && 'problem' in read ? [{ path: 'repoURL', message: read.problem }] : []
+  return [...kinds[kind].problems(result.data as never), ...address]
 }
 
 describe('the table of objects', () => {
