@@ -5,6 +5,7 @@ import { type CodeHost, CodeHostError, type Comment, type RepositoryPermission }
 import { createDeliveryUsecases, type DeliveryUsecases } from '../../src/usecases/deliveries/deliveries.ts'
 import { defaultWebhookSettings } from '../../src/usecases/deliveries/settings.ts'
 import { commentEvent, issue, makeDelivery, makeSecret } from '../fixtures/codehost/deliveries.ts'
+import { waitFor } from '../fixtures/time.ts'
 import { type Service, startService } from './service.ts'
 
 const secret = makeSecret()
@@ -83,10 +84,14 @@ async function write(body: string, change: object = {}, id?: string) {
   })
   const ended = async () => {
     const found = await service.ports.records.deliveries.get(delivery)
-    return found?.state === 'pending' ? undefined : found
+    if (found?.state !== 'pending') return found
+    // As the controllers of two replicas do: one that had to wait is due again.
+    const isDue = (await usecases.due(100)).includes(delivery)
+    if (isDue) await Promise.all([usecases.work(delivery), usecases.work(delivery)])
+    return undefined
   }
-  await expect.poll(ended, { timeout: 5000 }).toBeDefined()
-  return { delivery, outcome: (await ended())?.outcome }
+  const { outcome } = await waitFor(ended, 'the delivery to be worked off')
+  return { delivery, outcome }
 }
 const findTask = (name = '') => service.ports.resources.get('Task', { namespace: 'default', name })
 const countTasks = async () => (await service.ports.resources.list('Task', {})).items.length
@@ -181,8 +186,6 @@ describe('a command', () => {
     const { deliveries } = service.ports.records
     await expect.poll(async () => (await deliveries.get('while-away'))?.outcome.message).toContain('did not answer')
     host.isAway = false
-    await expect.poll(() => usecases.due(10), { timeout: 5000 }).toContain('while-away')
-    await Promise.all([usecases.work('while-away'), usecases.work('while-away')])
     expect((await waiting).outcome?.status).toBe('created')
     expect(await countTasks()).toBe(before + 1)
     expect(host.comments).toHaveLength(1)

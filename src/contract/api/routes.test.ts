@@ -54,9 +54,15 @@ describe('route table', () => {
     }
   })
 
-  it('opens nothing but health and its own description without a credential', () => {
+  it('opens nothing but health, its own description and signed deliveries without a credential', () => {
     const open = routes.filter((route) => route.auth === 'none').map((route) => route.path)
-    expect(open.sort()).toEqual(['/healthz', '/openapi-internal.json', '/openapi.json', '/readyz'])
+    expect(open.sort()).toEqual([
+      '/healthz',
+      '/openapi-internal.json',
+      '/openapi.json',
+      '/readyz',
+      '/webhooks/codehost',
+    ])
   })
 
   it('keeps workers and users apart', () => {
@@ -67,7 +73,8 @@ describe('route table', () => {
     for (const [name, route] of Object.entries(routesByName)) {
       const statuses = Object.keys(route.responses).map(Number)
       expect(statuses, name).toContain(500)
-      expect(statuses.includes(401), name).toBe(route.auth !== 'none')
+      // A delivery has a signature in the place of a credential.
+      expect(statuses.includes(401), name).toBe(route.auth !== 'none' || name === 'receiveDelivery')
       expect(statuses.includes(415), name).toBe(route.body !== undefined)
       expect(statuses, name).not.toContain(422)
       expect(

@@ -24,7 +24,7 @@ describe('repository monitor spec', () => {
       maxComments: 10,
       onlyChangedLines: true,
     })
-    expect(spec.validation).toEqual({ mode: 'changed' })
+    expect(spec.validation).toEqual({ mode: 'changed', timeout: '15m' })
   })
 
   it.each([

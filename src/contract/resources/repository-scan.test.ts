@@ -15,6 +15,7 @@ describe('repository scan spec', () => {
       validationMode: 'light',
       validationMaxFindingsPerRun: 2,
       maxFindingsPerRun: 10,
+      maxParallelReviews: 4,
       suspend: false,
     })
   })
