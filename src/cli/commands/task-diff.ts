@@ -1,10 +1,9 @@
 // task diff and apply: what a task changed in a git repository, shown, and brought into the checkout at hand.
-import { spawn } from 'node:child_process'
-import { text } from 'node:stream/consumers'
 import { readStructuredResult } from '../../contract/api/structured-result.ts'
 import { getTaskResult } from '../../contract/api/tasks.ts'
 import { SvcError } from '../../errors.ts'
 import { printAnswer } from '../answers.ts'
+import { runGit } from '../run-git.ts'
 import { typed } from '../typed.ts'
 import { type AddTaskCommand, type TaskCall, targetOf } from './task-call.ts'
 
@@ -42,19 +41,4 @@ async function applyDiff(call: TaskCall, name: string): Promise<void> {
   const why = `it does not fit this checkout (the task began at ${baseSHA?.slice(0, 12)}), and nothing was changed`
   await runGit(['-C', top.trim(), 'apply', '--whitespace=nowarn', '-'], diff, why)
   context.terminal.note(files.map((path) => `changed ${path}`).join('\n'))
-}
-
-/** Its output. InvalidRequest with the reason and git's own words when it fails. */
-async function runGit(args: string[], input: string, why: string): Promise<string> {
-  const child = spawn('git', args, { stdio: ['pipe', 'pipe', 'pipe'] })
-  const ended = new Promise<number | null>((resolve, reject) => {
-    child.once('error', () => reject(new SvcError('InvalidRequest', 'git is not installed here')))
-    child.once('close', resolve)
-  })
-  // It may end before it has read everything; its exit code says so.
-  child.stdin.on('error', () => undefined)
-  child.stdin.end(input)
-  const [code, output, errors] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
-  if (code === 0) return output
-  throw new SvcError('InvalidRequest', `${why}: ${errors.trim()}`)
 }
