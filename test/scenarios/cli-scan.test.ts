@@ -127,7 +127,8 @@ it.runIf(hasOpenssl)('goes from a repository to the pull request that repairs it
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--max-cost much: must be a number above 0')])
   const settings = ['--secret', 'forge', '--branch', 'main', '--validation', 'off', '--max-tokens', '100000']
   expect(await print('create', 'site', '--repo', repo, '--agent', 'auditor', ...settings)).toContain('scan runs site')
-  await waitFor(async () => (await print('runs', 'site')).includes('succeeded'), 'the first run')
+  await waitFor(async () => (await print('list')).includes(' Ready '), 'the first run')
+  expect(await print('runs', 'site')).toMatch(/^ID .*\nscan_\w{12} +succeeded /)
   expect(await print('list')).toMatch(/^NAME +PHASE .*REPOSITORY\nsite /)
   expect(await print('get', 'site')).toContain('maxTokens: 100000')
 
@@ -142,6 +143,10 @@ it.runIf(hasOpenssl)('goes from a repository to the pull request that repairs it
 
   await svc('dismiss', id, '--reason', 'the input is a constant')
   expect(await print('show', id)).toContain(': the input is a constant')
+  const log = JSON.parse(await print('export', 'site', '--sarif'))
+  const commit = git(bare, ['rev-parse', 'main'])
+  expect(log.runs[0].versionControlProvenance).toEqual([{ repositoryUri: repo, revisionId: commit, branch: 'main' }])
+  expect(log.runs[0].results).toMatchObject([{ properties: { findingId: id }, suppressions: [{ kind: 'external' }] }])
   const refused = await svc('patch', id)
   expect([refused.code === 0, refused.stderr]).toEqual([false, expect.stringContaining('reopen it first')])
   expect((await svc('reopen', id)).stderr).toContain(`finding ${id} open`)
