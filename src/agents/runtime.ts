@@ -15,6 +15,8 @@ export type AgentJob = {
   allowedTools?: string[]
   disallowedTools?: string[]
   allowBash: boolean
+  /** Of the tools that the rules allow, those for which a person is asked before each call. */
+  approvalRequiredTools?: string[]
   /** Whether settings, instructions and servers that lie in the work folder count; they can start programs. */
   trustsFolder: boolean
   /** Absolute path, where the program works. */
@@ -58,6 +60,18 @@ export type AgentReading = {
   reply?: string
   /** Nothing more is to come, and the program may be stopped. */
   isOver?: boolean
+  /** What a person has to decide before the program goes on. */
+  question?: AgentQuestion
+}
+
+/** A call that the rules allow, once a person has approved it. */
+export type AgentQuestion = {
+  /** What the program calls the tool. */
+  tool: string
+  /** What the program tells of the call, as JSON; whoever answers decides by this. */
+  call: Record<string, unknown>
+  /** The answer for the program; `refusal`: why the call must not be made, absent when it may. */
+  settle(refusal?: string): AgentReading
 }
 
 export type AgentEvent =

@@ -1,6 +1,6 @@
 // The rules across fields that `problems` of each kind checks, written in CEL, so that `kubectl apply` is refused like a
 // REST call. Rules of a single part are beside its schema; these need the whole spec. `self` is the spec.
-import { type UnusedField, unusedWithRuntime } from './resources/agent-problems.ts'
+import { type UnusedField, unaskedApproval, unusedWithRuntime } from './resources/agent-problems.ts'
 import { Workspace } from './resources/execution.ts'
 import type { Kind } from './resources/index.ts'
 import { fixedFields, lastingFields, type TaskSpec, terminalPhases } from './resources/task.ts'
@@ -158,8 +158,8 @@ const agentRules: ValidationRule[] = [
     message: 'execution.workspace has no effect on an agent; set it on the task',
   },
   {
-    rule: `!(${has('coordination.approvalRequiredTools')}) || size(self.coordination.approvalRequiredTools) == 0 || (${equals('coordination.enabled', 'true')})`,
-    message: 'coordination.approvalRequiredTools has no effect without coordination.enabled; set both',
+    rule: `!(${has('coordination.approvalRequiredTools')}) || size(self.coordination.approvalRequiredTools) == 0 || (${equals('coordination.enabled', 'true')}) || (${has('runtime.runtimeRef')})`,
+    message: `coordination.approvalRequiredTools ${unaskedApproval}`,
   },
   {
     rule: `!(${equals('coordination.autonomous', 'true')}) || (${equals('coordination.enabled', 'true')})`,

@@ -1,5 +1,5 @@
 // Which agent programs tasks can run here.
-import type { AgentRuntime } from '../contract/resources/agent.ts'
+import type { AgentRuntime, AgentSpec } from '../contract/resources/agent.ts'
 import type { AgentRuntimeSettings } from '../contract/resources/task.ts'
 /**
  * Whether the program of a runtime was found; if not, how to install it, or on a cluster the setting that names its image.
@@ -26,6 +26,12 @@ export function limitsOf(runtime: AgentRuntime, own: AgentRuntimeSettings | unde
     disallowedTools: own?.disallowedTools,
     allowBash: own?.allowBash ?? runtime.defaultAllowBash,
   }
+}
+
+/** Tools for which people are asked; undefined: none. Only programs that speak the Agent Client Protocol ask. */
+export function approvalsOf({ runtime, coordination }: AgentSpec): string[] | undefined {
+  const named = coordination?.approvalRequiredTools ?? []
+  return runtime?.runtimeRef === undefined || named.length === 0 ? undefined : named
 }
 
 /** A limit that a program cannot keep must not look as if it were kept. */

@@ -78,6 +78,8 @@ describe('findTaskProblem', () => {
     expect(findTaskProblem(task(agentTask), agent(added), here)).toMatch(/--agent-program qwen=COMMAND/)
     const qwen = { found: true as const, command: ['qwen', '--acp'] }
     expect(findTaskProblem(task(agentTask), agent(added), { ...here, agentPrograms: { qwen } })).toBeUndefined()
+    const asking = { ...added, coordination: { approvalRequiredTools: ['execute'] } }
+    expect(findTaskProblem(task(agentTask), agent(asking), { ...here, agentPrograms: { qwen } })).toBeUndefined()
   })
 
   it('says which setting names the image of a runtime that has none [TASK-046]', () => {

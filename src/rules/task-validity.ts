@@ -5,7 +5,7 @@ import { agentProblems } from '../contract/resources/agent-problems.ts'
 import type { Task } from '../contract/resources/task.ts'
 import { taskProblems, type WorkspaceDefaults } from '../contract/resources/task-problems.ts'
 import { summarize } from '../contract/validation.ts'
-import { type AgentPrograms, findProgramProblem, findUnkeptLimit } from './agent-programs.ts'
+import { type AgentPrograms, approvalsOf, findProgramProblem, findUnkeptLimit } from './agent-programs.ts'
 import { findForeignReference } from './isolation.ts'
 
 /** What this service supports. */
@@ -56,7 +56,10 @@ const checkApproval: Check = (task, agent) => {
     ...(agent?.spec.tools ?? []).filter((t) => t.enabled).map((t) => t.name),
     ...(task.spec.ai?.tools ?? []),
   ]
-  const wantsApproval = names.includes('request_approval') || (coordination?.approvalRequiredTools ?? []).length > 0
+  // Programs that speak the Agent Client Protocol ask by themselves.
+  const needsTools = agent !== undefined && approvalsOf(agent.spec) === undefined
+  const guarded = needsTools ? (coordination?.approvalRequiredTools ?? []) : []
+  const wantsApproval = names.includes('request_approval') || guarded.length > 0
   if (!wantsApproval || coordination?.enabled === true) return undefined
   return 'approvals need an agent with coordination.enabled; set it, or remove request_approval and approvalRequiredTools'
 }

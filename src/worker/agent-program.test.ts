@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { plainPrograms as programs } from '../../test/fixtures/agents/plain-programs.ts'
 import type { AgentEvent, AgentJob, AgentReading, AgentRuntime } from '../agents/runtime.ts'
-import { runAgentProgram } from './agent-program.ts'
+import { type AskPerson, runAgentProgram } from './agent-program.ts'
 import type { AgentEnd } from './agent-verdict.ts'
 
 let folder: string
@@ -48,7 +48,13 @@ async function run(
     onEvent,
     signal,
     mostOutput,
-  }: { onEvent?: () => void; signal?: AbortSignal; mostOutput?: { bytes: number; lines: number } } = {},
+    askPerson,
+  }: {
+    askPerson?: AskPerson
+    onEvent?: () => void
+    signal?: AbortSignal
+    mostOutput?: { bytes: number; lines: number }
+  } = {},
 ): Promise<Outcome> {
   const events: AgentEvent[] = []
   const job: AgentJob = {
@@ -75,6 +81,7 @@ async function run(
     signal: signal ?? new AbortController().signal,
     graceMs: 200,
     ...(mostOutput !== undefined && { mostOutput }),
+    ...(askPerson !== undefined && { askPerson }),
   })
   return { end, events }
 }
@@ -89,6 +96,57 @@ function isAlive(pid: number): boolean {
 }
 
 describe('an agent program', () => {
+  /** Asks twice at once, and its result is the answers; ignores SIGTERM. */
+  function asking(): AgentRuntime {
+    const runtime = scripted(`
+      process.on('SIGTERM', () => {})
+      say({ type: 'session', id: String(process.pid) })
+      for (const tool of ['first', 'second']) console.log(JSON.stringify({ tool }))
+      let answers = ''
+      process.stdin.on('data', (text) => {
+        answers += text
+        if (answers.split(';').length === 3) say({ type: 'result', text: answers })
+        if (answers.split(';').length === 3) process.exit(0)
+      })
+      setInterval(() => {}, 1000)`)
+    const settle = (refusal = 'yes') => ({ events: [], reply: `${refusal};` })
+    const readQuestion = (line: string): AgentReading => {
+      const { tool } = JSON.parse(line) as { tool?: string }
+      return tool === undefined ? read(line) : { events: [], question: { tool, call: {}, settle } }
+    }
+    const prepare = (job: AgentJob) => ({
+      ...runtime.prepare(job),
+      input: '',
+      staysOpen: true,
+      reader: { read: readQuestion },
+    })
+    return { ...runtime, prepare }
+  }
+
+  it('that asks a person gets the answers one after the other; without anybody to ask it is refused', async () => {
+    const askPerson: AskPerson = async ({ tool }) => (tool === 'first' ? {} : { refusal: 'no' })
+    expect((await run(asking(), { askPerson })).end).toMatchObject({ ok: true, result: 'yes;no;' })
+    const nobody = 'There is nobody to ask.;'
+    expect((await run(asking())).end).toMatchObject({ ok: true, result: nobody + nobody })
+  })
+
+  it('that waits for a person is ended, and asks nothing more', async () => {
+    const asked: string[] = []
+    const askPerson: AskPerson = async ({ tool }) => {
+      asked.push(tool)
+      return 'wait'
+    }
+    const { end } = await run(asking(), { askPerson })
+    expect(end).toMatchObject({ ok: false, reason: 'Parked' })
+    expect(asked).toEqual(['first'])
+    expect(isAlive(Number(end.sessionId))).toBe(false)
+  })
+
+  it('whose question cannot be put to a person has failed', async () => {
+    const { end } = await run(asking(), { askPerson: async () => Promise.reject(new Error('the service is gone')) })
+    expect(end).toMatchObject({ ok: false, reason: 'AgentFailed', message: expect.stringContaining('service is gone') })
+  })
+
   it('has a home of its own, its files, its prompt, and nothing else of the environment', async () => {
     const { end } = await run(
       scripted(`

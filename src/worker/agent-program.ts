@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { AgentEvent, AgentJob, AgentReading, AgentRuntime, AgentStart } from '../agents/runtime.ts'
+import type { AgentEvent, AgentJob, AgentQuestion, AgentReading, AgentRuntime, AgentStart } from '../agents/runtime.ts'
 import { messageOf, SvcError } from '../errors.ts'
 import type { Programs, RunningProgram } from '../ports/programs.ts'
 import { type AgentEnd, type AgentFailure, createJudge, fail } from './agent-verdict.ts'
@@ -22,12 +22,18 @@ const graceMs = 3000
 /** A program that has told its result may still write down its session. */
 const lingerMs = 5000
 
+/** What a person says to it; `wait`: nobody has answered yet. */
+export type AskPerson = (question: AgentQuestion) => Promise<PersonAnswer>
+export type PersonAnswer = { refusal?: string } | 'wait'
+
 export type AgentSurroundings = {
   /** Where programs are looked up. */
   path: string
   programs: Pick<Programs, 'start'>
   signal: AbortSignal
   emit(event: AgentEvent): void
+  /** Asks a person. Absent: what the program asks for is refused. */
+  askPerson?: AskPerson
   /** What is quoted of the program's errors is a part of them: a secret that is cut in two would not be found. */
   redact(text: string): string
   /** For tests. */
@@ -115,13 +121,15 @@ async function followProgram(program: RunningProgram, { start, job, surroundings
   program.stdin?.write(start.input)
   if (!start.staysOpen) program.stdin?.end()
 
-  const obey = ({ events, reply, isOver = false }: AgentReading) => {
+  const obey = ({ events, reply, isOver = false, question }: AgentReading) => {
     for (const event of events) judge.hear(event)
     if (reply !== undefined) program.stdin?.write(reply)
     if (isOver) program.stdin?.end()
     if (isOver) group.stopSoon(lingerMs)
     else if (judge.isDecided()) group.stop()
+    ask(question)
   }
+  const ask = createAsker(surroundings.askPerson, { isOver: judge.isDecided, obey, end })
   readOutput(program, surroundings.mostOutput ?? mostOutput, {
     onLine: (line) => judge.isDecided() || obey(start.reader.read(line)),
     onFlood: (what) => end('TooMuchOutput', `The program printed more than ${what}.`),
@@ -129,6 +137,32 @@ async function followProgram(program: RunningProgram, { start, job, surroundings
   const exit = await group.ended
   signal.removeEventListener('abort', stop)
   return judge.conclude(exit, redact(errorTail()))
+}
+
+type Asking = {
+  isOver(): boolean
+  obey(reading: AgentReading): void
+  end(failure: AgentFailure, message: string): void
+}
+
+const nobody: AskPerson = async () => ({ refusal: 'There is nobody to ask.' })
+
+/** One question after the other: the first that has no answer yet ends the run, and what comes after it is not asked. */
+function createAsker(askPerson = nobody, { isOver, obey, end }: Asking): (question?: AgentQuestion) => void {
+  let asked = Promise.resolve()
+  async function settle(question: AgentQuestion): Promise<void> {
+    if (isOver()) return
+    try {
+      const answer = await askPerson(question)
+      if (answer === 'wait') end('Parked', 'The run waits for the answer of a person.')
+      else if (!isOver()) obey(question.settle(answer.refusal))
+    } catch (error) {
+      end('AgentFailed', `What the program asks for could not be put to a person: ${messageOf(error)}`)
+    }
+  }
+  return (question) => {
+    if (question !== undefined) asked = asked.then(() => settle(question))
+  }
 }
 
 type Listener = { onLine(line: string): unknown; onFlood(what: string): void }

@@ -9,6 +9,7 @@ import type { RunFailure } from '../contract/failures.ts'
 import { dropUndefined } from '../contract/json.ts'
 import { messageOf } from '../errors.ts'
 import type { Programs } from '../ports/programs.ts'
+import { type AgentApprovals, openApprovals } from './agent-approvals.ts'
 import { createTeller } from './agent-narrator.ts'
 import { runAgentProgram } from './agent-program.ts'
 import { keepSession, laySession, type SessionPlace, startWithSession } from './agent-session.ts'
@@ -20,6 +21,7 @@ import { placeInputs } from './inputs.ts'
 import { type AttemptOutcome, failRun } from './outcome.ts'
 import { createProgress } from './progress.ts'
 import { type ReportedRun, runReported } from './reported-run.ts'
+import type { TaskLog } from './task-log.ts'
 
 /** Never throws. */
 export function runAgent(assignment: WorkAssignment, deps: WorkerDeps, signal: AbortSignal): Promise<AttemptOutcome> {
@@ -58,7 +60,14 @@ async function execute({ api, log, redact, redactAll }: ReportedRun, execution: 
   const runtime = withVariables(known, assignment)
   const { clock } = deps
   const tell = createTeller({ log, clock, redact: redactAll })
-  const job = describeJob(execution, await laySkills(assignment.skills ?? [], execution.home))
+  const approvals = await openApprovals(api, {
+    task: assignment.task,
+    places: { workFolder: deps.workspaceRoot, home: execution.home },
+    redact: redactAll,
+    note: (line) => log.write(line),
+  })
+  const skills = await laySkills(assignment.skills ?? [], execution.home)
+  const job = describeJob(execution, { skills, answers: approvals.answers })
   const { maxTurns, workFolder } = job
   const progress = createProgress({ send: api.reportProgress, redact: redactAll, clock, maxTurns, workFolder })
   const emit = (event: AgentEvent) => {
@@ -67,12 +76,13 @@ async function execute({ api, log, redact, redactAll }: ReportedRun, execution: 
   }
   const { home } = execution
   const place: SessionPlace = { runtime, model: agent.model, home, workFolder, note: (line) => log.write(line) }
-  const surroundings = { programs, signal, path: agent.path, emit, redact: redactAll }
+  const surroundings = { programs, signal, path: agent.path, emit, redact: redactAll, askPerson: approvals.ask }
   const start = (asked: AgentJob) => runAgentProgram(runtime, asked, surroundings)
   const resume = assignment.session && (await laySession(api, place))
   const resumed = resume === undefined ? undefined : { ...job, prompt: assignment.loop.prompt, resume }
   const end = await startWithSession(start, { job, resumed, note: place.note })
   const told = progress.end()
+  if (!end.ok && end.reason === 'Parked') return park(approvals, { told, log })
   const kept = uploadArtifacts(deps, { api, keep: assignment.keep, given, note: (line) => log.write(line) })
   if (!end.ok) {
     await kept.catch((error: unknown) => log.write(`[artifacts are lost: ${messageOf(error)}]`))
@@ -86,12 +96,25 @@ async function execute({ api, log, redact, redactAll }: ReportedRun, execution: 
   return { ok: true }
 }
 
-function describeJob({ assignment, agent, deps, home }: Execution, skills: LaidSkills): AgentJob {
+/** What the run waits for is stored last, and proves that it parked. */
+async function park({ park }: AgentApprovals, { told, log }: { told: Promise<void>; log: TaskLog }) {
+  await Promise.all([told, log.flush()])
+  await park()
+  return failRun('Parked', 'the run waits for a person, and begins again after the answer')
+}
+
+type Given = {
+  skills: LaidSkills
+  /** What people have answered to earlier attempts. */
+  answers: string
+}
+
+function describeJob({ assignment, agent, deps, home }: Execution, { skills, answers }: Given): AgentJob {
   const { runtime: _runtime, command: _command, path: _path, token, ...limits } = agent
   const systemPrompt = [assignment.loop.systemPrompt, skills.listed].filter((text) => text !== '').join('\n\n')
   return dropUndefined({
     ...limits,
-    prompt: describePrompt(assignment),
+    prompt: [describePrompt(assignment), answers].filter((text) => text !== '').join('\n\n'),
     systemPrompt: systemPrompt === '' ? undefined : systemPrompt,
     trustsFolder: false,
     workFolder: deps.workspaceRoot,
@@ -129,6 +152,7 @@ const reasons: Record<AgentFailure, RunFailure> = {
   TooMuchOutput: 'AgentFailed',
   Killed: 'AgentKilled',
   Stopped: 'Stopped',
+  Parked: 'Parked',
 }
 
 function describeEnd({ turns }: AgentEnd): string {

@@ -16,6 +16,8 @@ export type AgentFailure =
   | 'Killed'
   /** From outside, by the signal. */
   | 'Stopped'
+  /** It asks a person, who has not answered yet. */
+  | 'Parked'
 
 export type AgentEnd = {
   /** Absent: it told none. */

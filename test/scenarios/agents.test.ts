@@ -16,8 +16,10 @@ import { LLMock } from '@copilotkit/aimock'
 import { rolldown } from 'rolldown'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findControlGroups } from '../../src/adapters/embedded/confinement/control-groups.ts'
+import type { ApprovalItem } from '../../src/contract/api/approvals.ts'
 import type { StructuredResult } from '../../src/contract/api/structured-result.ts'
 import type { Task } from '../../src/contract/resources/task.ts'
+import { isParked } from '../../src/rules/parking.ts'
 import { git, makeRepository } from '../fixtures/git/repository.ts'
 import { type GitServer, startGitServer } from '../fixtures/git/server.ts'
 import { waitFor } from '../fixtures/time.ts'
@@ -88,6 +90,14 @@ beforeAll(async () => {
   await post('agents', {
     name: 'brought',
     spec: { runtime: { runtimeRef: { name: 'own' } }, model: { name: 'main/test-model' } },
+  })
+  await post('agents', {
+    name: 'asking',
+    spec: {
+      runtime: { runtimeRef: { name: 'own' } },
+      model: { name: 'main/test-model' },
+      coordination: { approvalRequiredTools: ['edit'] },
+    },
   })
   await post('agents', {
     name: 'rogue',
@@ -269,6 +279,45 @@ describe.skipIf(isMissing && process.env.SVC_TEST_REPORT === undefined)(title, (
     await createTask(service, 'own', agentTask('use your own', { agentRef: { name: 'brought' } }))
     await waitForPhase(service, 'own', 'Succeeded')
     expect(await resultOf('own')).toMatchObject({ summary: 'My own wrote it.', files: ['own.txt'] })
+  })
+
+  const writeOwn = (content: string) => ({
+    name: 'write_file',
+    arguments: JSON.stringify({ path: '/workspace/own.txt', content }),
+  })
+  const waitForQuestion = (taskName: string) =>
+    waitFor(async () => {
+      const path = `/api/v1/approvals?taskName=${taskName}&status=pending`
+      const { items } = (await service.call<{ items: ApprovalItem[] }>('GET', path)).body
+      return items.length > 0 && isParked((await getTask(service, taskName)) as Task) ? items[0] : undefined
+    }, 'a question, and its task to be parked')
+
+  it('asks a person where its agent says so: without a process until the answer, which counts for this call alone', async () => {
+    script(/ask before you write/, [writeOwn('one\n'), writeOwn('two\n')], 'I have asked.')
+    await createTask(service, 'asks', agentTask('ask before you write', { agentRef: { name: 'asking' } }))
+    const first = await waitForQuestion('asks')
+    expect(first).toMatchObject({
+      agentName: 'asking',
+      tool: 'write_file',
+      arguments: { title: 'write_file', kind: 'edit', rawInput: { path: '/workspace/own.txt', content: 'one\n' } },
+    })
+    expect(findProcesses(join(root, 'bin', 'acp-agent'))).toEqual([])
+    const approved = await runSvc(['approvals', 'approve', first.id], service.env)
+    expect(approved.code).toBe(0)
+    const second = await waitForQuestion('asks')
+    expect(second.arguments).toMatchObject({ rawInput: { content: 'two\n' } })
+    const declined = await runSvc(['approvals', 'decline', second.id, '--reason', 'one is enough'], service.env)
+    expect(declined.code).toBe(0)
+    const task = await waitForPhase(service, 'asks', 'Succeeded', 'Failed')
+    expect(task.status).toMatchObject({ phase: 'Succeeded', attempts: 3, parkings: 2 })
+    const result = await resultOf('asks')
+    expect(result).toMatchObject({ summary: 'I have asked.', files: ['own.txt'] })
+    expect(result.diff).toContain('+one')
+    expect(result.diff).not.toContain('+two')
+    const [step] = (await listSteps('asks')).filter((line) => line.startsWith('ToolRefused'))
+    expect(step).toContain('declined it (one is enough)')
+    // A model that begins again is told what was answered.
+    expect(JSON.stringify(vendor.getRequests().at(-1))).toContain('one is enough')
   })
 
   const rogueTask = (prompt: string, more: object = {}) => ({

@@ -1,8 +1,10 @@
 // The client's side of one run by the Agent Client Protocol: says hello, opens a session, prompts once.
+import { dropUndefined } from '../../contract/json.ts'
 import { parseLine } from '../json-line.ts'
 import {
   type AgentEvent,
   type AgentJob,
+  type AgentQuestion,
   type AgentReader,
   type AgentReading,
   longestAnswer,
@@ -10,7 +12,7 @@ import {
   tooLong,
 } from '../runtime.ts'
 import { createTurns } from '../turns.ts'
-import { chooseOption, findObstacle } from './permission.ts'
+import { chooseOption, findObstacle, needsApproval } from './permission.ts'
 import {
   Initialized,
   Message,
@@ -28,6 +30,8 @@ const methodMissing = -32601
 /** Calls that are remembered: one that comes again is told as a new one. */
 const mostCalls = 1000
 
+/** What running calls are made with may be long; it is kept of so many at once, and only where people are asked. */
+const mostInputs = 16
 /** Files and commands are the agent's own affair. */
 const capabilities = { fs: { readTextFile: false, writeTextFile: false }, terminal: false }
 
@@ -59,9 +63,18 @@ function composePrompt({ prompt, systemPrompt }: AgentJob): object[] {
   return [systemPrompt, prompt].filter((text) => text !== undefined).map((text) => ({ type: 'text', text }))
 }
 
+type Newest<V> = { id: string; value: V; most: number }
+
+function keepNewest<V>(map: Map<string, V>, { id, value, most }: Newest<V>): void {
+  map.set(id, value)
+  const [oldest] = map.keys()
+  if (map.size > most && oldest !== undefined) map.delete(oldest)
+}
+
 export function createAcpReader(job: AgentJob): AgentReader {
   const turns = createTurns()
   const told = new Map<string, ToolCall>()
+  const inputs = new Map<string, unknown>()
   let isPrompted = false
   let pieces = ''
 
@@ -80,10 +93,10 @@ export function createAcpReader(job: AgentJob): AgentReader {
     return text === '' ? [] : [{ type: 'text', text }]
   }
 
-  function remember({ rawInput: _, ...call }: ToolCall): void {
-    told.set(call.toolCallId, call)
-    const [oldest] = told.keys()
-    if (told.size > mostCalls && oldest !== undefined) told.delete(oldest)
+  function remember({ rawInput, ...call }: ToolCall): void {
+    keepNewest(told, { id: call.toolCallId, value: call, most: mostCalls })
+    const isAsked = rawInput !== undefined && job.approvalRequiredTools !== undefined
+    if (isAsked) keepNewest(inputs, { id: call.toolCallId, value: rawInput, most: mostInputs })
   }
 
   function startTool({ toolCallId: id, title, kind, rawInput: input, locations }: ToolCall): AgentEvent[] {
@@ -100,6 +113,7 @@ export function createAcpReader(job: AgentJob): AgentReader {
     const started = isNew ? startTool(call as ToolCall) : []
     const isEnd = (status === 'completed' || status === 'failed') && turns.isRunning(id)
     if (isEnd) turns.endTool(id)
+    if (isEnd) inputs.delete(id)
     return [...started, ...(isEnd ? [{ type: 'tool_ended' as const, id, isError: status === 'failed' }] : [])]
   }
 
@@ -133,11 +147,23 @@ export function createAcpReader(job: AgentJob): AgentReader {
       return { events: [], reply: writeMessage({ id, error: { code: methodMissing, message: `no ${method} here` } }) }
     const events = followTool(request.toolCall)
     const call = told.get(request.toolCall.toolCallId) ?? request.toolCall
-    const obstacle = findObstacle(job, call)
-    const outcome = chooseOption(request, obstacle === undefined)
     const tool = call.title ?? call.kind ?? 'tool'
-    const refused: AgentEvent[] = obstacle === undefined ? [] : [{ type: 'refused', tool, message: obstacle }]
-    return { events: [...endText(), ...events, ...refused], reply: writeMessage({ id, result: { outcome } }) }
+    const settle = (refusal?: string): AgentReading => {
+      const outcome = chooseOption(request, refusal === undefined)
+      const refused: AgentEvent[] = refusal === undefined ? [] : [{ type: 'refused', tool, message: refusal }]
+      return { events: refused, reply: writeMessage({ id, result: { outcome } }) }
+    }
+    const before = [...endText(), ...events]
+    const obstacle = findObstacle(job, call)
+    if (obstacle === undefined && needsApproval(job, call))
+      return { events: before, question: { tool, call: describeCall(call), settle } }
+    const settled = settle(obstacle)
+    return { ...settled, events: [...before, ...settled.events] }
+  }
+
+  function describeCall({ toolCallId, title, kind, locations }: ToolCall): AgentQuestion['call'] {
+    const paths = locations?.map(({ path }) => path)
+    return dropUndefined({ title, kind, paths, rawInput: inputs.get(toolCallId) })
   }
 
   function readResult(id: number, result: unknown): AgentReading {

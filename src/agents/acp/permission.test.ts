@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AgentJob } from '../runtime.ts'
-import { chooseOption, findObstacle } from './permission.ts'
+import { createAcpReader } from './client.ts'
+import { chooseOption, findObstacle, needsApproval } from './permission.ts'
 
 const job: AgentJob = {
   prompt: 'hello',
@@ -33,6 +34,59 @@ describe('what an agent asks a person for', () => {
     const obstacle = findObstacle({ ...job, ...rules }, call)
     if (words === undefined) expect(obstacle).toBeUndefined()
     else expect(obstacle).toContain(words)
+  })
+
+  it.each([
+    [undefined, edit, false],
+    [[], edit, false],
+    [['execute'], edit, false],
+    [['edit'], edit, true],
+    [['write_file'], edit, true],
+    [['other'], { ...edit, kind: null }, true],
+  ])('is put to a person where the agent names %j, for %j', (approvalRequiredTools, call, expected) => {
+    const asking = { ...job, ...(approvalRequiredTools && { approvalRequiredTools }) }
+    expect(needsApproval(asking, call)).toBe(expected)
+  })
+
+  const options = [
+    { kind: 'allow_once', optionId: 'yes' },
+    { kind: 'reject_once', optionId: 'no' },
+  ]
+  /** What is told of a call, and then the request, as two lines. */
+  function readRequest(rules: Partial<AgentJob>, call: object) {
+    const reader = createAcpReader({ ...job, ...rules })
+    const update = { sessionUpdate: 'tool_call', toolCallId: '1', status: 'pending', ...call }
+    const say = (message: object) => reader.read(JSON.stringify({ jsonrpc: '2.0', ...message }))
+    say({ id: 0, result: {} })
+    say({ id: 1, result: { sessionId: 's' } })
+    say({ method: 'session/update', params: { sessionId: 's', update } })
+    const params = { sessionId: 's', toolCall: { toolCallId: '1' }, options }
+    return say({ id: 7, method: 'session/request_permission', params })
+  }
+  const told = { title: 'write_file', kind: 'edit', rawInput: { path: 'a', content: 'b' } }
+
+  it('is put to a person as it was told, and answered with the option of this call', () => {
+    const { question, reply } = readRequest({ approvalRequiredTools: ['edit'] }, told)
+    expect(reply).toBeUndefined()
+    expect(question).toMatchObject({ tool: 'write_file', call: told })
+    expect(JSON.parse(question?.settle().reply ?? '')).toMatchObject({
+      id: 7,
+      result: { outcome: { optionId: 'yes' } },
+    })
+    const declined = question?.settle('not today')
+    expect(JSON.parse(declined?.reply ?? '')).toMatchObject({ id: 7, result: { outcome: { optionId: 'no' } } })
+    expect(declined?.events).toEqual([{ type: 'refused', tool: 'write_file', message: 'not today' }])
+  })
+
+  it.each([
+    [{ disallowedTools: ['edit'] }, told],
+    [{ allowedTools: ['read'] }, told],
+    [{}, { ...told, kind: 'execute' }],
+    [{}, { ...told, locations: [{ path: '/etc/passwd' }] }],
+  ])('is refused without a question by the rules %j for %j', (rules, call) => {
+    const { question, reply } = readRequest({ approvalRequiredTools: ['edit', 'execute'], ...rules }, call)
+    expect(question).toBeUndefined()
+    expect(JSON.parse(reply ?? '')).toMatchObject({ result: { outcome: { optionId: 'no' } } })
   })
 
   it('is allowed for this call alone, where that is offered', () => {

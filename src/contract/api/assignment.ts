@@ -120,6 +120,11 @@ export const AssignedAgent = z.object({
   allowedTools: field(z.array(z.string()).optional(), 'Tools that it may use. Absent: all of its own.', ['Read']),
   disallowedTools: field(z.array(z.string()).optional(), 'Tools that it must not use.', ['WebSearch']),
   allowBash: field(z.boolean(), 'Whether it may run shell commands.'),
+  approvalRequiredTools: field(
+    z.array(z.string()).optional(),
+    'Tools for which a person is asked before each call, by their kind or title.',
+    ['execute'],
+  ),
   reasoningEffort: field(z.enum(reasoningEfforts).optional(), 'How much the model reasons.'),
 })
 export type AssignedAgent = z.infer<typeof AssignedAgent>

@@ -86,6 +86,12 @@ describe('fields of an agent', () => {
     [['model.name'], { runtime: { type: 'opencode' } }],
     [['coordination.autonomous'], { coordination: { autonomous: true } }],
     [[], { coordination: { enabled: true, autonomous: true } }],
+    [['coordination.approvalRequiredTools'], { coordination: { approvalRequiredTools: ['edit'] } }],
+    [
+      ['coordination.approvalRequiredTools'],
+      { runtime: { type: 'llma-cli' }, coordination: { approvalRequiredTools: ['edit'] } },
+    ],
+    [[], { runtime: { runtimeRef: { name: 'own' } }, coordination: { approvalRequiredTools: ['edit'] } }],
     [['execution.workspace'], { execution: { workspace: {} } }],
     [[], { providerRef: { name: 'p' }, model: { provider: 'openai', name: 'm' } }],
     [[], {}],

@@ -87,13 +87,17 @@ function runtimeProblems(runtime: AgentRuntime, spec: AgentSpec): Problem[] {
   return [...problems, ...unused.map(({ path, advice }) => ({ path, message: advice }))]
 }
 
+/** Other programs ask nobody. */
+export const unaskedApproval =
+  'has no effect without coordination.enabled, or a program that is named by runtime.runtimeRef; set one of them'
+
 /** Problems across fields; paths are relative to the spec. */
 export function agentProblems(spec: AgentSpec): Problem[] {
   const problems = spec.runtime === undefined ? [] : runtimeProblems(spec.runtime, spec)
   const { enabled = false, approvalRequiredTools = [] } = spec.coordination ?? {}
-  if (approvalRequiredTools.length > 0 && !enabled) {
+  if (approvalRequiredTools.length > 0 && !enabled && spec.runtime?.runtimeRef === undefined) {
     const path = 'coordination.approvalRequiredTools'
-    problems.push({ path, message: 'has no effect without coordination.enabled; set both' })
+    problems.push({ path, message: unaskedApproval })
   }
   if (spec.coordination?.autonomous === true && !spec.coordination.enabled) {
     problems.push({ path: 'coordination.autonomous', message: 'has no effect without coordination.enabled; set both' })

@@ -67,9 +67,11 @@ export const Coordination = z.strictObject({
     'The agent works in iterations until its plan says that the goal is complete.',
   ),
   maxIterations: field(z.int().min(0).default(0), 'Iterations of an autonomous agent at most; 0 means no limit.', 10),
-  approvalRequiredTools: field(z.array(z.string()).optional(), 'Tools that need approval before each call.', [
-    'delete_agent',
-  ]),
+  approvalRequiredTools: field(
+    z.array(z.string()).optional(),
+    'Tools that need approval before each call; of a program that is named by `runtime.runtimeRef`, kinds or titles of its tools.',
+    ['delete_agent'],
+  ),
 })
 export type Coordination = z.infer<typeof Coordination>
 

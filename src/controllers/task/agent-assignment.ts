@@ -3,7 +3,7 @@ import type { AssignedAgent } from '../../contract/api/assignment.ts'
 import { tryParseDuration } from '../../contract/duration.ts'
 import { dropUndefined } from '../../contract/json.ts'
 import { SvcError } from '../../errors.ts'
-import { limitsOf, nameOfProgram } from '../../rules/agent-programs.ts'
+import { approvalsOf, limitsOf, nameOfProgram } from '../../rules/agent-programs.ts'
 import type { NewAttempt } from './references.ts'
 import type { TaskControllerDeps } from './settings.ts'
 
@@ -29,6 +29,7 @@ export async function assignAgent(deps: TaskControllerDeps, attempt: NewAttempt)
     token: await mintToken(deps, attempt, choice),
     ...limitsOf(runtime, task.spec.agentRuntime),
     reasoningEffort: runtime.defaultReasoningEffort,
+    approvalRequiredTools: references.agent && approvalsOf(references.agent.spec),
   })
 }
 

@@ -27,7 +27,8 @@ function describe(name: string, args: string): string {
   return `${name} ${args.length > longestArguments ? `${args.slice(0, longestArguments)}…` : args}`
 }
 
-function explainRefusal({ status, by = 'a person', reason }: ApprovalAnswerSeen): string {
+/** Why a call that was not approved is not made. */
+export function explainRefusal({ status, by = 'a person', reason }: ApprovalAnswerSeen): string {
   const why = status === 'expired' ? 'nobody answered in time' : `${by} declined it`
   return `this call was not run: ${why}${reason === undefined ? '' : ` (${reason})`}`
 }
