@@ -6,7 +6,7 @@ import type { RepositoryMonitorSpec } from '../contract/resources/repository-mon
 import type { Problem } from '../errors.ts'
 import type { ResourceReader } from '../ports/resources.ts'
 import type { Secrets } from '../ports/secrets.ts'
-import { gitCredentialKeys, readGitCredentials } from '../rules/git-workspace.ts'
+import { codeHostKeys, readCodeHostEntries } from '../rules/code-host-login.ts'
 import { hasVendorKey } from '../rules/monitors/reviewer-keys.ts'
 
 export type FitnessDeps = {
@@ -68,8 +68,8 @@ async function findLoginProblem({ secrets }: FitnessDeps, { namespace, spec }: P
   if (values === undefined) {
     return refuse(`names the secret "${name}", which does not exist in namespace "${namespace}"; create it`)
   }
-  if (readGitCredentials(values) !== undefined) return []
-  return refuse(`names the secret "${name}", which has a value under none of ${gitCredentialKeys.join(', ')}; add one`)
+  if (readCodeHostEntries(values) !== undefined) return []
+  return refuse(`names the secret "${name}", which has a value under none of ${codeHostKeys}; add one`)
 }
 
 /** Every reason why the monitor cannot work as it is; paths are relative to the spec. */

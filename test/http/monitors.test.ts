@@ -14,6 +14,8 @@ beforeAll(async () => {
     'git-token': { token: 'made-up' },
     'git-password': { token: '', password: 'made-up' },
     'git-codehost': { CODEHOST_TOKEN: 'made-up' },
+    'git-app': { CODEHOST_APP_ID: '7', CODEHOST_APP_PRIVATE_KEY: 'made-up' },
+    'git-half-app': { CODEHOST_APP_ID: '7' },
     'git-empty': { token: '', other: 'made-up' },
   }
   for (const [name, stringData] of Object.entries(secrets)) {
@@ -153,6 +155,7 @@ describe('a monitor', () => {
     ['green checks', { review: { requireGreenCI: true } }, 'spec.review.requireGreenCI'],
     ['a missing secret', { gitSecretRef: { name: 'gone' } }, 'spec.gitSecretRef.name'],
     ['a secret without a token', { gitSecretRef: { name: 'git-empty' } }, 'spec.gitSecretRef.name'],
+    ['an App without its key', { gitSecretRef: { name: 'git-half-app' } }, 'spec.gitSecretRef.name'],
     ['a missing reviewer', reviewer('gone'), 'spec.agents.reviewer.name'],
     ['a reviewer without a runtime', reviewer('no-runtime'), 'spec.agents.reviewer.name'],
     ['a reviewer of another runtime', reviewer('other-runtime'), 'spec.agents.reviewer.name'],
@@ -170,7 +173,7 @@ describe('a monitor', () => {
   )
 
   it('accepts each key of a login, and of a vendor [MON-011] [MON-073]', async () => {
-    for (const name of ['git-token', 'git-password', 'git-codehost']) {
+    for (const name of ['git-token', 'git-password', 'git-codehost', 'git-app']) {
       expect((await create(`with-${name}`, { gitSecretRef: { name } })).statusCode).toBe(201)
     }
     expect((await create('with-foundry', reviewer('foundry-reviewer'))).statusCode).toBe(201)

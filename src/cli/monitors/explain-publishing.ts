@@ -11,7 +11,7 @@ const later = 'it is posted once that has changed, while the commit is the head'
 const skips: Record<PublishSkip, Teller> = {
   publish_disabled: (name) => ({
     what: 'It was not posted, because the monitor posts nothing',
-    todo: typed(`monitor update ${name} --publish inline`),
+    todo: `${typed(`monitor update ${name} --publish inline`)}; reviews from then on are posted`,
   }),
   verdict_not_configured: (name) => ({
     what: 'It was not posted, because reviews with this verdict are not to be',
