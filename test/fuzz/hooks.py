@@ -69,6 +69,7 @@ def before_call(context, case, kwargs):
     query = case.query or {}
     # A cursor is a text, but only one that this very list has given.
     query.pop("continue", None)
+    query.pop("cursor", None)
     if "namespace" in query or "namespaces" in query:
         query.pop("allNamespaces", None)
     if "query" in query:

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createEgress } from '../../src/egress/egress.ts'
 import type { Egress } from '../../src/ports/egress.ts'
 import type { RepositoryFolders } from '../../src/ports/repository-folders.ts'
+import { makeSecret } from '../fixtures/codehost/deliveries.ts'
 import { type StrictVendor, startStrictVendor } from '../fixtures/proxy/strict-vendor.ts'
 import { ownerToken, type Service, startService } from '../http/service.ts'
 
@@ -62,7 +63,7 @@ const repositoryFolders: RepositoryFolders = {
 async function run(program: string): Promise<number> {
   const vendor = await startStrictVendor(() => ({ text: 'hello' }))
   const egress = leadTo(vendor)
-  const service = await startService({ logLevel: 'error', egress })
+  const service = await startService({ logLevel: 'error', egress, usecases: { webhook: { secret: makeSecret() } } })
   Object.assign(service.ports, { repositoryFolders })
   await addProvider(service)
   const child = spawn(program, readOptions(await service.listen()), { stdio: 'inherit' })
