@@ -411,13 +411,6 @@ const awaited = (): Case[] => [
   },
   {
     as: 'bob',
-    what: 'a tool to come',
-    kind: 'Agent',
-    spec: { tools: [{ name: 'list_issues' }] },
-    refused: 'waits for the code host',
-  },
-  {
-    as: 'bob',
     what: 'a tool that is there',
     kind: 'Agent',
     spec: { tools: [{ name: 'web_search' }], coordination: {} },
