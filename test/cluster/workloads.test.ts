@@ -201,21 +201,25 @@ describeOnCluster('an attempt on a cluster', () => {
     const key = await start('sleep 300')
     await waitForPhase(key, 'Running')
     type Policy = {
+      metadata: { name: string }
       spec: {
         podSelector: { matchLabels: Record<string, string> }
         egress?: { to: { ipBlock: { except?: string[] } }[] }[]
       }
     }
     const policies = await list<Policy>(networkPolicies)
-    const policyFor = (component: string) =>
-      policies.find(({ spec }) => spec.podSelector.matchLabels['svc.ai/component'] === component)
-    const policy = policyFor('command')
+    const named = (end: string) => policies.find(({ metadata }) => metadata.name.endsWith(`-${end}`))
+    const policy = named('workers')
     expect((await podOf(key)).metadata.labels).toMatchObject(policy?.spec.podSelector.matchLabels ?? { none: '' })
     expect(policy?.spec.egress?.[0]?.to[0]?.ipBlock.except).toContain('169.254.0.0/16')
     expect(policy?.spec).not.toHaveProperty('ingress')
     // Commands that check a pull request reach nothing.
-    expect(policyFor('sealed')?.spec).toMatchObject({ policyTypes: expect.arrayContaining(['Egress']) })
-    expect(policyFor('sealed')?.spec.egress ?? []).toEqual([])
+    const sealed = named('sealed')
+    expect(sealed?.spec).toMatchObject({
+      podSelector: { matchLabels: { 'svc.ai/component': 'sealed' } },
+      policyTypes: ['Ingress', 'Egress'],
+    })
+    expect(sealed?.spec.egress ?? []).toEqual([])
     await bench.workloads.remove(key)
   })
 
