@@ -1,5 +1,5 @@
-// From the answer of a reviewer to findings: what is false is dropped (validation), what is none (filter), what is too much
-// (cap), each with its reason; the others get the fingerprint by which they are known again.
+// From the answer of a reviewer to findings: what is false is dropped (validation), what is no weakness (filter), and what
+// is too much (cap), each with its reason; the others get the fingerprint by which they are known again.
 import { createHash } from 'node:crypto'
 import type { FindingDraft } from '../../contract/api/security/findings.ts'
 import type { DropLayer } from '../../contract/api/security/runs.ts'
