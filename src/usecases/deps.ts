@@ -38,8 +38,6 @@ export type UsecaseSettings = {
   applyMemoriesOf?: readonly string[]
   /** Limits of chat; absent ones have their defaults. */
   chat?: Partial<ChatSettings>
-  /** `--codehost-hosts`, lower-case. Absent: github.com. */
-  codeHosts?: readonly string[]
   /** Absent: reviews cannot be marked, and so are not posted. */
   reviewMarkers?: ReviewMarkerSettings
   /** Key for hashing stored idempotency keys (HTTP-035); at least 16 bytes. */

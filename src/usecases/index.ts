@@ -15,7 +15,6 @@ import { type BudgetUsecases, createBudgetUsecases } from './budgets/budgets.ts'
 import { createTaskBudgets } from './budgets/task-budgets.ts'
 import { type ChatUsecases, createChatUsecases } from './chat/chat.ts'
 import { auditForChat } from './chat-audit.ts'
-import { codeHostsOf } from './code-hosts.ts'
 import { createWorkerCodeHost, type WorkerCodeHost } from './codehost/code-host-tools.ts'
 import { type ConfigMapUsecases, createConfigMapUsecases } from './configmaps.ts'
 import { type ChildrenUsecases, createChildrenUsecases } from './coordination/children.ts'
@@ -131,7 +130,7 @@ type DeliveryNeeds = { resources: ResourceUsecases; monitorRuns: MonitorRunUseca
 /** The webhook works with the login that is set for label triggers. */
 function composeDeliveries(deps: UsecaseDeps, { resources, monitorRuns }: DeliveryNeeds): DeliveryParts {
   const { ports } = deps
-  const settings = { ...defaultWebhookSettings, ...deps.settings.webhook, hosts: codeHostsOf(deps) }
+  const settings = { ...defaultWebhookSettings, ...deps.settings.webhook, hosts: deps.ports.codeHosts.hosts }
   const { namespace, gitSecret: name } = settings
   const secret = name === undefined ? undefined : { namespace, name }
   return {

@@ -1,7 +1,6 @@
 // Monitors: what they name must exist and be able to do the work, and owner and repository come from the address.
 import { findUnfitness, repositoryOf } from '../../catalog/monitor-fitness.ts'
 import { refuse } from '../../contract/validation.ts'
-import { codeHostsOf } from '../code-hosts.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import type { AdmissionRequest, Admitted } from './request.ts'
 
@@ -10,7 +9,7 @@ export async function admitMonitor(
   request: AdmissionRequest<'RepositoryMonitor'>,
   deps: UsecaseDeps,
 ): Promise<Admitted> {
-  const hosts = codeHostsOf(deps)
+  const hosts = deps.ports.codeHosts.hosts
   const { resources, secrets } = deps.ports
   const isolateNamespaces = deps.settings.isolateNamespaces ?? false
   const problems = await findUnfitness({ resources, secrets, hosts, isolateNamespaces }, request)

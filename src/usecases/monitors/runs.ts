@@ -13,7 +13,6 @@ import {
   runRequestedAnnotation,
 } from '../../rules/monitors/events.ts'
 import { requireAccess } from '../access.ts'
-import { codeHostsOf } from '../code-hosts.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import { notFound } from '../resources.ts'
 import { repeatOnConflict } from '../write-conflict.ts'
@@ -108,7 +107,7 @@ export function createMonitorRuns(deps: UsecaseDeps): MonitorRunUsecases {
 
   async function findMonitors(event: PullRequestEvent): Promise<MonitorKey[]> {
     const { items } = await resources.list('RepositoryMonitor', {})
-    return items.filter((monitor) => isForMonitor(monitor, event, codeHostsOf(deps))).map(keyOfMonitor)
+    return items.filter((monitor) => isForMonitor(monitor, event, deps.ports.codeHosts.hosts)).map(keyOfMonitor)
   }
 
   return {
