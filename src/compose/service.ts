@@ -61,6 +61,7 @@ import { readProxySettings } from './proxy-settings.ts'
 import { checkoutLimitsOf, defaultLimitsOf, readChatSettings, reviewMarkersOf } from './settings.ts'
 import { openTraces } from './traces.ts'
 import { readWebhookSettings } from './webhook-settings.ts'
+import { readWorkspaceSettings } from './workspace-settings.ts'
 
 export type RunningService = {
   url: string
@@ -202,6 +203,7 @@ function composeHttp(
     idempotencyKey: mode.idempotencyKey,
     applyMemoriesOf: config.applyMemoriesOf,
     ownerSecret: mode.ownerSecret,
+    workspaces: readWorkspaceSettings(config, mode.ownNamespace),
   }
   const usecaseParts = { ports, settings, builtinTools, ledger }
   const usecases = createUsecases(usecaseParts)
@@ -268,6 +270,7 @@ function composeControllers(
         egress,
         isolateNamespaces: config.enforceNamespaceIsolation,
         contextMode: config.contextTokenAuthzMode,
+        workspaces: readWorkspaceSettings(config, mode.ownNamespace),
         maxIterations: config.maxIterations,
         maxToolCalls: config.maxToolCallsPerTurn,
         toolTimeoutMs: parseDuration(config.toolTimeout),

@@ -13,6 +13,7 @@ import { storageSettings } from './settings/storage.ts'
 import { tasksSettings } from './settings/tasks.ts'
 import { toolsSettings } from './settings/tools.ts'
 import { webhookSettings } from './settings/webhook.ts'
+import { actorSettings, agentSandboxSettings, workspacesSettings } from './settings/workspaces.ts'
 
 export type { Setting } from './fields.ts'
 
@@ -32,6 +33,9 @@ const groups = {
   'OpenID Connect': oidcSettings,
   'Context tokens': contextTokenSettings,
   Kubernetes: kubernetesSettings,
+  'Execution workspaces': workspacesSettings,
+  'agent-sandbox': agentSandboxSettings,
+  Actors: actorSettings,
 } as const
 
 export const settings = {
@@ -49,6 +53,9 @@ export const settings = {
   ...oidcSettings,
   ...contextTokenSettings,
   ...kubernetesSettings,
+  ...workspacesSettings,
+  ...agentSandboxSettings,
+  ...actorSettings,
 } as const satisfies Record<string, Setting>
 
 export type SettingName = keyof typeof settings

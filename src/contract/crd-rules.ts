@@ -65,6 +65,25 @@ function workspaceRules(path: string): ValidationRule[] {
   ]
 }
 
+const inWorkspace = 'execution.workspace'
+const isPooled = hasText(`${inWorkspace}.poolRef.name`)
+const ofSandboxes = equals(`${inWorkspace}.provider`, "'agent-sandbox'")
+
+/** A policy of admission checks what depends on the settings of the service, and fields without a schema. */
+const executionWorkspaceRules: ValidationRule[] = [
+  {
+    rule: `!(${isPooled}) || !has(self.${inWorkspace}.cleanupPolicy) || self.${inWorkspace}.cleanupPolicy == 'delete'`,
+    message: `${inWorkspace}.cleanupPolicy must be delete for a pooled workspace`,
+  },
+  ...[
+    ['boot', equals(`${inWorkspace}.boot`, 'true')] as const,
+    ['poolRef', isPooled] as const,
+  ].map(([field, isSet]) => ({
+    rule: `!(${ofSandboxes} && ${isSet})`,
+    message: `${inWorkspace}.${field} is only for workspace provider actor`,
+  })),
+]
+
 const taskRules: ValidationRule[] = [
   {
     rule: `self.type != 'agent' || (${hasText('prompt')})`,
@@ -128,6 +147,7 @@ const taskRules: ValidationRule[] = [
     rule: `!(${equals('execution.workspace.reusePolicy', "'session'")}) || has(self.sessionRef)`,
     message: 'sessionRef.name is required for execution.workspace.reusePolicy session',
   },
+  ...executionWorkspaceRules,
 ]
 
 function writeUnused({ path, of, value, isList, advice }: UnusedField): ValidationRule {

@@ -1,6 +1,7 @@
 // What the use cases need.
 import type { ReviewMarkerSettings } from '../catalog/marker-keys.ts'
 import type { BuiltinTool } from '../contract/api/tools.ts'
+import type { WorkspaceDefaults } from '../contract/resources/task-problems.ts'
 import type { Ports } from '../ports/index.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import type { ContextMode } from '../rules/context-token.ts'
@@ -36,6 +37,8 @@ export type UsecaseSettings = {
   webhook?: Partial<Omit<WebhookSettings, 'hosts'>>
   /** `--apply-memories-of`: `namespace/agent` of those whose proposals of memories no person decides about. Absent: none. */
   applyMemoriesOf?: readonly string[]
+  /** Execution workspaces of agent tasks; absent: there are none. */
+  workspaces?: WorkspaceDefaults
   /** Limits of chat; absent ones have their defaults. */
   chat?: Partial<ChatSettings>
   /** Absent: reviews cannot be marked, and so are not posted. */

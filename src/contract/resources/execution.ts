@@ -132,6 +132,8 @@ export const Workspace = z.strictObject({
 export type Workspace = z.infer<typeof Workspace>
 
 export const workspaceProviders = ['agent-sandbox', 'actor'] as const
+/** Who provides execution workspaces. */
+export type WorkspaceProvider = (typeof workspaceProviders)[number]
 
 const OptionalName = z
   .string()
@@ -157,16 +159,22 @@ export const ExecutionWorkspace = z.strictObject({
   templateRef: field(TemplateRef.optional(), 'Template of the workspace.'),
   reusePolicy: field(
     z.enum(['none', 'session']).default('none'),
-    'Whether later tasks of the same session use the workspace again.',
+    'Whether later tasks of the same session use the workspace again; `session` needs `sessionRef`. Tasks of other people, or with other Secrets, never get it.',
   ),
   cleanupPolicy: field(
     z.enum(['delete', 'retain']).optional(),
     'Whether the workspace is deleted or kept at the end. Without it: the default of the service.',
   ),
-  boot: field(z.boolean().default(false), 'Start the workspace right away.'),
-  poolRef: field(TemplateRef.optional(), 'Pool of warm workspaces.'),
-  snapshot: field(FreeForm.optional(), 'Reserved; must be empty.', {}),
-  hibernation: field(FreeForm.optional(), 'Reserved; must be empty.', {}),
+  boot: field(
+    z.boolean().default(false),
+    'Of actors only: start it from scratch when it is resumed for the first time.',
+  ),
+  poolRef: field(
+    TemplateRef.optional(),
+    'Of actors only: pool that the workspace comes from. Its `cleanupPolicy` is then `delete`.',
+  ),
+  snapshot: field(FreeForm.optional(), 'Of actors only: reserved; must be empty.', {}),
+  hibernation: field(FreeForm.optional(), 'Of actors only: reserved; `processMode: resident` is refused.', {}),
 })
 export type ExecutionWorkspace = z.infer<typeof ExecutionWorkspace>
 

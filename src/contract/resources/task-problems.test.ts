@@ -137,7 +137,8 @@ describe('rules across the fields of a task [TASK-034]', () => {
   })
 
   describe('with the defaults of the service', () => {
-    const defaults: WorkspaceDefaults = { enabledProviders: ['agent-sandbox'], defaultProvider: 'agent-sandbox' }
+    const usual = { cleanupPolicy: 'retain' } as const
+    const defaults: WorkspaceDefaults = { providers: { 'agent-sandbox': usual }, defaultProvider: 'agent-sandbox' }
     const templateRef = { name: 't' }
 
     it('refuses a provider that is not enabled', () => {
@@ -150,12 +151,14 @@ describe('rules across the fields of a task [TASK-034]', () => {
 
     it('wants a template unless there is a default one', () => {
       expect(pathsOf(inWorkspace({ enabled: true }), defaults)).toEqual(['execution.workspace.templateRef.name'])
-      expect(pathsOf(inWorkspace({ enabled: true }), { ...defaults, defaultTemplate: 't' })).toEqual([])
+      const providers = { 'agent-sandbox': { ...usual, template: 't' } }
+      expect(pathsOf(inWorkspace({ enabled: true }), { ...defaults, providers })).toEqual([])
     })
 
     it('counts the default cleanup policy for pools', () => {
       const pooled = inWorkspace({ provider: 'actor', poolRef: { name: 'p' } })
-      expect(pathsOf(pooled, { ...defaults, defaultCleanupPolicy: 'delete' })).toEqual([])
+      expect(pathsOf(pooled, { ...defaults, providers: { actor: usual } })).toHaveLength(1)
+      expect(pathsOf(pooled, { ...defaults, providers: { actor: { cleanupPolicy: 'delete' } } })).toEqual([])
     })
   })
 

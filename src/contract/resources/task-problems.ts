@@ -1,20 +1,27 @@
 // Problems of a task that show without running it (TASK-034): rules across the fields of its spec.
 import type { Problem } from '../../errors.ts'
 import { outputSchemaProblems } from '../output-schema.ts'
-import type { ExecutionWorkspace, Workspace } from './execution.ts'
+import type { ExecutionWorkspace, Workspace, WorkspaceProvider } from './execution.ts'
 import { promptOf, type TaskSpec } from './task.ts'
 import { variableProblems } from './variable-source.ts'
 
-/** The controller's settings; absent: only rules that do not depend on settings are checked. */
+/** What one provider of execution workspaces gives to tasks that do not say it. */
+export type ProviderDefaults = {
+  template?: string
+  /** Namespace of templates whose namespace a task does not name; absent: that of the task. */
+  templateNamespace?: string
+  cleanupPolicy: 'delete' | 'retain'
+}
+
+/** The service's settings; absent: only rules that do not depend on settings are checked. */
 export type WorkspaceDefaults = {
-  enabledProviders: readonly string[]
-  defaultProvider: 'agent-sandbox' | 'actor'
-  defaultTemplate?: string
-  defaultCleanupPolicy?: 'delete' | 'retain'
+  defaultProvider: WorkspaceProvider
+  /** Those that are enabled. */
+  providers: Partial<Record<WorkspaceProvider, ProviderDefaults>>
 }
 
 /** The defaults of a service that has none: every enabled workspace is refused. */
-export const noWorkspaces: WorkspaceDefaults = { enabledProviders: [], defaultProvider: 'agent-sandbox' }
+export const noWorkspaces: WorkspaceDefaults = { providers: {}, defaultProvider: 'agent-sandbox' }
 
 type Rule = [broken: boolean, path: string, message: string]
 
@@ -128,63 +135,62 @@ function scheduleRules(spec: TaskSpec): Rule[] {
   return [[spec.timeZone !== undefined && spec.schedule === undefined, 'timeZone', 'has no meaning without a schedule']]
 }
 
-function reuseRules(workspace: ExecutionWorkspace, spec: TaskSpec, defaults?: WorkspaceDefaults): Rule[] {
+const workspacePath = 'execution.workspace'
+
+function reuseRules(workspace: ExecutionWorkspace, spec: TaskSpec, usual?: ProviderDefaults): Rule[] {
   const isPooled = !isBlank(workspace.poolRef?.name)
-  const cleanup = workspace.cleanupPolicy ?? defaults?.defaultCleanupPolicy
+  const cleanup = workspace.cleanupPolicy ?? usual?.cleanupPolicy
   const hasSnapshot = Object.keys(workspace.snapshot ?? {}).length > 0
   return [
     [
       workspace.reusePolicy === 'session' && spec.sessionRef === undefined,
       'sessionRef.name',
-      'is required for execution.workspace.reusePolicy session',
+      `is required for ${workspacePath}.reusePolicy session`,
     ],
-    [isPooled && cleanup !== 'delete', 'execution.workspace.cleanupPolicy', 'must be delete for a pooled workspace'],
-    [hasSnapshot, 'execution.workspace.snapshot', 'is reserved and must be empty'],
+    [isPooled && cleanup !== 'delete', `${workspacePath}.cleanupPolicy`, 'must be delete for a pooled workspace'],
+    [hasSnapshot, `${workspacePath}.snapshot`, 'is reserved and must be empty'],
     [
       workspace.hibernation?.processMode === 'resident',
-      'execution.workspace.hibernation.processMode',
+      `${workspacePath}.hibernation.processMode`,
       'must not be resident',
     ],
   ]
 }
 
-function providerRules(workspace: ExecutionWorkspace, defaults?: WorkspaceDefaults): Rule[] {
-  const provider = workspace.provider ?? defaults?.defaultProvider
+function providerRules(workspace: ExecutionWorkspace, provider: WorkspaceProvider | undefined): Rule[] {
   const isSandbox = provider === 'agent-sandbox'
   const message = 'is only for workspace provider actor'
   const hasHibernation = Object.keys(workspace.hibernation ?? {}).length > 0
   return [
-    [isSandbox && workspace.boot, 'execution.workspace.boot', message],
-    [isSandbox && !isBlank(workspace.poolRef?.name), 'execution.workspace.poolRef', message],
-    [isSandbox && hasHibernation, 'execution.workspace.hibernation', message],
+    [isSandbox && workspace.boot, `${workspacePath}.boot`, message],
+    [isSandbox && !isBlank(workspace.poolRef?.name), `${workspacePath}.poolRef`, message],
+    [isSandbox && hasHibernation, `${workspacePath}.hibernation`, message],
   ]
 }
 
-function availabilityRules(workspace: ExecutionWorkspace, defaults?: WorkspaceDefaults): Rule[] {
-  if (defaults === undefined || !workspace.enabled) return []
-  const provider = workspace.provider ?? defaults.defaultProvider
+function availabilityRules(
+  workspace: ExecutionWorkspace,
+  provider: WorkspaceProvider,
+  usual: ProviderDefaults | undefined,
+): Rule[] {
+  const name = isBlank(workspace.templateRef?.name) ? usual?.template : workspace.templateRef?.name
   return [
-    [
-      !defaults.enabledProviders.includes(provider),
-      'execution.workspace.provider',
-      `${provider} is not enabled on this service`,
-    ],
-    [
-      isBlank(workspace.templateRef?.name) && isBlank(defaults.defaultTemplate),
-      'execution.workspace.templateRef.name',
-      'is required; this service has no default template',
-    ],
+    [usual === undefined, `${workspacePath}.provider`, `${provider} is not enabled on this service`],
+    [isBlank(name), `${workspacePath}.templateRef.name`, 'is required; this service has no default template'],
   ]
 }
 
 function executionRules(spec: TaskSpec, defaults?: WorkspaceDefaults): Rule[] {
   const workspace = spec.execution?.workspace
   if (workspace === undefined) return []
+  const provider = workspace.provider ?? defaults?.defaultProvider
+  const usual = provider && defaults?.providers[provider]
+  const isAsked = defaults !== undefined && provider !== undefined && workspace.enabled
   return [
-    [spec.type !== 'agent', 'execution.workspace', `is only for tasks of type agent, not ${spec.type}`],
-    ...reuseRules(workspace, spec, defaults),
-    ...providerRules(workspace, defaults),
-    ...availabilityRules(workspace, defaults),
+    [spec.type !== 'agent', workspacePath, `is only for tasks of type agent, not ${spec.type}`],
+    ...reuseRules(workspace, spec, usual),
+    ...providerRules(workspace, provider),
+    ...(isAsked ? availabilityRules(workspace, provider, usual) : []),
   ]
 }
 

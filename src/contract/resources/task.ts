@@ -321,7 +321,7 @@ export const workspaceReasons = [
 
 /** State of an execution workspace. */
 export const ExecutionWorkspaceStatus = z.object({
-  provider: field(z.string().optional(), 'Provider of the workspace.', 'substrate'),
+  provider: field(z.string().optional(), 'Provider of the workspace.', 'agent-sandbox'),
   templateRef: field(
     z
       .object({

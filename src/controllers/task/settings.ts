@@ -2,7 +2,7 @@
 import type { AssignedEgress, AssignedSearch } from '../../contract/api/assignment.ts'
 import { artifactLimits } from '../../contract/api/internal.ts'
 import type { Task } from '../../contract/resources/task.ts'
-import { noWorkspaces, type WorkspaceDefaults } from '../../contract/resources/task-problems.ts'
+import { noWorkspaces } from '../../contract/resources/task-problems.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { CodeHosts } from '../../ports/code-host.ts'
@@ -18,6 +18,7 @@ import type { WorkloadLimits, Workloads } from '../../ports/workloads.ts'
 import type { AgentPrograms } from '../../rules/agent-programs.ts'
 import type { Spender } from '../../rules/budget.ts'
 import type { ContextMode } from '../../rules/context-token.ts'
+import type { WorkspaceSettings } from '../../rules/execution-workspace.ts'
 import type { TaskBound } from '../../rules/task-budget.ts'
 import type { PropagationSettings } from '../../rules/token-propagation.ts'
 import type { Log } from '../engine/controller.ts'
@@ -49,7 +50,7 @@ export type TaskSettings = {
   agentPath: string
   /** Tokens in and out that the agent program of one attempt may use. */
   agentTokens: number
-  workspaces: WorkspaceDefaults
+  workspaces: WorkspaceSettings
   /** True when references into other namespaces are refused. */
   isolateNamespaces: boolean
   /** How strictly the constraints of context tokens apply to the tasks created with them. */
@@ -75,7 +76,7 @@ export const defaultTaskSettings: Omit<TaskSettings, 'workerApiUrl'> = {
   agentPrograms: {},
   agentPath: '/usr/local/bin:/usr/bin:/bin',
   agentTokens: 50_000_000,
-  workspaces: noWorkspaces,
+  workspaces: { ...noWorkspaces, providers: {} },
   isolateNamespaces: false,
   contextMode: 'off',
   concurrency: 32,

@@ -34,8 +34,12 @@ const rules: { [K in Kind]: Rule<K> } = {
 }
 
 /** Features that this service does not have, whoever asks; paths are relative to the spec. */
-function findImpossible<K extends Kind>(kind: K, spec: SpecOf<K>, { hasCluster }: UsecaseSettings): Problem[] {
-  const settings = kind === 'Task' ? taskProblems(spec as SpecOf<'Task'>, noWorkspaces) : []
+function findImpossible<K extends Kind>(
+  kind: K,
+  spec: SpecOf<K>,
+  { hasCluster, workspaces = noWorkspaces }: UsecaseSettings,
+): Problem[] {
+  const settings = kind === 'Task' ? taskProblems(spec as SpecOf<'Task'>, workspaces) : []
   const isPlaced = !hasCluster && (kind === 'Task' || kind === 'Agent')
   const placement = isPlaced ? findPlacement(spec as SpecOf<'Task' | 'Agent'>) : []
   return [...findAwaited(kind, spec), ...settings, ...placement]

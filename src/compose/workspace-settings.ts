@@ -1,0 +1,44 @@
+// What tasks get that ask for an execution workspace and leave the rest to the service.
+import type { Config } from '../config/load.ts'
+import { parseDuration } from '../contract/duration.ts'
+import { dropUndefined } from '../contract/json.ts'
+import type { ProviderSettings, WorkspaceSettings } from '../rules/execution-workspace.ts'
+
+/** The template that embedded mode provides itself. */
+export const localTemplate = 'default'
+
+function seconds(duration: string): number {
+  return Math.max(1, Math.ceil(parseDuration(duration) / 1000))
+}
+
+function readSandboxes(config: Config, ownNamespace: string | undefined): ProviderSettings | undefined {
+  const isLocal = config.mode === 'embedded'
+  if (!(config.agentSandboxEnabled ?? isLocal)) return undefined
+  const isOurs = !isLocal && config.agentSandboxNamespaceStrategy === 'controller'
+  return dropUndefined({
+    template: config.agentSandboxDefaultTemplate ?? (isLocal ? localTemplate : undefined),
+    cleanupPolicy: config.agentSandboxCleanupPolicy,
+    claimTimeoutSeconds: seconds(config.agentSandboxClaimTimeout),
+    commandTimeoutSeconds: seconds(config.agentSandboxCommandTimeout),
+    claimNamespace: isOurs ? ownNamespace : undefined,
+  })
+}
+
+function readActors(config: Config): ProviderSettings | undefined {
+  if (!config.actorEnabled) return undefined
+  return dropUndefined({
+    template: config.actorDefaultTemplate,
+    templateNamespace: config.actorDefaultTemplateNamespace,
+    cleanupPolicy: config.actorCleanupPolicy,
+    claimTimeoutSeconds: seconds(config.actorClaimTimeout),
+    commandTimeoutSeconds: seconds(config.actorCommandTimeout),
+  })
+}
+
+/** `ownNamespace`: where the service itself runs, if on a cluster. */
+export function readWorkspaceSettings(config: Config, ownNamespace: string | undefined): WorkspaceSettings {
+  return {
+    defaultProvider: config.executionWorkspaceDefaultProvider,
+    providers: dropUndefined({ 'agent-sandbox': readSandboxes(config, ownNamespace), actor: readActors(config) }),
+  }
+}
