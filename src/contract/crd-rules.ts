@@ -75,13 +75,12 @@ const executionWorkspaceRules: ValidationRule[] = [
     rule: `!(${isPooled}) || !has(self.${inWorkspace}.cleanupPolicy) || self.${inWorkspace}.cleanupPolicy == 'delete'`,
     message: `${inWorkspace}.cleanupPolicy must be delete for a pooled workspace`,
   },
-  ...[
-    ['boot', equals(`${inWorkspace}.boot`, 'true')] as const,
-    ['poolRef', isPooled] as const,
-  ].map(([field, isSet]) => ({
-    rule: `!(${ofSandboxes} && ${isSet})`,
-    message: `${inWorkspace}.${field} is only for workspace provider actor`,
-  })),
+  ...[['boot', equals(`${inWorkspace}.boot`, 'true')] as const, ['poolRef', isPooled] as const].map(
+    ([field, isSet]) => ({
+      rule: `!(${ofSandboxes} && ${isSet})`,
+      message: `${inWorkspace}.${field} is only for workspace provider actor`,
+    }),
+  ),
 ]
 
 const taskRules: ValidationRule[] = [

@@ -31,7 +31,7 @@ export type WorkspaceFailure =
   /** The provider, or what runs in the workspace, answers what nobody understands. */
   | 'ProtocolError'
 
-/** A sentence for the task's status goes with the reason. */
+/** A sentence for the status of the task goes with the reason. @public */
 export class WorkspaceError extends Error {
   readonly reason: WorkspaceFailure
 

@@ -1,4 +1,5 @@
 // Everything the composition root binds, in one type: both modes return the same Ports.
+import type { WorkspaceProvider } from '../contract/resources/execution.ts'
 import type { Approvals } from './approvals.ts'
 import type { Artifacts } from './artifacts.ts'
 import type { Audit } from './audit.ts'
@@ -10,6 +11,7 @@ import type { ConfigMaps } from './configmaps.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { Egress } from './egress.ts'
 import type { Events } from './events.ts'
+import type { ExecutionWorkspaces } from './execution-workspaces.ts'
 import type { Findings } from './findings.ts'
 import type { IdempotencyKeys } from './idempotency.ts'
 import type { AgentTokens, Authenticator, Authorizer, TokenExchange, Tokens, WorkerTokens } from './identity.ts'
@@ -97,6 +99,8 @@ export type Ports = {
   /** Absent: parked tasks cannot wait for anything outside. */
   probes?: Probes
   codeHosts: CodeHosts
+  /** Where agent tasks run that ask for a workspace; those that are enabled. */
+  executionWorkspaces?: Partial<Record<WorkspaceProvider, ExecutionWorkspaces>>
   /** Absent: memories are searched by words alone. */
   queryVectors?: QueryVectors
   clock: Clock
