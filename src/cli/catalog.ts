@@ -134,7 +134,7 @@ export const catalog: CatalogEntry[] = [
     kind: 'RepositoryMonitor',
     words: ['monitor', 'monitors', 'repositorymonitor', 'repositorymonitors', 'rmon'],
     description: 'repositories whose pull requests an agent reviews',
-    hint: () => `\`${typed('monitor create --help')}\` tells how to create one`,
+    hint: () => `\`${typed('monitor create NAME --repo URL --reviewer AGENT')}\` creates one`,
     parameter: 'name',
     create: createMonitor,
     get: getMonitor,

@@ -104,6 +104,14 @@ export async function openMonitorBench(server: CodeHostServer, full: string) {
     })
   }
 
+  /** Ends a task of checks, of which each printed its text and ended with its code. */
+  async function endChecks(task: Task, ended: readonly [text: string, code: number][]): Promise<void> {
+    const fence = task.spec.command?.[3]
+    const lines = ended.flatMap(([said, code], at) => [...said.split('\n'), '', `${fence} ${at} ${code}`])
+    await records.logs.append({ taskUid: task.metadata.uid, attempt: 1 }, [`${fence} begin`, ...lines])
+    await endTask(task, ended.every(([, code]) => code === 0) ? 'Succeeded' : 'Failed')
+  }
+
   return {
     server,
     resources,
@@ -116,6 +124,7 @@ export async function openMonitorBench(server: CodeHostServer, full: string) {
     step,
     listTasks,
     endTask,
+    endChecks,
     /** What happens when a monitor is deleted, and each hour. */
     sweep: () => controller.reconcile('/', new AbortController().signal),
     /** Moves the clock. */

@@ -416,14 +416,35 @@ describe('validation commands', () => {
     expect(task.spec).toMatchObject({ type: 'container', workspace: { ref: head }, timeout: '15m' })
     expect(task.spec).not.toHaveProperty('secretRef')
     expect(task.metadata.annotations?.['svc.ai/network']).toBe('none')
-    await bench.endTask(task, 'Failed', 'Error: expected 1\n')
+    await bench.endChecks(task, [
+      ['Error: expected 1', 1],
+      ['clean', 0],
+    ])
     await bench.step()
     const [review] = await bench.listTasks('monrev')
-    expect(review && (await bench.readInput(review, '.git/svc/pr-review.md'))).toContain('Result: failed')
+    const told = review && (await bench.readInput(review, '.git/svc/pr-review.md'))
+    for (const part of ['Result: failed', '$ npm test\nError: expected 1\n[exit code: 1]', 'clean\n[exit code: 0]'])
+      expect(told).toContain(part)
     await bench.answer(number, verdictOf(number, head, { verdict: 'passed' }))
     expect(await bench.item(number)).toMatchObject({ lastVerdict: 'needs_changes' })
     const [published1] = await bench.reviewsAt(number)
     expect(published1?.body).toContain('Checks at this commit: failed')
+  })
+
+  it('that could not be started say nothing about the commit', async () => {
+    await bench.addMonitor({ review: published, validation })
+    const { number, head } = await bench.server.openPull(full, { files })
+    await bench.run()
+    const [task] = await bench.listTasks('monval')
+    if (task !== undefined) await bench.endTask(task, 'Failed')
+    await bench.step()
+    await bench.answer(number, verdictOf(number, head, { verdict: 'passed' }))
+    expect(await bench.item(number)).toMatchObject({ lastVerdict: 'passed' })
+    const [review] = await bench.records.listReviews(await bench.keyOf(), { limit: 1 })
+    expect(review?.validation).toMatchObject({ status: 'not_run', reason: 'it failed' })
+    const [posted] = await bench.reviewsAt(number)
+    expect(posted?.body).toContain('The checks could not be run at this commit')
+    expect(posted?.body).not.toContain('it failed')
   })
 
   it('are left out when only documentation changed, or validation is off', async () => {

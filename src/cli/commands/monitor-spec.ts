@@ -79,6 +79,11 @@ export const monitorCommands: SpecCommands = {
       isRepeated: true,
       read: readEach((text) => text),
     },
+    {
+      flags: '--check-timeout <duration>',
+      description: 'time limit of all checks together (default: 15m)',
+      path: 'validation.timeout',
+    },
     switchAt('--suspend', 'suspend', 'whether it starts no runs by itself'),
   ],
   hint: (name) => `look now: ${typed(`monitor run ${name}`)}`,

@@ -77,7 +77,7 @@ export async function explainPullRequest(
   const monitors = await findMonitors(client, { pullRequest, name }, query)
   if (monitors.length === 0) {
     const of = pullRequest.repository === undefined ? '' : ` of ${pullRequest.repository}`
-    const hint = `\`${typed('monitor create --help')}\` tells how to create one`
+    const hint = `\`${typed('monitor create NAME --repo URL --reviewer AGENT')}\` creates one`
     throw new SvcError('NotFound', `there is no monitor${of}${describeScope(options)}; ${hint}`)
   }
   const stories: Story[] = []

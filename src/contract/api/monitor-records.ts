@@ -149,8 +149,8 @@ export const validationStatuses = ['not_run', 'passed', 'failed'] as const
 export const MonitorValidationResult = z
   .object({
     status: field(z.enum(validationStatuses), 'Whether they ran, and whether all of them ended with exit code 0.'),
-    reason: field(z.string().optional(), 'Why they did not run.', 'only documentation changed'),
-    commands: field(z.array(ValidationOutcome), 'Each command that ran.'),
+    reason: field(z.string().optional(), 'Why they did not run, or did not pass.', 'only documentation changed'),
+    commands: field(z.array(ValidationOutcome), 'Each command that was to run.'),
   })
   .meta({ id: 'MonitorValidationResult' })
 export type MonitorValidationResult = z.infer<typeof MonitorValidationResult>

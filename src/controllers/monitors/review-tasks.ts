@@ -1,21 +1,19 @@
 // Brings the review of one pull request a step further: the validation commands, then the reviewer.
 import { Readable } from 'node:stream'
-import { readResultText } from '../../catalog/result-text.ts'
-import type { MonitorValidationResult } from '../../contract/api/monitor-records.ts'
+import type { MonitorValidationResult as Validation } from '../../contract/api/monitor-records.ts'
 import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
 import { isSvcError } from '../../errors.ts'
 import type { PullRequestDetails } from '../../ports/code-host.ts'
 import type { ItemState, ReviewProgress } from '../../ports/monitor-records.ts'
 import type { ResourceDraft } from '../../ports/resources.ts'
+import { createCheckLog, fenceOf, findValidationReason } from '../../rules/monitors/checks.ts'
 import { type ReviewInput, writeReviewFiles, writeReviewPrompt } from '../../rules/monitors/prompt.ts'
 import {
-  findValidationReason,
   makeReviewTask,
   makeValidationTask,
   nameReviewTask,
   nameValidationTask,
   type Reviewed,
-  readOutcomes,
 } from '../../rules/monitors/tasks.ts'
 import { type Change, readChange } from './change.ts'
 import { type MonitorWork, saveItem, tellItem } from './settings.ts'
@@ -68,28 +66,20 @@ async function ensureTask({ deps }: MonitorWork, draft: ResourceDraft<'Task'>): 
 /** `overtaken`: the head has moved; nothing of this review counts. */
 export type Step = 'waiting' | 'overtaken' | { ended: Task }
 
-async function readValidation(work: MonitorWork, item: UnderWay, task: Task): Promise<MonitorValidationResult> {
-  const uid = task.metadata.uid
-  const output = (await readResultText(work.deps.records.results, { taskUid: uid }, 1024 * 1024)) ?? ''
-  const pullRequest = { number: item.number, headSHA: item.headSHA } as Reviewed
-  const asking = { monitor: work.monitor, repository: work.repository, pullRequest, runID: item.progress.runID }
-  // Of a task with a repository the result is JSON, of which the summary is the output.
-  const commands = readOutcomes(asking, readOutput(output))
-  const status = task.status?.phase === 'Succeeded' ? 'passed' : 'failed'
-  const message = status === 'failed' ? task.status?.message : undefined
-  return { status, commands, ...(message && { reason: message }) }
-}
-
-function readOutput(result: string): string {
-  try {
-    const parsed = JSON.parse(result) as { summary?: unknown }
-    return typeof parsed.summary === 'string' ? `\n${parsed.summary}\n` : result
-  } catch {
-    return `\n${result}\n`
+/** From the log, which a task that failed or took too long has as well. */
+async function readValidation(work: MonitorWork, item: UnderWay, { metadata, status }: Task): Promise<Validation> {
+  const { commands = [] } = work.monitor.spec.validation
+  const log = createCheckLog(commands, fenceOf(nameOf(work, item)))
+  for await (const { attempt, text } of work.deps.records.logs.read(metadata.uid, {})) {
+    if (attempt === (status?.attempts ?? attempt)) log.read(text)
   }
+  const { begun, outcomes } = log.end()
+  if (status?.phase === 'Succeeded') return { status: 'passed', commands: outcomes }
+  const reason = status?.message ?? 'the task says no more'
+  return { status: begun ? 'failed' : 'not_run', reason, commands: outcomes }
 }
 
-async function goOn(work: MonitorWork, item: UnderWay, validation: MonitorValidationResult): Promise<UnderWay> {
+async function goOn(work: MonitorWork, item: UnderWay, validation: Validation): Promise<UnderWay> {
   const progress: ReviewProgress = { ...item.progress, stage: 'reviewing', validation }
   return (await saveItem(work, { ...item, progress })) as UnderWay
 }

@@ -18,7 +18,7 @@ export type MonitorSettings = {
 
 export type MonitorDeps = {
   resources: Resources
-  records: Pick<Records, 'monitors' | 'results' | 'inputs'>
+  records: Pick<Records, 'monitors' | 'results' | 'inputs' | 'logs'>
   secrets: Secrets
   codeHosts: CodeHosts
   clock: Clock

@@ -48,7 +48,8 @@ function writeChecks({ status, reason, commands }: MonitorValidationResult): str
   const lines = commands.map(({ command, exitCode, output }) => {
     return `$ ${command}\n${output}\n[exit code: ${exitCode ?? 'it did not end'}]`
   })
-  return `The service ran these checks at the head, in a sandbox. Result: ${status}.\n\n${lines.join('\n\n')}`
+  const result = reason === undefined ? status : `${status} (${reason})`
+  return `The service ran these checks at the head, in a sandbox. Result: ${result}.\n\n${lines.join('\n\n')}`
 }
 
 function writeKnown(known: readonly Remembered[]): string {

@@ -37,7 +37,8 @@ function writeFinding(finding: MonitorFinding): string {
 }
 
 function writeValidation({ status, commands }: MonitorReviewRecord['validation']): string[] {
-  if (status === 'not_run') return []
+  if (commands.length === 0) return []
+  if (status === 'not_run') return ['**The checks could not be run at this commit**']
   const lines = commands.map(({ command, exitCode }) => {
     const end = exitCode === undefined ? 'did not end' : exitCode === 0 ? 'passed' : `failed with exit code ${exitCode}`
     return `- \`${command.replaceAll('`', "'").replace(/\s+/g, ' ')}\` ${end}`

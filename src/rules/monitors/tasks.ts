@@ -1,11 +1,11 @@
 // The tasks of a review: the validation commands, and the reviewer, at exactly one commit.
 import { createHash } from 'node:crypto'
-import type { ValidationOutcome } from '../../contract/api/monitor-records.ts'
 import { type Repository, repositoryUrlOf } from '../../contract/repository-url.ts'
 import { apiVersion } from '../../contract/resources/metadata.ts'
 import type { RepositoryMonitor } from '../../contract/resources/repository-monitor.ts'
 import type { TaskSpec } from '../../contract/resources/task.ts'
 import { networkAnnotation } from '../task-network.ts'
+import { fenceOf, writeCheckCommand } from './checks.ts'
 
 export const monitorLabel = 'svc.ai/repository-monitor'
 
@@ -24,7 +24,7 @@ export type Reviewed = {
   fork?: { repository: Repository | undefined }
 }
 
-type Asking = { monitor: RepositoryMonitor; repository: Repository; pullRequest: Reviewed; runID: string }
+export type Asking = { monitor: RepositoryMonitor; repository: Repository; pullRequest: Reviewed; runID: string }
 
 const longestName = 63
 const hashLength = 10
@@ -101,20 +101,6 @@ export function makeReviewTask(asking: Asking, { prompt, isTargeted }: { prompt:
   return { metadata: makeMetadata(nameReviewTask(asking), asking), spec }
 }
 
-/** A word that the commands cannot know beforehand. */
-function fenceOf(asking: Asking): string {
-  return createHash('sha256')
-    .update(`${asking.monitor.metadata.uid} ${asking.runID} ${asking.pullRequest.headSHA}`)
-    .digest('hex')
-    .slice(0, 16)
-}
-
-/** Runs every command, whatever came of the ones before; the task fails when one of them did. */
-function makeScript(commands: readonly string[], fence: string): string[] {
-  const script = `failed=0; at=0; for command; do sh -c "$command" 2>&1; code=$?; printf '\\n%s %s %s\\n' "$0" "$at" "$code"; [ "$code" = 0 ] || failed=1; at=$((at + 1)); done; exit "$failed"`
-  return ['sh', '-c', script, fence, ...commands]
-}
-
 /** The task of the validation commands: neither network nor secrets, whoever wrote the commit. */
 export function makeValidationTask(asking: Asking, isTargeted: boolean) {
   const { commands = [], timeout } = asking.monitor.spec.validation
@@ -122,42 +108,11 @@ export function makeValidationTask(asking: Asking, isTargeted: boolean) {
   const spec: TaskSpec = {
     ...common,
     type: 'container',
-    command: makeScript(commands, fenceOf(asking)),
+    command: writeCheckCommand(commands, fenceOf(asking)),
     suspend: false,
     priority: isTargeted ? priorities.targeted : priorities.inventory,
     timeout,
     workspace: makeWorkspace(asking),
   }
   return { metadata: { ...metadata, annotations: { ...annotations, [networkAnnotation]: 'none' } }, spec }
-}
-
-const longestOutput = 4000
-
-/** What each command showed. Its output may hold anything, so that only the end of the task says whether all passed. */
-export function readOutcomes(asking: Asking, output: string): ValidationOutcome[] {
-  const { commands = [] } = asking.monitor.spec.validation
-  const fence = fenceOf(asking)
-  let rest = output
-  return commands.map((command, at) => {
-    const mark = new RegExp(`\\n${fence} ${at} (\\d+)\\n`).exec(rest)
-    const text = mark === null ? rest : rest.slice(0, mark.index)
-    rest = mark === null ? '' : rest.slice(mark.index + mark[0].length)
-    return { command, output: text.trim().slice(-longestOutput), ...(mark && { exitCode: Number(mark[1]) }) }
-  })
-}
-
-const documentation =
-  /(^|\/)(docs?|documentation)\/|\.(md|mdx|txt|rst|adoc|png|jpe?g|gif|svg)$|(^|\/)(LICENSE|CHANGELOG|NOTICE)[^/]*$/i
-
-/** Why the validation commands do not run; undefined: they do. */
-export function findValidationReason(
-  { validation }: RepositoryMonitor['spec'],
-  paths: readonly string[],
-): string | undefined {
-  if ((validation.commands ?? []).length === 0) return 'the monitor has no validation commands'
-  if (validation.mode === 'off') return 'validation is off'
-  if (validation.mode === 'changed' && paths.length > 0 && paths.every((path) => documentation.test(path))) {
-    return 'only documentation changed'
-  }
-  return undefined
 }
