@@ -1,7 +1,7 @@
 // A workspace as a separate file system in one file: the kernel limits its bytes and files exactly.
 import { open, rmdir, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runTool } from './mounts.ts'
+import { systemTools } from '../system/tool-shell.ts'
 import type { WorkspaceSize } from './size.ts'
 
 const inodeBytes = 256
@@ -25,7 +25,7 @@ async function makeImage(file: string, { bytes, files }: WorkspaceSize): Promise
   } finally {
     await handle.close()
   }
-  await runTool('mkfs.ext4', ['-q', '-F', '-N', String(files + ownInodes), ...features, file])
+  await systemTools.run('mkfs.ext4', ['-q', '-F', '-N', String(files + ownInodes), ...features, file])
 }
 
 /**
@@ -35,7 +35,7 @@ async function makeImage(file: string, { bytes, files }: WorkspaceSize): Promise
 export async function mountImage(file: string, folder: string, size: WorkspaceSize): Promise<void> {
   await makeImage(file, size)
   const options = 'loop,discard,nosuid,nodev,noatime'
-  await runTool('mount', ['--make-shared', '-t', 'ext4', '-o', options, file, folder])
+  await systemTools.run('mount', ['--make-shared', '-t', 'ext4', '-o', options, file, folder])
   await rmdir(join(folder, 'lost+found')).catch(() => undefined)
 }
 

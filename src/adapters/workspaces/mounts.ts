@@ -1,24 +1,10 @@
 // Mounts of this process: made and removed by the system's tools, listed, and judged by who else sees them.
-import { execFile } from 'node:child_process'
 import { readFileSync, readlinkSync } from 'node:fs'
-import { promisify } from 'node:util'
-
-const run = promisify(execFile)
-const environment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' }
-
-export async function runTool(name: string, args: string[]): Promise<void> {
-  try {
-    await run(name, args, { env: environment, timeout: 30_000 })
-  } catch (error) {
-    const { code, stderr = '' } = error as { code?: string; stderr?: string }
-    const words = code === 'ENOENT' ? 'it is not installed' : stderr.trim().split('\n')[0]
-    throw new Error(`${name}: ${words}`)
-  }
-}
+import { systemTools } from '../system/tool-shell.ts'
 
 /** Current users keep the file system until they end; nobody else sees it from now on. */
 export async function unmount(folder: string): Promise<void> {
-  await runTool('umount', [folder]).catch(() => runTool('umount', ['--lazy', folder]))
+  await systemTools.run('umount', [folder]).catch(() => systemTools.run('umount', ['--lazy', folder]))
 }
 
 type Mount = { point: string; isShared: boolean }

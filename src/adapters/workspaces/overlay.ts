@@ -3,7 +3,8 @@ import { mkdir, readFile, rm, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../errors.ts'
 import type { SharedFiles } from '../../ports/checkouts.ts'
-import { countMountsAt, runTool, unmount } from './mounts.ts'
+import { systemTools } from '../system/tool-shell.ts'
+import { countMountsAt, unmount } from './mounts.ts'
 
 /** They would end the path, or begin another option (mount(8), overlayfs of the kernel's documentation). */
 const unsafeInOptions = /[:,\\"\s]/
@@ -25,7 +26,7 @@ export async function mountOverlay(files: string, folder: string): Promise<void>
   await mkdir(work, { mode: 0o700 })
   const places = [`lowerdir=${files}`, `upperdir=${changes}`, `workdir=${work}`]
   try {
-    await runTool('mount', ['-t', 'overlay', 'overlay', '-o', [...usualOptions, ...places].join(), folder])
+    await systemTools.run('mount', ['-t', 'overlay', 'overlay', '-o', [...usualOptions, ...places].join(), folder])
   } catch (error) {
     for (const path of [changes, work]) await rm(path, { recursive: true, force: true })
     throw error

@@ -80,19 +80,30 @@ export function createDeliveryWork(carrying: CarryingOut): DeliveryWork {
     }
   }
 
+  async function workInTurn(id: string): Promise<Delivery | undefined> {
+    // Repositories take turns, so that none has to wait for a flood of another.
+    const holder = (await deliveries.get(id))?.repository ?? ''
+    await places.acquire(holder, never)
+    try {
+      const worker = ports.ids.next()
+      const claimed = await deliveries.claim(id, { worker, leaseMs: settings.leaseMs })
+      if (claimed !== undefined) await workOff(claimed, worker)
+    } finally {
+      places.release(holder)
+    }
+    return deliveries.get(id)
+  }
+
+  /** What waits for its turn is due, too, and is found again and again. */
+  const underWay = new Map<string, Promise<Delivery | undefined>>()
+
   return {
-    async work(id) {
-      // Repositories take turns, so that none has to wait for a flood of another.
-      const holder = (await deliveries.get(id))?.repository ?? ''
-      await places.acquire(holder, never)
-      try {
-        const worker = ports.ids.next()
-        const claimed = await deliveries.claim(id, { worker, leaseMs: settings.leaseMs })
-        if (claimed !== undefined) await workOff(claimed, worker)
-      } finally {
-        places.release(holder)
-      }
-      return deliveries.get(id)
+    work(id) {
+      const found = underWay.get(id)
+      if (found !== undefined) return found
+      const own = workInTurn(id).finally(() => underWay.delete(id))
+      underWay.set(id, own)
+      return own
     },
   }
 }

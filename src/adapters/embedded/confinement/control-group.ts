@@ -84,8 +84,15 @@ async function limitCpu(group: GroupPlace, cores: number): Promise<void> {
   await writeSetting(join(group.folder, 'cpu.cfs_quota_us'), quota)
 }
 
+/** A third of what the service has beside it, like the niceness of programs without a group. */
+async function giveWay(group: GroupPlace): Promise<void> {
+  const [name, value] = group.version === 2 ? ['cpu.weight', '33'] : ['cpu.shares', '335']
+  await writeSetting(join(group.folder, name), value)
+}
+
 async function limitGroup(group: GroupPlace, limits: GroupLimits): Promise<void> {
   if (group.controller === 'memory' && limits.memoryBytes !== undefined) await limitMemory(group, limits.memoryBytes)
+  if (group.controller === 'cpu') await giveWay(group)
   if (group.controller === 'cpu' && limits.cpu !== undefined) await limitCpu(group, limits.cpu)
   if (group.controller === 'pids' && limits.processes !== undefined) {
     await writeSetting(join(group.folder, settings[group.version].processes), String(limits.processes))

@@ -48,12 +48,14 @@ describe('control groups of version 1', () => {
       'mount/pids/svc-1/pids.max': '',
       'mount/cpu/svc-1/cpu.cfs_quota_us': '',
       'mount/cpu/svc-1/cpu.cfs_period_us': '',
+      'mount/cpu/svc-1/cpu.shares': '',
     })
     await group?.setLimits({ memoryBytes: 1000, processes: 7, cpu: 1.5 })
     expect(read('mount/memory/svc-1/memory.limit_in_bytes')).toBe('1000')
     expect(read('mount/memory/svc-1/memory.memsw.limit_in_bytes')).toBe('1000')
     expect(read('mount/pids/svc-1/pids.max')).toBe('7')
     expect(read('mount/cpu/svc-1/cpu.cfs_quota_us')).toBe('150000')
+    expect(read('mount/cpu/svc-1/cpu.shares')).toBe('335')
   })
 
   it('report kills for memory and refused forks', async () => {
@@ -76,10 +78,10 @@ describe('control groups of version 2', () => {
     lay({ membership: '0::/own\n', ...enabled })
     const group = await (await find()).create('svc-1')
     expect(group?.folders).toEqual([join(folder, 'mount/own/svc-1/main')])
-    const names = ['memory.max', 'memory.swap.max', 'pids.max', 'cpu.max']
+    const names = ['memory.max', 'memory.swap.max', 'pids.max', 'cpu.max', 'cpu.weight']
     lay(Object.fromEntries(names.map((name) => [`mount/own/svc-1/${name}`, ''])))
     await group?.setLimits({ memoryBytes: 1000, processes: 7, cpu: 0.5 })
-    expect(names.map((name) => read(`mount/own/svc-1/${name}`))).toEqual(['1000', '0', '7', '50000 100000'])
+    expect(names.map((name) => read(`mount/own/svc-1/${name}`))).toEqual(['1000', '0', '7', '50000 100000', '33'])
   })
 
   it('are not created where the service shares its group with other processes and no controller is enabled below it', async () => {

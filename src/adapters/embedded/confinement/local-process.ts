@@ -1,6 +1,7 @@
 // One local program and everything it starts, treated as one thing that ends together.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { constants, getPriority, setPriority } from 'node:os'
 import { Readable, type Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ProcessExit, readExit } from '../../attempts/exit.ts'
@@ -65,6 +66,18 @@ function signalProcess(pid: number, signal: NodeJS.Signals): void {
     process.kill(pid, signal)
   } catch {
     // ESRCH: it is gone, which is the desired state.
+  }
+}
+
+/** Above the service's own, as setpriority(2) counts: a third of the processor time that the service has beside it. */
+const niceness = 5
+
+/** What it starts inherits it. Starting a program blocks the service until the program has had its turn. */
+function giveWay({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) setPriority(pid, Math.min(constants.priority.PRIORITY_LOW, getPriority() + niceness))
+  } catch {
+    // ESRCH: it has ended.
   }
 }
 
@@ -165,6 +178,7 @@ export function launchConfined(launch: ConfinedLaunch): LocalProcess {
     cwd: '/',
     stdio: [...chooseStdio(launch), 'pipe', 'pipe', ...data.map((): Stdio => 'pipe'), hides ? 'pipe' : 'ignore'],
   })
+  giveWay(child)
   const exited = watchExit(child)
   const init = readInitPid(child.stdio?.at(infoFd) as Readable | undefined)
   const covered = launch.coversProc && !hidesProcesses() ? coverArguments([1, process.pid, child.pid]) : []
@@ -214,6 +228,7 @@ export function launchPlain(launch: PlainLaunch): LocalProcess {
     detached: true,
     stdio: chooseStdio(launch),
   })
+  giveWay(child)
   const signalGroup = (signal: NodeJS.Signals) => {
     if (child.pid !== undefined) signalProcess(-child.pid, signal)
   }

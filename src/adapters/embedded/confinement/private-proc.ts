@@ -1,11 +1,8 @@
 // A /proc that hides the processes of other user namespaces: each sandbox inside a sandbox sees only its own.
-import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { promisify } from 'node:util'
+import { systemTools } from '../../system/tool-shell.ts'
 
-const run = promisify(execFile)
-const environment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' }
 const lookMs = 2
 const longestMs = 2000
 
@@ -45,7 +42,7 @@ export async function hideProcesses(pid: number | undefined): Promise<void> {
     if (pid === undefined || !(await waitForOwnProc(pid))) return
     const options = 'remount,nosuid,nodev,noexec,hidepid=ptraceable'
     const mount = ['mount', '-t', 'proc', '-o', options, 'proc', '/proc']
-    await run('nsenter', [`--mount=/proc/${pid}/ns/mnt`, ...mount], { env: environment, timeout: longestMs })
+    await systemTools.run('nsenter', [`--mount=/proc/${pid}/ns/mnt`, ...mount])
   } catch {
     // The known processes are covered instead.
   }
