@@ -29,7 +29,10 @@ function makePayload(number: number, name: string): object {
 
 type Delivery = { event: string; payload: object; id?: string }
 
-export async function send({ url, secret }: Omit<Target, 'label'>, { event, payload, id = randomUUID() }: Delivery): Promise<Sent> {
+export async function send(
+  { url, secret }: Omit<Target, 'label'>,
+  { event, payload, id = randomUUID() }: Delivery,
+): Promise<Sent> {
   const body = JSON.stringify(payload)
   const headers = {
     'content-type': 'application/json',

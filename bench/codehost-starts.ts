@@ -4,7 +4,18 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startCodeHost } from '../test/fixtures/codehost/server.ts'
-import { agentLabel, codeHost, create, deliver, describe, openService, read, type Sent, send, type Target } from './codehost-service.ts'
+import {
+  agentLabel,
+  codeHost,
+  create,
+  deliver,
+  describe,
+  openService,
+  read,
+  type Sent,
+  send,
+  type Target,
+} from './codehost-service.ts'
 import type { Row } from './measure.ts'
 import { type RunningService, startService } from './service.ts'
 
@@ -56,7 +67,12 @@ function makePullEvent(number: number, head: string): object {
   const sender = { login: 'octocat', type: 'User' }
   const side = (ref: string, sha: string) => ({ ref, sha, repo: repository })
   const described = { number, title: 'A change', html_url: `${page}/pull/${number}`, state: 'open', user: sender }
-  const pull = { ...described, updated_at: new Date().toISOString(), head: side('topic', head), base: side('main', head) }
+  const pull = {
+    ...described,
+    updated_at: new Date().toISOString(),
+    head: side('topic', head),
+    base: side('main', head),
+  }
   return { action: 'synchronize', repository, sender, pull_request: pull }
 }
 
@@ -76,7 +92,7 @@ export async function measureReviewStarts(secret: string): Promise<Row> {
     await create(service, '/api/v1/monitors/repositories', { name: 'reviews', spec })
     const patch = '@@ -1 +1 @@\n-const port = 80\n+const port = 8080'
     const draft = { files: [{ filename: 'src/app.ts', patch }] }
-    const pulls = []
+    const pulls: Awaited<ReturnType<typeof host.openPull>>[] = []
     for (let at = 0; at < events; at += 1) pulls.push(await host.openPull(full, draft))
     const row = await timeAll(events, async (at) => {
       const { number, head } = pulls[at] as (typeof pulls)[number]

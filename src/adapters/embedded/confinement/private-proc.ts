@@ -1,30 +1,33 @@
 // A /proc that hides the processes of other user namespaces: each sandbox inside a sandbox sees only its own.
 import { readFileSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { systemTools } from '../../system/tool-shell.ts'
 
 const lookMs = 2
 const longestMs = 2000
 
-/**
- * The line of proc_pid_mountinfo(5) for /proc: field 3 is the device, field 5 the mount point, the last one the
- * options.
- */
-function readProcMount(pid: number | 'self'): string[] | undefined {
-  const lines = readFileSync(`/proc/${pid}/mountinfo`, 'utf8').split('\n')
-  return lines.map((line) => line.split(' ')).findLast((fields) => fields[4] === '/proc')
+/** The options of this process's /proc: the last field of its line in proc_pid_mountinfo(5), whose field 5 is the mount point. */
+function readProcOptions(): string {
+  const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
+  return (
+    lines
+      .map((line) => line.split(' '))
+      .findLast((fields) => fields[4] === '/proc')
+      ?.at(-1) ?? ''
+  )
 }
 
 /** Whether a sandbox that is started now, and shares this /proc, sees only its own processes. */
 export function hidesProcesses(): boolean {
-  return /\bhidepid=(4|ptraceable)\b/.test(readProcMount('self')?.at(-1) ?? '')
+  return /\bhidepid=(4|ptraceable)\b/.test(readProcOptions())
 }
 
 /** Waits until the sandbox has its own file system: before that, /proc is the machine's. */
 async function waitForOwnProc(pid: number): Promise<boolean> {
-  const machines = readProcMount('self')?.[2]
+  const { dev: machines } = await stat('/proc')
   for (const since = performance.now(); performance.now() - since < longestMs; await delay(lookMs)) {
-    const device = readProcMount(pid)?.[2]
+    const device = (await stat(`/proc/${pid}/root/proc`).catch(() => undefined))?.dev
     if (device !== undefined && device !== machines) return true
   }
   return false
