@@ -31,7 +31,7 @@ export type WorkspaceFailure =
   /** The provider, or what runs in the workspace, answers what nobody understands. */
   | 'ProtocolError'
 
-/** A sentence for the status of the task goes with the reason. @public */
+/** A sentence for the status of the task goes with the reason. */
 export class WorkspaceError extends Error {
   readonly reason: WorkspaceFailure
 
@@ -55,6 +55,8 @@ export type ReadyWorkspace = {
   reused: boolean
   /** Absolute path inside; staged paths are relative to it, and commands begin in it unless they say otherwise. */
   root: string
+  /** The worker program as a command, where the template has that of this very service; absent: it has to be staged. */
+  worker?: readonly string[]
   /** Name of the node or machine; never an id of the provider. */
   placement?: string
   /** How many workspaces share that place. */
@@ -103,7 +105,7 @@ export interface ExecutionWorkspaces {
   waitUntilReady(claim: WorkspaceClaim, options: { timeoutMs: number; signal: AbortSignal }): Promise<ReadyWorkspace>
   /** Replaces files that exist; a few MiB at a time. */
   stage(claim: WorkspaceClaim, files: readonly StagedFile[]): Promise<void>
-  /** Starts it detached: it runs on when the service restarts. */
+  /** Starts it detached: it goes on when the service restarts, unless the workspace is of the service's own machine. */
   start(claim: WorkspaceClaim, command: WorkspaceCommand): Promise<void>
   observeCommand(claim: WorkspaceClaim, id: string): Promise<CommandState>
   /** TERM, then KILL; waits until nothing of it is left. Idempotent. */

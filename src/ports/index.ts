@@ -39,6 +39,7 @@ import type { SourceTrees } from './source-trees.ts'
 import type { Transcripts } from './transcript-search.ts'
 import type { Usage } from './usage.ts'
 import type { Workloads } from './workloads.ts'
+import type { WorkspaceRecords } from './workspace-records.ts'
 
 /** The stores of records. `plans` is absent with `--plan-store none`. */
 export type Records = {
@@ -68,6 +69,7 @@ export type Records = {
   scans: Scans
   findings: Findings
   deliveries: Deliveries
+  workspaces: WorkspaceRecords
 }
 
 /** The health of one dependency, for readyz: `check` rejects when it cannot be reached. */

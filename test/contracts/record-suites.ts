@@ -27,6 +27,7 @@ import { describeSessions } from './sessions.contract.ts'
 import { describeTokens } from './tokens.contract.ts'
 import { describeTranscripts } from './transcripts.contract.ts'
 import { describeUsage } from './usage.contract.ts'
+import { describeWorkspaceRecords } from './workspace-records.contract.ts'
 
 export const recordSuites = [
   describeApprovals,
@@ -57,4 +58,5 @@ export const recordSuites = [
   describeTokens,
   describeTranscripts,
   describeUsage,
+  describeWorkspaceRecords,
 ]

@@ -33,6 +33,7 @@ import { listSql, sql } from './statement.ts'
 import { createRecordOwners } from './task-uids.ts'
 import { createTranscripts } from './transcript-search.ts'
 import { createUsage } from './usage.ts'
+import { createWorkspaceRecords } from './workspace-records.ts'
 
 export type RecordParts = { database: Database; blobs: Blobs; logs: LogStore; clock: Clock }
 
@@ -95,6 +96,7 @@ export function composeRecords({ database, blobs, logs, clock }: RecordParts): R
     budgets: createBudgets({ database }),
     scans: createScans({ database, clock }),
     findings: createFindings({ database, clock }),
+    workspaces: createWorkspaceRecords({ database, clock }),
     deliveries: createDeliveries({ database, clock }),
   }
   return {

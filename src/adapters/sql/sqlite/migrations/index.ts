@@ -29,6 +29,7 @@ import { memoryVectorsMigration } from './0026-memory-vectors.ts'
 import { scansMigration } from './0027-scans.ts'
 import { deliveriesMigration } from './0028-deliveries.ts'
 import { monitorsMigration } from './0029-monitors.ts'
+import { executionWorkspacesMigration } from './0030-execution-workspaces.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -60,4 +61,5 @@ export const migrations: readonly Migration[] = [
   scansMigration,
   deliveriesMigration,
   monitorsMigration,
+  executionWorkspacesMigration,
 ]

@@ -1,0 +1,181 @@
+// Execution workspaces in embedded mode: folders of this machine that last, in which each command has a sandbox of its own.
+import { hostname } from 'node:os'
+import { posix } from 'node:path'
+import {
+  type ExecutionWorkspaces,
+  type StagedFile,
+  type WorkspaceClaim,
+  WorkspaceError,
+  type WorkspaceState,
+} from '../../../ports/execution-workspaces.ts'
+import { workspaceInside } from '../../attempts/inside.ts'
+import type { BubblewrapProbe } from '../confinement/bubblewrap.ts'
+import type { ControlGroups } from '../confinement/control-groups.ts'
+import { type CommandsOptions, doInFolder, type FolderPlace, type RunningCommand, runInFolder } from './commands.ts'
+import { createWorkspaceFolders, type FolderNote } from './folders.ts'
+
+export type LocalWorkspacesOptions = Omit<CommandsOptions, 'bubblewrap' | 'groups'> & {
+  /** Holds the folders of all workspaces. */
+  root: string
+  /** The one template there is. */
+  template: string
+  /** The worker program as a command, as seen inside. */
+  worker: readonly string[]
+  /** Prefix of the names of control groups. */
+  prefix: string
+  bubblewrap: Promise<BubblewrapProbe>
+  groups: Promise<ControlGroups>
+}
+
+export type LocalWorkspaces = ExecutionWorkspaces & {
+  /** Ends all commands; the folders stay. */
+  close(): Promise<void>
+}
+
+type Open = { note: FolderNote; commands: Map<string, RunningCommand> }
+
+/** Nothing outside is written to: whatever links the programs inside have made lead nowhere else. */
+const putScript =
+  'umask 077 && mkdir -p -- "$(dirname -- "$1")" && cat >"$1.part" && chmod "$2" "$1.part" && mv -fT -- "$1.part" "$1"'
+
+function nameOf({ namespace, name }: WorkspaceClaim): string {
+  return `${namespace}/${name}`
+}
+
+function requireInside(path: string): string {
+  const normal = posix.normalize(path)
+  if (normal !== '' && !posix.isAbsolute(normal) && normal !== '.' && !normal.startsWith('..')) return normal
+  throw new WorkspaceError('ProtocolError', `${path} is no path inside a workspace`)
+}
+
+export function createLocalWorkspaces(options: LocalWorkspacesOptions): LocalWorkspaces {
+  const folders = createWorkspaceFolders(options.root)
+  const opened = new Map<string, Open>()
+  let count = 0
+
+  async function findBubblewrap() {
+    const probe = await options.bubblewrap
+    if (probe.available) return probe.bubblewrap
+    const { reason, suggestion } = probe
+    throw new WorkspaceError(
+      'ProviderUnavailable',
+      `a workspace needs a sandbox, and ${reason}. To fix it: ${suggestion}`,
+    )
+  }
+
+  async function commandsOptions(): Promise<CommandsOptions> {
+    return { ...options, bubblewrap: await findBubblewrap(), groups: await options.groups }
+  }
+
+  function placeOf(claim: WorkspaceClaim): FolderPlace {
+    count += 1
+    return { folder: folders.filesOf(claim), name: `${options.prefix}-ws-${process.pid}-${count}` }
+  }
+
+  function requireOpen(claim: WorkspaceClaim): Open {
+    const open = opened.get(nameOf(claim))
+    if (open !== undefined) return open
+    throw new WorkspaceError('WorkspaceLost', `workspace "${claim.name}" is not ready any more`)
+  }
+
+  async function stopAll(claim: WorkspaceClaim): Promise<void> {
+    const { commands } = opened.get(nameOf(claim)) ?? {}
+    await Promise.all([...(commands?.values() ?? [])].map((command) => command.stop()))
+  }
+
+  async function close(claim: WorkspaceClaim): Promise<void> {
+    await stopAll(claim)
+    opened.delete(nameOf(claim))
+  }
+
+  function stateOf(note: FolderNote): WorkspaceState {
+    if (opened.has(nameOf(note.claim))) return { phase: 'Ready' }
+    return { phase: note.wasReady ? 'Suspended' : 'Pending' }
+  }
+
+  async function put(claim: WorkspaceClaim, { path, bytes, mode }: StagedFile): Promise<void> {
+    const argv = ['/bin/sh', '-c', putScript, 'put', `./${requireInside(path)}`, mode.toString(8)]
+    await doInFolder(await commandsOptions(), placeOf(claim), { argv, stdin: bytes })
+  }
+
+  return {
+    async claim(claim) {
+      if (claim.template.name !== options.template) {
+        const only = `this service has only the template "${options.template}"`
+        throw new WorkspaceError('TemplateNotFound', `there is no template "${claim.template.name}": ${only}`)
+      }
+      if ((await folders.read(claim)) !== undefined) return
+      await folders.write({ claim, createdAt: options.clock.now().toISOString(), wasReady: false })
+    },
+
+    async observe(claim) {
+      const note = await folders.read(claim)
+      return note === undefined ? { phase: 'Absent' } : stateOf(note)
+    },
+
+    async waitUntilReady(claim, { signal }) {
+      if (signal.aborted) throw new WorkspaceError('ClaimTimeout', 'nobody waits for the workspace any more')
+      await findBubblewrap()
+      const note = await folders.read(claim)
+      if (note === undefined) throw new WorkspaceError('WorkspaceLost', `workspace "${claim.name}" is gone`)
+      const isResumed = note.wasReady && !opened.has(nameOf(claim))
+      if (!note.wasReady) await folders.write({ ...note, wasReady: true })
+      const known = opened.get(nameOf(claim)) ?? { note, commands: new Map() }
+      opened.set(nameOf(claim), known)
+      return {
+        reused: note.wasReady,
+        root: workspaceInside,
+        worker: options.worker,
+        placement: hostname(),
+        density: opened.size,
+        ...(isResumed && { resumeMs: 0 }),
+      }
+    },
+
+    async stage(claim, files) {
+      requireOpen(claim)
+      for (const file of files) await put(claim, file)
+    },
+
+    async start(claim, { id, command, workDir = '.', ...rest }) {
+      const { commands } = requireOpen(claim)
+      if (commands.has(id)) return
+      const inside = posix.resolve(workspaceInside, workDir)
+      const folder = { argv: command, workDir: inside, ...rest }
+      commands.set(id, await runInFolder(await commandsOptions(), placeOf(claim), folder))
+    },
+
+    async observeCommand(claim, id) {
+      return opened.get(nameOf(claim))?.commands.get(id)?.state() ?? { phase: 'Missing' }
+    },
+
+    async stop(claim, id) {
+      await opened.get(nameOf(claim))?.commands.get(id)?.stop()
+    },
+
+    async scrub(claim, paths) {
+      const { commands } = requireOpen(claim)
+      await stopAll(claim)
+      commands.clear()
+      const argv = ['/bin/rm', '-rf', '--', ...paths.map((path) => `./${requireInside(path)}`)]
+      await doInFolder(await commandsOptions(), placeOf(claim), { argv })
+    },
+
+    suspend: close,
+
+    async delete(claim) {
+      await close(claim)
+      await folders.remove(claim)
+    },
+
+    async *list() {
+      for await (const note of folders.list()) {
+        yield { claim: note.claim, state: stateOf(note), createdAt: new Date(note.createdAt) }
+      }
+    },
+
+    async close() {
+      await Promise.all([...opened.values()].map(({ note }) => close(note.claim)))
+    },
+  }
+}
