@@ -22,6 +22,7 @@ import { createHostCheck } from './middleware/host-check.ts'
 import { maxWorkerJsonValues, readJsonBody } from './middleware/json-body.ts'
 import { createProxyEdge, type ProxyEdge } from './proxies/edge.ts'
 import { bindPublicRoutes } from './routes/index.ts'
+import { bindSarifImport } from './routes/sarif.ts'
 import { bindTaskInputs } from './routes/task-records.ts'
 import { secureOptionsOf } from './tls.ts'
 import { answerUnread } from './unread.ts'
@@ -173,6 +174,7 @@ function addRawRoutes(server: FastifyInstance, deps: HttpDeps, binding: RawBindi
     const bind = createBind(scope, binding)
     bindRawInternalRoutes(bind, deps)
     bindTaskInputs(bind, deps)
+    bindSarifImport(bind, deps)
     bindWebhook(bind, deps, binding.guards.webhook)
     done()
   })

@@ -23,6 +23,8 @@ export type ReviewOutcome = {
   run: string
   /** The slice that was reviewed; absent of an import. */
   slice?: string | undefined
+  /** Of an import: which part of it. */
+  part?: string | undefined
   taskName: string
   /** Files that the review covered: a finding in them that it does not report is fixed. */
   covered: readonly string[]
@@ -37,13 +39,18 @@ export type KeptFinding = { scanUid: string; finding: Finding }
 export interface Findings {
   /**
    * Stores a review in one step: its findings, what was dropped, and the slice as reviewed. A finding that is known is
-   * brought up to date; one that was fixed is open again. Once for each run and slice: again, nothing changes, and false.
+   * brought up to date; one that was fixed is open again. Once for each run and slice, or part: again, nothing
+   * changes, and false.
    */
   recordReview(scan: ScanKey, outcome: ReviewOutcome): Promise<boolean>
   get(namespace: string, id: string): Promise<KeptFinding | undefined>
   list(scanUid: string, query: PageQuery & FindingFilter): Promise<RecordPage<Finding>>
   /** What a review may report again: findings in these files, and the last ones of all others. */
   listKnown(scanUid: string, paths: readonly string[]): Promise<Finding[]>
+  /** Files in which findings are neither dismissed nor fixed, in no particular order. */
+  openPaths(scanUid: string): Promise<string[]>
+  /** Findings in these files that are neither dismissed nor fixed. */
+  listOpen(scanUid: string, paths: readonly string[]): Promise<Finding[]>
   /** Findings that are neither dismissed nor fixed. */
   count(scanUid: string): Promise<FindingCounts>
   /**

@@ -31,6 +31,7 @@ import type { RepositoryFolders } from './repository-folders.ts'
 import type { Resources } from './resources.ts'
 import type { Results } from './results.ts'
 import type { Sandbox } from './sandbox.ts'
+import type { ScanImports } from './scan-imports.ts'
 import type { Scans } from './scans.ts'
 import type { Scratch } from './scratch.ts'
 import type { Secrets } from './secrets.ts'
@@ -68,6 +69,7 @@ export type Records = {
   budgets: Budgets
   scans: Scans
   findings: Findings
+  scanImports: ScanImports
   deliveries: Deliveries
   workspaces: WorkspaceRecords
 }

@@ -32,6 +32,7 @@ import { createProviderHealthLog, type ProviderHealthLog } from './providers/hea
 import { createResourceUsecases, type PlacedQuery, type ResourceUsecases } from './resources.ts'
 import { createSecretUsecases, type SecretUsecases } from './secrets.ts'
 import { createFindingUsecases, type FindingUsecases } from './security/findings.ts'
+import { createSarifUsecases, type SarifUsecases } from './security/sarif.ts'
 import { createScanUsecases, type ScanUsecases } from './security/scans.ts'
 import { createSessionUsecases, type SessionUsecases } from './sessions.ts'
 import { createSkillUsecases, type SkillUsecases } from './skills.ts'
@@ -101,6 +102,7 @@ export type Usecases = {
   skills: SkillUsecases
   scans: ScanUsecases
   findings: FindingUsecases
+  sarif: SarifUsecases
   configMaps: ConfigMapUsecases
   tools: ToolUsecases & { requireFreeName(name: unknown): void }
   tokens: TokenUsecases
@@ -175,6 +177,7 @@ export function createUsecases(given: UsecaseDeps): Usecases {
     skills: createSkillUsecases(deps, resources),
     scans: createScanUsecases(deps),
     findings: createFindingUsecases(deps),
+    sarif: createSarifUsecases(deps),
     configMaps: createConfigMapUsecases(deps),
     tools: { ...createToolUsecases(deps, resources), requireFreeName: (name) => requireFreeToolName(name, deps) },
     tokens: createTokenUsecases(deps),

@@ -42,6 +42,36 @@ export function describeFindings(name: string, open: OpenBench): void {
       return found
     }
 
+    it('keeps each part of an import once', async () => {
+      const part = (name: string, title: string) =>
+        findings().recordReview(scan, {
+          run: 'import_1',
+          part: name,
+          taskName: 'import_1',
+          covered: [],
+          accepted: [draft(title)],
+          dropped: [],
+          origin: { importedFrom: name },
+        })
+      expect([await part('one', 'a'), await part('two', 'b'), await part('one', 'c')]).toEqual([true, true, false])
+      expect((await list()).map(({ title, importedFrom }) => `${title} ${importedFrom}`).toSorted()).toEqual([
+        'a one',
+        'b two',
+      ])
+      expect(await scans().reviewTotals(scan.uid, 'import_1')).toMatchObject({ reviews: 2, added: 2 })
+    })
+
+    it('knows the files in which something is left to do', async () => {
+      await review([draft('a'), draft('b', { filePath: hardTexts[0] ?? '' }), draft('c', { filePath: 'c.go' })])
+      const { id } = await find('c')
+      await findings().change('default', id, (one) => dismiss(one, { reason: 'r', by: 'ada', at: one.updatedAt }))
+      expect((await findings().openPaths(scan.uid)).toSorted()).toEqual([hardTexts[0], 's.go'].toSorted())
+      const open = await findings().listOpen(scan.uid, ['c.go', 's.go', hardTexts[0] ?? ''])
+      expect(open.map(({ title }) => title).toSorted()).toEqual(['a', 'b'])
+      expect(await findings().listOpen(scan.uid, [])).toEqual([])
+      expect(await findings().openPaths('uid-2')).toEqual([])
+    })
+
     it('keeps a review with where it came from, once, over a restart', async () => {
       const { run, outcome, isNew } = await review([draft('a', { summary: hardTexts.join() })])
       expect(isNew).toBe(true)

@@ -21,6 +21,7 @@ import { describeProviderHealth } from './provider-health.contract.ts'
 import { describeRateLimits } from './rate-limits.contract.ts'
 import { describeResults } from './results.contract.ts'
 import { describeRetention } from './retention.contract.ts'
+import { describeScanImports } from './scan-imports.contract.ts'
 import { describeScans } from './scans.contract.ts'
 import { describeSecretStorage } from './secret-storage.contract.ts'
 import { describeSessions } from './sessions.contract.ts'
@@ -52,6 +53,7 @@ export const recordSuites = [
   describeRateLimits,
   describeResults,
   describeRetention,
+  describeScanImports,
   describeScans,
   describeSecretStorage,
   describeSessions,

@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ReviewContext } from '../../src/rules/scans/review-context.ts'
 import { renderContext } from '../../src/rules/scans/review-context.ts'
-import { ingestSarif } from '../../src/rules/scans/sarif-ingest.ts'
 import { makeSourceText } from '../../src/rules/scans/source-text.ts'
 import { openReviewBed, type RunOutcome } from '../fixtures/scans/review-bed.ts'
+import { ingestSarif } from '../fixtures/scans/sarif.ts'
 
 const weak = 'cursor.execute("select " + name)'
 const sound: Record<string, string> = {

@@ -12,7 +12,7 @@ import { createPatches } from './patches.ts'
 import { announceRequest, matchColumns, readBody, readPage } from './scan-rows.ts'
 import { updateSlice } from './scans.ts'
 import { listSql, sql } from './statement.ts'
-import { encodeOptional, encodeText } from './stored-text.ts'
+import { decodeText, encodeOptional, encodeText } from './stored-text.ts'
 
 /** The same weakness in a scan that was made again is another finding. */
 function idOf(scanUid: string, fingerprint: string): string {
@@ -21,6 +21,9 @@ function idOf(scanUid: string, fingerprint: string): string {
 
 /** Of all files, those that changed last; they tell copies of the same code apart. */
 const mostKnown = 2000
+
+/** Neither dismissed nor fixed. */
+const isOpen = sql`state in ('open', 'patch_pending', 'patch_ready', 'pr_open')`
 
 type Review = ReviewOutcome & { scan: ScanKey; now: string }
 
@@ -42,8 +45,7 @@ async function closeUnseen(tx: Tx, review: Review, seen: ReadonlySet<string>): P
   for (const path of review.covered) {
     const rows = await tx.all(sql<FindingRow>`select scan_uid, body from findings
       where scan_uid = ${scan.uid} and file_path = ${encodeText(path)}
-        and state in ('open', 'patch_pending', 'patch_ready', 'pr_open')
-        and (slice = ${encodeText(slice)} or slice is not null and not exists (
+        and ${isOpen} and (slice = ${encodeText(slice)} or slice is not null and not exists (
           select 1 from scan_slices where scan_slices.scan_uid = findings.scan_uid and scan_slices.id = findings.slice))`)
     for (const row of rows) {
       const finding = JSON.parse(row.body) as Finding
@@ -65,8 +67,9 @@ async function keepDropped(tx: Tx, review: Review): Promise<void> {
 
 async function record(tx: Tx, review: Review): Promise<boolean> {
   const { scan, run, slice, now } = review
+  const part = encodeText(slice ?? review.part ?? '')
   const { changes } = await tx.run(sql`insert into scan_reviews (scan_uid, run, slice, accepted, added, dropped)
-    values (${scan.uid}, ${run}, ${encodeText(slice ?? '')}, ${review.accepted.length}, 0, ${review.dropped.length}) on conflict (scan_uid, run, slice) do nothing`)
+    values (${scan.uid}, ${run}, ${part}, ${review.accepted.length}, 0, ${review.dropped.length}) on conflict (scan_uid, run, slice) do nothing`)
   if (changes === 0) return false
   const seen = new Set<string>()
   let added = 0
@@ -76,7 +79,7 @@ async function record(tx: Tx, review: Review): Promise<boolean> {
     if (isNew) added += 1
   }
   await tx.run(sql`update scan_reviews set added = ${added}
-    where scan_uid = ${scan.uid} and run = ${run} and slice = ${encodeText(slice ?? '')}`)
+    where scan_uid = ${scan.uid} and run = ${run} and slice = ${part}`)
   await closeUnseen(tx, review, seen)
   await keepDropped(tx, review)
   if (slice === undefined) return true
@@ -88,7 +91,7 @@ async function record(tx: Tx, review: Review): Promise<boolean> {
 async function countOpen(database: Database, scanUid: string) {
   const rows = await database.read.all(sql<{ severity: (typeof severities)[number]; count: number }>`
     select severity, count(*) as count from findings where scan_uid = ${scanUid}
-      and state in ('open', 'patch_pending', 'patch_ready', 'pr_open') group by severity`)
+      and ${isOpen} group by severity`)
   const of = (severity: string) => Number(rows.find((row) => row.severity === severity)?.count ?? 0)
   const [critical, high, medium, low] = severities.map(of) as [number, number, number, number]
   return { total: critical + high + medium + low, critical, high, medium, low }
@@ -116,6 +119,17 @@ export function createFindings({ database, clock }: { database: Database; clock:
         where scan_uid = ${scanUid} and ${own}
         union select scan_uid, body from (select scan_uid, body from findings where scan_uid = ${scanUid}
           order by updated_at desc, id desc limit ${mostKnown}) as latest`)
+      return rows.map((row) => JSON.parse(row.body) as Finding)
+    },
+    async openPaths(scanUid) {
+      const rows = await read.all(sql<{ file_path: string }>`select distinct file_path from findings
+        where scan_uid = ${scanUid} and file_path is not null and ${isOpen}`)
+      return rows.map((row) => decodeText(row.file_path))
+    },
+    async listOpen(scanUid, paths) {
+      if (paths.length === 0) return []
+      const rows = await read.all(sql<FindingRow>`select scan_uid, body from findings
+        where scan_uid = ${scanUid} and file_path in (${listSql(paths.map(encodeText))}) and ${isOpen}`)
       return rows.map((row) => JSON.parse(row.body) as Finding)
     },
     count: (scanUid) => countOpen(database, scanUid),

@@ -27,6 +27,7 @@ import { createPlans } from './plans.ts'
 import { createProviderHealth } from './provider-health.ts'
 import { createRateLimits } from './rate-limits.ts'
 import { createResults } from './results.ts'
+import { createScanImports } from './scan-imports.ts'
 import { createScans } from './scans.ts'
 import { createSessions } from './sessions.ts'
 import { listSql, sql } from './statement.ts'
@@ -97,6 +98,7 @@ export function composeRecords({ database, blobs, logs, clock }: RecordParts): R
     scans: createScans({ database, clock }),
     findings: createFindings({ database, clock }),
     workspaces: createWorkspaceRecords({ database, clock }),
+    scanImports: createScanImports({ database, clock }),
     deliveries: createDeliveries({ database, clock }),
   }
   return {

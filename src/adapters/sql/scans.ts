@@ -13,7 +13,16 @@ import { createThreatModels } from './threat-models.ts'
 
 type BodyRow = { body: string }
 
-const tables = ['scan_runs', 'scan_slices', 'scan_reviews', 'scan_dropped', 'scan_threat_models', 'findings', 'patches']
+const tables = [
+  'scan_runs',
+  'scan_slices',
+  'scan_reviews',
+  'scan_dropped',
+  'scan_imports',
+  'scan_threat_models',
+  'findings',
+  'patches',
+]
 
 function describeNew({ namespace, name }: ScanKey, run: NewRun, now: string): ScanRun {
   const counts = { sliceCount: 0, reviewedSliceCount: 0, skippedSliceCount: 0, failedSlices: [] }

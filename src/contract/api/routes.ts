@@ -27,6 +27,7 @@ import type { Route } from './route.ts'
 import * as secrets from './secrets.ts'
 import * as findings from './security/finding-routes.ts'
 import * as security from './security/routes.ts'
+import * as sarif from './security/sarif-routes.ts'
 import * as sessions from './sessions.ts'
 import * as skills from './skills.ts'
 import * as tasks from './tasks.ts'
@@ -56,6 +57,7 @@ const rooms = [
   auth,
   security,
   findings,
+  sarif,
   usage,
   watch,
   budgets,

@@ -11,7 +11,7 @@ import type { Log } from '../engine/controller.ts'
 
 export type ScanControllerDeps = {
   resources: Resources
-  records: Pick<Records, 'scans' | 'findings' | 'results'>
+  records: Pick<Records, 'scans' | 'scanImports' | 'findings' | 'results'>
   configMaps: ConfigMaps
   secrets: Secrets
   /** Absent: runs fail, and say so. */

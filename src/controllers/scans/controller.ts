@@ -14,6 +14,7 @@ import {
 import { formatKey, parseKey } from '../engine/key.ts'
 import { createKindSource } from '../engine/kind-source.ts'
 import { keyOf, type ScanContext, type ScanControllerDeps } from './context.ts'
+import { takeImport } from './imports.ts'
 import { decidePatches } from './patches.ts'
 import { advanceRun } from './run.ts'
 import { describeScan } from './status.ts'
@@ -47,6 +48,7 @@ async function reconcileScan(context: ScanContext, key: string): Promise<Reconci
   const { scans, findings } = context.records
   const { uid } = scan.metadata
   await findings.endDismissals(uid, context.clock.now())
+  await takeImport(context, scan)
   const run = await scans.activeRun(uid)
   if (run !== undefined) await advanceRun(context, scan, run)
   const decision = run === undefined ? await beginRun(context, scan) : undefined

@@ -3,6 +3,7 @@ import type { RepositoryScan, RepositoryScanStatus } from '../../contract/resour
 import type { ReviewSlice, ScanRun } from '../../ports/scans.ts'
 import type { ActiveRun } from './active-run.ts'
 import type { ScanContext } from './context.ts'
+import { closeGoneOfRun } from './gone-code.ts'
 import { writeScanStatus } from './status.ts'
 import { cancelTask, listRunTasks, sumUsage } from './tasks.ts'
 import { chooseValidations } from './validations.ts'
@@ -77,8 +78,10 @@ export async function finishRun(context: ScanContext, active: ActiveRun): Promis
   await chooseValidations(context, active)
   const failed = await listFailed(context, scan.metadata.uid)
   const failedSlices = failed.map(({ id }) => id)
-  if (failed.length === 0) await endRun(context, active, { phase: 'succeeded' })
-  else {
+  if (failed.length === 0) {
+    await closeGoneOfRun(context, active)
+    await endRun(context, active, { phase: 'succeeded' })
+  } else {
     const errorMessage = describeFailed(failed, run.sliceCount).slice(0, longestMessage)
     await endRun(context, active, { phase: 'failed', reason: 'SlicesFailed', errorMessage, failedSlices })
   }

@@ -11,7 +11,9 @@ import type { SlicedTree } from '../../rules/scans/slices.ts'
 import { startReading } from '../../rules/scans/tree-reading.ts'
 import { RunFailure, type ScanControllerDeps, type TreeMemory } from './context.ts'
 
-async function openTree(deps: ScanControllerDeps, scan: RepositoryScan, run: ScanRun, signal: AbortSignal) {
+type Commits = Partial<Pick<ScanRun, 'headCommit' | 'baseCommit'>>
+
+async function openTree(deps: ScanControllerDeps, scan: RepositoryScan, run: Commits, signal: AbortSignal) {
   const { sourceTrees, secrets } = deps
   const { repoURL: url, branch, ref, gitSecretRef } = scan.spec
   if (sourceTrees === undefined) throw new RunFailure('NotConfigured', 'this service cannot read repositories')
@@ -28,6 +30,18 @@ function explain(error: unknown): unknown {
   if (error instanceof CheckoutError) return new RunFailure(error.fault, error.message, { cause: error })
   const isLogin = isSvcError(error, 'NotFound') || isSvcError(error, 'InvalidRequest')
   return isLogin ? new RunFailure('LoginUnusable', messageOf(error), { cause: error }) : error
+}
+
+/** A tree that whoever opens it closes. RunFailure for what the repository, or its login, is at fault for. */
+export async function openScanTree(
+  deps: ScanControllerDeps,
+  scan: RepositoryScan,
+  commits: Commits,
+  signal: AbortSignal,
+): Promise<SourceTree> {
+  return openTree(deps, scan, commits, signal).catch((error) => {
+    throw explain(error)
+  })
 }
 
 export function createTreeMemory(): TreeMemory {

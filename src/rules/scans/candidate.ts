@@ -45,7 +45,7 @@ function readLine(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isInteger(value) ? value : undefined
 }
 
-function readEvidence(value: unknown): CandidateEvidence {
+export function readCandidateEvidence(value: unknown): CandidateEvidence {
   const { path, startLine, endLine, symbol, quote } = isJsonObject(value) ? value : {}
   const known = {
     startLine: readLine(startLine),
@@ -87,6 +87,6 @@ export function readCandidate(item: unknown): Candidate | { reason: string } {
     summary: readText(item.summary, longest.other) ?? '',
     remediation: readText(item.remediation, longest.other) ?? '',
     ...Object.fromEntries(others),
-    evidence: (item.evidence as unknown[]).slice(0, mostEvidence).map(readEvidence),
+    evidence: (item.evidence as unknown[]).slice(0, mostEvidence).map(readCandidateEvidence),
   }
 }

@@ -80,6 +80,11 @@ export function markFixed(finding: Finding, now: string): Finding {
   return { ...finding, state: 'fixed', fixedAt: now, updatedAt: now }
 }
 
+/** A finding whose code is gone, as it was when that was found out; one that changed meanwhile stays. */
+export function closeFinding(finding: Finding, seen: Finding, now: string): Finding {
+  return unhandled.includes(finding.state) && finding.scanRunID === seen.scanRunID ? markFixed(finding, now) : finding
+}
+
 /** A dismissal in force. Conflict in other states. */
 export function dismiss(finding: Finding, dismissal: Dismissal): Finding {
   requireState(finding, 'dismiss')

@@ -4,10 +4,11 @@ import { createHash } from 'node:crypto'
 import type { FindingDraft } from '../../contract/api/security/findings.ts'
 import type { DropLayer } from '../../contract/api/security/runs.ts'
 import { confidences, severities } from '../../contract/resources/repository-scan.ts'
-import { createRedactor, redactText } from '../../observability/redaction.ts'
+import { redactText } from '../../observability/redaction.ts'
 import { type Candidate, readCandidate } from './candidate.ts'
 import { checkEvidence, type Shown, type SourceText, type VerifiedEvidence } from './finding-evidence.ts'
 import { type FilteredFinding, filterFinding } from './finding-filter.ts'
+import { redactCode } from './finding-gone.ts'
 import { FindingMatcher, type KnownFinding } from './finding-matching.ts'
 import { readReviewAnswer } from './review-answer.ts'
 import type { ReviewContext } from './review-context.ts'
@@ -59,8 +60,6 @@ function dropId({ run, sliceId }: Omit<Review, 'text'>, at: number, reason: stri
   const key = [run.id, run.taskName, sliceId, at, reason].join('\0')
   return `drop_fnd_${createHash('sha256').update(key).digest('hex').slice(0, 12)}`
 }
-
-const redactCode = createRedactor([], 'tokens')
 
 function draftOf({ evidence, ...texts }: FilteredFinding, fingerprint: string): FindingDraft {
   const [first] = evidence

@@ -9,8 +9,6 @@ export type SarifSource = {
   repoURL: string
   branch?: string | undefined
   commit?: string | undefined
-  /** Of the service. */
-  version: string
 }
 
 const schema = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
@@ -48,13 +46,12 @@ function suppressionsOf({ state, dismissal }: Finding) {
 
 const files = ({ evidence }: Finding) => evidence.filter(({ path }) => path !== undefined)
 
-function resultOf(finding: Finding, rules: readonly string[]) {
+function resultOf(finding: Finding) {
   const [first, ...others] = files(finding)
   const hash = finding.fingerprint.replace(/^v\d+:/, '')
   const ruleId = familyOf(finding.category ?? 'security')
   return dropUndefined({
     ruleId,
-    ruleIndex: rules.indexOf(ruleId),
     kind: 'fail',
     level: levels[finding.severity],
     message: { text: `${finding.title}\n\n${finding.summary}` },
@@ -84,41 +81,52 @@ function resultOf(finding: Finding, rules: readonly string[]) {
 }
 
 /** The gravest of the findings of a rule grades the rule. */
-function ruleOf(id: string, findings: readonly Finding[]) {
-  const found = severities.find((severity) => findings.some((one) => one.severity === severity)) ?? 'low'
+function ruleOf(id: string, severity: Severity) {
   return {
     id,
     shortDescription: { text: id.replaceAll('-', ' ') },
-    defaultConfiguration: { level: levels[found] },
-    properties: { tags: ['security'], 'security-severity': grades[found] },
+    defaultConfiguration: { level: levels[severity] },
+    properties: { tags: ['security'], 'security-severity': grades[severity] },
   }
 }
 
-/** Of findings that are fixed nothing is said: they are not there any more. */
-export function exportSarif(findings: readonly Finding[], source: SarifSource) {
-  const there = findings.filter(({ state }) => state !== 'fixed')
-  const byRule = Map.groupBy(there, ({ category = 'security' }) => familyOf(category))
-  const rules = [...byRule.keys()].sort()
-  const { commit: revisionId, branch, repoURL: repositoryUri } = source
-  const isAddress = URL.canParse(repositoryUri)
-  return {
-    $schema: schema,
-    version: '2.1.0',
-    runs: [
-      dropUndefined({
-        tool: {
-          driver: {
-            name: 'svc',
-            semanticVersion: source.version,
-            rules: rules.map((id) => ruleOf(id, byRule.get(id) ?? [])),
-          },
-        },
-        automationDetails: { id: `svc/${source.scan}/` },
-        columnKind: 'utf16CodeUnits',
-        originalUriBaseIds: { [sourceRoot]: { description: { text: 'Root of the repository.' } } },
-        versionControlProvenance: isAddress ? [dropUndefined({ repositoryUri, revisionId, branch })] : undefined,
-        results: there.map((finding) => resultOf(finding, rules)),
-      }),
-    ],
+/** A branch and a commit, where they are known, and no `ref:` of a tag. */
+function provenanceOf({ commit: revisionId, branch, repoURL: repositoryUri }: SarifSource) {
+  if (!URL.canParse(repositoryUri)) return undefined
+  return [dropUndefined({ repositoryUri, revisionId, branch: branch?.startsWith('ref:') ? undefined : branch })]
+}
+
+function describeRun(source: SarifSource) {
+  return dropUndefined({
+    automationDetails: { id: `svc/${source.scan}/` },
+    columnKind: 'utf16CodeUnits',
+    originalUriBaseIds: { [sourceRoot]: { description: { text: 'Root of the repository.' } } },
+    versionControlProvenance: provenanceOf(source),
+  })
+}
+
+const isGraver = (one: Severity, other: Severity | undefined) =>
+  other === undefined || severities.indexOf(one) < severities.indexOf(other)
+
+/**
+ * One log, piece by piece, so that any number of findings takes little memory; the rules come after the results. Of findings
+ * that are fixed nothing is said: they are not there any more.
+ */
+export async function* writeSarif(
+  findings: AsyncIterable<Finding> | Iterable<Finding>,
+  source: SarifSource,
+): AsyncGenerator<string> {
+  const gravest = new Map<string, Severity>()
+  const run = JSON.stringify(describeRun(source)).slice(0, -1)
+  let comma = ''
+  yield `{"$schema":${JSON.stringify(schema)},"version":"2.1.0","runs":[${run},"results":[`
+  for await (const finding of findings) {
+    if (finding.state === 'fixed') continue
+    const result = resultOf(finding)
+    if (isGraver(finding.severity, gravest.get(result.ruleId))) gravest.set(result.ruleId, finding.severity)
+    yield `${comma}${JSON.stringify(result)}`
+    comma = ','
   }
+  const rules = [...gravest].map(([id, severity]) => ruleOf(id, severity))
+  yield `],"tool":${JSON.stringify({ driver: { name: 'svc', rules } })}}]}`
 }

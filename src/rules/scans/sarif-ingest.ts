@@ -1,51 +1,94 @@
-// Findings of scanners, checked against the files at a commit like those of reviewers: what does not stand there is dropped.
+// Findings of a scanner, checked against the files at a commit like those of reviewers: what does not stand there is dropped.
+import type { JsonObject } from '../../contract/json.ts'
+import { readCandidateEvidence } from './candidate.ts'
+import { checkEvidence, type SourceText } from './finding-evidence.ts'
 import type { IncludedFile } from './review-context.ts'
 import { type IngestedReview, ingestItems, type Review } from './review-ingest.ts'
-import { type ImportedItem, listItemPaths, mostResults, readSarif } from './sarif-import.ts'
+import { type ImportedItem, pathOfItem, type ToolReport } from './sarif-import.ts'
+import { mostResults } from './sarif-log.ts'
 
-export type SarifImport = Pick<Review, 'text' | 'run' | 'known' | 'readSource'>
+/** Some results of a scanner, and the files that they name. */
+export type ResultBatch = { items: ImportedItem[]; paths: string[] }
 
-/** By scanner. */
-export type ImportedFindings = { byTool: Map<string, IngestedReview>; skipped: number }
+const mostBatchBytes = 16 * 1024 * 1024
 
-/** Nothing of a scanner is shown to anybody: each file that it names is there whole, or is not. */
-async function includeFiles(items: readonly ImportedItem[], readSource: Review['readSource']): Promise<IncludedFile[]> {
-  const included: IncludedFile[] = []
-  for (const path of listItemPaths(items)) {
-    const source = await readSource(path)
-    if (source === undefined) continue
-    const includedLineRanges = [{ startLine: 1, endLine: source.lines.length }]
-    const size = { bytes: 0, includedBytes: 0 }
-    included.push({
-      path,
-      role: 'owned',
-      ...size,
-      includedLineRanges,
-      truncated: false,
-      readable: true,
-      skippedReason: null,
-    })
+/**
+ * Results in parts whose files fit into memory together; those of one file stay together. `sizeOf`: bytes; undefined of what
+ * is no file of the tree.
+ */
+export function batchResults(
+  items: readonly ImportedItem[],
+  sizeOf: (path: string) => number | undefined,
+): ResultBatch[] {
+  const batches: ResultBatch[] = []
+  let left = 0
+  for (const [path, own] of Map.groupBy(items, pathOfItem)) {
+    const bytes = sizeOf(path) ?? 0
+    if (batches.length === 0 || bytes > left) {
+      batches.push({ items: [], paths: [] })
+      left = Math.max(0, mostBatchBytes - bytes)
+    } else left -= bytes
+    batches.at(-1)?.items.push(...own)
+    batches.at(-1)?.paths.push(path)
   }
-  return included
+  return batches
 }
 
-/** A fault when the file is no SARIF, and says what to do. */
-export async function ingestSarif(given: SarifImport): Promise<ImportedFindings | { fault: string }> {
-  const answer = readSarif(given.text)
-  if ('fault' in answer) return answer
-  const includedFiles = await includeFiles(answer.items, given.readSource)
-  const byTool = new Map<string, IngestedReview>()
-  let known = given.known
-  for (const [tool, items] of Map.groupBy(answer.items, (one) => one.tool)) {
-    const cap = { most: mostResults, left: mostResults }
-    const review = { ...given, known, sliceId: tool, context: { includedFiles }, cap, mostCandidates: mostResults }
-    const ingested = await ingestItems(
-      review,
-      items.map(({ item }) => item),
-    )
-    // Two scanners see the same weakness.
-    known = [...known, ...ingested.accepted]
-    byTool.set(tool, ingested)
+/** What a scanner that ran in a folder of the repository names from there. */
+export function placeReport(
+  report: ToolReport,
+  has: (path: string) => boolean,
+  folder: string | undefined,
+): ToolReport {
+  const place = (path: string) =>
+    folder !== undefined && !has(path) && has(`${folder}/${path}`) ? `${folder}/${path}` : path
+  const move = (evidence: JsonObject) => ({ ...evidence, path: place(String(evidence.path)) })
+  const items = report.items.map(({ item, related }) => ({
+    item: { ...item, evidence: item.evidence.map(move) },
+    related: related.map(move),
+  }))
+  return { ...report, items, files: report.files.map(place) }
+}
+
+export type BatchReview = Pick<Review, 'run' | 'known' | 'readSource'> & {
+  batch: ResultBatch
+  /** Tells the batch from others of the same import. */
+  part: string
+}
+
+/** Nothing of a scanner is shown to anybody: each file that it names is there whole, or is not. */
+function include(path: string, source: SourceText): IncludedFile {
+  const size = { bytes: 0, includedBytes: 0 }
+  const includedLineRanges = [{ startLine: 1, endLine: source.lines.length }]
+  return { path, role: 'owned', ...size, includedLineRanges, truncated: false, readable: true, skippedReason: null }
+}
+
+type Sources = Map<string, SourceText>
+
+function isTrue(evidence: JsonObject, sources: Sources): boolean {
+  const given = readCandidateEvidence(evidence)
+  const source = sources.get(given.path)
+  if (source === undefined) return false
+  const shown = new Map([[given.path, [{ startLine: 1, endLine: source.lines.length }]]])
+  return 'quote' in checkEvidence(given, shown, source)
+}
+
+/** Further evidence that is not true says nothing against the finding: what is true, and in a file of the batch, is added. */
+function withRelated({ item, related }: ImportedItem, sources: Sources): JsonObject {
+  return { ...item, evidence: [...item.evidence, ...related.filter((one) => isTrue(one, sources))] }
+}
+
+export async function ingestBatch({ batch, part, ...given }: BatchReview): Promise<IngestedReview> {
+  const sources: Sources = new Map()
+  for (const path of batch.paths) {
+    const source = await given.readSource(path)
+    if (source !== undefined) sources.set(path, source)
   }
-  return { byTool, skipped: answer.skipped }
+  const includedFiles = [...sources].map(([path, source]) => include(path, source))
+  const cap = { most: mostResults, left: mostResults }
+  const review = { ...given, sliceId: part, context: { includedFiles }, cap, mostCandidates: mostResults }
+  return ingestItems(
+    review,
+    batch.items.map((one) => withRelated(one, sources)),
+  )
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { ingestSarif, readExport } from '../../../test/fixtures/scans/sarif.ts'
 import type { Finding } from '../../contract/api/security/findings.ts'
-import { exportSarif } from './sarif-export.ts'
-import { mostResults, readSarif } from './sarif-import.ts'
-import { ingestSarif } from './sarif-ingest.ts'
+import { readSarif } from './sarif-import.ts'
+import { mostResults } from './sarif-log.ts'
 import { makeSourceText } from './source-text.ts'
 
 const finding: Finding = {
@@ -34,11 +34,10 @@ const source = {
   scan: 'shop',
   repoURL: 'https://github.com/owner/repo',
   branch: 'main',
-  commit: 'c1',
-  version: '1.0.0',
+  commit: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
 }
 
-describe('findings as SARIF', () => {
+describe('findings as SARIF', async () => {
   const dismissed: Finding = {
     ...finding,
     id: 'fnd_2',
@@ -46,15 +45,14 @@ describe('findings as SARIF', () => {
     state: 'dismissed',
     dismissal: { reason: 'q is a constant', by: 'ada', at: '2030-01-01T00:00:00Z' },
   }
-  const log = exportSarif([finding, dismissed, { ...finding, id: 'fnd_3', state: 'fixed' }], source)
+  const log = await readExport([finding, dismissed, { ...finding, id: 'fnd_3', state: 'fixed' }], source)
   const [run] = log.runs
 
   it('name place, rule, fingerprint and further places; those that are fixed are left out [FIND-024]', () => {
     expect(log.version).toBe('2.1.0')
-    expect(run?.results).toHaveLength(2)
-    expect(run?.results[0]).toMatchObject({
+    expect(run.results).toHaveLength(2)
+    expect(run.results[0]).toMatchObject({
       ruleId: 'sql-injection',
-      ruleIndex: 0,
       level: 'error',
       locations: [
         {
@@ -68,14 +66,14 @@ describe('findings as SARIF', () => {
       relatedLocations: [{ id: 1, physicalLocation: { artifactLocation: { uri: 'src/%C3%BC.py' } } }],
       partialFingerprints: { 'svcFinding/v3': 'ab'.repeat(32), primaryLocationLineHash: 'abababababababab:1' },
     })
-    expect(run?.tool.driver.rules).toMatchObject([{ id: 'sql-injection', properties: { 'security-severity': '9.5' } }])
-    expect(run?.versionControlProvenance).toEqual([
-      { repositoryUri: 'https://github.com/owner/repo', revisionId: 'c1', branch: 'main' },
+    expect(run.tool.driver.rules).toMatchObject([{ id: 'sql-injection', properties: { 'security-severity': '9.5' } }])
+    expect(run.versionControlProvenance).toEqual([
+      { repositoryUri: 'https://github.com/owner/repo', revisionId: source.commit, branch: 'main' },
     ])
   })
 
   it('are suppressed where they are dismissed, with the reason', () => {
-    expect(run?.results.map(({ suppressions }) => suppressions)).toEqual([
+    expect(run.results.map(({ suppressions }: { suppressions?: unknown }) => suppressions)).toEqual([
       undefined,
       [{ kind: 'external', status: 'accepted', justification: 'q is a constant' }],
     ])
@@ -83,8 +81,8 @@ describe('findings as SARIF', () => {
 
   it('are read again as what they were', () => {
     const read = readSarif(JSON.stringify(log))
-    expect(read).toMatchObject({ tools: ['svc'], skipped: 1 })
-    expect('items' in read && read.items[0]?.item).toMatchObject({
+    expect(read).toMatchObject({ tools: [{ name: 'svc', isComplete: true }], skipped: 1, commit: source.commit })
+    expect('tools' in read && read.tools[0]?.items[0]?.item).toMatchObject({
       category: 'sql-injection',
       severity: 'critical',
       evidence: [{ path: 'src/a b.py', startLine: 4, endLine: 5, quote: 'db.run("select " + q)' }],
@@ -128,7 +126,7 @@ describe('a scanner’s SARIF', () => {
   const itemsOf = (text: string) => {
     const read = readSarif(text)
     if ('fault' in read) throw new Error(read.fault)
-    return read.items.map(({ item }) => item)
+    return read.tools.flatMap(({ items }) => items.map(({ item }) => item))
   }
 
   it('is read with its rules, levels and messages [FIND-025]', () => {
@@ -164,7 +162,7 @@ describe('a scanner’s SARIF', () => {
     ['./src/../src/a.py', {}, 'src/a.py'],
     ['src\\a.py', {}, 'src/a.py'],
     ['file:///work/repo/src/a.py', { uriBaseId: 'ROOT' }, 'src/a.py'],
-    ['file:///etc/passwd', {}, 'file:///etc/passwd'],
+    ['file:///etc/passwd', {}, '/etc/passwd'],
     ['../../etc/passwd', {}, '../../etc/passwd'],
     ['%2e%2e/%2e%2e/etc/passwd', {}, '../../etc/passwd'],
     ['%ff', {}, '%ff'],
@@ -184,12 +182,12 @@ describe('a scanner’s SARIF', () => {
       { ...base, suppressions: [{ kind: 'external', status: 'rejected' }] },
       base,
     ]
-    expect(readSarif(log(results))).toMatchObject({ skipped: 3, items: [{}, {}] })
+    expect(readSarif(log(results))).toMatchObject({ skipped: 3, tools: [{ items: [{}, {}] }] })
   })
 
   it.each([
     ['no JSON', 'ruleId,path', /not JSON/],
-    ['an older version', '{"version": "2.0.0", "runs": []}', /must be 2\.1\.0/],
+    ['an older version', '{"version": "2.0.0", "runs": []}', /must be "2\.1\.0", and is "2\.0\.0"/],
     ['no runs', '{"version": "2.1.0"}', /no runs/],
     [
       'endless results',
@@ -205,7 +203,7 @@ describe('a scanner’s SARIF', () => {
       version: '2.1.0',
       runs: [null, 7, { tool: [], results: [null, { locations: {}, message: [], ruleIndex: -1 }] }],
     })
-    expect(readSarif(text)).toMatchObject({ items: [{}, {}] })
+    expect(readSarif(text)).toMatchObject({ tools: [{ items: [{}, {}] }] })
   })
 })
 

@@ -13,12 +13,12 @@ import { ReviewSlice, sliceStatuses } from './slices.ts'
 
 export const tag = 'Security'
 const place = { tag, base: '/api/v1/security/repositories', noun: 'a repository scan' }
-const base = `${place.base}/:name`
-const params = z.object({ name: field(Name, 'Name of the scan.', 'shop') })
+export const scanBase = `${place.base}/:name`
+export const scanParams = z.object({ name: field(Name, 'Name of the scan.', 'shop') })
 const cursor = z.string().max(4096).optional()
 
 /** Query of a list of records, which takes its cursor by two names. */
-function recordQuery(limit: number) {
+export function recordQuery(limit: number) {
   return NamespaceQuery.extend({
     limit: field(limitParameter(limit, 500), 'Records of one page at most.', limit),
     cursor: field(cursor, 'Cursor of the page, from `metadata.continue` of the page before.', 'c2xpY2U6MQ'),
@@ -98,11 +98,11 @@ const writing = { query: NamespaceQuery, auth: 'user', verb: { verb: 'update', k
 export const getThreatModel = defineRoute({
   ...reading,
   method: 'GET',
-  path: `${base}/threat-model`,
+  path: `${scanBase}/threat-model`,
   tag,
   summary: 'Get the threat model',
   description: 'Answers the newest threat model of the scan.',
-  params,
+  params: scanParams,
   query: NamespaceQuery,
   responses: { ...errorResponses(404), 200: { description: 'The threat model', schema: ThreatModel } },
 })
@@ -110,11 +110,11 @@ export const getThreatModel = defineRoute({
 export const updateThreatModel = defineRoute({
   ...writing,
   method: 'PUT',
-  path: `${base}/threat-model`,
+  path: `${scanBase}/threat-model`,
   tag,
   summary: 'Change the threat model',
   description: 'Stores a new version. A run that began earlier does not replace it.',
-  params,
+  params: scanParams,
   body: ThreatModelUpdate,
   responses: { ...errorResponses(404), 200: { description: 'The threat model as stored', schema: ThreatModel } },
 })
@@ -122,11 +122,11 @@ export const updateThreatModel = defineRoute({
 export const listScanRuns = defineRoute({
   ...reading,
   method: 'GET',
-  path: `${base}/scans`,
+  path: `${scanBase}/scans`,
   tag,
   summary: 'List runs',
   description: 'Lists the runs of the scan, those that started last first.',
-  params,
+  params: scanParams,
   query: recordQuery(20),
   responses: { ...errorResponses(404), 200: { description: 'Runs', schema: ScanRunList } },
 })
@@ -134,11 +134,11 @@ export const listScanRuns = defineRoute({
 export const startScanRun = defineRoute({
   ...writing,
   method: 'POST',
-  path: `${base}/scans`,
+  path: `${scanBase}/scans`,
   tag,
   summary: 'Start a run',
   description: 'Starts a run of the whole repository, or of what failed in the last one. One run is active at a time.',
-  params,
+  params: scanParams,
   body: ScanRequest,
   bodyOptional: true,
   responses: { ...errorResponses(404, 409), 201: { description: 'The run', schema: ScanRun } },
@@ -147,11 +147,11 @@ export const startScanRun = defineRoute({
 export const listReviewSlices = defineRoute({
   ...reading,
   method: 'GET',
-  path: `${base}/slices`,
+  path: `${scanBase}/slices`,
   tag,
   summary: 'List review slices',
   description: 'Lists the slices of the last run, those that changed last first.',
-  params,
+  params: scanParams,
   query: recordQuery(100).extend({
     status: field(z.enum(sliceStatuses).optional(), 'Only slices with this status.'),
   }),
@@ -161,11 +161,11 @@ export const listReviewSlices = defineRoute({
 export const getReviewSlice = defineRoute({
   ...reading,
   method: 'GET',
-  path: `${base}/slices/:sliceID`,
+  path: `${scanBase}/slices/:sliceID`,
   tag,
   summary: 'Get a review slice',
   description: 'Answers a slice with its files.',
-  params: params.extend({ sliceID: field(z.string().min(1).max(128), 'Id of the slice.', 'slice_0f1e2d') }),
+  params: scanParams.extend({ sliceID: field(z.string().min(1).max(128), 'Id of the slice.', 'slice_0f1e2d') }),
   query: NamespaceQuery,
   responses: { ...errorResponses(404), 200: { description: 'The slice', schema: ReviewSlice } },
 })
@@ -173,11 +173,11 @@ export const getReviewSlice = defineRoute({
 export const listDroppedFindings = defineRoute({
   ...reading,
   method: 'GET',
-  path: `${base}/dropped-findings`,
+  path: `${scanBase}/dropped-findings`,
   tag,
   summary: 'List dropped findings',
   description: 'Lists what models reported and was not kept, with the reason, the newest first.',
-  params,
+  params: scanParams,
   query: DroppedQuery,
   responses: { ...errorResponses(404), 200: { description: 'Dropped findings', schema: DroppedFindingList } },
 })
@@ -185,11 +185,11 @@ export const listDroppedFindings = defineRoute({
 export const listFindings = defineRoute({
   ...reading,
   method: 'GET',
-  path: `${base}/findings`,
+  path: `${scanBase}/findings`,
   tag,
   summary: 'List findings',
   description: 'Lists findings, those that changed last first.',
-  params,
+  params: scanParams,
   query: FindingQuery,
   responses: { ...errorResponses(404), 200: { description: 'Findings', schema: FindingList } },
 })

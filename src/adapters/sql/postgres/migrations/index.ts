@@ -30,6 +30,7 @@ import { scansMigration } from './0027-scans.ts'
 import { deliveriesMigration } from './0028-deliveries.ts'
 import { monitorsMigration } from './0029-monitors.ts'
 import { executionWorkspacesMigration } from './0030-execution-workspaces.ts'
+import { scanImportsMigration } from './0031-scan-imports.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -62,4 +63,5 @@ export const migrations: readonly Migration[] = [
   deliveriesMigration,
   monitorsMigration,
   executionWorkspacesMigration,
+  scanImportsMigration,
 ]

@@ -1,0 +1,119 @@
+// Imports of findings of scanners: checked against the files of a commit and stored part by part, so that an import that is
+// interrupted goes on without storing anything twice.
+import { tryParseJson } from '../../contract/json.ts'
+import type { RepositoryScan } from '../../contract/resources/repository-scan.ts'
+import type { ScanImport } from '../../ports/scan-imports.ts'
+import type { SourceTree } from '../../ports/source-trees.ts'
+import { largestSource } from '../../rules/scans/left-out.ts'
+import type { SarifReport, ToolReport } from '../../rules/scans/sarif-import.ts'
+import { batchResults, ingestBatch, placeReport, type ResultBatch } from '../../rules/scans/sarif-ingest.ts'
+import { makeSourceText } from '../../rules/scans/source-text.ts'
+import { keyOf, RunFailure, type ScanContext } from './context.ts'
+import { closeGone } from './gone-code.ts'
+import { openScanTree, readFiles } from './trees.ts'
+
+type Importing = {
+  scan: RepositoryScan
+  record: ScanImport
+  tree: SourceTree
+  /** Bytes of the files that are read. */
+  sizes: Map<string, number>
+}
+
+async function listSizes(context: ScanContext, tree: SourceTree): Promise<Map<string, number>> {
+  const entries = await tree.list(context.signal)
+  const readable = entries.filter(({ kind, bytes }) => kind === 'file' && bytes <= largestSource)
+  return new Map(readable.map(({ path, bytes }) => [path, bytes]))
+}
+
+async function takeBatch(
+  context: ScanContext,
+  { scan, record, tree }: Importing,
+  { tool, part, batch }: { tool: string; part: string; batch: ResultBatch },
+): Promise<void> {
+  const { findings } = context.records
+  const { uid } = scan.metadata
+  const files = await readFiles(tree, batch.paths, context.signal)
+  const run = { id: record.id, taskName: record.id }
+  const ingested = await ingestBatch({
+    batch,
+    part,
+    run,
+    known: await findings.listKnown(uid, batch.paths),
+    readSource: async (path) => {
+      const content = files.get(path) ?? (await readFiles(tree, [path], context.signal)).get(path)
+      return content && makeSourceText(content)
+    },
+  })
+  const origin = { importedFrom: tool, ...(tree.commit !== undefined && { commitSHA: tree.commit }) }
+  await findings.recordReview(keyOf(scan), {
+    run: run.id,
+    part,
+    taskName: run.taskName,
+    covered: [],
+    ...ingested,
+    origin,
+  })
+}
+
+async function takeReport(context: ScanContext, importing: Importing, { name, items }: ToolReport): Promise<void> {
+  const { sizes } = importing
+  const readable = batchResults(items, (path) => sizes.get(path))
+  for (const [at, batch] of readable.entries()) {
+    context.signal.throwIfAborted()
+    const paths = batch.paths.filter((path) => sizes.has(path))
+    await takeBatch(context, importing, { tool: name, part: `${name} ${at + 1}`, batch: { ...batch, paths } })
+  }
+}
+
+/** A scanner's earlier findings that it no longer reports: where it looked at their file, or their code is gone. */
+async function closeUnreported(context: ScanContext, importing: Importing, report: ToolReport): Promise<number> {
+  if (!report.isComplete) return 0
+  const { scan, record, tree } = importing
+  const { uid } = scan.metadata
+  const looked = new Set(report.files)
+  return closeGone(context, {
+    scanUid: uid,
+    tree,
+    paths: await context.records.findings.openPaths(uid),
+    isFixed: ({ filePath = '', scanRunID, importedFrom }, isGone) =>
+      importedFrom === report.name && scanRunID !== record.id && (looked.has(filePath) || isGone()),
+  })
+}
+
+async function takeAll(context: ScanContext, importing: Importing, given: SarifReport): Promise<void> {
+  const { scan, record, tree, sizes } = importing
+  const tools = given.tools.map((report) => placeReport(report, (path) => sizes.has(path), scan.spec.subPath))
+  const { scans, scanImports } = context.records
+  const { uid } = scan.metadata
+  for (const report of tools) await takeReport(context, importing, report)
+  let fixedFindings = 0
+  for (const report of tools) fixedFindings += await closeUnreported(context, importing, report)
+  const { accepted, added, dropped } = await scans.reviewTotals(uid, record.id)
+  const counts = { acceptedFindings: accepted, newFindings: added, droppedFindings: dropped, fixedFindings }
+  await scanImports.endImport(uid, record.id, {
+    phase: 'succeeded',
+    ...counts,
+    ...(tree.commit !== undefined && { commitSHA: tree.commit }),
+  })
+}
+
+/** Takes in what was given, if anything was. */
+export async function takeImport(context: ScanContext, scan: RepositoryScan): Promise<void> {
+  const { scanImports } = context.records
+  const { uid } = scan.metadata
+  const pending = await scanImports.pendingImport(uid)
+  if (pending === undefined) return
+  const { record, content } = pending
+  let tree: SourceTree | undefined
+  try {
+    tree = await openScanTree(context, scan, { headCommit: record.commitSHA }, context.signal)
+    const sizes = await listSizes(context, tree)
+    await takeAll(context, { scan, record, tree, sizes }, tryParseJson(content) as SarifReport)
+  } catch (error) {
+    if (!(error instanceof RunFailure)) throw error
+    await scanImports.endImport(uid, record.id, { phase: 'failed', errorMessage: error.message.slice(0, 4096) })
+  } finally {
+    await tree?.close()
+  }
+}
