@@ -1,11 +1,12 @@
 // Calls about one repository: conditional where the same was asked before, repeated only where nothing can happen twice.
 import { createHash } from 'node:crypto'
 import type { Endpoints } from '@octokit/types'
-import type { Repository } from '../../contract/repository-url.ts'
+import { isSameRepository, type Repository } from '../../contract/repository-url.ts'
 import { CodeHostError, isCodeHostError } from '../../ports/code-host.ts'
-import { isMove } from './faults.ts'
+import { explainGraphql, type GraphqlError, isMove } from './faults.ts'
 import type { KnownAnswers } from './known-answers.ts'
 import type { Send } from './send.ts'
+import { toRepository } from './shapes.ts'
 import type { SignedIn } from './sign-in.ts'
 
 type Route = keyof Endpoints
@@ -44,6 +45,18 @@ export function createCalls({ repository, send, signIn, graphqlUrl, answers, pau
     return attempt()
   }
 
+  /** An answer that cannot be read is none: a proxy's page, or a body of another shape. */
+  function understand<D, V>(data: D, toValue: (data: D) => V): V {
+    try {
+      return toValue(data)
+    } catch (error) {
+      if (isCodeHostError(error)) throw error
+      throw new CodeHostError('Unreachable', `${repository.host} answered something that is not what was asked for`, {
+        cause: error,
+      })
+    }
+  }
+
   async function readOnce<R extends Route, V>(route: R, given: object, toValue: (data: Data<R>) => V): Promise<Got<V>> {
     const signedIn = await signIn()
     const asked = JSON.stringify([signedIn.key, repository, route, given])
@@ -52,7 +65,7 @@ export function createCalls({ repository, send, signIn, graphqlUrl, answers, pau
     const condition: Record<string, string> = before === undefined ? {} : { 'if-none-match': before.etag }
     const { status, headers, data } = await send(route, given, { headers: condition, signedIn })
     if (status === 304 && before !== undefined) return { value: before.value, next: before.next, known: true }
-    const value = toValue(data as Data<R>)
+    const value = understand(data as Data<R>, toValue)
     const next = /rel="?next"?/.test(String(headers.link ?? ''))
     if (headers.etag !== undefined) answers.keep(name, { etag: String(headers.etag), value, next })
     return { value, next, known: false }
@@ -72,11 +85,33 @@ export function createCalls({ repository, send, signIn, graphqlUrl, answers, pau
     return { values: all.flatMap(({ value }) => value), pages: all.length, known: all.every(({ known }) => known) }
   }
 
+  /** Why nothing is sent to where a redirect leads. */
   async function explainMove(): Promise<CodeHostError> {
     const { data } = await send('GET /repos/{owner}/{repo}', {})
-    const [owner = '', name = ''] = String((data as { full_name: string }).full_name).split('/')
+    const moved = understand(data as Data<'GET /repos/{owner}/{repo}'>, (found) => toRepository(repository.host, found))
+    const { owner, name } = moved.repository
+    if (isSameRepository(repository, moved.repository)) {
+      return new CodeHostError(
+        'Unreachable',
+        `${repository.host} redirects to another address, where nothing is changed`,
+      )
+    }
     const now = `the repository ${repository.owner}/${repository.name} is now ${owner}/${name}: use that name`
-    return new CodeHostError('Moved', now, { movedTo: { host: repository.host, owner, name } })
+    return new CodeHostError('Moved', now, { movedTo: moved.repository })
+  }
+
+  async function sendOnce<V>(route: string, given: object, toValue: (data: never) => V): Promise<V> {
+    const { status, data } = await send(route, given, { redirect: 'manual' })
+    if (isMove(status)) throw await explainMove()
+    return understand(data as never, toValue)
+  }
+
+  function askGraphql<T, V>(query: string, variables: object, toValue: (data: T) => V): Promise<V> {
+    return sendOnce(`POST ${graphqlUrl}`, { query, variables }, (answer: { data?: T; errors?: GraphqlError[] }) => {
+      if (answer.errors !== undefined && answer.errors.length > 0) throw explainGraphql(repository.host, answer.errors)
+      if (answer.data === undefined) throw new TypeError('there is no data')
+      return toValue(answer.data)
+    })
   }
 
   return {
@@ -108,17 +143,15 @@ export function createCalls({ repository, send, signIn, graphqlUrl, answers, pau
       return String(data)
     },
     /** Changes something: sent once, and to the repository's present name only. */
-    async send<R extends Route>(route: R, given: Given<R>): Promise<Data<R>> {
-      const { status, data } = await send(route, given, { redirect: 'manual' })
-      if (isMove(status)) throw await explainMove()
-      return data as Data<R>
-    },
-    async graphql<T>(query: string, variables: object): Promise<T> {
-      const { data } = await send(`POST ${graphqlUrl}`, { query, variables }, { redirect: 'manual' })
-      const { data: answer, errors = [] } = data as { data?: T; errors?: { message: string }[] }
-      if (errors.length === 0) return answer as T
-      const words = errors.map(({ message }) => message).join('; ')
-      throw new CodeHostError('Conflict', `${repository.host} refused it: ${words.slice(0, 300)}`)
-    },
+    send: <R extends Route, V>(route: R, given: Given<R>, toValue: (data: Data<R>) => V): Promise<V> =>
+      sendOnce(route, given, toValue),
+    /** Reads by GraphQL. */
+    query: <T, V>(query: string, variables: object, toValue: (data: T) => V) =>
+      patiently(() => askGraphql(query, variables, toValue)),
+    /** Changes something by GraphQL: sent once. */
+    mutate: (mutation: string, variables: object) => askGraphql(mutation, variables, nothing),
   }
 }
+
+/** Of an answer that says no more than that it was done. */
+export const nothing = (): void => undefined

@@ -7,7 +7,6 @@ import {
   type CodeHosts,
   isCodeHostError,
   type RepositoryPermission,
-  repositoryPermissions,
 } from '../../ports/code-host.ts'
 import type { Egress, EgressPolicy } from '../../ports/egress.ts'
 import { boundAnswers } from './bounded-fetch.ts'
@@ -18,7 +17,7 @@ import { createKnownAnswers } from './known-answers.ts'
 import { createPullRequestCalls } from './pull-requests.ts'
 import { createReviewCalls } from './reviews.ts'
 import { createSend } from './send.ts'
-import { toRepository } from './shapes.ts'
+import { toLogin, toPermission, toRepository } from './shapes.ts'
 import { createSignIn, type SignedIn } from './sign-in.ts'
 
 export type CodeHostsOptions = {
@@ -30,6 +29,8 @@ export type CodeHostsOptions = {
   now(): number
   /** Default: a timer. */
   pause?(ms: number): Promise<void>
+  /** How long one call may take; default: 30 seconds. */
+  callTimeoutMs?: number
 }
 
 const mostBytes = 10 * 1024 * 1024
@@ -47,7 +48,7 @@ function graphqlUrlOf({ href }: URL): string {
 }
 
 export function createCodeHosts(options: CodeHostsOptions): CodeHosts {
-  const { hosts, apiUrls, egress, policy, now } = options
+  const { hosts, apiUrls, egress, policy, now, callTimeoutMs = 30_000 } = options
   const pause = options.pause ?? ((ms) => new Promise<void>((resolve) => setTimeout(resolve, ms)))
   const answers = createKnownAnswers()
   const holds = createHolds(now)
@@ -92,7 +93,7 @@ export function createCodeHosts(options: CodeHostsOptions): CodeHosts {
       const graphqlUrl = graphqlUrlOf(apiUrl(host))
       const signIn = async () => signing.signIn(repository, await login.readCredentials())
       const open = (signedIn: SignedIn) => openClient(host, signedIn)
-      const send = createSend({ repository, signIn, open, holds, signal: login.signal })
+      const send = createSend({ repository, signIn, open, holds, signal: login.signal, timeoutMs: callTimeoutMs })
       const calls = createCalls({ repository, send, signIn, graphqlUrl, answers, pause })
       return {
         repository,
@@ -121,19 +122,13 @@ function createRepositoryCalls(calls: Calls, login: CodeHostLogin, nameApp: Name
       if (credentials === undefined)
         throw new CodeHostError('LoginRefused', `nobody is signed in to ${repository.host}`)
       if (credentials.kind === 'app') return nameApp(repository, credentials as never)
-      return calls.get('GET /user', {}, ({ login: name }) => name)
+      return calls.get('GET /user', {}, toLogin)
     },
     getRepository: () => calls.get('GET /repos/{owner}/{repo}', {}, (data) => toRepository(repository.host, data)),
     async getPermission(user: string): Promise<RepositoryPermission> {
       try {
         const route = 'GET /repos/{owner}/{repo}/collaborators/{username}/permission'
-        const words = await calls.get(route, { username: user }, ({ role_name: role, permission }) => [
-          role,
-          permission,
-        ])
-        // A role that an organisation made itself counts as the right that it is built on.
-        const [known = 'none'] = words.filter((word) => repositoryPermissions.includes(word as RepositoryPermission))
-        return known as RepositoryPermission
+        return await calls.get(route, { username: user }, toPermission)
       } catch (error) {
         if (isCodeHostError(error, 'NotFound')) return 'none'
         throw error

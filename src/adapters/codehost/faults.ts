@@ -52,6 +52,12 @@ export function heldUp(host: string, until: number): CodeHostError {
   })
 }
 
+/** What a token of the older kind needs. */
+function scopesOf(headers: Headers): string {
+  const scopes = headers['x-accepted-oauth-scopes'] ?? ''
+  return scopes === '' ? '' : `one of the scopes ${scopes}`
+}
+
 function explainForbidden({ message, headers }: Refusal, { host, login }: Asked): CodeHostError {
   if (/archived/i.test(message)) {
     return new CodeHostError(
@@ -62,13 +68,14 @@ function explainForbidden({ message, headers }: Refusal, { host, login }: Asked)
   if (!login) return new CodeHostError('LoginRefused', `${host} needs a login for this: name a Secret with a token`)
   const granted = headers['x-accepted-github-permissions']
   const right = granted === undefined ? undefined : String(granted)
-  const needs = right === undefined ? '' : `; it needs ${right}`
-  return new CodeHostError('MissingRight', `the login may not do this on ${host} (${message})${needs}`, { right })
+  const needs = right === undefined ? scopesOf(headers) : right
+  const which = needs === '' ? '' : `; it needs ${needs}`
+  return new CodeHostError('MissingRight', `the login may not do this on ${host} (${message})${which}`, { right })
 }
 
 function explainMissing({ headers }: Refusal, { host, login }: Asked): CodeHostError {
-  const scopes = headers['x-accepted-oauth-scopes']
-  const needs = scopes === undefined || scopes === '' ? '' : `, which needs one of the scopes ${scopes}`
+  const scopes = scopesOf(headers)
+  const needs = scopes === '' ? '' : `, which needs ${scopes}`
   const who = login ? `this login may see${needs}` : 'anybody may see; without a login only public repositories are'
   return new CodeHostError('NotFound', `${host} has no such thing, or none that ${who}`)
 }
@@ -80,7 +87,9 @@ const plainFaults: Record<number, CodeHostFault> = {
   410: 'NotFound',
   413: 'TooLarge',
   422: 'Invalid',
+  451: 'NotFound',
 }
+const plainWords: Record<number, string> = { 451: 'it is withheld for legal reasons' }
 
 function explainRefusal(refusal: Refusal, asked: Asked): CodeHostError {
   const { status, message } = refusal
@@ -95,7 +104,20 @@ function explainRefusal(refusal: Refusal, asked: Asked): CodeHostError {
   if (status === 403) return explainForbidden(refusal, asked)
   if (status === 404) return explainMissing(refusal, asked)
   const fault = plainFaults[status] ?? (status >= 500 ? 'Unreachable' : 'Invalid')
-  return new CodeHostError(fault, `${asked.host} answered ${status}: ${message}`)
+  const words = [message, plainWords[status]].filter((part) => part !== '' && part !== undefined)
+  return new CodeHostError(fault, `${asked.host} answered ${[status, ...words].join(': ')}`)
+}
+
+export type GraphqlError = { type?: string; message: string }
+
+const graphqlFaults: Record<string, CodeHostFault> = { NOT_FOUND: 'NotFound', FORBIDDEN: 'MissingRight' }
+
+/** Refusals of GraphQL come with 200. */
+export function explainGraphql(host: string, errors: readonly GraphqlError[]): CodeHostError {
+  if (errors.some(({ type }) => type === 'RATE_LIMITED')) return heldUp(host, Date.now() + unsaidWait * 1000)
+  const fault = errors.map(({ type }) => graphqlFaults[type ?? '']).find((known) => known !== undefined)
+  const words = errors.map(({ message }) => message).join('; ')
+  return new CodeHostError(fault ?? 'Conflict', `${host} refused it: ${words.slice(0, 300)}`)
 }
 
 function findOwn(error: unknown): SvcError | undefined {

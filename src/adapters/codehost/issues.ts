@@ -1,6 +1,6 @@
 // Issues, and what pull requests share with them: comments, reactions, labels.
 import { type CodeHost, isCodeHostError } from '../../ports/code-host.ts'
-import type { Calls } from './calls.ts'
+import { type Calls, nothing } from './calls.ts'
 import { toComment, toIssue } from './shapes.ts'
 
 type IssueCalls = Pick<
@@ -33,40 +33,36 @@ export function createIssueCalls(calls: Calls): IssueCalls {
       calls.getAll('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', { issue_number: number }, (list) =>
         list.map(toComment),
       ),
-    async createComment(number, body) {
-      const given = { issue_number: number, body }
-      return toComment(await calls.send('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', given))
-    },
-    async updateComment(id, body) {
-      return toComment(
-        await calls.send('PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}', { comment_id: id, body }),
-      )
-    },
-    async addReaction({ number, comment }, content) {
-      if (comment === undefined) {
-        await calls.send('POST /repos/{owner}/{repo}/issues/{issue_number}/reactions', {
-          issue_number: number,
-          content,
-        })
-        return
-      }
-      await calls.send('POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions', {
-        comment_id: comment,
-        content,
-      })
-    },
-    async addLabels(number, labels) {
-      await calls.send('POST /repos/{owner}/{repo}/issues/{issue_number}/labels', {
-        issue_number: number,
-        labels: [...labels],
-      })
-    },
+    createComment: (number, body) =>
+      calls.send(
+        'POST /repos/{owner}/{repo}/issues/{issue_number}/comments',
+        { issue_number: number, body },
+        toComment,
+      ),
+    updateComment: (id, body) =>
+      calls.send('PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}', { comment_id: id, body }, toComment),
+    addReaction: ({ number, comment }, content) =>
+      comment === undefined
+        ? calls.send(
+            'POST /repos/{owner}/{repo}/issues/{issue_number}/reactions',
+            { issue_number: number, content },
+            nothing,
+          )
+        : calls.send(
+            'POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions',
+            { comment_id: comment, content },
+            nothing,
+          ),
+    addLabels: (number, labels) =>
+      calls.send(
+        'POST /repos/{owner}/{repo}/issues/{issue_number}/labels',
+        { issue_number: number, labels: [...labels] },
+        nothing,
+      ),
     async removeLabel(number, label) {
       try {
-        await calls.send('DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}', {
-          issue_number: number,
-          name: label,
-        })
+        const given = { issue_number: number, name: label }
+        await calls.send('DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}', given, nothing)
       } catch (error) {
         if (!isCodeHostError(error, 'NotFound')) throw error
       }

@@ -7,7 +7,7 @@ import {
   type PullRequestDraft,
 } from '../../ports/code-host.ts'
 import type { Calls } from './calls.ts'
-import { toCheckRun, toFile, toPullRequest, toPullRequestDetails, toStatusCheck } from './shapes.ts'
+import { toCheckRun, toFile, toMerged, toNodeId, toPullRequest, toPullRequestDetails, toStatusCheck } from './shapes.ts'
 
 const pulls = 'GET /repos/{owner}/{repo}/pulls'
 const pull = 'GET /repos/{owner}/{repo}/pulls/{pull_number}'
@@ -51,7 +51,7 @@ export function createPullRequestCalls(calls: Calls): PullRequestCalls {
   }
 
   async function readNodeId(number: number): Promise<string> {
-    return calls.get(pull, { pull_number: number }, ({ node_id }) => node_id)
+    return calls.get(pull, { pull_number: number }, toNodeId)
   }
 
   return {
@@ -69,8 +69,8 @@ export function createPullRequestCalls(calls: Calls): PullRequestCalls {
     getPullRequest: (number) => calls.get(pull, { pull_number: number }, toPullRequestDetails),
     async createPullRequest(draft) {
       try {
-        const made = await calls.send('POST /repos/{owner}/{repo}/pulls', draft)
-        return { pullRequest: toPullRequest(made), created: true }
+        const pullRequest = await calls.send('POST /repos/{owner}/{repo}/pulls', draft, toPullRequest)
+        return { pullRequest, created: true }
       } catch (error) {
         // Refused because there is one already, or sent and the answer lost.
         if (!isCodeHostError(error, 'Invalid') && !isCodeHostError(error, 'Unreachable')) throw error
@@ -93,19 +93,19 @@ export function createPullRequestCalls(calls: Calls): PullRequestCalls {
       ])
       return [...runs, ...statuses]
     },
-    async merge(number, { method, head, title, message }: MergeDraft) {
-      const { sha, message: answer } = await calls.send('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', {
+    merge(number, { method, head, title, message }: MergeDraft) {
+      const given = {
         pull_number: number,
         merge_method: method,
         sha: head,
         ...(title !== undefined && { commit_title: title }),
         ...(message !== undefined && { commit_message: message }),
-      })
-      return { commit: sha, message: answer }
+      }
+      return calls.send('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', given, toMerged)
     },
     async enableAutoMerge(number, { method, head, title, message }: MergeDraft) {
       const id = await readNodeId(number)
-      await calls.graphql(enableAutoMerge, { id, method: method.toUpperCase(), head, title, message })
+      await calls.mutate(enableAutoMerge, { id, method: method.toUpperCase(), head, title, message })
     },
   }
 }

@@ -31,7 +31,8 @@ type ThreadNode = {
   }
 }
 type ThreadPage = { pageInfo: { hasNextPage: boolean; endCursor: string | null }; nodes: ThreadNode[] }
-type ThreadAnswer = { repository: { pullRequest: { reviewThreads: ThreadPage } | null } | null }
+type ThreadAnswer = { repository: { pullRequest: { reviewThreads: ThreadPage } } }
+type ThreadList = { threads: ReviewThread[]; next: string | undefined }
 
 function toThread({ isResolved, path, line, comments }: ThreadNode): ReviewThread {
   return {
@@ -44,6 +45,11 @@ function toThread({ isResolved, path, line, comments }: ThreadNode): ReviewThrea
       ...rest,
     })),
   }
+}
+
+function toThreadList({ repository }: ThreadAnswer): ThreadList {
+  const { nodes, pageInfo } = repository.pullRequest.reviewThreads
+  return { threads: nodes.map(toThread), next: (pageInfo.hasNextPage && pageInfo.endCursor) || undefined }
 }
 
 function toWire({ path, line, startLine, side = 'RIGHT', body }: LineComment) {
@@ -59,25 +65,24 @@ export function createReviewCalls(calls: Calls): ReviewCalls {
       calls.getAll('GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews', { pull_number: number }, (list) =>
         list.map(toReview),
       ),
-    async postReview(number, { event, body, commit, comments = [] }) {
-      const made = await calls.send('POST /repos/{owner}/{repo}/pulls/{pull_number}/reviews', {
+    postReview(number, { event, body, commit, comments = [] }) {
+      const given = {
         pull_number: number,
         event,
         body,
         commit_id: commit,
         ...(comments.length > 0 && { comments: comments.map(toWire) }),
-      })
-      return toReview(made)
+      }
+      return calls.send('POST /repos/{owner}/{repo}/pulls/{pull_number}/reviews', given, toReview)
     },
     async listReviewThreads(number) {
       const found: ReviewThread[] = []
       let after: string | null = null
       for (let page = 1; page <= mostPages; page += 1) {
-        const answer: ThreadAnswer = await calls.graphql<ThreadAnswer>(threads, { owner, name, number, after })
-        const list: ThreadPage | undefined = answer.repository?.pullRequest?.reviewThreads
-        found.push(...(list?.nodes ?? []).map(toThread))
-        if (list?.pageInfo.hasNextPage !== true) break
-        after = list.pageInfo.endCursor
+        const list: ThreadList = await calls.query(threads, { owner, name, number, after }, toThreadList)
+        found.push(...list.threads)
+        if (list.next === undefined) break
+        after = list.next
       }
       return found
     },

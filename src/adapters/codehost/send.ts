@@ -1,4 +1,4 @@
-// One request to the API of a code host: signed in anew, not sent while the host holds the login up, ended after 30 seconds.
+// One request to the API of a code host: signed in anew, not sent while the host holds the login up, ended when it takes too long.
 import type { RequestInterface } from '@octokit/types'
 import type { Repository } from '../../contract/repository-url.ts'
 import { isCodeHostError } from '../../ports/code-host.ts'
@@ -20,12 +20,12 @@ export type SendDeps = {
   open(signedIn: SignedIn): Promise<RequestInterface>
   holds: Holds
   signal?: AbortSignal | undefined
+  timeoutMs: number
 }
 
-const callTimeout = 30_000
 const unchanged: Answer = { status: 304, headers: {}, data: undefined }
 
-export function createSend({ repository, signIn, open, holds, signal }: SendDeps): Send {
+export function createSend({ repository, signIn, open, holds, signal, timeoutMs }: SendDeps): Send {
   const { host, owner, name: repo } = repository
 
   function request(redirect: 'manual' | undefined, timeout: AbortSignal) {
@@ -44,7 +44,7 @@ export function createSend({ repository, signIn, open, holds, signal }: SendDeps
     const hold = `${signedIn.key} ${route.endsWith('/graphql') ? 'graphql' : 'core'}`
     holds.check(hold, host)
     const send = await open(signedIn)
-    const timeout = AbortSignal.timeout(callTimeout)
+    const timeout = AbortSignal.timeout(timeoutMs)
     try {
       const call = { owner, repo, ...parameters, headers, request: request(redirect, timeout) }
       const answer = await send(route, call)

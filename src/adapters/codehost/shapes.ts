@@ -1,6 +1,6 @@
 // The code host's JSON as the port's shapes. What strangers may leave out is read with care.
 import type { Endpoints } from '@octokit/types'
-import type * as port from '../../ports/code-host.ts'
+import * as port from '../../ports/code-host.ts'
 
 type Data<R extends keyof Endpoints> = Endpoints[R]['response']['data']
 type ListedPull = Data<'GET /repos/{owner}/{repo}/pulls'>[number]
@@ -19,12 +19,20 @@ const loginOf = (user: { login?: string } | null | undefined) => user?.login ?? 
 const labelNames = (labels: readonly (string | { name?: string })[]) =>
   labels.map((label) => (typeof label === 'string' ? label : (label.name ?? ''))).filter((name) => name !== '')
 
+/** Throws where a body has not what it cannot be without: then it is something else. */
+function whole<T extends object>(data: T, ...names: (keyof T)[]): T {
+  const missing = names.find((name) => data[name] === undefined || data[name] === null)
+  if (missing !== undefined) throw new TypeError(`there is no ${String(missing)}`)
+  return data
+}
+
 function readFullName(text: string): { owner: string; name: string } {
   const [owner = '', name = ''] = text.split('/')
   return { owner, name }
 }
 
 export function toPullRequest(pull: ListedPull | PullData): port.PullRequest {
+  whole(pull, 'number', 'head', 'base')
   // A fork that was deleted is null, whatever the published schema says.
   const source = pull.head.repo as { full_name: string } | null
   return {
@@ -69,7 +77,7 @@ function readPermission(rights: RepositoryData['permissions']): port.RepositoryP
 
 export function toRepository(host: string, data: RepositoryData): port.RepositoryDetails {
   return {
-    repository: { host, ...readFullName(data.full_name) },
+    repository: { host, ...readFullName(whole(data, 'full_name').full_name) },
     defaultBranch: data.default_branch,
     private: data.private,
     archived: data.archived,
@@ -78,14 +86,8 @@ export function toRepository(host: string, data: RepositoryData): port.Repositor
   }
 }
 
-export function toFile({
-  filename,
-  previous_filename: from,
-  status,
-  additions,
-  deletions,
-  patch,
-}: FileData): port.PullRequestFile {
+export function toFile(file: FileData): port.PullRequestFile {
+  const { filename, previous_filename: from, status, additions, deletions, patch } = whole(file, 'filename')
   return {
     path: filename,
     ...(from !== undefined && { previousPath: from }),
@@ -96,7 +98,8 @@ export function toFile({
   }
 }
 
-export function toReview({ id, user, body, state, commit_id, html_url, submitted_at }: ReviewData): port.Review {
+export function toReview(review: ReviewData): port.Review {
+  const { id, user, body, state, commit_id, html_url, submitted_at } = whole(review, 'id')
   return {
     id: Number(id),
     author: loginOf(user),
@@ -109,6 +112,7 @@ export function toReview({ id, user, body, state, commit_id, html_url, submitted
 }
 
 export function toIssue(issue: IssueData | Data<'GET /repos/{owner}/{repo}/issues/{issue_number}'>): port.Issue {
+  whole(issue, 'number')
   return {
     number: issue.number,
     title: issue.title,
@@ -124,7 +128,8 @@ export function toIssue(issue: IssueData | Data<'GET /repos/{owner}/{repo}/issue
   }
 }
 
-export function toComment({ id, user, body, html_url, created_at }: CommentData): port.Comment {
+export function toComment(comment: CommentData): port.Comment {
+  const { id, user, body, html_url, created_at } = whole(comment, 'id')
   return { id: Number(id), author: loginOf(user), body: body ?? '', url: html_url, createdAt: created_at }
 }
 
@@ -146,4 +151,31 @@ export function toCheckRun({ name, status, conclusion, html_url }: CheckRunData)
 export function toStatusCheck({ context, state, target_url }: StatusData): port.Check {
   const read = state === 'success' ? 'passed' : state === 'pending' ? 'pending' : 'failed'
   return { name: context, source: 'status', state: read, outcome: state, url: target_url ?? undefined }
+}
+
+export function toMerged(merged: Data<'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge'>) {
+  const { sha: commit, message } = whole(merged, 'sha')
+  return { commit, message }
+}
+
+export function toLogin(user: Data<'GET /user'>): string {
+  return whole(user, 'login').login
+}
+
+export function toNodeId(pull: PullData): string {
+  return whole(pull, 'node_id').node_id
+}
+
+/** A role that an organisation made itself counts as the right that it is built on. */
+export function toPermission(
+  answer: Data<'GET /repos/{owner}/{repo}/collaborators/{username}/permission'>,
+): port.RepositoryPermission {
+  const { role_name: role, permission } = whole(answer, 'permission')
+  return (
+    port.repositoryPermissions.find((known) => known === role || (known === permission && !isKnown(role))) ?? 'none'
+  )
+}
+
+function isKnown(role: string): boolean {
+  return port.repositoryPermissions.some((known) => known === role)
 }
