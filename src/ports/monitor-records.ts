@@ -102,6 +102,8 @@ export interface MonitorRecords {
   /** The run that is under way, else the one that was queued first, which then is under way. At most one is. */
   takeRun(monitor: MonitorKey): Promise<MonitorRun | undefined>
   changeRun(monitor: MonitorKey, id: string, change: RunChange): Promise<void>
+  /** Ends a run that waits, as one that found nothing to review, with its event in one step. False when it does not wait. */
+  withdrawRun(monitor: MonitorKey, id: string, event: EventDraft): Promise<boolean>
   /** Last queued first; `before` has the time and id of the last one on the page before. */
   listRuns(monitor: MonitorKey, query: RunQuery): Promise<MonitorRun[]>
   hasActiveRun(monitor: MonitorKey): Promise<boolean>

@@ -20,7 +20,7 @@ import { type ConfigMapUsecases, createConfigMapUsecases } from './configmaps.ts
 import { type ChildrenUsecases, createChildrenUsecases } from './coordination/children.ts'
 import { createDelegation, type DelegationUsecases } from './coordination/delegate.ts'
 import { createDeliveryUsecases, type DeliveryParts, type DeliveryUsecases } from './deliveries/deliveries.ts'
-import { queueEventRuns } from './deliveries/monitor-runs.ts'
+import { queueEventRuns, withdrawEvent } from './deliveries/monitor-runs.ts'
 import { defaultWebhookSettings } from './deliveries/settings.ts'
 import type { UsecaseDeps } from './deps.ts'
 import { createIdempotency, type Idempotency } from './idempotency.ts'
@@ -28,6 +28,7 @@ import { createMemoryUsecases, type MemoryUsecases } from './memories.ts'
 import { createMemoryProposalUsecases, type MemoryProposalUsecases } from './memory-proposals.ts'
 import { createMonitorRecordUsecases, type MonitorRecordUsecases } from './monitors/records.ts'
 import { createMonitorRuns, type MonitorRunUsecases } from './monitors/runs.ts'
+import { createWithdrawal } from './monitors/withdrawal.ts'
 import { createProviderHealthLog, type ProviderHealthLog } from './providers/health.ts'
 import { createResourceUsecases, type PlacedQuery, type ResourceUsecases } from './resources.ts'
 import { createSecretUsecases, type SecretUsecases } from './secrets.ts'
@@ -135,11 +136,13 @@ function composeDeliveries(deps: UsecaseDeps, { resources, monitorRuns }: Delive
   const settings = { ...defaultWebhookSettings, ...deps.settings.webhook, hosts: deps.ports.codeHosts.hosts }
   const { namespace, gitSecret: name } = settings
   const secret = name === undefined ? undefined : { namespace, name }
+  const withdraw = createWithdrawal(deps)
   return {
     ports,
     resources,
     settings,
     queueRuns: (event, delivery) => queueEventRuns(monitorRuns, event, delivery),
+    withdraw: (event, what) => withdrawEvent(withdraw, event, what),
     openHost: (repository) => openCodeHost(ports, { secret, repository, owner: '--codehost-label-trigger-git-secret' }),
   }
 }

@@ -54,6 +54,22 @@ export function describeMonitors(name: string, open: OpenBench): void {
       ])
     })
 
+    it('end a run that waits and that nobody wants any more, and none that has begun', async () => {
+      const event = (runID: string) => ({ runID, eventType: 'run_succeeded', summary: 'it was closed' })
+      await exact('d1')
+      await exact('d2', shaB)
+      expect((await records().takeRun(monitor))?.id).toBe('d1')
+      expect(await records().withdrawRun(monitor, 'd1', event('d1'))).toBe(false)
+      expect(await records().withdrawRun(other, 'd2', event('d2'))).toBe(false)
+      expect(await records().withdrawRun(monitor, 'd2', event('d2'))).toBe(true)
+      expect(await records().withdrawRun(monitor, 'd2', event('d2'))).toBe(false)
+      const [run] = (await records().listRuns(monitor, { limit: 9 })).filter(({ id }) => id === 'd2')
+      expect(run).toMatchObject({ phase: 'succeeded', skippedCount: 1, completedAt: now() })
+      const events = await records().listEvents(monitor, { limit: 9, runID: 'd2' })
+      expect(events.map(({ eventType }) => eventType)).toEqual(['run_succeeded', 'run_queued'])
+      expect(await outcomeOf(exact('d3', shaB))).toBe('queued')
+    })
+
     it('never queue the same commit twice, whoever asks at the same time [MON-019]', async () => {
       const outcomes = await Promise.all(['d1', 'd2', 'd3', 'd4'].map((id) => outcomeOf(exact(id))))
       expect(outcomes.toSorted()).toEqual(['cached', 'cached', 'cached', 'queued'])

@@ -80,6 +80,7 @@ function describe(item: DeliveryItem): string {
     ...(dueAt === undefined ? [] : [`is taken up again at ${dueAt}`]),
     ...(outcome.taskName === undefined ? [] : [`task: ${outcome.namespace}/${outcome.taskName}`]),
     ...(outcome.cancelledTasks?.length ? [`cancelled: ${outcome.cancelledTasks.join(', ')}`] : []),
+    ...(outcome.cancelledRuns?.length ? [`withdrawn: ${outcome.cancelledRuns.join(', ')}`] : []),
     ...(outcome.runIDs?.length ? [`runs: ${outcome.runIDs.join(', ')}`] : []),
     ...(state === 'failed' ? [`once that is changed: ${typed(`webhook redeliver ${item.id}`)}`] : []),
   ]

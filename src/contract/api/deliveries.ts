@@ -32,6 +32,9 @@ export const DeliveryOutcome = z
     cancelledTasks: field(z.array(z.string()).optional(), 'Tasks that were cancelled, as namespace/name.', [
       'default/codehost-implement-7-0a1b2c3d4e5f',
     ]),
+    cancelledRuns: field(z.array(z.string()).optional(), 'Runs of monitors that waited and have ended.', [
+      'monrun-main-0a1b2c3d4e5f',
+    ]),
     matchedMonitors: field(z.int().min(0).optional(), 'Monitors that wait for such events.', 1),
     monitorRunsQueued: field(z.int().min(0).optional(), 'Runs that were queued.', 1),
     monitorRunsCached: field(z.int().min(0).optional(), 'Runs of the same head that were queued before.', 0),

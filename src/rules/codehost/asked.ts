@@ -43,9 +43,9 @@ function decideLabel(event: CodeHostEvent, prefix: string, monitors: readonly As
   const action = actionOf(label, prefix)
   const refused = action === undefined ? describeLabel(label, prefix) : findUnfit(event, action)
   if (action === undefined || refused !== undefined) return orIgnore(monitors, refused ?? '')
-  return event.action === 'labeled'
-    ? { asks: [...monitors, { kind: 'task', action, label }] }
-    : { asks: [...monitors, { kind: 'cancel', label }] }
+  if (event.action === 'labeled') return { asks: [...monitors, { kind: 'task', action, label }] }
+  // No run: it would start anew the review that this label had started, and that ends now.
+  return { asks: [{ kind: 'cancel', label }] }
 }
 
 function orIgnore(asks: readonly Ask[], ignored: string): Asked {

@@ -27,16 +27,22 @@ export function nameEventRun({ uid, name }: { uid: string; name: string }, deliv
   return `monrun-${name}-${hash(uid, delivery)}`
 }
 
-/** Whether the event is for the monitor (MON-019). Drafts and labels are judged when the run looks. */
-export function isForMonitor(
-  { metadata, spec, status }: RepositoryMonitor,
-  event: PullRequestEvent,
+/** Whether the monitor looks after the repository. */
+export function isOfRepository(
+  { spec }: RepositoryMonitor,
+  repository: PullRequestEvent['repository'],
   hosts: readonly string[],
 ): boolean {
-  if (metadata.deletionTimestamp !== undefined || spec.suspend || !spec.review.exactEventEnabled) return false
   const read = readRepositoryUrl(spec.repoURL, hosts)
-  if ('problem' in read || repositoryKey(read.repository) !== repositoryKey(event.repository)) return false
-  if (event.repository.host !== undefined && event.repository.host.toLowerCase() !== read.repository.host) return false
+  if ('problem' in read || repositoryKey(read.repository) !== repositoryKey(repository)) return false
+  return repository.host === undefined || repository.host.toLowerCase() === read.repository.host
+}
+
+/** Whether the event is for the monitor (MON-019). Drafts and labels are judged when the run looks. */
+export function isForMonitor(monitor: RepositoryMonitor, event: PullRequestEvent, hosts: readonly string[]): boolean {
+  const { metadata, spec, status } = monitor
+  if (metadata.deletionTimestamp !== undefined || spec.suspend || !spec.review.exactEventEnabled) return false
+  if (!isOfRepository(monitor, event.repository, hosts)) return false
   const branch = spec.branch ?? status?.branch ?? event.repository.defaultBranch
   return branch === event.baseBranch
 }

@@ -1,26 +1,10 @@
 // Cancels the tasks that an issue or pull request has started.
 
 import type { CodeHostEvent } from '../../contract/codehost-events.ts'
-import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
-import { isSvcError } from '../../errors.ts'
+import { isTerminalPhase } from '../../contract/resources/task.ts'
 import type { Ports } from '../../ports/index.ts'
 import { isEndedBy, subjectLabels } from '../../rules/codehost/subject.ts'
-import { markCancelled } from '../../rules/task-decision.ts'
-import { repeatOnConflict } from '../write-conflict.ts'
-
-/** The task's name, or undefined when it has ended meanwhile. */
-async function cancel({ resources }: Pick<Ports, 'resources'>, task: Task, why: string): Promise<string | undefined> {
-  const { namespace, name, uid } = task.metadata
-  return repeatOnConflict(async () => {
-    const found = await resources.get('Task', { namespace, name })
-    if (found?.metadata.uid !== uid || isTerminalPhase(found.status?.phase)) return undefined
-    await resources.update('Task', markCancelled(found, why))
-    return `${namespace}/${name}`
-  }).catch((error: unknown) => {
-    if (isSvcError(error, 'NotFound')) return undefined
-    throw error
-  })
-}
+import { cancelByService } from '../tasks/cancel.ts'
 
 /**
  * Those made before the event, in all namespaces; with a label only those that it made. `why` is shown on each. Repeating is
@@ -39,6 +23,6 @@ export async function cancelStarted(
   const wanted = items.filter(
     ({ metadata, status }) => !isTerminalPhase(status?.phase) && isEndedBy(metadata.annotations ?? {}, event, label),
   )
-  const cancelled = await Promise.all(wanted.map((task) => cancel(ports, task, why)))
+  const cancelled = await Promise.all(wanted.map((task) => cancelByService(ports, task, why)))
   return cancelled.filter((name) => name !== undefined)
 }

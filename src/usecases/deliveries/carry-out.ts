@@ -5,7 +5,9 @@ import type { Delivery } from '../../ports/deliveries.ts'
 import { type Ask, decideAsked } from '../../rules/codehost/asked.ts'
 import type { CommandVerb } from '../../rules/codehost/command.ts'
 import { fileName } from '../../rules/codehost/event.ts'
+import type { Withdrawal, Withdrawn } from '../monitors/withdrawal.ts'
 import { cancelStarted } from './cancel-started.ts'
+import { cancelAll, describeEnd } from './endings.ts'
 import { createTask, findAgentProblem, type TaskMaking } from './label-task.ts'
 
 /** What became of an event at the monitors of its repository. */
@@ -16,11 +18,13 @@ export type QueuedRuns = Required<
 export type CarryingOut = TaskMaking & {
   /** Queues a run at the head of the event for each monitor that waits for it. The same delivery queues none twice. */
   queueRuns?(event: CodeHostEvent, delivery: string): Promise<QueuedRuns | undefined>
+  /** Ends what the pull request of the event has started at monitors. */
+  withdraw?(event: CodeHostEvent, what: Omit<Withdrawal, 'repository' | 'number'>): Promise<Withdrawn>
   /** Does what a comment asks for. */
   obey?(delivery: Delivery, verb: CommandVerb): Promise<DeliveryOutcome>
 }
 
-type Part = Partial<DeliveryOutcome>
+export type Part = Partial<DeliveryOutcome>
 
 /** A label that was taken off again before it was worked off, or whose issue was closed, starts nothing. */
 async function findRemoval({ ports }: CarryingOut, { facts, repository, number }: Delivery, label: string) {
@@ -65,18 +69,6 @@ async function leaveToMonitors(
   if ((soFar.matchedMonitors ?? 0) === 0) return undefined
   const problem = await findAgentProblem(carrying, action)
   return problem && { message: `${soFar.message}; the label made no task: ${problem.message}` }
-}
-
-function describeEnd({ action, target, repository }: CodeHostEvent, label: string | undefined): string {
-  const what = `${target?.kind === 'issue' ? 'issue' : 'pull request'} ${repository.fullName}#${target?.number}`
-  return label === undefined ? `${what} was ${action}` : `label ${label} was taken off ${what}`
-}
-
-async function cancelAll({ ports }: CarryingOut, event: CodeHostEvent, label: string | undefined): Promise<Part> {
-  const why = describeEnd(event, label)
-  const cancelledTasks = await cancelStarted(ports, event, { label, why })
-  const count = cancelledTasks.length === 1 ? '1 task was' : `${cancelledTasks.length} tasks were`
-  return { status: 'accepted', code: 202, message: `${why}: ${count} cancelled`, cancelledTasks }
 }
 
 async function queueRuns(carrying: CarryingOut, event: CodeHostEvent, delivery: string): Promise<Part> {

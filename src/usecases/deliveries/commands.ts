@@ -8,10 +8,11 @@ import type { Delivery } from '../../ports/deliveries.ts'
 import type { CommandVerb } from '../../rules/codehost/command.ts'
 import { cancelStarted } from './cancel-started.ts'
 import type { CarryingOut, QueuedRuns } from './carry-out.ts'
+import { describeCancelled } from './endings.ts'
 import { createTask } from './label-task.ts'
 import type { StatusComments } from './status-comments.ts'
 
-export type Commanding = Pick<CarryingOut, 'ports' | 'resources' | 'settings'> & {
+export type Commanding = Pick<CarryingOut, 'ports' | 'resources' | 'settings' | 'withdraw'> & {
   /** With the login of label triggers. */
   openHost(repository: Repository): CodeHost
   queueRuns(event: CodeHostEvent, delivery: string): Promise<QueuedRuns | undefined>
@@ -64,9 +65,11 @@ async function review(commanding: Commanding, command: Command): Promise<Deliver
 
 async function stop(commanding: Commanding, { event }: Command): Promise<DeliveryOutcome> {
   const why = `${event.sender} wrote /svc stop`
-  const cancelledTasks = await cancelStarted(commanding.ports, event, { why })
-  const count = cancelledTasks.length === 1 ? '1 task was' : `${cancelledTasks.length} tasks were`
-  return { status: 'accepted', code: 202, message: `${why}: ${count} cancelled`, cancelledTasks }
+  const started = await cancelStarted(commanding.ports, event, { why })
+  const reviews = await commanding.withdraw?.(event, { isClosed: false, why })
+  const cancelledTasks = [...started, ...(reviews?.cancelledTasks ?? [])]
+  const cancelled = { cancelledTasks, cancelledRuns: reviews?.cancelledRuns ?? [] }
+  return { status: 'accepted', code: 202, message: `${why}: ${describeCancelled(cancelled)}`, ...cancelled }
 }
 
 const verbs: Record<CommandVerb, (commanding: Commanding, command: Command) => Promise<DeliveryOutcome>> = {

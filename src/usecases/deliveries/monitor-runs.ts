@@ -1,7 +1,23 @@
-// Tells monitors of a pull request that has changed.
-import type { CodeHostEvent } from '../../contract/codehost-events.ts'
+// Tells monitors of a pull request that has changed, or ended.
+import type { CodeHostEvent, CodeHostRepository } from '../../contract/codehost-events.ts'
 import type { MonitorRunUsecases } from '../monitors/runs.ts'
+import type { Withdraw, Withdrawal, Withdrawn } from '../monitors/withdrawal.ts'
 import type { QueuedRuns } from './carry-out.ts'
+
+function nameRepository({ fullName, url, defaultBranch = '' }: CodeHostRepository) {
+  const [owner = '', name = ''] = fullName.split('/')
+  return { host: new URL(url).host, owner, name, defaultBranch }
+}
+
+/** Ends what the pull request of the event has started. */
+export async function withdrawEvent(
+  withdraw: Withdraw,
+  { repository, target }: CodeHostEvent,
+  what: Omit<Withdrawal, 'repository' | 'number'>,
+): Promise<Withdrawn> {
+  if (target?.kind !== 'pull_request') return { cancelledTasks: [], cancelledRuns: [] }
+  return withdraw({ ...what, repository: nameRepository(repository), number: target.number })
+}
 
 /** Undefined for an event that does not say at which commit the pull request is. */
 export async function queueEventRuns(
@@ -10,9 +26,8 @@ export async function queueEventRuns(
   delivery: string,
 ): Promise<QueuedRuns | undefined> {
   if (target?.head === undefined || target.base === undefined) return undefined
-  const [owner = '', name = ''] = repository.fullName.split('/')
   const { matchedMonitors, queued, cached, skipped, runIDs } = await monitors.queueEvent({
-    repository: { host: new URL(repository.url).host, owner, name, defaultBranch: repository.defaultBranch ?? '' },
+    repository: nameRepository(repository),
     number: target.number,
     headSHA: target.head.sha,
     baseBranch: target.base.branch,

@@ -1,7 +1,8 @@
 // Requests the end of a task; the controller stops it and moves it to Cancelled (TASK-037).
 import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
-import { SvcError } from '../../errors.ts'
+import { isSvcError, SvcError } from '../../errors.ts'
 import type { Caller } from '../../ports/identity.ts'
+import type { Ports } from '../../ports/index.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
 import { cancelAnnotation, markCancelled } from '../../rules/task-decision.ts'
 import { requireAccess } from '../access.ts'
@@ -34,5 +35,22 @@ export async function cancelTask(
     if (isCancelled(task)) return task
     if (isTerminalPhase(task.status?.phase)) throw refuseEnded(task)
     return ports.resources.update('Task', markCancelled(task, reason))
+  })
+}
+
+/** As the service itself, exactly this task: `namespace/name`, or undefined when it has ended meanwhile. */
+export async function cancelByService(
+  { resources }: Pick<Ports, 'resources'>,
+  { metadata: { namespace, name, uid } }: Task,
+  why: string,
+): Promise<string | undefined> {
+  return repeatOnConflict(async () => {
+    const found = await resources.get('Task', { namespace, name })
+    if (found?.metadata.uid !== uid || isTerminalPhase(found.status?.phase)) return undefined
+    await resources.update('Task', markCancelled(found, why))
+    return `${namespace}/${name}`
+  }).catch((error: unknown) => {
+    if (isSvcError(error, 'NotFound')) return undefined
+    throw error
   })
 }

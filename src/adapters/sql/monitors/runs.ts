@@ -15,7 +15,7 @@ import {
   readBody,
 } from './parts.ts'
 
-type Runs = Pick<MonitorRecords, 'queueRun' | 'takeRun' | 'changeRun' | 'listRuns' | 'hasActiveRun'>
+type Runs = Pick<MonitorRecords, 'queueRun' | 'takeRun' | 'changeRun' | 'withdrawRun' | 'listRuns' | 'hasActiveRun'>
 
 async function lockMonitor(tx: Tx, uid: string): Promise<void> {
   await tx.run(sql`insert into monitors (uid, writes) values (${uid}, 1)
@@ -102,6 +102,17 @@ export function createRuns({ database, clock }: MonitorParts): Runs {
         if (run !== undefined) await saveRun(tx, uid, { ...run, ...change })
       })
     },
+
+    withdrawRun: (monitor, id, event) =>
+      database.write(async (tx) => {
+        await lockMonitor(tx, monitor.uid)
+        const run = await findRun(tx, monitor.uid, sql`id = ${encodeText(id)} and phase = 'queued'`)
+        if (run === undefined) return false
+        const completedAt = readNow()
+        await saveRun(tx, monitor.uid, { ...run, phase: 'succeeded', completedAt, skippedCount: 1 })
+        await insertEvent(tx, monitor, event, completedAt)
+        return true
+      }),
 
     async listRuns({ uid }, { limit, before, trigger, targetKind }) {
       const columns = matchColumns(uid, { trigger_name: trigger, target_kind: targetKind })
