@@ -7,6 +7,8 @@ export function readWebhookSettings(config: Config): Omit<WebhookSettings, 'host
   return {
     ...defaultWebhookSettings,
     secret: config.codehostWebhookSecret,
+    previousSecrets: config.codehostWebhookPreviousSecrets,
+    secretName: config.codehostWebhookSecretName,
     namespace: config.codehostLabelTriggerNamespace ?? config.watchNamespace[0] ?? defaultWebhookSettings.namespace,
     prefix: config.codehostLabelTriggerPrefix,
     agent: config.codehostLabelTriggerAgent,

@@ -1,6 +1,6 @@
 // The webhook of the code host, and the tasks that labels create.
 import { z } from 'zod'
-import { define, duration, retention, text, whole } from '../fields.ts'
+import { define, duration, names, retention, text, whole } from '../fields.ts'
 
 const name = z
   .string('must be a name')
@@ -23,8 +23,17 @@ const actions = z
 /** The webhook of the code host, and the tasks that labels create. */
 export const webhookSettings = {
   codehostWebhookSecret: define(text.optional(), {
-    help: 'secret with which the code host signs its deliveries; without it the webhook answers 503',
+    help: 'secret with which the code host signs its deliveries; without any the webhook answers 503',
     secret: true,
+  }),
+  codehostWebhookPreviousSecrets: define(names.default([]), {
+    help: 'earlier secrets, with which deliveries may still be signed',
+    secret: true,
+  }),
+  codehostWebhookSecretName: define(name.optional(), {
+    help: 'Secret in the namespace of label triggers whose entry secret counts too, and each line of its entry previous; a change needs no restart',
+    example: 'codehost-webhook',
+    placeholder: 'name',
   }),
   codehostLabelTriggerAgent: define(name.optional(), {
     help: 'agent of the tasks that labels create',

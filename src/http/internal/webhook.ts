@@ -75,13 +75,13 @@ export function bindWebhook(bind: Bind, { usecases, metrics }: HttpDeps, guard: 
 
   async function receive(headers: Headers, request: FastifyRequest): Promise<Received> {
     const signature = headers['x-hub-signature-256']
-    await deliveries.requireSignature(signature)
+    const reception = await deliveries.open(signature)
     const given = { signature, contentType: request.headers['content-type'], body: await hold.read(request) }
     const { clientAddress: address, id: requestId, socket: connection } = request
     const source = { address, requestId, connection, route: receiveDelivery.path }
     const read = () => ({ ...given, event: readHeader(headers, 'event'), delivery: readHeader(headers, 'delivery') })
-    const isOwn = () => deliveries.isSigned({ ...given, event: undefined, delivery: undefined })
-    return guard(source, { token: signature ?? '', isOwn, check: () => deliveries.receive(read()) })
+    const isOwn = () => reception.isSigned(given)
+    return guard(source, { token: signature ?? '', isOwn, check: async () => reception.receive(read()) })
   }
 
   bind(receiveDelivery, async ({ headers, request }) => {

@@ -9,7 +9,7 @@ import { requireAccess, requireListing } from '../access.ts'
 import type { CarryingOut } from './carry-out.ts'
 import { answerCommand, owesAnswer } from './command-answers.ts'
 import { type Commanding, obey } from './commands.ts'
-import { isSigned, type Received, receiveDelivery, requireSignature, type WebhookRequest } from './receive.ts'
+import { openReception, type Received, type Reception, type WebhookRequest } from './receive.ts'
 import { createStatusComments } from './status-comments.ts'
 import { createDeliveryWork, type DeliveryWork } from './work.ts'
 
@@ -17,9 +17,8 @@ type DeliveryKey = { namespace: string; id: string }
 
 export type DeliveryUsecases = DeliveryWork & {
   /** Unavailable without a secret, Unauthenticated without a signature: before the body is read. */
-  requireSignature(signature: string | undefined): Promise<void>
-  isSigned(request: WebhookRequest): boolean
-  /** Resolves once the delivery is stored. Unauthenticated; InvalidRequest. */
+  open(signature: string | undefined): Promise<Reception>
+  /** Resolves once the delivery is stored. The errors of `open`, and of what it returns. */
   receive(request: WebhookRequest): Promise<Received>
   /** Ids of those that nobody works off although they are due. */
   due(limit: number): Promise<string[]>
@@ -69,9 +68,8 @@ export function createDeliveryUsecases(parts: DeliveryParts): DeliveryUsecases {
 
   return {
     ...work,
-    requireSignature: (signature) => requireSignature(receiving, signature),
-    isSigned: (request) => isSigned(settings, request),
-    receive: (request) => receiveDelivery(receiving, request),
+    open: (signature) => openReception(receiving, signature),
+    receive: async (request) => (await openReception(receiving, request.signature)).receive(request),
     due: (limit) => deliveries.due(limit),
     owesAnswer: (task) => commanding !== undefined && owesAnswer(task),
     answerCommand: async (key) => commanding && answerCommand(commanding, key),

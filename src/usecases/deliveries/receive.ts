@@ -1,5 +1,6 @@
 // Takes a delivery of the code host: checks its signature, stores it, and only then says so.
 import { createHash } from 'node:crypto'
+import { readWebhookSecrets } from '../../catalog/webhook-secrets.ts'
 import type { DeliveryOutcome } from '../../contract/api/deliveries.ts'
 import { SvcError } from '../../errors.ts'
 import type { Delivery, DeliveryDraft } from '../../ports/deliveries.ts'
@@ -23,7 +24,7 @@ export type WebhookRequest = {
 export type Received = { delivery: string; outcome: DeliveryOutcome }
 
 export type Receiving = {
-  ports: Pick<Ports, 'records' | 'clock'>
+  ports: Pick<Ports, 'records' | 'clock' | 'secrets'>
   settings: WebhookSettings
   work: DeliveryWork
 }
@@ -38,10 +39,12 @@ function refuseSignature(): SvcError {
 }
 
 /** Unavailable without a secret. */
-function requireSecret({ secret }: WebhookSettings): string {
-  if (secret !== undefined) return secret
-  const message =
-    'the webhook has no secret: set SVC_CODEHOST_WEBHOOK_SECRET to the secret that the code host signs with'
+async function requireSecrets({ ports, settings }: Receiving): Promise<string[]> {
+  const secrets = await readWebhookSecrets(ports.secrets, settings)
+  if (secrets.length > 0) return secrets
+  const { secretName, namespace } = settings
+  const place = secretName === undefined ? '' : `, or the entry "secret" of Secret "${secretName}" in ${namespace},`
+  const message = `the webhook has no secret: set SVC_CODEHOST_WEBHOOK_SECRET${place} to what the code host signs with`
   throw new SvcError('Unavailable', message)
 }
 
@@ -60,12 +63,31 @@ async function noteRefusal({ ports, settings }: Receiving): Promise<void> {
   await ports.records.deliveries.accept({ id: `refused-${minute}Z`, namespace, event: '-', state: 'refused', outcome })
 }
 
+type Signed = Pick<WebhookRequest, 'body' | 'signature'>
+
+/** A delivery whose body is still to be read. */
+export type Reception = {
+  isSigned(request: Signed): boolean
+  /** Resolves once the delivery is stored. Unauthenticated; InvalidRequest. */
+  receive(request: WebhookRequest): Promise<Received>
+}
+
 /** Unavailable without a secret, Unauthenticated for what cannot be a signature: before the body is read. */
-export async function requireSignature(receiving: Receiving, signature: string | undefined): Promise<void> {
-  requireSecret(receiving.settings)
-  if (isSignature(signature)) return
-  await noteRefusal(receiving)
-  throw refuseSignature()
+export async function openReception(receiving: Receiving, signature: string | undefined): Promise<Reception> {
+  const secrets = await requireSecrets(receiving)
+  if (!isSignature(signature)) {
+    await noteRefusal(receiving)
+    throw refuseSignature()
+  }
+  const isSigned = (request: Signed) => verifySignature(request.body, request.signature, secrets)
+  return {
+    isSigned,
+    async receive(request) {
+      if (isSigned(request)) return receiveSigned(receiving, request)
+      await noteRefusal(receiving)
+      throw refuseSignature()
+    },
+  }
 }
 
 /** A code host sends the JSON as it is, or as the field `payload` of a form. */
@@ -156,18 +178,9 @@ function isWaitedFor({ event }: Delivery): boolean {
   return event !== 'issue_comment'
 }
 
-/** Whether the body was signed with the secret. Unavailable without one. */
-export function isSigned(settings: WebhookSettings, { body, signature }: WebhookRequest): boolean {
-  return verifySignature(body, signature, requireSecret(settings))
-}
-
-/** Unavailable, Unauthenticated; InvalidRequest for a payload that cannot be read. Resolves once it is durable. */
-export async function receiveDelivery(receiving: Receiving, request: WebhookRequest): Promise<Received> {
+/** InvalidRequest for a payload that cannot be read. Resolves once it is durable. */
+async function receiveSigned(receiving: Receiving, request: WebhookRequest): Promise<Received> {
   const { ports, settings, work } = receiving
-  if (!isSigned(settings, request)) {
-    await noteRefusal(receiving)
-    throw refuseSignature()
-  }
   if (request.event === 'ping')
     return { delivery: request.delivery ?? '', outcome: { status: 'ok', code: 202, message: 'the webhook is set up' } }
   const { delivery, isNew } = await ports.records.deliveries.accept(draftOf(request, settings))

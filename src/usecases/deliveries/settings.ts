@@ -1,8 +1,9 @@
 // What the webhook of the code host is set to.
 
-export type WebhookSettings = {
-  /** Signs deliveries; absent: the webhook is off. */
-  secret?: string | undefined
+import type { WebhookSecretSettings } from '../../catalog/webhook-secrets.ts'
+
+/** Without a secret the webhook is off. */
+export type WebhookSettings = WebhookSecretSettings & {
   /** Namespace of the tasks that labels create, and in which deliveries are shown. */
   namespace: string
   /** Of labels that create tasks. */
@@ -27,6 +28,7 @@ export type WebhookSettings = {
 }
 
 export const defaultWebhookSettings: Omit<WebhookSettings, 'hosts'> = {
+  previousSecrets: [],
   namespace: 'default',
   prefix: 'agent:',
   agents: {},
