@@ -1,6 +1,7 @@
 // Scheduled runs: due by the cron expression in its time zone, later after runs that failed.
 import type { RepositoryMonitor } from '../../contract/resources/repository-monitor.ts'
 import type { MonitorKey } from '../../ports/monitor-records.ts'
+import { nameScheduledRun } from '../../rules/monitors/events.ts'
 import { retryDelayMs } from '../../rules/monitors/selection.ts'
 import { decideSchedule } from '../../rules/schedule.ts'
 import type { MonitorDeps } from './settings.ts'
@@ -47,7 +48,8 @@ export async function runSchedule(deps: MonitorDeps, monitor: RepositoryMonitor,
   const earliest = await findEarliest(deps, key)
   if (earliest > now.getTime()) return { next: new Date(earliest).toISOString(), waitMs: earliest - now.getTime() }
   if (await deps.records.monitors.hasActiveRun(key)) return { ...until, waitMs: activeRetryMs }
-  const id = deps.ids.next('monrun')
+  // Another replica may look at the same time: the same tick is the same run.
+  const id = nameScheduledRun(key, decision.tick)
   const summary = `a run was due at ${decision.tick.toISOString()}`
   await deps.records.monitors.queueRun(
     key,

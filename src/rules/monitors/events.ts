@@ -27,6 +27,11 @@ export function nameEventRun({ uid, name }: { uid: string; name: string }, deliv
   return `monrun-${name}-${hash(uid, delivery)}`
 }
 
+/** The id of the run that is due at a time of the schedule. */
+export function nameScheduledRun(monitor: { uid: string; name: string }, tick: Date): string {
+  return nameEventRun(monitor, tick.toISOString())
+}
+
 /** Whether the monitor looks after the repository. */
 export function isOfRepository(
   { spec }: RepositoryMonitor,

@@ -3,28 +3,11 @@ import type { DeliveryOutcome } from '../../contract/api/deliveries.ts'
 import type { CodeHostEvent } from '../../contract/codehost-events.ts'
 import type { Delivery } from '../../ports/deliveries.ts'
 import { type Ask, decideAsked } from '../../rules/codehost/asked.ts'
-import type { CommandVerb } from '../../rules/codehost/command.ts'
 import { fileName } from '../../rules/codehost/event.ts'
-import type { Withdrawal, Withdrawn } from '../monitors/withdrawal.ts'
 import { cancelStarted } from './cancel-started.ts'
+import type { CarryingOut, Part } from './carrying.ts'
 import { cancelAll, describeEnd } from './endings.ts'
-import { createTask, findAgentProblem, type TaskMaking } from './label-task.ts'
-
-/** What became of an event at the monitors of its repository. */
-export type QueuedRuns = Required<
-  Pick<DeliveryOutcome, 'matchedMonitors' | 'monitorRunsQueued' | 'monitorRunsCached' | 'monitorRunsSkipped' | 'runIDs'>
->
-
-export type CarryingOut = TaskMaking & {
-  /** Queues a run at the head of the event for each monitor that waits for it. The same delivery queues none twice. */
-  queueRuns?(event: CodeHostEvent, delivery: string): Promise<QueuedRuns | undefined>
-  /** Ends what the pull request of the event has started at monitors. */
-  withdraw?(event: CodeHostEvent, what: Omit<Withdrawal, 'repository' | 'number'>): Promise<Withdrawn>
-  /** Does what a comment asks for. */
-  obey?(delivery: Delivery, verb: CommandVerb): Promise<DeliveryOutcome>
-}
-
-export type Part = Partial<DeliveryOutcome>
+import { createTask, findAgentProblem } from './label-task.ts'
 
 /** A label that was taken off again before it was worked off, or whose issue was closed, starts nothing. */
 async function findRemoval({ ports }: CarryingOut, { facts, repository, number }: Delivery, label: string) {

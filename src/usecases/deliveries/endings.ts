@@ -4,7 +4,7 @@ import type { Delivery } from '../../ports/deliveries.ts'
 import { fileName } from '../../rules/codehost/event.ts'
 import type { Withdrawn } from '../monitors/withdrawal.ts'
 import { cancelStarted } from './cancel-started.ts'
-import type { CarryingOut, Part } from './carry-out.ts'
+import type { CarryingOut, Part } from './carrying.ts'
 
 export function describeEnd({ action, target, repository }: CodeHostEvent, label: string | undefined): string {
   const what = `${target?.kind === 'issue' ? 'issue' : 'pull request'} ${repository.fullName}#${target?.number}`

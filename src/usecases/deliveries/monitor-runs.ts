@@ -2,7 +2,7 @@
 import type { CodeHostEvent, CodeHostRepository } from '../../contract/codehost-events.ts'
 import type { MonitorRunUsecases } from '../monitors/runs.ts'
 import type { Withdraw, Withdrawal, Withdrawn } from '../monitors/withdrawal.ts'
-import type { QueuedRuns } from './carry-out.ts'
+import type { QueuedRuns } from './carrying.ts'
 
 function nameRepository({ fullName, url, defaultBranch = '' }: CodeHostRepository) {
   const [owner = '', name = ''] = fullName.split('/')

@@ -5,7 +5,8 @@ import { redactText } from '../../observability/redaction.ts'
 import type { Delivery } from '../../ports/deliveries.ts'
 import type { Ports } from '../../ports/index.ts'
 import { createFairSemaphore } from '../fair-semaphore.ts'
-import { type CarryingOut, carryOut } from './carry-out.ts'
+import { carryOut } from './carry-out.ts'
+import type { CarryingOut } from './carrying.ts'
 
 export type DeliveryWork = {
   /** Works it off, unless it has ended or another worker has it; the delivery as it is then. Never rejects for its content. */
