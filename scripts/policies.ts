@@ -11,6 +11,10 @@ const fills = {
   ownAddresses: '{{ include "svc.cel.ownAddresses" . }}',
   propagates: '{{ include "svc.cel.propagates" . }}',
   ownNamespace: '{{ .Release.Namespace | quote }}',
+  workspaceDefaultProvider:
+    '{{ .Values.settings.executionWorkspaceDefaultProvider | default "agent-sandbox" | quote }}',
+  workspaceTemplates: '{{ include "svc.cel.workspaceTemplates" . }}',
+  workspaceCleanups: '{{ include "svc.cel.workspaceCleanups" . }}',
 } as const satisfies Partial<Record<keyof PolicySettings, string>>
 
 const prefix = 'PREFIX'

@@ -2,11 +2,16 @@
 import { createHash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { nodeInside } from '../adapters/attempts/inside.ts'
 import { type ContainerEngine, createContainerEngine } from '../adapters/embedded/commands/container-engine.ts'
 import { probeBubblewrap } from '../adapters/embedded/confinement/bubblewrap.ts'
 import { findControlGroups } from '../adapters/embedded/confinement/control-groups.ts'
+import { createLocalWorkspaces, type LocalWorkspaces } from '../adapters/embedded/execution-workspaces/workspaces.ts'
+import { nameGroups } from '../adapters/embedded/runner.ts'
 import { createSandbox } from '../adapters/embedded/sandbox/sandbox.ts'
 import { findAgentPrograms } from '../adapters/embedded/workers/agent-programs.ts'
+import { bindProgram } from '../adapters/embedded/workers/program-folders.ts'
+import { chooseHeapMegabytes } from '../adapters/embedded/workers/worker-launcher.ts'
 import { createEmbeddedWorkloads, type EmbeddedWorkloads } from '../adapters/embedded/workloads.ts'
 import { systemClock as clock, systemIds as ids } from '../adapters/system/clock.ts'
 import { acpRuntime } from '../agents/acp/command.ts'
@@ -24,9 +29,11 @@ import type { AgentProgram, AgentPrograms } from '../rules/agent-programs.ts'
 import { checkoutPartsOf } from './checkouts.ts'
 import { workspaceSizeOf } from './scratch.ts'
 import { checkoutLimitsOf, defaultLimitsOf } from './settings.ts'
+import { localTemplate } from './workspace-settings.ts'
 
 export type LocalWork = {
   workloads: EmbeddedWorkloads
+  localWorkspaces: LocalWorkspaces
   sandbox: Sandbox
   engine: ContainerEngine
   agents: { programs: AgentPrograms; path: string }
@@ -103,6 +110,26 @@ export function openLocalWork(config: Config, { records, checkouts, log }: Local
         .append(key, lines)
         .catch((error) => log.error({ error: messageOf(error) }, 'log lines of a task were lost')),
   })
+  const localWorkspaces = createLocalWorkspaces({
+    root: join(dataDir, 'workspaces'),
+    template: localTemplate,
+    worker: [
+      nodeInside,
+      `--max-old-space-size=${chooseHeapMegabytes(defaultLimitsOf(config).memoryBytes)}`,
+      workerProgram,
+    ],
+    prefix: nameGroups(instance),
+    bubblewrap,
+    groups,
+    clock,
+    nodePath: process.execPath,
+    binds: [...bindProgram(packageRoot, workerProgram), ...agents.binds],
+    masked: [dataDir, configDir],
+    memoryBytes: defaultLimitsOf(config).memoryBytes,
+    processes: 512,
+    size: { bytes, files },
+    graceMs: 10_000,
+  })
   const container = { engine, image: config.codeImage, instance, scratchRoot: join(dataDir, 'work') }
-  return { workloads, engine, agents, sandbox: createSandbox({ ids, bubblewrap, groups, container }) }
+  return { workloads, localWorkspaces, engine, agents, sandbox: createSandbox({ ids, bubblewrap, groups, container }) }
 }

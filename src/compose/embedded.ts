@@ -25,6 +25,7 @@ import { openCheckouts, openReach, openRepositories } from './checkouts.ts'
 import { openCodeHosts } from './code-hosts.ts'
 import { ensureDefaultProvider } from './default-provider.ts'
 import { defaultConcurrency, openLocalWork } from './embedded-work.ts'
+import { composeWorkspaces } from './execution-workspaces.ts'
 import type { OpenedMode } from './mode.ts'
 import { type OwnerToken, takeOwnerToken } from './owner-token.ts'
 import { choosePlans } from './plan-store.ts'
@@ -56,14 +57,23 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
   closing.add(() => egress.close())
   const reach = openReach(config)
   const checkouts = openCheckouts(config, { egress, policy: reach.policy })
-  const { workloads, sandbox, agents } = openLocalWork(config, { records, checkouts, log: options.log })
+  const work = openLocalWork(config, { records, checkouts, log: options.log })
+  const { sandbox, agents, localWorkspaces } = work
+  closing.add(() => localWorkspaces.close())
+  const secrets = withEnvironmentSecret(stored, environmentValues(config), clock.now())
+  const configMaps = createConfigMaps({ database, clock })
+  const codeHosts = openCodeHosts(config, { egress, policy: reach.policy })
+  const named = { records, resources, secrets, configMaps, codeHosts, checkouts, log: options.log }
+  const isOn = config.agentSandboxEnabled ?? true
+  const providers = isOn ? { 'agent-sandbox': localWorkspaces } : {}
+  const { workloads, sweep } = composeWorkspaces(config, work.workloads, { ...named, providers, endsOnClose: true })
   closing.add(() => workloads.close())
   const tokens = createTokens({ database, clock, ids })
   const ports: Ports = {
     resources,
     records: choosePlans(config, records),
-    secrets: withEnvironmentSecret(stored, environmentValues(config), clock.now()),
-    configMaps: createConfigMaps({ database, clock }),
+    secrets,
+    configMaps,
     workloads,
     sandbox,
     scratch: openScratch(config),
@@ -73,7 +83,8 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
     leadership,
     egress,
     ...openRepositories(config, checkouts, { egress, policy: reach.policy }),
-    codeHosts: openCodeHosts(config, { egress, policy: reach.policy }),
+    codeHosts,
+    executionWorkspaces: providers,
     clock,
     ids,
     health: [{ name: 'store', check: database.check }],
@@ -91,6 +102,7 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
       { name: 'bodies', run: records.sweepOrphans },
       { name: 'git repositories', run: checkouts.clean },
     ],
+    sweepWorkloads: sweep,
     idempotencyKey: keys.derive('idempotency')[0]?.key ?? Buffer.alloc(0),
     markerKeys: keys.derive('review markers').map(({ key }) => key),
     metrics,

@@ -2,6 +2,7 @@
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock, systemIds } from '../adapters/system/clock.ts'
+import { readEnvironment } from '../config/environment.ts'
 import { mountedFiles } from '../contract/api/worker-pod.ts'
 import { runWorker } from '../worker/run-worker.ts'
 
@@ -10,12 +11,14 @@ const programSocket = join(mountedFiles.programs.folder, mountedFiles.programs.n
 const reportDescriptor = 3
 
 /**
- * `--pod`: the assignment is a mounted file; otherwise it arrives over a pipe. `--fill-cache`: there is none.
+ * `--pod`: the assignment is a mounted file; `--workspace FOLDER`: it is a file in that folder; otherwise it arrives over a pipe. `--fill-cache`: there is none.
  * `--host-program`: it is no worker, but starts the agent program for one.
  */
 export async function startWorker(args: readonly string[] = process.argv.slice(2)): Promise<number> {
   const stop = new AbortController()
   process.once('SIGTERM', () => stop.abort(new Error('the worker was told to stop')))
+  const workspace = args.indexOf('--workspace')
+  if (workspace >= 0) return startWorkspaceWorker(args[workspace + 1] ?? '', stop.signal)
   if (args.includes('--pod')) return startPodWorker(stop.signal)
   if (args.includes('--host-program')) return startHost(stop.signal)
   return runWorker({
@@ -34,6 +37,12 @@ async function startPodWorker(stop: AbortSignal): Promise<number> {
   const programs = createPodPrograms({ path: programSocket, clock: systemClock })
   const load = async () => ({ ...(await loadBasics()), fetch: createTokenFetch(() => readMountedToken()), programs })
   return runPodWorker({ stop, load })
+}
+
+async function startWorkspaceWorker(folder: string, stop: AbortSignal): Promise<number> {
+  const { runWorkspaceWorker } = await import('../worker/run-workspace-worker.ts')
+  const print = (line: string) => void process.stdout.write(`${line}\n`)
+  return runWorkspaceWorker({ folder, load: loadDeps, stop, env: readEnvironment(), print })
 }
 
 async function startHost(stop: AbortSignal): Promise<number> {

@@ -20,12 +20,12 @@ describe('what the service cannot do yet', () => {
     expect(pathsOf('Tool', { description: 'd', http: { url: 'https://example.com' } })).toEqual([])
   })
 
-  it.each<[Kind, object, string[]]>([
-    ['Task', { execution: { workspace: { enabled: true } } }, ['execution.workspace.enabled']],
-    ['Tool', { mcp: { actor: { templateRef: { name: 't' } } } }, ['mcp.actor']],
-  ])('is named where it stands: %s %j', (kind, spec, paths) => {
-    expect(pathsOf(kind, spec)).toEqual(paths)
-  })
+  it.each<[Kind, object, string[]]>([['Tool', { mcp: { actor: { templateRef: { name: 't' } } } }, ['mcp.actor']]])(
+    'is named where it stands: %s %j',
+    (kind, spec, paths) => {
+      expect(pathsOf(kind, spec)).toEqual(paths)
+    },
+  )
 
   it('is told with the value, what it waits for and what to do instead', () => {
     const found = findAwaited('Tool', { mcp: { actor: { templateRef: { name: 't' } } } })
@@ -36,9 +36,6 @@ describe('what the service cannot do yet', () => {
 
   it('is said in CEL, which asks for every part on the way', () => {
     expect(ruleOf('Tool', 'mcp.actor')).toBe('has(object.spec.mcp) && has(object.spec.mcp.actor)')
-    expect(ruleOf('Task', 'execution.workspace.enabled')).toBe(
-      'has(object.spec.execution) && has(object.spec.execution.workspace) && has(object.spec.execution.workspace.enabled) && object.spec.execution.workspace.enabled in [true]',
-    )
     const field = { kind: 'Agent', path: 'tools[].name', values: ['a', 'b'] } as const
     expect(writeAwaitedRule({ ...field, capability: 'mcpActors', instead: '' }, 'object.spec')).toBe(
       "has(object.spec.tools) && object.spec.tools.exists(entry, entry.name in ['a', 'b'])",

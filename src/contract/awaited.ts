@@ -4,7 +4,6 @@ import type { Kind } from './resources/index.ts'
 
 /** Capabilities that are still to come, as refusals name them. */
 export const awaitedCapabilities = {
-  executionWorkspaces: 'execution workspaces',
   mcpActors: 'MCP tools on actors',
 } as const
 /** A part of the service that does not exist yet. */
@@ -26,14 +25,6 @@ export type AwaitedField = {
 
 /** All refusals of capabilities that do not exist yet. */
 export const awaitedFields: readonly AwaitedField[] = [
-  {
-    kind: 'Task',
-    path: 'execution.workspace.enabled',
-    values: [true],
-    governs: 'execution.workspace',
-    capability: 'executionWorkspaces',
-    instead: 'leave it out: each attempt has a scratch folder of its own',
-  },
   { kind: 'Tool', path: 'mcp.actor', capability: 'mcpActors', instead: 'name the address of the server (mcp.url)' },
 ]
 

@@ -1,5 +1,6 @@
 // Where attempts of tasks run: local processes, containers, Kubernetes Jobs.
 import type { WorkAssignment } from '../contract/api/assignment.ts'
+import type { ResolvedWorkspace } from '../contract/execution-workspace.ts'
 import type { PlaceFailure, RunFailure } from '../contract/failures.ts'
 import type { Execution } from '../contract/resources/execution.ts'
 import type { CheckoutDiff, CheckoutSpec } from './checkouts.ts'
@@ -94,6 +95,8 @@ export type WorkloadSpec = {
   checkout?: AttemptCheckout
   /** For a command; a worker finds its own in the assignment. */
   secrets?: MountedSecret[]
+  /** For a worker: it runs in this execution workspace. */
+  workspace?: ResolvedWorkspace
   /** Only a cluster uses it. */
   placement?: Placement
   /** The task's priority, 0 to 1000; an external scheduler may take it into account. */

@@ -23,8 +23,8 @@ export type WorkspaceFacts = {
   command?: string
   /** When the attempt that runs began. */
   startedAt?: string
-  /** What was checked out in it first: address of the repository, and commit. */
-  checkout?: { url: string; baseSHA: string }
+  /** What was checked out in it, and the commit that its changes are compared with. */
+  checkout?: { url: string; branch?: string; ref?: string; baseSHA: string }
   /** Nothing of it runs. */
   isSuspended?: boolean
 }
@@ -34,6 +34,8 @@ export type WorkspaceRecord = WorkspaceKey & {
   owner: string
   holder?: WorkspaceHolder
   step?: HoldStep
+  /** It was taken away from everybody, to be deleted. */
+  isSeized: boolean
   facts: WorkspaceFacts
   createdAt: Date
   /** When it was last taken or released. */
@@ -56,10 +58,13 @@ export interface WorkspaceRecords {
   ): Promise<void>
   /** Nobody holds it any more; without effect when another attempt does. */
   release(key: WorkspaceKey, holder: AttemptKey): Promise<void>
-  /** Notes about one that nobody holds; false when somebody does or it is gone. */
-  noteIdle(key: WorkspaceKey, facts: Partial<WorkspaceFacts>): Promise<boolean>
-  /** Takes one that nobody holds away from everybody; false when somebody holds it. Repeating is harmless. */
-  seize(key: WorkspaceKey): Promise<boolean>
+  /**
+   * Takes one that nobody holds, or this attempt, away from everybody: what is seized is going to be deleted. False when another attempt
+   * holds it. Repeating is harmless.
+   */
+  seize(key: WorkspaceKey, holder?: AttemptKey): Promise<boolean>
+  /** Gives back one that was seized after all. */
+  giveBack(key: WorkspaceKey, facts: Partial<WorkspaceFacts>): Promise<void>
   /** Forgets it, whoever holds it. */
   remove(key: WorkspaceKey): Promise<void>
   get(key: WorkspaceKey): Promise<WorkspaceRecord | undefined>

@@ -1,5 +1,6 @@
 // The execution workspace of an attempt: its effective settings, and the name under which it is claimed.
 import { createHash } from 'node:crypto'
+import type { ResolvedWorkspace } from '../contract/execution-workspace.ts'
 import { dropUndefined } from '../contract/json.ts'
 import { findReferences } from '../contract/reference-paths.ts'
 import type { Agent } from '../contract/resources/agent.ts'
@@ -18,23 +19,6 @@ export type ProviderSettings = ProviderDefaults & {
 }
 
 export type WorkspaceSettings = WorkspaceDefaults & { providers: Partial<Record<WorkspaceProvider, ProviderSettings>> }
-
-/** The effective settings of one attempt (WS-002). */
-export type ResolvedWorkspace = {
-  provider: WorkspaceProvider
-  template: Named
-  reusePolicy: 'none' | 'session'
-  /** The session that the workspace belongs to; absent: it is of this attempt alone. */
-  reuseKey?: string
-  cleanupPolicy: 'delete' | 'retain'
-  boot: boolean
-  pool?: Named
-  processMode?: string
-  claimTimeoutSeconds: number
-  commandTimeoutSeconds: number
-  /** Name and namespace of the claim. */
-  claim: Named
-}
 
 type Attempt = { task: Task; attempt: number; agent: Agent | undefined }
 

@@ -61,6 +61,10 @@ import { createWorkerMemory, type WorkerMemory } from './worker/memory.ts'
 import { createWorkerModelCalls, type WorkerModelCalls } from './worker/model-calls.ts'
 import { createWorkerProgramSessions, type WorkerProgramSessions } from './worker/program-sessions.ts'
 import { createWorkerRecords, type WorkerRecords } from './worker/records.ts'
+import { createWorkspaceReports, type WorkspaceReports } from './worker/workspace.ts'
+
+export { showWorkspaceStatus } from './worker/workspace.ts'
+
 import { createWorkerToolTokens, type WorkerToolTokens } from './worker/tool-tokens.ts'
 
 export { type BudgetLedger, createBudgetLedger } from './budgets/ledger.ts'
@@ -115,6 +119,7 @@ export type Usecases = {
   health: ProviderHealthLog
   idempotency: Idempotency
   worker: WorkerRecords &
+    WorkspaceReports &
     WorkerConversation &
     WorkerTranscripts &
     WorkerProgramSessions &
@@ -193,6 +198,7 @@ export function createUsecases(given: UsecaseDeps): Usecases {
     idempotency: createIdempotency(deps),
     worker: {
       ...createWorkerRecords(deps),
+      ...createWorkspaceReports(deps),
       ...createWorkerConversation(deps),
       ...createWorkerTranscripts(deps),
       ...createWorkerProgramSessions(deps),

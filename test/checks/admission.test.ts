@@ -27,7 +27,7 @@ const writesOnly = { reason: 'says what the service writes, and refuses nothing'
 /** Functions of src/usecases/admission that refuse. */
 const admission: Record<string, Twin> = {
   refuseImpossible: {
-    policies: ['task-awaited', 'tool-awaited'],
+    policies: ['task-workspaces', 'tool-awaited'],
   },
   requireReferences: { policies: references },
   requireOwnSecret: { reason: 'of the owner’s environment, which Kubernetes mode has not' },
@@ -82,6 +82,9 @@ const settings = {
   ownAddresses: '[]',
   propagates: 'true',
   ownNamespace: "''",
+  workspaceDefaultProvider: "'agent-sandbox'",
+  workspaceTemplates: '{"agent-sandbox": "", "actor": "acting"}',
+  workspaceCleanups: '{"agent-sandbox": "delete", "actor": "retain"}',
   scope: {},
 }
 const policies = listPolicyRules(settings).map(({ name }) => name)

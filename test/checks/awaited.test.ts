@@ -5,7 +5,6 @@ import { pendingIds } from './requirement-rows.ts'
 
 /** What the service can do as soon as it has the capability. */
 const proofs: Record<AwaitedCapability, string> = {
-  executionWorkspaces: 'WS-003',
   mcpActors: 'MCP-001',
 }
 

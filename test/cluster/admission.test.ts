@@ -35,6 +35,9 @@ function settingsFor(prefix: string, spaces: string[], isolated: boolean): Polic
     ownAddresses: literals(['svc.own.svc:8080', 'localhost:8080', '127.0.0.1:8080']),
     propagates: 'true',
     ownNamespace: JSON.stringify(own),
+    workspaceDefaultProvider: "'agent-sandbox'",
+    workspaceTemplates: '{"actor": "acting"}',
+    workspaceCleanups: '{"actor": "retain"}',
     scope: {
       namespaceSelector: {
         matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: spaces }],
@@ -390,6 +393,36 @@ const isolated = (): Case[] => [
   },
 ]
 
+/** The service has actors only, with a default template; what is left over is retained. */
+const workspaces = (): Case[] => {
+  const one = (what: string, workspace: Spec, refused?: string): Case => ({
+    as: 'ann',
+    what: `a workspace ${what}`,
+    kind: 'Task',
+    spec: { type: 'agent', prompt: 'x', agentRef: { name: 'good' }, execution: { workspace } },
+    ...(refused !== undefined && { refused }),
+  })
+  const actor = { enabled: true, provider: 'actor' }
+  const pool = { poolRef: { name: 'p' } }
+  return [
+    one('that is off', { enabled: false }),
+    one('of actors', { ...actor, boot: true, hibernation: { processMode: 'restart' }, snapshot: {} }),
+    one('from a pool', { ...actor, ...pool, cleanupPolicy: 'delete' }),
+    one('of the default provider', { enabled: true, templateRef: { name: 't' } }, 'provider is not enabled'),
+    one('without a template', { enabled: true }, 'templateRef.name is required'),
+    one('from a pool, retained', { ...actor, ...pool }, 'must be delete for a pooled workspace'),
+    one('from a snapshot', { ...actor, snapshot: { restore: 'x' } }, 'snapshot is reserved'),
+    one('that stays', { ...actor, hibernation: { processMode: 'resident' } }, 'must not be resident'),
+    one('of sandboxes, booted', { boot: true }, 'boot is only for workspace provider actor'),
+    one('of sandboxes, pooled', { ...pool, cleanupPolicy: 'delete' }, 'poolRef is only for'),
+    one('of sandboxes, hibernating', { hibernation: { idle: 1 } }, 'hibernation is only for'),
+    {
+      ...one('of a session that is not named', { ...actor, reusePolicy: 'session' }),
+      refused: 'sessionRef.name is required',
+    },
+  ]
+}
+
 const awaited = (): Case[] => [
   {
     as: 'bob',
@@ -508,7 +541,7 @@ describeOnCluster('admission by kubectl', () => {
     await applyManifest(JSON.stringify({ apiVersion: 'v1', kind: 'List', items }))
     // The server takes a while to learn of them: each has been learnt of when what it is for is refused.
     const all = [
-      [home, [...guardedPlaces(), ...resourceReferences(), ...identity(), ...addresses()]],
+      [home, [...guardedPlaces(), ...resourceReferences(), ...identity(), ...addresses(), ...workspaces()]],
       [apart, [...isolated(), ...awaited()]],
       [own, guarded()],
     ] as const
@@ -554,6 +587,7 @@ describeOnCluster('admission by kubectl', () => {
   it('checks addresses and headers as REST does', () => expectJudged(home, addresses()))
   it('keeps namespaces isolated where that is configured', () => expectJudged(apart, isolated()))
   it('refuses fields of future capabilities, with a message', () => expectJudged(apart, awaited()))
+  it('refuses execution workspaces as REST does [WS-005] [WS-009]', () => expectJudged(home, workspaces()))
   it('protects the namespaces of the service', () => expectJudged(own, guarded()))
 
   describe('of a change', () => {

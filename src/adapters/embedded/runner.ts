@@ -98,6 +98,11 @@ type Prepared = {
   containersReaped: Promise<unknown>
 }
 
+/** What the names of the service's control groups begin with: those of an earlier run are removed at the start. */
+export function nameGroups(instance: string): string {
+  return `svc-${createHash('sha256').update(instance).digest('hex').slice(0, 8)}`
+}
+
 type Leftovers = { groups: ControlGroups; prefix: string; workspaces: Workspaces }
 
 /** Removes what an earlier run of this service left: processes, control groups, folders. */
@@ -112,7 +117,7 @@ async function prepare(options: RunnerOptions, workspaces: Workspaces): Promise<
     options.bubblewrap ?? probeBubblewrap(),
     options.groups ?? findControlGroups(),
   ])
-  const prefix = `svc-${createHash('sha256').update(options.instance).digest('hex').slice(0, 8)}`
+  const prefix = nameGroups(options.instance)
   await mkdir(join(options.dataDir, 'work'), { recursive: true, mode: 0o700 })
   await reapLeftovers(options, { groups, prefix, workspaces })
   // Tried now, so that no attempt waits for it.

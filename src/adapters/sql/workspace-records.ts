@@ -61,6 +61,7 @@ function toRecord(row: Row): WorkspaceRecord {
     name: row.name,
     owner: row.owner,
     ...holderOf(row),
+    isSeized: row.task_uid === nobody,
     ...(row.step !== null && { step: row.step as HoldStep }),
     facts: readFacts(row.facts),
     createdAt: new Date(row.created_at),
@@ -137,21 +138,22 @@ export function createWorkspaceRecords({ database, clock }: { database: Database
       )
     },
 
-    noteIdle(key, facts) {
-      const where = sql`${whereKey(key)} and task_uid is null`
-      return database.write(async (tx) => {
+    async giveBack(key, facts) {
+      const where = sql`${whereKey(key)} and task_uid = ${nobody}`
+      await database.write(async (tx) => {
         const found = await tx.first(sql<Row>`select ${columns} from execution_workspaces where ${where}`)
-        if (found === undefined) return false
+        if (found === undefined) return
         const changed = writeFacts({ ...readFacts(found.facts), ...facts })
-        await tx.run(sql`update execution_workspaces set facts = ${changed} where ${where}`)
-        return true
+        await tx.run(sql`update execution_workspaces set facts = ${changed}, task_uid = null, attempt = null,
+          task_name = null, step = null where ${where}`)
       })
     },
 
-    async seize(key) {
+    async seize(key, holder) {
+      const own = holder === undefined ? sql`` : sql` or (${whereHolder(holder)})`
       const { changes } = await database.write((tx) =>
         tx.run(sql`update execution_workspaces set task_uid = ${nobody}, attempt = 0
-          where ${whereKey(key)} and (task_uid is null or task_uid = ${nobody})`),
+          where ${whereKey(key)} and (task_uid is null or task_uid = ${nobody}${own})`),
       )
       return changes > 0
     },

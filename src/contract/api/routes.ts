@@ -11,6 +11,7 @@ import * as codeRuns from './code-runs.ts'
 import * as configMaps from './configmaps.ts'
 import * as coordination from './coordination.ts'
 import * as deliveries from './deliveries.ts'
+import * as executionWorkspaces from './execution-workspaces.ts'
 import * as health from './health.ts'
 import * as internal from './internal.ts'
 import * as memories from './memories.ts'
@@ -69,6 +70,7 @@ const rooms = [
   approvals,
   coordination,
   internal,
+  executionWorkspaces,
   parking,
   codeRuns,
   programSessions,

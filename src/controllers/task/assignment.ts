@@ -11,6 +11,7 @@ import type { ResourceRequirements } from '../../contract/resources/execution.ts
 import { promptOf, type Task } from '../../contract/resources/task.ts'
 import type { AttemptCheckout, WorkloadLimits, WorkloadRun, WorkloadSpec } from '../../ports/workloads.ts'
 import { listCodeHostTools } from '../../rules/code-host-tools.ts'
+import { resolveWorkspace, wantsWorkspace } from '../../rules/execution-workspace.ts'
 import { parentOf } from '../../rules/family.ts'
 import { mostModelCalls } from '../../rules/iteration.ts'
 import { limitedAgentOf, limitIterations } from '../../rules/model-choice.ts'
@@ -47,6 +48,9 @@ export async function buildWorkload(deps: TaskControllerDeps, attempt: NewAttemp
     placement: choosePlacement(task, references.agent),
     ...(references.checkout !== undefined && { checkout: limitCheckout(references.checkout, limits) }),
     ...(references.mounted.length > 0 && { secrets: references.mounted }),
+    ...dropUndefined({
+      workspace: resolveWorkspace(deps.settings.workspaces, { ...attempt, agent: references.agent }),
+    }),
     ...(task.spec.transaction !== undefined && { labels, annotations }),
   }
 }
@@ -123,7 +127,7 @@ async function buildAssignment(
   const { settings } = deps
   const { namespace, name, uid } = task.metadata
   const identity = { namespace, taskName: name, taskUid: uid, attempt: attempt.attempt }
-  const token = await deps.workerTokens.mint(identity)
+  const token = await deps.workerTokens.mint(identity, wantsWorkspace(task) ? 'workspace' : 'own')
   const timeout = timeoutOf(task)
   const [session, given] = await Promise.all([readSession(deps, task, references.agent), deps.records.inputs.list(uid)])
   const propagation = choosePropagation(deps, task, taskToken)

@@ -1,9 +1,11 @@
 // From Pending to Running: references, capacity, the session, the workload.
 import { formatDuration } from '../../contract/duration.ts'
+import type { ResolvedWorkspace } from '../../contract/execution-workspace.ts'
 import type { Task, TaskStatus } from '../../contract/resources/task.ts'
 import { isSvcError, messageOf, type SvcError } from '../../errors.ts'
 import { spenderOf } from '../../rules/budget.ts'
 import { dropConditions, findCondition, setCondition } from '../../rules/conditions.ts'
+import { showWorkspace } from '../../rules/execution-workspace.ts'
 import { isParked, parkedCondition } from '../../rules/parking.ts'
 import { rankTask } from '../../rules/start-order.ts'
 import { type HeldUp, waitingCondition, watchDelayMs } from '../../rules/task-decision.ts'
@@ -127,13 +129,13 @@ function settleParked(task: Task, message: string, now: Date): Conditions {
   return setCondition(conditions, { type: parkedCondition, status: 'False', reason: 'Resumed', message }, now)
 }
 
-type Begun = Pick<NewAttempt, 'attempt' | 'memories'>
+type Begun = Pick<NewAttempt, 'attempt' | 'memories'> & { workspace: ResolvedWorkspace | undefined }
 
 function nameMemories(memories: Begun['memories']): TaskStatus['memories'] {
   return memories.length > 0 ? memories.map(({ id, why }) => ({ id, why })) : undefined
 }
 
-function makeRunningStatus(task: Task, { attempt, memories }: Begun, now: Date): StatusChange {
+function makeRunningStatus(task: Task, { attempt, memories, workspace }: Begun, now: Date): StatusChange {
   const message = `attempt ${attempt} was started`
   const parked = settleParked(task, message, now)
   const conditions = dropConditions(parked, 'WaitingForReferences', 'Suspended', waitingCondition)
@@ -150,6 +152,7 @@ function makeRunningStatus(task: Task, { attempt, memories }: Begun, now: Date):
     nextRetryTime: undefined,
     completionTime: undefined,
     nextScheduleTime: undefined,
+    ...(workspace && { executionWorkspace: showWorkspace(workspace) }),
     // An attempt of several workers has its own count by now.
     ...(task.spec.type !== 'container' && { iteration: task.status?.iteration ?? 0 }),
   }
@@ -179,7 +182,11 @@ async function launch(context: TaskContext, task: Task, references: References):
   const [workload] = await Promise.all([build, noteAccepted(context, task)])
   memory.scheduler.setStarting(key, { namespace, siblings: siblingsOf(task), uid, attempt })
   const event = { type: 'PhaseChanged', phase: 'Running' as const, message: `attempt ${attempt} was started`, attempt }
-  const running = await recorder.move(task, event, makeRunningStatus(task, { attempt, memories }, now))
+  const running = await recorder.move(
+    task,
+    event,
+    makeRunningStatus(task, { attempt, memories, workspace: workload.workspace }, now),
+  )
   try {
     await workloads.ensure(workload)
   } catch (error) {

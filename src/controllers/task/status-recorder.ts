@@ -41,6 +41,17 @@ function isSameStatus(a: TaskStatus | undefined, b: TaskStatus | undefined): boo
   return JSON.stringify(a ?? {}) === JSON.stringify(b ?? {})
 }
 
+function dropWorkspace({ executionWorkspace: _own, ...status }: TaskStatus = {}): TaskStatus {
+  return status
+}
+
+/** What others have written about the workspace meanwhile stays, unless this very change is about it. */
+function keepWorkspace(task: Task, { status: fresh }: Task, status: TaskStatus): TaskStatus {
+  const isOurs = status.executionWorkspace !== task.status?.executionWorkspace
+  const executionWorkspace = isOurs ? status.executionWorkspace : fresh?.executionWorkspace
+  return executionWorkspace === undefined ? dropWorkspace(status) : { ...status, executionWorkspace }
+}
+
 type RecorderDeps = { resources: Resources; events: Events; observer?: TaskObserver | undefined }
 
 export function createStatusRecorder({ resources, events, observer }: RecorderDeps): StatusRecorder {
@@ -50,14 +61,14 @@ export function createStatusRecorder({ resources, events, observer }: RecorderDe
     if (fresh === undefined || fresh.metadata.uid !== task.metadata.uid) {
       throw new SvcError('NotFound', `task ${task.metadata.namespace}/${task.metadata.name} no longer exists`)
     }
-    if (!isSameStatus(fresh.status, task.status)) throw conflict
+    if (!isSameStatus(dropWorkspace(fresh.status), dropWorkspace(task.status))) throw conflict
     // The spec that was read is the one that starts, and it is fixed from then on; a changed one starts over.
     if (starts && fresh.metadata.generation !== task.metadata.generation) throw conflict
     return fresh
   }
 
-  // The controller is the only writer of status, so a conflict usually means a change of spec or metadata. Writing
-  // again here keeps the events of this step from being written twice.
+  // The controller is the only writer of status, but for that of the execution workspace, so a conflict usually means a
+  // change of spec or metadata. Writing again here keeps the events of this step from being written twice.
   async function write(task: Task, change: StatusChange): Promise<Task> {
     const status = applyChange(task, change)
     if (isSameStatus(task.status, status)) return task
@@ -72,7 +83,8 @@ export function createStatusRecorder({ resources, events, observer }: RecorderDe
     } catch (error) {
       if (!isSvcError(error, 'Conflict') || triesLeft === 0) throw error
       const starts = status.phase === 'Running' && task.status?.phase !== 'Running'
-      return await writeOver(task, { target: await rebase(task, starts, error), status, triesLeft: triesLeft - 1 })
+      const target = await rebase(task, starts, error)
+      return await writeOver(task, { target, status: keepWorkspace(task, target, status), triesLeft: triesLeft - 1 })
     }
   }
 

@@ -3,6 +3,7 @@
 import { callCodeHost } from '../../contract/api/code-host-tools.ts'
 import { checkCode, runCode } from '../../contract/api/code-runs.ts'
 import * as coordination from '../../contract/api/coordination.ts'
+import { reportWorkspace } from '../../contract/api/execution-workspaces.ts'
 import * as routes from '../../contract/api/internal.ts'
 import { proposeForTask, recallForTask } from '../../contract/api/memory-tools.ts'
 import { parkTask } from '../../contract/api/parking.ts'
@@ -87,6 +88,10 @@ function bindRun(bind: Bind, { usecases: { worker } }: HttpDeps): void {
   })
   bind(reportProgress, async ({ caller, params, body }) => {
     await worker.reportProgress(caller, params, body)
+    return { empty: true }
+  })
+  bind(reportWorkspace, async ({ caller, params, body }) => {
+    await worker.reportWorkspace(caller, params, body)
     return { empty: true }
   })
   bind(routes.takeToolToken, async ({ caller, params }) => {

@@ -13,6 +13,9 @@ const settings: PolicySettings = {
   ownAddresses: '[]',
   propagates: 'false',
   ownNamespace: "'svc-system'",
+  workspaceDefaultProvider: "'agent-sandbox'",
+  workspaceTemplates: '{"agent-sandbox": "", "actor": "acting"}',
+  workspaceCleanups: '{"agent-sandbox": "delete", "actor": "retain"}',
   scope: {},
 }
 const rules = listPolicyRules(settings)

@@ -5,6 +5,7 @@ import { catalogRules } from './catalog.ts'
 import { identityRules } from './identity.ts'
 import { isService, type PolicyRules, type PolicySettings, type Validation, writePolicy } from './policy.ts'
 import { referenceRules } from './references.ts'
+import { workspaceRules } from './workspaces.ts'
 
 /** An object that was stored before the field was refused may keep it while that part of the spec is unchanged. */
 function refuseAwaited(field: AwaitedField, settings: PolicySettings): Validation {
@@ -33,7 +34,13 @@ export type { PolicySettings } from './policy.ts'
 
 /** The rules of every policy, in the order they are printed. */
 export function listPolicyRules(settings: PolicySettings): PolicyRules[] {
-  return [...identityRules(settings), ...referenceRules(settings), ...catalogRules(settings), ...awaitedRules(settings)]
+  return [
+    ...identityRules(settings),
+    ...referenceRules(settings),
+    ...catalogRules(settings),
+    ...workspaceRules(settings),
+    ...awaitedRules(settings),
+  ]
 }
 
 /** ValidatingAdmissionPolicies, each followed by its binding. */

@@ -18,6 +18,11 @@ export type PolicySettings = {
   propagates: string
   /** A string: the service's namespace. */
   ownNamespace: string
+  /** A string: who provides execution workspaces unless a task says it. */
+  workspaceDefaultProvider: string
+  /** Maps: of each enabled provider the default template (empty: none), and the default policy of clean-up. */
+  workspaceTemplates: string
+  workspaceCleanups: string
   /** Which objects the policies are bound to: `matchResources` of the bindings. */
   scope: object
 }

@@ -30,6 +30,20 @@
 {{ and (hasKey .Values.settings "contextTokenProfile") (hasKey .Values.settings "contextTokenIssuer") }}
 {{- end }}
 
+{{/* Of each provider of execution workspaces that is enabled. */}}
+{{- define "svc.cel.workspaceTemplates" -}}
+{{- $templates := dict }}
+{{- with .Values.settings }}
+{{- if eq (toString .agentSandboxEnabled) "true" }}{{ $templates = set $templates "agent-sandbox" (.agentSandboxDefaultTemplate | default "") }}{{ end }}
+{{- if eq (toString .actorEnabled) "true" }}{{ $templates = set $templates "actor" (.actorDefaultTemplate | default "") }}{{ end }}
+{{- end }}
+{{- toJson $templates }}
+{{- end }}
+
+{{- define "svc.cel.workspaceCleanups" -}}
+{{- dict "agent-sandbox" (.Values.settings.agentSandboxCleanupPolicy | default "delete") "actor" (.Values.settings.actorCleanupPolicy | default "delete") | toJson }}
+{{- end }}
+
 {{/* Another installation may serve the other namespaces. */}}
 {{- define "svc.policyScope" -}}
 {{- with .Values.watchNamespaces }}

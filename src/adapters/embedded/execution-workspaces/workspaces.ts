@@ -105,7 +105,7 @@ export function createLocalWorkspaces(options: LocalWorkspacesOptions): LocalWor
         throw new WorkspaceError('TemplateNotFound', `there is no template "${claim.template.name}": ${only}`)
       }
       if ((await folders.read(claim)) !== undefined) return
-      await folders.write({ claim, createdAt: options.clock.now().toISOString(), wasReady: false })
+      await folders.make({ claim, createdAt: options.clock.now().toISOString(), wasReady: false })
     },
 
     async observe(claim) {
@@ -119,7 +119,7 @@ export function createLocalWorkspaces(options: LocalWorkspacesOptions): LocalWor
       const note = await folders.read(claim)
       if (note === undefined) throw new WorkspaceError('WorkspaceLost', `workspace "${claim.name}" is gone`)
       const isResumed = note.wasReady && !opened.has(nameOf(claim))
-      if (!note.wasReady) await folders.write({ ...note, wasReady: true })
+      if (!note.wasReady) await folders.change({ ...note, wasReady: true })
       const known = opened.get(nameOf(claim)) ?? { note, commands: new Map() }
       opened.set(nameOf(claim), known)
       return {

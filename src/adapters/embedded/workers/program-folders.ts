@@ -1,6 +1,7 @@
 // Which folders of the installed program a worker needs to see.
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import type { Bind } from '../confinement/root-folder.ts'
 
 /**
  * The outermost `node_modules` that contains the program when it was installed as a package (npm hoists, pnpm links).
@@ -22,4 +23,9 @@ export function listProgramFolders(root: string, program: string): string[] {
   // Links inside node_modules may lead out of it (workspaces): those packages are not shown.
   const paths = [...parts, ...(enclosing === undefined ? [] : [enclosing])]
   return [...new Set(paths)].filter((path) => existsSync(path))
+}
+
+/** The same, read-only at their own paths. */
+export function bindProgram(root: string, program: string): Bind[] {
+  return listProgramFolders(root, program).map((path) => ({ source: realpathSync(path), target: path }))
 }

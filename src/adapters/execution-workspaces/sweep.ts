@@ -1,0 +1,89 @@
+// What nobody holds: workspaces that were kept long enough, that could not be deleted at once, or that are not known at all.
+import { messageOf } from '../../errors.ts'
+import type { ExecutionWorkspaces } from '../../ports/execution-workspaces.ts'
+import type { AttemptKey, Workloads } from '../../ports/workloads.ts'
+import type { WorkspaceHolder, WorkspaceKey, WorkspaceRecord } from '../../ports/workspace-records.ts'
+import type { WorkspaceWorkloadsOptions } from './held.ts'
+
+export type WorkspaceSweepOptions = Pick<WorkspaceWorkloadsOptions, 'providers' | 'records' | 'clock'> & {
+  /** How long one that nobody uses is kept. */
+  retentionMs: number
+  /** How long it is kept ready for the next task. */
+  idleMs: number
+  /** Whether the attempt is the live one of a running task. */
+  isLive(holder: WorkspaceHolder): Promise<boolean>
+  workloads: Pick<Workloads, 'remove'>
+  onFault(message: string): void
+}
+
+/** Deletes it, unless an attempt holds it by now. */
+export async function endWorkspace(
+  { providers, records }: Pick<WorkspaceSweepOptions, 'providers' | 'records'>,
+  { provider, namespace, name, facts }: WorkspaceRecord,
+): Promise<boolean> {
+  const key = { provider, namespace, name }
+  const workspaces = providers[provider]
+  if (workspaces === undefined || !(await records.seize(key))) return false
+  await workspaces.delete(facts.claim)
+  await records.remove(key)
+  return true
+}
+
+async function suspend({ providers, records }: WorkspaceSweepOptions, record: WorkspaceRecord): Promise<boolean> {
+  const { provider, namespace, name, facts } = record
+  const key = { provider, namespace, name }
+  const workspaces = providers[provider]
+  if (workspaces === undefined || !(await records.seize(key))) return false
+  await workspaces.suspend(facts.claim)
+  await records.giveBack(key, { isSuspended: true })
+  return true
+}
+
+async function settle(options: WorkspaceSweepOptions, record: WorkspaceRecord): Promise<boolean> {
+  const { holder, isSeized, usedAt, facts } = record
+  if (holder !== undefined) {
+    if (await options.isLive(holder)) return false
+    const attempt: AttemptKey = { taskUid: holder.taskUid, attempt: holder.attempt }
+    await options.workloads.remove(attempt)
+    return true
+  }
+  const idleMs = options.clock.now().getTime() - usedAt.getTime()
+  if (isSeized || idleMs >= options.retentionMs) return endWorkspace(options, record)
+  if (idleMs >= options.idleMs && facts.isSuspended !== true) return suspend(options, record)
+  return false
+}
+
+/** A claim is recorded before it is made: what is in no record was left by a crash, or by an installation before this. */
+async function deleteUnknown(
+  { records }: WorkspaceSweepOptions,
+  provider: WorkspaceKey['provider'],
+  workspaces: ExecutionWorkspaces,
+): Promise<number> {
+  let count = 0
+  for await (const { claim } of workspaces.list()) {
+    const { namespace, name } = claim
+    if ((await records.get({ provider, namespace, name })) !== undefined) continue
+    await workspaces.delete(claim)
+    count += 1
+  }
+  return count
+}
+
+/** Returns how many it has ended or suspended; what fails is tried again the next time. */
+export async function sweepWorkspaces(options: WorkspaceSweepOptions): Promise<number> {
+  let count = 0
+  const attempt = async (work: Promise<number>) => {
+    try {
+      count += await work
+    } catch (error) {
+      options.onFault(messageOf(error))
+    }
+  }
+  for (const record of await options.records.list()) {
+    await attempt(settle(options, record).then((isDone) => (isDone ? 1 : 0)))
+  }
+  for (const [provider, workspaces] of Object.entries(options.providers)) {
+    await attempt(deleteUnknown(options, provider as WorkspaceKey['provider'], workspaces))
+  }
+  return count
+}

@@ -1,0 +1,103 @@
+// Attempts in execution workspaces: the workloads that run them, and the sweep of what nobody holds any more.
+import { join } from 'node:path'
+import type { WorkspaceWorkloadsOptions } from '../adapters/execution-workspaces/held.ts'
+import { sweepWorkspaces } from '../adapters/execution-workspaces/sweep.ts'
+import { createWorkerBundle } from '../adapters/execution-workspaces/worker-bundle.ts'
+import { withExecutionWorkspaces } from '../adapters/execution-workspaces/workloads.ts'
+import { systemClock as clock, systemIds as ids } from '../adapters/system/clock.ts'
+import type { Config } from '../config/load.ts'
+import { parseDuration } from '../contract/duration.ts'
+import { resolveCheckout } from '../controllers/task/checkout.ts'
+import { resolveEnvironment } from '../controllers/task/environment.ts'
+import { messageOf } from '../errors.ts'
+import { workerProgram } from '../launch/program-files.ts'
+import type { Logger } from '../observability/log.ts'
+import type { Checkouts } from '../ports/checkouts.ts'
+import type { CodeHosts } from '../ports/code-host.ts'
+import type { ConfigMaps } from '../ports/configmaps.ts'
+import type { Records } from '../ports/index.ts'
+import type { Resources } from '../ports/resources.ts'
+import type { Secrets } from '../ports/secrets.ts'
+import type { Workloads } from '../ports/workloads.ts'
+import type { WorkspaceHolder } from '../ports/workspace-records.ts'
+import { showWorkspaceStatus } from '../usecases/index.ts'
+import { checkoutPartsOf } from './checkouts.ts'
+
+export type WorkspaceParts = {
+  providers: WorkspaceWorkloadsOptions['providers']
+  records: Records
+  resources: Resources
+  secrets: Secrets
+  configMaps: ConfigMaps
+  codeHosts?: CodeHosts
+  checkouts: Checkouts
+  log: Logger
+  /** True when what runs in workspaces ends with this process. */
+  endsOnClose: boolean
+}
+
+/** Days or a duration. */
+function parseRetention(text: string): number {
+  return text.endsWith('d') ? Number(text.slice(0, -1)) * 86_400_000 : parseDuration(text)
+}
+
+function createFinder({ resources, secrets, configMaps, records, codeHosts }: WorkspaceParts) {
+  const findTask = async ({ namespace, taskName, taskUid }: WorkspaceHolder) => {
+    const task = await resources.get('Task', { namespace, name: taskName })
+    return task?.metadata.uid === taskUid ? task : undefined
+  }
+  return {
+    findTask,
+    async findCheckout(holder: WorkspaceHolder) {
+      const task = await findTask(holder)
+      return task && resolveCheckout({ resources, secrets, records, codeHosts }, task)
+    },
+    async findSecrets(holder: WorkspaceHolder) {
+      const task = await findTask(holder)
+      return task && (await resolveEnvironment({ secrets, configMaps }, { task, limits: {} })).secrets
+    },
+    async isLive(holder: WorkspaceHolder) {
+      const { phase, attempts } = (await findTask(holder))?.status ?? {}
+      return phase === 'Running' && attempts === holder.attempt
+    },
+  }
+}
+
+export function composeWorkspaces<W extends Workloads & { letGo?(): Promise<void> }>(
+  config: Config,
+  inner: W,
+  parts: WorkspaceParts,
+) {
+  const { providers, records, resources, checkouts, log, endsOnClose } = parts
+  const finder = createFinder(parts)
+  const tell = (error: unknown) => log.warn({ error: messageOf(error) }, 'the state of a workspace could not be shown')
+  const workloads = withExecutionWorkspaces(inner, {
+    providers,
+    records: records.workspaces,
+    clock,
+    ids,
+    quota: config.executionWorkspaceQuota,
+    endsOnClose,
+    readBundle: createWorkerBundle(workerProgram),
+    report: (holder, change) => showWorkspaceStatus({ resources, clock }, holder, change).catch(tell),
+    onLog: ({ taskUid, attempt }, lines) => records.logs.append({ taskUid, attempt }, lines).catch(tell),
+    findSecrets: finder.findSecrets,
+    checkouts: {
+      ...checkoutPartsOf(checkouts, records),
+      find: finder.findCheckout,
+      folder: join(config.paths.dataDir, 'workspace-checkouts'),
+    },
+  })
+  const sweep = () =>
+    sweepWorkspaces({
+      providers,
+      records: records.workspaces,
+      clock,
+      retentionMs: parseRetention(config.executionWorkspaceRetention),
+      idleMs: parseDuration(config.executionWorkspaceIdle),
+      isLive: finder.isLive,
+      workloads,
+      onFault: (error) => log.warn({ error }, 'a workspace could not be cleaned up yet'),
+    })
+  return { workloads, sweep }
+}

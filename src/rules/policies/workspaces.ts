@@ -1,0 +1,74 @@
+// Execution workspaces that a task asks for: what depends on the settings of the service, and fields without a schema.
+import { isService, type PolicyRules, type PolicySettings, specChanged, type Validation } from './policy.ts'
+
+const path = 'spec.execution.workspace'
+
+function refuse(expression: string, message: string, settings: PolicySettings): Validation {
+  return { expression: `${isService(settings)} || !(${expression})`, message, reason: 'Invalid' }
+}
+
+/** The same as `taskProblems` of the contract. */
+export function workspaceRules(settings: PolicySettings): PolicyRules[] {
+  const { workspaceDefaultProvider, workspaceTemplates, workspaceCleanups } = settings
+  const ofSandboxes = "variables.provider == 'agent-sandbox'"
+  const forActors = 'is only for workspace provider actor'
+  return [
+    {
+      name: 'task-workspaces',
+      kinds: ['Task'],
+      conditions: [specChanged, { name: 'has-workspace', expression: 'object.spec.?execution.?workspace.hasValue()' }],
+      variables: [
+        { name: 'asked', expression: 'object.spec.execution.workspace' },
+        { name: 'isEnabled', expression: 'variables.asked.?enabled.orValue(false)' },
+        { name: 'provider', expression: `variables.asked.?provider.orValue(${workspaceDefaultProvider})` },
+        { name: 'templates', expression: workspaceTemplates },
+        { name: 'cleanups', expression: workspaceCleanups },
+        {
+          name: 'template',
+          expression:
+            "variables.asked.?templateRef.?name.orValue('') != '' ? variables.asked.templateRef.name : variables.provider in variables.templates ? variables.templates[variables.provider] : ''",
+        },
+        { name: 'isPooled', expression: "variables.asked.?poolRef.?name.orValue('') != ''" },
+        {
+          name: 'cleanup',
+          expression:
+            "variables.asked.?cleanupPolicy.orValue(variables.provider in variables.cleanups ? variables.cleanups[variables.provider] : '')",
+        },
+      ],
+      validations: [
+        refuse(
+          'variables.isEnabled && !(variables.provider in variables.templates)',
+          `${path}.provider is not enabled on this service`,
+          settings,
+        ),
+        refuse(
+          "variables.isEnabled && variables.template == ''",
+          `${path}.templateRef.name is required; this service has no default template`,
+          settings,
+        ),
+        refuse(
+          'variables.asked.?snapshot.hasValue() && size(variables.asked.snapshot) > 0',
+          `${path}.snapshot is reserved and must be empty`,
+          settings,
+        ),
+        refuse(
+          "variables.asked.?hibernation.?processMode.orValue('') == 'resident'",
+          `${path}.hibernation.processMode must not be resident`,
+          settings,
+        ),
+        refuse(
+          "variables.isPooled && variables.cleanup != 'delete'",
+          `${path}.cleanupPolicy must be delete for a pooled workspace`,
+          settings,
+        ),
+        refuse(`${ofSandboxes} && variables.isPooled`, `${path}.poolRef ${forActors}`, settings),
+        refuse(`${ofSandboxes} && variables.asked.?boot.orValue(false)`, `${path}.boot ${forActors}`, settings),
+        refuse(
+          `${ofSandboxes} && variables.asked.?hibernation.hasValue() && size(variables.asked.hibernation) > 0`,
+          `${path}.hibernation ${forActors}`,
+          settings,
+        ),
+      ],
+    },
+  ]
+}
