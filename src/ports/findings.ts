@@ -26,6 +26,8 @@ export type ReviewOutcome = {
   /** Of an import: which part of it. */
   part?: string | undefined
   taskName: string
+  /** When the run began; absent: its commit may be an older one. */
+  startedAt?: string | undefined
   /** Files that the review covered: a finding in them that it does not report is fixed. */
   covered: readonly string[]
   accepted: readonly FindingDraft[]
@@ -60,6 +62,8 @@ export interface Findings {
   change(namespace: string, id: string, decide: (finding: Finding) => Finding): Promise<Finding | undefined>
   /** Findings whose dismissal has run out by then, become open. */
   endDismissals(scanUid: string, now: Date): Promise<number>
+  /** When the next dismissal runs out. */
+  nextDismissalEnd(scanUid: string): Promise<Date | undefined>
 
   /** Together with what becomes of the finding. The same id again: the proposal as it is. */
   proposePatch(

@@ -129,6 +129,42 @@ export function describeFindings(name: string, open: OpenBench): void {
       expect((await find('a')).state).toBe('fixed')
     })
 
+    it('opens what a run that began after the merge of its pull request still sees', async () => {
+      await review([draft('a')])
+      const { id } = await find('a')
+      const merged = bench().now().toISOString()
+      await findings().change('default', id, (one) => ({
+        ...one,
+        state: 'pr_open',
+        prNumber: 1,
+        prState: 'merged',
+        prMergedAt: merged,
+      }))
+      for (const startedAt of [undefined, merged]) await review([draft('a')], { startedAt })
+      expect((await find('a')).state).toBe('pr_open')
+      await review([draft('a')], { startedAt: bench().now().toISOString() })
+      expect(await find('a')).toMatchObject({ id, state: 'open', reopenReason: expect.stringContaining('merged') })
+    })
+
+    it('knows when the next dismissal runs out', async () => {
+      await review([draft('a'), draft('b'), draft('c')])
+      expect(await findings().nextDismissalEnd(scan.uid)).toBeUndefined()
+      const at = bench().now().toISOString()
+      for (const [title, until] of [
+        ['a', '2040-01-02T00:00:00.000Z'],
+        ['b', '2040-01-01T00:00:00.000Z'],
+        ['c', undefined],
+      ] as const) {
+        const { id } = await find(title)
+        const dismissal = { reason: 'r', by: 'ada', at, ...(until !== undefined && { until }) }
+        await findings().change('default', id, (one) => dismiss(one, dismissal))
+      }
+      const first = new Date('2040-01-01T00:00:00.000Z')
+      expect(await findings().nextDismissalEnd(scan.uid)).toEqual(first)
+      expect(await findings().endDismissals(scan.uid, first)).toBe(1)
+      expect(await find('b')).toMatchObject({ state: 'open', reopenReason: 'its dismissal has run out' })
+    })
+
     it('filters by all that is given, and pages in a stable order', async () => {
       for (let at = 0; at < 5; at += 1) await review([draft(`f${at}`)])
       await review([draft('odd', { severity: 'low', category: hardTexts[0] })], { slice: 't' })

@@ -33,7 +33,8 @@ async function reportFinding(tx: Tx, review: Review, draft: FindingDraft): Promi
   const id = idOf(scan.uid, draft.fingerprint)
   const known = (await lockFinding(tx, id))?.finding
   const place = { id, namespace: scan.namespace, repositoryScan: scan.name, now }
-  const finding = known === undefined ? newFinding(draft, origin, place) : seeAgain(known, draft, origin, now)
+  const seeing = { now, startedAt: review.startedAt }
+  const finding = known === undefined ? newFinding(draft, origin, place) : seeAgain(known, draft, origin, seeing)
   await writeFinding(tx, scan.uid, finding)
   return { id, isNew: known === undefined }
 }
@@ -146,10 +147,17 @@ export function createFindings({ database, clock }: { database: Database; clock:
       database.write(async (tx) => {
         const rows = await tx.all(sql<FindingRow>`select scan_uid, body from findings
           where scan_uid = ${scanUid} and state = 'dismissed' and dismissed_until <= ${now.toISOString()}`)
-        for (const row of rows)
-          await writeFinding(tx, scanUid, openAgain(JSON.parse(row.body) as Finding, now.toISOString()))
+        for (const row of rows) {
+          const finding = JSON.parse(row.body) as Finding
+          await writeFinding(tx, scanUid, openAgain(finding, now.toISOString(), 'its dismissal has run out'))
+        }
         return rows.length
       }),
+    async nextDismissalEnd(scanUid) {
+      const row = await read.first(sql<{ until: string | null }>`select min(dismissed_until) as until from findings
+        where scan_uid = ${scanUid} and state = 'dismissed' and dismissed_until is not null`)
+      return row?.until ? new Date(row.until) : undefined
+    },
     ...createPatches({ database, clock }),
   }
 }

@@ -1,6 +1,7 @@
 // What the controller of scans works with.
 import type { RepositoryScan } from '../../contract/resources/repository-scan.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
+import type { CodeHosts } from '../../ports/code-host.ts'
 import type { ConfigMaps } from '../../ports/configmaps.ts'
 import type { Records } from '../../ports/index.ts'
 import type { Resources } from '../../ports/resources.ts'
@@ -14,6 +15,7 @@ export type ScanControllerDeps = {
   records: Pick<Records, 'scans' | 'scanImports' | 'findings' | 'results'>
   configMaps: ConfigMaps
   secrets: Secrets
+  codeHosts: CodeHosts
   /** Absent: runs fail, and say so. */
   sourceTrees?: SourceTrees
   clock: Clock

@@ -16,6 +16,7 @@ import { createKindSource } from '../engine/kind-source.ts'
 import { keyOf, type ScanContext, type ScanControllerDeps } from './context.ts'
 import { takeImport } from './imports.ts'
 import { decidePatches } from './patches.ts'
+import { watchPullRequests } from './pull-requests.ts'
 import { advanceRun } from './run.ts'
 import { describeScan } from './status.ts'
 import { createTreeMemory } from './trees.ts'
@@ -36,10 +37,29 @@ async function beginRun(context: ScanContext, scan: RepositoryScan): Promise<Run
   return decision
 }
 
-function waitOf(decision: RunDecision | undefined, now: Date): Reconciled {
-  if (decision?.action !== 'wait' || decision.until === undefined) return undefined
+/** How soon somebody who closes or merges a pull request sees it here. */
+const pullRequestsMs = 60_000
+
+/** The first of these times. */
+function waitUntil(times: readonly (Date | undefined)[], now: Date): Reconciled {
+  const waits = times.flatMap((time) => (time === undefined ? [] : [time.getTime() - now.getTime()]))
+  if (waits.length === 0) return undefined
   const longest = 2 ** 31 - 1
-  return { requeueAfterMs: Math.min(longest, Math.max(1000, decision.until.getTime() - now.getTime())) }
+  return { requeueAfterMs: Math.min(longest, Math.max(1000, Math.min(...waits))) }
+}
+
+/** What comes next of a scan that does nothing now: a run, the end of a dismissal, a look at pull requests. */
+async function waitIdly(context: ScanContext, scan: RepositoryScan, decision: RunDecision): Promise<Reconciled> {
+  const open = await watchPullRequests(context, scan)
+  const now = context.clock.now()
+  return waitUntil(
+    [
+      decision.action === 'wait' ? decision.until : undefined,
+      await context.records.findings.nextDismissalEnd(scan.metadata.uid),
+      open > 0 ? new Date(now.getTime() + pullRequestsMs) : undefined,
+    ],
+    now,
+  )
 }
 
 async function reconcileScan(context: ScanContext, key: string): Promise<Reconciled> {
@@ -59,7 +79,7 @@ async function reconcileScan(context: ScanContext, key: string): Promise<Reconci
   // A run that has just ended: the schedule is asked again.
   return decision?.action === 'start' || decision === undefined
     ? { requeueAfterMs: 1000 }
-    : waitOf(decision, context.clock.now())
+    : waitIdly(context, scan, decision)
 }
 
 function listSources(deps: ScanControllerDeps): Source[] {

@@ -45,11 +45,13 @@ async function takeBatch(
       return content && makeSourceText(content)
     },
   })
+  const startedAt = record.commitSHA === undefined ? record.createdAt : undefined
   const origin = { importedFrom: tool, ...(tree.commit !== undefined && { commitSHA: tree.commit }) }
   await findings.recordReview(keyOf(scan), {
     run: run.id,
     part,
     taskName: run.taskName,
+    startedAt,
     covered: [],
     ...ingested,
     origin,

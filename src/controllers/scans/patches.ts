@@ -40,7 +40,7 @@ async function write(
 /** A finding that was decided otherwise meanwhile stays as it is. */
 function settle(finding: Finding, patch: PatchProposal, { isGood, now }: { isGood: boolean; now: string }): Finding {
   if (finding.state !== 'patch_pending' || finding.patchProposalID !== patch.id) return finding
-  return isGood ? { ...finding, state: 'patch_ready', updatedAt: now } : openAgain(finding, now)
+  return isGood ? { ...finding, state: 'patch_ready', updatedAt: now } : openAgain(finding, now, 'its patch failed')
 }
 
 /** Goes on with every patch that was asked for; returns how many are left. */

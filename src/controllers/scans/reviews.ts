@@ -116,7 +116,9 @@ async function takeReview(context: ScanContext, active: ActiveRun, slice: Review
   const ingested = await ingest(context, active, { slice, task, text: outcome.text })
   if ('fault' in ingested) return failSlice(context, active, slice, ingested.fault)
   const origin = { commitSHA: run.headCommit, model: task.spec.ai?.model, policyDigest: digest }
-  const review = { run: run.id, slice: slice.id, taskName: task.metadata.name, ...ingested, origin }
+  // A run that repeats another one is about the commit of that one.
+  const startedAt = run.retryOf === undefined ? run.startedAt : undefined
+  const review = { run: run.id, slice: slice.id, taskName: task.metadata.name, startedAt, ...ingested, origin }
   await context.records.findings.recordReview(keyOf(scan), review)
 }
 

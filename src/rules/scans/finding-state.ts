@@ -32,10 +32,19 @@ const advice: Partial<Record<FindingState, string>> = {
   open: 'have a patch written first',
 }
 
+const waitsForReview = 'its pull request is merged; the next run that sees its file decides'
+
+function advise({ state, prState }: Finding, action: FindingAction): string | undefined {
+  if (action === 'reopen')
+    return state === 'pr_open' && prState === 'merged' ? waitsForReview : 'it counts as a finding already'
+  return state === 'pr_open' && prState === 'merged' ? waitsForReview : advice[state]
+}
+
 /** Conflict, which names the state, when the action may not begin in it. */
-export function requireState({ id, state }: Finding, action: FindingAction): void {
+export function requireState(finding: Finding, action: FindingAction): void {
+  const { id, state } = finding
   if (allowed[action].includes(state)) return
-  const hint = action === 'reopen' ? 'it counts as a finding already' : advice[state]
+  const hint = advise(finding, action)
   throw new SvcError('Conflict', `cannot ${action} finding "${id}": it is ${state}${hint ? `; ${hint}` : ''}`)
 }
 
@@ -68,11 +77,40 @@ export function newFinding(
   return dropUndefined({ ...place, ...origin, ...draft, ...state }) as Finding
 }
 
-/** A finding that a review reports again: what it says is new, what was decided stays; one that was fixed is open again. */
-export function seeAgain(known: Finding, draft: FindingDraft, origin: FindingOrigin, now: string): Finding {
+/** When something was seen. `startedAt`: when its run began; undefined where the commit may be an older one. */
+export type Seeing = { now: string; startedAt?: string | undefined }
+
+/**
+ * A finding that a review reports again: what it says is new, what was decided stays. One that was fixed is open again, and
+ * so is one whose pull request was merged before the run began.
+ */
+export function seeAgain(
+  known: Finding,
+  draft: FindingDraft,
+  origin: FindingOrigin,
+  { now, startedAt }: Seeing,
+): Finding {
   const seen = { ...known, ...dropUndefined(origin), ...dropUndefined(draft), updatedAt: now } as Finding
-  if (known.state !== 'fixed') return seen
-  return { ...openAgain(seen, now), validationStatus: 'unvalidated', reopenedAt: now }
+  const reason = findReturn(known, startedAt)
+  return reason === undefined ? seen : { ...openAgain(seen, now, reason), validationStatus: 'unvalidated' }
+}
+
+function findReturn({ state, prState, prMergedAt }: Finding, startedAt: string | undefined): string | undefined {
+  if (state === 'fixed') return 'it was seen again'
+  const isMerged = state === 'pr_open' && prState === 'merged' && prMergedAt !== undefined
+  if (!isMerged || startedAt === undefined || startedAt <= prMergedAt) return undefined
+  return 'its pull request was merged, and it was seen again'
+}
+
+/** What the code host says became of the pull request of a finding that waits for it; others stay. */
+export function settlePullRequest(
+  finding: Finding,
+  number: number,
+  { state, now }: { state: 'merged' | 'closed'; now: string },
+): Finding {
+  if (finding.state !== 'pr_open' || finding.prNumber !== number || finding.prState === 'merged') return finding
+  if (state === 'merged') return { ...finding, prState: state, prMergedAt: now, updatedAt: now }
+  return { ...openAgain(finding, now, 'its pull request was closed without a merge'), prState: state }
 }
 
 /** A finding that a review of its file no longer reports. */
@@ -91,14 +129,14 @@ export function dismiss(finding: Finding, dismissal: Dismissal): Finding {
   return { ...finding, state: 'dismissed', dismissal, updatedAt: dismissal.at }
 }
 
-/** Open again. Conflict in other states. */
-export function reopen(finding: Finding, now: string): Finding {
+/** Open again, by a person. Conflict in other states. */
+export function reopen(finding: Finding, { by, now }: { by: string; now: string }): Finding {
   requireState(finding, 'reopen')
-  return openAgain(finding, now)
+  return openAgain(finding, now, `reopened by ${by}`)
 }
 
-/** Open, by itself: a dismissal has run out, or a patch has failed. */
-export function openAgain(finding: Finding, now: string): Finding {
-  const { dismissal: _ended, fixedAt: _fixed, ...rest } = finding
-  return { ...rest, state: 'open', updatedAt: now }
+/** Open by itself; the reason is for people. */
+export function openAgain(finding: Finding, now: string, reason: string): Finding {
+  const { dismissal: _ended, fixedAt: _fixed, prState: _settled, prMergedAt: _merged, ...rest } = finding
+  return { ...rest, state: 'open', reopenedAt: now, reopenReason: reason, updatedAt: now }
 }

@@ -60,7 +60,8 @@ export function createFindingUsecases(deps: UsecaseDeps): FindingUsecases {
       await change(caller, key, (finding) => dismiss(finding, dismissal))
     },
     async reopen(caller, key) {
-      await change(caller, key, (finding) => reopen(finding, readNow()))
+      const by = identifyCaller(caller).name
+      await change(caller, key, (finding) => reopen(finding, { by, now: readNow() }))
     },
     async validate(caller, key) {
       const { finding } = await findFinding(deps, caller, key, 'update')

@@ -1,28 +1,15 @@
 // The pull request that repairs a finding: opened once, of the newest patch that passed.
-import { openCodeHost } from '../../catalog/code-host-login.ts'
+import { openScanHost } from '../../catalog/scan-code-host.ts'
 import type { RemediationPullRequest } from '../../contract/api/security/finding-routes.ts'
 import { readGitAddress } from '../../contract/git-address.ts'
-import { readRepositoryUrl } from '../../contract/repository-url.ts'
 import type { RepositoryScan } from '../../contract/resources/repository-scan.ts'
 import { SvcError } from '../../errors.ts'
-import type { CodeHost } from '../../ports/code-host.ts'
 import type { Finding, KeptFinding, PatchProposal } from '../../ports/findings.ts'
 import { requireState } from '../../rules/scans/finding-state.ts'
 import { describePullRequest } from '../../rules/scans/pull-request-text.ts'
 import type { UsecaseDeps } from '../deps.ts'
 
 type Found = KeptFinding & { scan: RepositoryScan }
-
-function openHost({ ports }: UsecaseDeps, { metadata: { namespace }, spec }: RepositoryScan): CodeHost {
-  const { repoURL, gitSecretRef } = spec
-  const read = readRepositoryUrl(repoURL, ports.codeHosts.hosts)
-  if ('problem' in read)
-    throw new SvcError('InvalidRequest', `no pull request can be opened: spec.repoURL ${read.problem}`)
-  if (gitSecretRef === undefined)
-    throw new SvcError('InvalidRequest', 'no pull request can be opened: set spec.gitSecretRef of the scan to a login')
-  const secret = { namespace, name: gitSecretRef.name }
-  return openCodeHost(ports, { secret, repository: read.repository, owner: 'spec.gitSecretRef' })
-}
 
 function choosePatch({ id }: Finding, patches: readonly PatchProposal[]): PatchProposal {
   const patch = patches.find(({ status }) => status === 'succeeded' || status === 'pr_opened')
@@ -38,12 +25,15 @@ function headOf({ forkRepo }: RepositoryScan['spec'], branch: string): string {
   return owner ? `${owner}:${branch}` : branch
 }
 
-async function create(deps: UsecaseDeps, { finding, scan }: Found, patch: PatchProposal) {
-  const host = openHost(deps, scan)
+/** One branch has one pull request, whatever became of it: it may have been opened, and the service ended before it knew. */
+async function ensure({ ports }: UsecaseDeps, { finding, scan }: Found, patch: PatchProposal) {
+  const host = openScanHost(ports, scan, { what: 'no pull request can be opened' })
   const { prBaseBranch, branch } = scan.spec
+  const head = headOf(scan.spec, patch.branch)
+  const [pullRequest] = await host.findPullRequests({ head })
+  if (pullRequest !== undefined) return { pullRequest, created: false }
   const base = prBaseBranch ?? branch ?? (await host.getRepository()).defaultBranch
-  const { title, body } = describePullRequest(finding, patch)
-  return host.createPullRequest({ head: headOf(scan.spec, patch.branch), base, title, body })
+  return host.createPullRequest({ head, base, ...describePullRequest(finding, patch) })
 }
 
 /** InvalidRequest without a patch that passed; Conflict in other states; the faults of the code host. */
@@ -55,12 +45,12 @@ export async function openPullRequest(deps: UsecaseDeps, found: Found): Promise<
     return { prNumber, prURL, status: 'existing' }
   const patch = choosePatch(finding, await findings.listPatches(finding.id))
   requireState(finding, 'open a pull request for')
-  const { pullRequest, created } = await create(deps, found, patch)
+  const { pullRequest, created } = await ensure(deps, found, patch)
   const pr = { prNumber: pullRequest.number, prURL: pullRequest.url }
   const updatedAt = deps.ports.clock.now().toISOString()
   await findings.decidePatch(finding.id, patch.id, (one, now) => ({
     patch: { ...one, ...pr, status: 'pr_opened' },
-    finding: { ...now, ...pr, updatedAt, state: now.state === 'patch_ready' ? 'pr_open' : now.state },
+    finding: { ...now, ...pr, updatedAt, ...(now.state === 'patch_ready' && { state: 'pr_open', prState: 'open' }) },
   }))
   return { ...pr, status: created ? 'created' : 'existing' }
 }

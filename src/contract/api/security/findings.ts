@@ -15,6 +15,10 @@ export const patchStatuses = ['pending', 'succeeded', 'failed', 'pr_opened'] as 
 /** How far a patch proposal is. */
 export type PatchStatus = (typeof patchStatuses)[number]
 
+export const pullRequestStates = ['open', 'merged', 'closed'] as const
+/** What became of the pull request of a finding; `closed`: without a merge. */
+export type PullRequestState = (typeof pullRequestStates)[number]
+
 /** Where a finding is seen. */
 export const Evidence = z
   .object({
@@ -89,11 +93,14 @@ export const Finding = z
     validationTaskName: field(z.string().optional(), 'Task of its last validation.', 'shop-validation-0f1e2d'),
     state: field(z.enum(findingStates), 'What was done about it.'),
     dismissal: field(Dismissal.optional(), 'Present while it is dismissed.'),
-    reopenedAt: field(Timestamp.optional(), 'When it was last seen again after it had been fixed.'),
+    reopenedAt: field(Timestamp.optional(), 'When it last became open again.'),
+    reopenReason: field(z.string().optional(), 'Why it is open again.', 'its pull request was closed without a merge'),
     fixedAt: field(Timestamp.optional(), 'When a review no longer saw it.'),
     patchProposalID: field(z.string().optional(), 'The last patch that was proposed.', 'patch_0f1e2d3c4b5a'),
     prNumber: field(z.int().min(1).optional(), 'Number of its pull request.', 12),
     prURL: field(z.string().optional(), 'Address of its pull request.', 'https://github.com/owner/repo/pull/12'),
+    prState: field(z.enum(pullRequestStates).optional(), 'What became of its pull request.'),
+    prMergedAt: field(Timestamp.optional(), 'When its pull request was seen to be merged.'),
     createdAt: field(Timestamp, 'When it was first seen.'),
     updatedAt: field(Timestamp, 'When it last changed.'),
   })
