@@ -1,6 +1,9 @@
 // Where things are on the API server: collections, objects and their subresources as paths.
 
-/** A collection of objects: its API group (empty for the core), version and plural name. */
+/**
+ * A collection of objects: its API group (empty for the core), version and plural name. Without version and plural it is
+ * the group itself, whose answer lists its versions.
+ */
 export type Collection = { group: string; version: string; plural: string }
 
 /** The target of a request; without `namespace` the whole cluster, without `name` the collection. */
@@ -26,13 +29,17 @@ function encodePart(part: string): string {
   return part === '.' || part === '..' ? part.replaceAll('.', '%2E') : encodeURIComponent(part)
 }
 
+function listGiven(part: string): string[] {
+  return part === '' ? [] : [part]
+}
+
 /** Path and query of a request. */
 export function formatPath(target: ApiTarget, query: Record<string, QueryValue> = {}): string {
   const { collection, namespace, name, subresource } = target
   const root = collection.group === '' ? ['api'] : ['apis', collection.group]
-  const parts = [...root, collection.version]
+  const parts = [...root, ...listGiven(collection.version)]
   if (namespace !== undefined) parts.push('namespaces', namespace)
-  parts.push(collection.plural)
+  parts.push(...listGiven(collection.plural))
   if (name !== undefined) parts.push(name)
   if (subresource !== undefined) parts.push(subresource)
   const given = Object.entries(query).filter(([, value]) => value !== undefined)
@@ -42,5 +49,6 @@ export function formatPath(target: ApiTarget, query: Record<string, QueryValue> 
 
 /** The label under which a request is counted: `tasks`, `tasks/status`; never a user-chosen name (HTTP-042). */
 export function formatResource({ collection, subresource }: ApiTarget): string {
+  if (collection.plural === '') return collection.group
   return subresource === undefined ? collection.plural : `${collection.plural}/${subresource}`
 }

@@ -1,0 +1,160 @@
+// Commands and files in a sandbox, by scripts that a shell runs there.
+import { posix } from 'node:path'
+import { SvcError } from '../../../errors.ts'
+import {
+  type CommandState,
+  type StagedFile,
+  type WorkspaceCommand,
+  WorkspaceError,
+} from '../../../ports/execution-workspaces.ts'
+import { chooseContainer, findLastingFolder, type Sandbox } from './objects.ts'
+import {
+  observeScript,
+  prepareScript,
+  runnerScript,
+  scrubScript,
+  stageScript,
+  startScript,
+  stopScript,
+} from './scripts.ts'
+import { quote, type SandboxPlace, type SandboxShell, type ShellScript } from './shell.ts'
+
+const shortMs = 30_000
+/** Of answers that are one line. */
+const lineBytes = 8192
+/** From TERM to KILL. */
+const graceSeconds = 10
+/** Twice that, and what the script itself needs. */
+const stopMs = 60_000
+/** `ulimit -f` counts blocks of 512 bytes. */
+const blockBytes = 512
+
+type Script = Omit<ShellScript, 'timeoutMs' | 'maxBytes'> & Partial<ShellScript>
+
+const lines = (texts: readonly string[]) => Buffer.from(texts.map((text) => `${text}\n`).join(''))
+
+/** The words of the first line. Scripts that fail say why on their standard error. */
+async function ask(
+  shell: SandboxShell,
+  place: SandboxPlace,
+  script: Script,
+): Promise<{ words: string[]; rest: string }> {
+  const { code, stdout, stderr } = await shell.run(place, { timeoutMs: shortMs, maxBytes: lineBytes, ...script })
+  const text = stdout.toString('utf8')
+  const end = text.indexOf('\n')
+  const words = text.slice(0, Math.max(end, 0)).split(' ')
+  if (code === 0 && end > 0) return { words, rest: text.slice(end + 1) }
+  const said = (stderr.trim() || text.trim()).slice(0, 300)
+  throw new WorkspaceError('ProtocolError', `a script of the service failed in the workspace (${code}): ${said}`)
+}
+
+function misunderstood(words: string[]): WorkspaceError {
+  return new WorkspaceError(
+    'ProtocolError',
+    `the workspace answers what nobody asked: ${words.join(' ').slice(0, 200)}`,
+  )
+}
+
+function lost(): WorkspaceError {
+  return new WorkspaceError('WorkspaceLost', 'the container of the sandbox is not the one that was made ready')
+}
+
+async function expectWord(shell: SandboxShell, place: SandboxPlace, script: Script, word: string): Promise<void> {
+  const { words } = await ask(shell, place, script)
+  if (words[0] === 'lost') throw lost()
+  if (words[0] !== word) throw misunderstood(words)
+}
+
+/** Folders that its files may be in, best first: what lasts longer than a pod, then what the image is made for. */
+function listRoots({ spec = {} }: Sandbox): string[] {
+  const found = [findLastingFolder(spec), chooseContainer(spec)?.workingDir, '/workspace', '/tmp/workspace']
+  return found.filter((folder) => folder !== undefined && folder !== '/') as string[]
+}
+
+/** Absolute path of the root, in a container that can be worked in. Idempotent. */
+export async function prepare(shell: SandboxShell, place: SandboxPlace, sandbox: Sandbox): Promise<string> {
+  const { words } = await ask(shell, place, { text: prepareScript, parts: [lines(listRoots(sandbox))] })
+  const [word, ...rest] = words
+  if (word === 'root' && rest.join(' ').startsWith('/')) return rest.join(' ')
+  if (word !== 'missing') throw misunderstood(words)
+  throw new WorkspaceError('TemplateIncompatible', `the image of the sandbox lacks ${rest.join(' ')}`)
+}
+
+function checkPath(path: string): string {
+  const isInside = path !== '' && !path.startsWith('/') && !path.split('/').includes('..') && !/[\n\0]/.test(path)
+  if (isInside) return `./${posix.normalize(path)}`
+  throw new SvcError('InvalidRequest', `${JSON.stringify(path)} is no path below the root of a workspace`)
+}
+
+export async function stage(shell: SandboxShell, place: SandboxPlace, files: readonly StagedFile[]): Promise<void> {
+  const names = files.map(({ path, mode }) => `${(mode & 0o777).toString(8)} ${checkPath(path)}`)
+  const parts = [lines(names), ...files.map(({ bytes }) => bytes)]
+  await expectWord(shell, place, { text: stageScript, parts }, 'staged')
+}
+
+function printVariable([name, value]: [string, string]): string {
+  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return `export ${name}=${quote(value)}`
+  throw new SvcError('InvalidRequest', `${JSON.stringify(name)} is no name of an environment variable`)
+}
+
+/** It removes itself, with what it was given: the shell has read it. */
+function printCommand({ id, command, env, workDir = '.' }: WorkspaceCommand): string {
+  const folder = quote(workDir)
+  return [
+    'rm -f -- "$0" "$(dirname -- "$0")/stdin"',
+    ...Object.entries(env).map(printVariable),
+    `export SVC_WORKSPACE_COMMAND=/${id}/`,
+    `mkdir -p -- ${folder} && cd -- ${folder} || exit 126`,
+    `exec ${command.map(quote).join(' ')}`,
+    '',
+  ].join('\n')
+}
+
+function checkId(id: string): string {
+  if (/^[a-z0-9-]{1,63}$/.test(id)) return id
+  throw new SvcError('InvalidRequest', `${JSON.stringify(id)} is no id of a command`)
+}
+
+export async function start(shell: SandboxShell, place: SandboxPlace, command: WorkspaceCommand): Promise<void> {
+  const { stdin = new Uint8Array(), timeoutSeconds, maxOutputBytes } = command
+  const blocks = Math.floor(maxOutputBytes / blockBytes) + 1
+  const settings = [checkId(command.id), Math.ceil(timeoutSeconds), graceSeconds, blocks, maxOutputBytes].join(' ')
+  const parts = [lines([settings]), Buffer.from(printCommand(command)), stdin, Buffer.from(runnerScript)]
+  await expectWord(shell, place, { text: startScript, parts }, 'started')
+}
+
+/** Base64 of two outputs. */
+function boundAnswer(maxOutputBytes: number): number {
+  return Math.ceil((maxOutputBytes * 4) / 3) * 2 + lineBytes
+}
+
+function readEnd(words: string[], rest: string): CommandState {
+  const [code, limit, ...sizes] = words.slice(1).map(Number)
+  const outputs = rest.split('\n').slice(0, 2)
+  const isWhole = [code, limit, ...sizes].every((each) => Number.isInteger(each)) && outputs.length === 2
+  if (!isWhole || code === undefined || limit === undefined) throw misunderstood(words)
+  const [stdout = '', stderr = ''] = outputs.map((text) => Buffer.from(text, 'base64').toString('utf8'))
+  return { phase: 'Ended', exitCode: code, stdout, stderr, truncated: Math.max(...sizes) > limit }
+}
+
+/** The most that a command may be asked to keep. */
+const mostOutputBytes = 16 * 1024 ** 2
+
+export async function observe(shell: SandboxShell, place: SandboxPlace, id: string): Promise<CommandState> {
+  const script = { text: observeScript, parts: [lines([checkId(id)])], maxBytes: boundAnswer(mostOutputBytes) }
+  const { words, rest } = await ask(shell, place, script)
+  if (words[0] === 'missing') return { phase: 'Missing' }
+  if (words[0] === 'running') return { phase: 'Running' }
+  if (words[0] !== 'ended') throw misunderstood(words)
+  return readEnd(words, rest)
+}
+
+export async function stop(shell: SandboxShell, place: SandboxPlace, id: string): Promise<void> {
+  const parts = [lines([`${checkId(id)} ${graceSeconds * 10}`])]
+  await expectWord(shell, place, { text: stopScript, parts, timeoutMs: stopMs }, 'stopped')
+}
+
+export async function scrub(shell: SandboxShell, place: SandboxPlace, paths: readonly string[]): Promise<void> {
+  const parts = [lines(paths.map(checkPath))]
+  await expectWord(shell, place, { text: scrubScript, parts, timeoutMs: stopMs }, 'scrubbed')
+}

@@ -1,0 +1,132 @@
+// The ExecutionWorkspaces port by kubernetes-sigs/agent-sandbox: a claim of the service's for each workspace, programs in
+// the pod of its sandbox. Nothing is held here that a restart would lose.
+import type { Clock, Ids } from '../../../ports/clock.ts'
+import {
+  type ExecutionWorkspaces,
+  type ReadyWorkspace,
+  type WorkspaceClaim,
+  WorkspaceError,
+} from '../../../ports/execution-workspaces.ts'
+import type { ResourceKey } from '../../../ports/resources.ts'
+import type { KubernetesApi } from '../api.ts'
+import { type ClaimParts, ensureClaim, listClaims, nameClaim, waitForSandbox } from './claims.ts'
+import { observe, prepare, scrub, stage, start, stop } from './commands.ts'
+import { explained } from './faults.ts'
+import { createInstallation } from './installation.ts'
+import { podNameOf, removeSandbox, resumeSandbox, suspendSandbox } from './lifecycle.ts'
+import { createLine } from './line.ts'
+import { chooseContainer, isSuspended, type Sandbox } from './objects.ts'
+import { createReader } from './reader.ts'
+import type { SandboxPlace, SandboxShell } from './shell.ts'
+import { judgeClaim } from './state.ts'
+import type { WarmPoolPolicy } from './templates.ts'
+
+export type AgentSandboxOptions = {
+  api: KubernetesApi
+  clock: Clock
+  ids: Ids
+  /** Runs scripts in sandboxes. */
+  shell: SandboxShell
+  /** Identifies this installation on the cluster: the value of a label. */
+  instance: string
+  /** Where claims can be; absent or empty: anywhere. */
+  namespaces?: readonly string[] | undefined
+  warmPoolPolicy: WarmPoolPolicy
+}
+
+function locate(sandbox: Sandbox): SandboxPlace {
+  const { namespace, name } = sandbox.metadata
+  const container = chooseContainer(sandbox.spec ?? {})?.name ?? name
+  const [podIP] = sandbox.status?.podIPs ?? []
+  return { namespace, sandbox: name, pod: podNameOf(sandbox), container, podIP }
+}
+
+function gone(claim: ResourceKey, what: string): WorkspaceError {
+  return new WorkspaceError('WorkspaceLost', `${nameClaim(claim)} ${what}`)
+}
+
+/** Undefined where nothing runs. */
+async function findPlace({ reader }: ClaimParts, key: ResourceKey) {
+  const claim = await reader.claim(key)
+  if (claim === undefined) return undefined
+  const sandbox = await reader.sandboxOf(claim)
+  return sandbox === undefined || isSuspended(sandbox) ? undefined : { sandbox, place: locate(sandbox) }
+}
+
+type Waiting = { timeoutMs: number; signal: AbortSignal }
+
+/** Until the time is up; the error then says what was waited for. */
+async function awaitReady(parts: ClaimParts, claim: WorkspaceClaim, { timeoutMs, signal }: Waiting): Promise<Sandbox> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+  let why = 'agent-sandbox has not answered'
+  const onPending = (message: string) => {
+    why = message
+  }
+  try {
+    return await waitForSandbox(parts, claim, { signal: limit, onPending })
+  } catch (error) {
+    if (!limit.aborted) throw error
+    const when = signal.aborted ? 'before the wait was given up' : `after ${timeoutMs / 1000} s`
+    throw new WorkspaceError('ClaimTimeout', `the sandbox of ${nameClaim(claim)} was not ready ${when}: ${why}`)
+  }
+}
+
+export function createAgentSandboxes(options: AgentSandboxOptions): ExecutionWorkspaces {
+  const { api, clock, shell } = options
+  const parts: ClaimParts = { ...options, reader: createReader({ api, installation: createInstallation(api) }) }
+  /** Claims that this process made. */
+  const made = new Set<string>()
+  const line = createLine()
+
+  async function waitUntilReady(claim: WorkspaceClaim, waiting: Waiting): Promise<ReadyWorkspace> {
+    const startedAt = clock.now().getTime()
+    const resumed = await resumeSandbox(parts, claim)
+    const sandbox = await awaitReady(parts, claim, waiting)
+    const root = await line.join(nameClaim(claim), () => prepare(shell, locate(sandbox), sandbox))
+    const placement = sandbox.status?.nodeName
+    return {
+      reused: !made.has(nameClaim(claim)),
+      root,
+      ...(placement !== undefined && { placement }),
+      ...(resumed && { resumeMs: clock.now().getTime() - startedAt }),
+    }
+  }
+
+  /** In the pod, one after the other. */
+  function inside<T>(claim: ResourceKey, work: (place: SandboxPlace, sandbox: Sandbox) => Promise<T>): Promise<T> {
+    return line.join(nameClaim(claim), () =>
+      explained(async () => {
+        const found = await findPlace(parts, claim)
+        if (found === undefined) throw gone(claim, 'has no sandbox that runs')
+        return await work(found.place, found.sandbox)
+      }),
+    )
+  }
+
+  return {
+    claim: (claim) =>
+      explained(async () => {
+        if (await ensureClaim(parts, claim)) made.add(nameClaim(claim))
+        else made.delete(nameClaim(claim))
+      }),
+    observe: (claim) => explained(async () => judgeClaim(await parts.reader.claim(claim))),
+    waitUntilReady: (claim, waiting) => explained(() => waitUntilReady(claim, waiting)),
+    stage: (claim, files) => inside(claim, (place) => stage(shell, place, files)),
+    start: (claim, command) => inside(claim, (place) => start(shell, place, command)),
+    observeCommand: (claim, id) => inside(claim, (place) => observe(shell, place, id)),
+    stop: (claim, id) => inside(claim, (place) => stop(shell, place, id)),
+    scrub: (claim, paths) =>
+      inside(claim, async (place, sandbox) => {
+        // In a pod that took the place of another the files may still be there.
+        await prepare(shell, place, sandbox)
+        await scrub(shell, place, paths)
+      }),
+    suspend: (claim) => explained(() => suspendSandbox(parts, claim)),
+    delete: (claim) =>
+      explained(async () => {
+        await removeSandbox(parts, claim)
+        made.delete(nameClaim(claim))
+      }),
+    list: () => listClaims(parts),
+  }
+}
