@@ -1,6 +1,5 @@
 // Commands and files in a sandbox, by scripts that a shell runs there.
 import { posix } from 'node:path'
-import { SvcError } from '../../../errors.ts'
 import {
   type CommandState,
   type StagedFile,
@@ -22,9 +21,7 @@ import { quote, type SandboxPlace, type SandboxShell, type ShellScript } from '.
 const shortMs = 30_000
 /** Of answers that are one line. */
 const lineBytes = 8192
-/** From TERM to KILL. */
-const graceSeconds = 10
-/** Twice that, and what the script itself needs. */
+/** Beside the time from TERM to KILL. */
 const stopMs = 60_000
 /** `ulimit -f` counts blocks of 512 bytes. */
 const blockBytes = 512
@@ -80,10 +77,16 @@ export async function prepare(shell: SandboxShell, place: SandboxPlace, sandbox:
   throw new WorkspaceError('TemplateIncompatible', `the image of the sandbox lacks ${rest.join(' ')}`)
 }
 
+/** What is not to be asked for: nothing of it reaches the workspace. */
+function refuse(what: string): WorkspaceError {
+  return new WorkspaceError('ProtocolError', what)
+}
+
 function checkPath(path: string): string {
-  const isInside = path !== '' && !path.startsWith('/') && !path.split('/').includes('..') && !/[\n\0]/.test(path)
-  if (isInside) return `./${posix.normalize(path)}`
-  throw new SvcError('InvalidRequest', `${JSON.stringify(path)} is no path below the root of a workspace`)
+  const parts = path.split('/')
+  const isInside = !parts.includes('..') && parts.some((part) => part !== '' && part !== '.') && !path.startsWith('/')
+  if (isInside && !/[\n\0]/.test(path)) return `./${posix.normalize(path)}`
+  throw refuse(`${JSON.stringify(path)} is no path below the root of a workspace`)
 }
 
 export async function stage(shell: SandboxShell, place: SandboxPlace, files: readonly StagedFile[]): Promise<void> {
@@ -94,7 +97,7 @@ export async function stage(shell: SandboxShell, place: SandboxPlace, files: rea
 
 function printVariable([name, value]: [string, string]): string {
   if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return `export ${name}=${quote(value)}`
-  throw new SvcError('InvalidRequest', `${JSON.stringify(name)} is no name of an environment variable`)
+  throw refuse(`${JSON.stringify(name)} is no name of an environment variable`)
 }
 
 /** It removes itself, with what it was given: the shell has read it. */
@@ -112,11 +115,14 @@ function printCommand({ id, command, env, workDir = '.' }: WorkspaceCommand): st
 
 function checkId(id: string): string {
   if (/^[a-z0-9-]{1,63}$/.test(id)) return id
-  throw new SvcError('InvalidRequest', `${JSON.stringify(id)} is no id of a command`)
+  throw refuse(`${JSON.stringify(id)} is no id of a command`)
 }
 
-export async function start(shell: SandboxShell, place: SandboxPlace, command: WorkspaceCommand): Promise<void> {
-  const { stdin = new Uint8Array(), timeoutSeconds, maxOutputBytes } = command
+/** From TERM to KILL. */
+type Grace = { graceSeconds: number }
+
+export async function start(shell: SandboxShell, place: SandboxPlace, command: WorkspaceCommand & Grace): Promise<void> {
+  const { graceSeconds, stdin = new Uint8Array(), timeoutSeconds, maxOutputBytes } = command
   const blocks = Math.floor(maxOutputBytes / blockBytes) + 1
   const settings = [checkId(command.id), Math.ceil(timeoutSeconds), graceSeconds, blocks, maxOutputBytes].join(' ')
   const parts = [lines([settings]), Buffer.from(printCommand(command)), stdin, Buffer.from(runnerScript)]
@@ -149,9 +155,11 @@ export async function observe(shell: SandboxShell, place: SandboxPlace, id: stri
   return readEnd(words, rest)
 }
 
-export async function stop(shell: SandboxShell, place: SandboxPlace, id: string): Promise<void> {
+export async function stop(shell: SandboxShell, place: SandboxPlace, given: { id: string } & Grace): Promise<void> {
+  const { id, graceSeconds } = given
   const parts = [lines([`${checkId(id)} ${graceSeconds * 10}`])]
-  await expectWord(shell, place, { text: stopScript, parts, timeoutMs: stopMs }, 'stopped')
+  const timeoutMs = stopMs + graceSeconds * 1000
+  await expectWord(shell, place, { text: stopScript, parts, timeoutMs }, 'stopped')
 }
 
 export async function scrub(shell: SandboxShell, place: SandboxPlace, paths: readonly string[]): Promise<void> {

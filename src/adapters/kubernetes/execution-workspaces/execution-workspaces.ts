@@ -32,6 +32,8 @@ export type AgentSandboxOptions = {
   /** Where claims can be; absent or empty: anywhere. */
   namespaces?: readonly string[] | undefined
   warmPoolPolicy: WarmPoolPolicy
+  /** From TERM to KILL, of a command; 10 s. */
+  graceSeconds?: number
 }
 
 function locate(sandbox: Sandbox): SandboxPlace {
@@ -72,9 +74,9 @@ async function awaitReady(parts: ClaimParts, claim: WorkspaceClaim, { timeoutMs,
 }
 
 export function createAgentSandboxes(options: AgentSandboxOptions): ExecutionWorkspaces {
-  const { api, clock, shell } = options
+  const { api, clock, shell, graceSeconds = 10 } = options
   const parts: ClaimParts = { ...options, reader: createReader({ api, installation: createInstallation(api) }) }
-  /** Claims that this process made. */
+  /** Claims that this process made, and that nobody has used yet. */
   const made = new Set<string>()
   const line = createLine()
 
@@ -85,7 +87,7 @@ export function createAgentSandboxes(options: AgentSandboxOptions): ExecutionWor
     const root = await line.join(nameClaim(claim), () => prepare(shell, locate(sandbox), sandbox))
     const placement = sandbox.status?.nodeName
     return {
-      reused: !made.has(nameClaim(claim)),
+      reused: !made.delete(nameClaim(claim)),
       root,
       ...(placement !== undefined && { placement }),
       ...(resumed && { resumeMs: clock.now().getTime() - startedAt }),
@@ -107,14 +109,13 @@ export function createAgentSandboxes(options: AgentSandboxOptions): ExecutionWor
     claim: (claim) =>
       explained(async () => {
         if (await ensureClaim(parts, claim)) made.add(nameClaim(claim))
-        else made.delete(nameClaim(claim))
       }),
     observe: (claim) => explained(async () => judgeClaim(await parts.reader.claim(claim))),
     waitUntilReady: (claim, waiting) => explained(() => waitUntilReady(claim, waiting)),
     stage: (claim, files) => inside(claim, (place) => stage(shell, place, files)),
-    start: (claim, command) => inside(claim, (place) => start(shell, place, command)),
+    start: (claim, command) => inside(claim, (place) => start(shell, place, { ...command, graceSeconds })),
     observeCommand: (claim, id) => inside(claim, (place) => observe(shell, place, id)),
-    stop: (claim, id) => inside(claim, (place) => stop(shell, place, id)),
+    stop: (claim, id) => inside(claim, (place) => stop(shell, place, { id, graceSeconds })),
     scrub: (claim, paths) =>
       inside(claim, async (place, sandbox) => {
         // In a pod that took the place of another the files may still be there.

@@ -39,16 +39,22 @@ export async function resumeSandbox(parts: ClaimParts, key: ResourceKey): Promis
   const claim = await parts.reader.claim(key)
   if (claim === undefined || !isSuspendedClaim(claim)) return false
   const sandbox = await parts.reader.sandboxOf(claim)
-  if (sandbox !== undefined) await setMode(parts, sandbox, true)
+  if (sandbox === undefined) return true
+  // One that is still on its way out would be taken for the new one.
+  await removePod(parts, sandbox)
+  await setMode(parts, sandbox, true)
   return true
 }
 
-async function removePod({ api }: ClaimParts, sandbox: Sandbox): Promise<void> {
+async function removePod(parts: ClaimParts, sandbox: Sandbox): Promise<void> {
   const target = { collection: pods, namespace: sandbox.metadata.namespace, name: podNameOf(sandbox) }
-  const pod = await orAbsent(api.request<Pod>({ verb: 'get', ...target }))
+  const pod = await orAbsent(parts.api.request<Pod>({ verb: 'get', ...target }))
   if (pod === undefined) return
-  const body = { gracePeriodSeconds: podGraceSeconds, preconditions: { uid: pod.metadata.uid } }
-  await orAbsent(api.request({ verb: 'delete', ...target, body }))
+  const { uid } = pod.metadata
+  const body = { gracePeriodSeconds: podGraceSeconds, preconditions: { uid } }
+  await orAbsent(parts.api.request({ verb: 'delete', ...target, body }))
+  const judge = (found: Pod | undefined) => found?.metadata.uid !== uid || undefined
+  await waitForObject<Pod, true>(parts, { ...target, judge }, AbortSignal.timeout(suspendTimeoutMs))
 }
 
 /** Does nothing where the files would go with the pod: in a template without a volume of its own. */

@@ -71,7 +71,7 @@ take() {
 }
 end() {
   kill -KILL "$1" 2> /dev/null
-  kill -KILL -- "-$1" 2> /dev/null
+  kill -KILL "-$1" 2> /dev/null
 }
 take "$folder/stdout" "$folder/out"
 one=$!
@@ -80,13 +80,13 @@ two=$!
 setsid sh "$folder/command" < "$folder/stdin" > "$folder/out" 2> "$folder/err" &
 child=$!
 echo "$child" > "$folder/child"
-setsid sh -c 'sleep "$1"; : > "$2"; kill -TERM -- "-$3"; sleep "$4"; kill -KILL -- "-$3"' sh "$seconds" "$folder/late" "$child" "$grace" &
+setsid sh -c 'sleep "$1"; : > "$2"; kill -TERM "-$3"; sleep "$4"; kill -KILL "-$3"' sh "$seconds" "$folder/late" "$child" "$grace" &
 watch=$!
 wait "$child"
 code=$?
 end "$watch"
 [ ! -f "$folder/late" ] || code=124
-setsid sh -c 'sleep 1; kill -KILL -- "-$1" "-$2"' sh "$one" "$two" > /dev/null 2>&1 &
+setsid sh -c 'sleep 1; kill -KILL "-$1" "-$2"' sh "$one" "$two" > /dev/null 2>&1 &
 hurry=$!
 wait "$one"
 wait "$two"
