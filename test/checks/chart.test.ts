@@ -56,6 +56,22 @@ describe.skipIf(findHelm() === undefined)('the values of the chart', () => {
     )
   })
 
+  it('give the service what agent-sandbox needs, where it is enabled, and workers nothing', () => {
+    const groups = ['agents.x-k8s.io', 'extensions.agents.x-k8s.io']
+    const isOfSandboxes = ({ apiGroups }: { apiGroups: string[] }) => groups.some((group) => apiGroups.includes(group))
+    const listHolders = (manifests: Manifest[]) =>
+      manifests
+        .filter((each) => each?.rules?.some(isOfSandboxes))
+        .map(({ kind, metadata }) => `${kind}/${metadata.name}`)
+        .toSorted()
+    expect(listHolders(render({}))).toEqual([])
+    expect(listHolders(render({ settings: { agentSandboxEnabled: true } }))).toEqual(['ClusterRole/svc-manager'])
+    const own = render({ settings: { agentSandboxEnabled: true, agentSandboxNamespaceStrategy: 'controller' } })
+    expect(listHolders(own)).toEqual(['ClusterRole/svc-manager', 'Role/svc-own'])
+    const bindings = own.filter((each) => each?.kind.endsWith('RoleBinding'))
+    expect(bindings.flatMap(({ subjects }) => subjects).map(({ name }) => name)).not.toContain('svc-worker')
+  })
+
   it('make an ingress whose host the service answers to', () => {
     const manifests = render({
       ingress: { enabled: true, host: 'svc.example.com', className: 'inner', tlsSecret: 'tls' },

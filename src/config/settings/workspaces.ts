@@ -36,6 +36,10 @@ export const agentSandboxSettings = {
     example: 'http://sandbox-router-svc.agent-sandbox-system.svc:8080',
     placeholder: 'url',
   }),
+  agentSandboxRouterToken: define(text.optional(), {
+    help: 'what the router of sandboxes asks for (Authorization: Bearer)',
+    secret: true,
+  }),
   agentSandboxDefaultTemplate: define(text.optional(), {
     help: 'template of tasks that name none (default: none; in embedded mode `default`)',
     example: 'svc-agents',

@@ -37,3 +37,20 @@ fsGroup: 65532
 seccompProfile:
   type: RuntimeDefault
 {{- end }}
+
+{{/* What execution workspaces by agent-sandbox need where their claims are made. */}}
+{{- define "svc.sandboxRules" -}}
+# Execution workspaces: claims of sandboxes, and what is done with the sandboxes that are given.
+- apiGroups: [extensions.agents.x-k8s.io]
+  resources: [sandboxclaims]
+  verbs: [get, list, watch, create, delete]
+- apiGroups: [extensions.agents.x-k8s.io]
+  resources: [sandboxtemplates]
+  verbs: [get]
+- apiGroups: [extensions.agents.x-k8s.io]
+  resources: [sandboxwarmpools]
+  verbs: [list, create]
+- apiGroups: [agents.x-k8s.io]
+  resources: [sandboxes]
+  verbs: [get, patch, delete]
+{{- end }}

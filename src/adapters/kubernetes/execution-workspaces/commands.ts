@@ -121,7 +121,11 @@ function checkId(id: string): string {
 /** From TERM to KILL. */
 type Grace = { graceSeconds: number }
 
-export async function start(shell: SandboxShell, place: SandboxPlace, command: WorkspaceCommand & Grace): Promise<void> {
+export async function start(
+  shell: SandboxShell,
+  place: SandboxPlace,
+  command: WorkspaceCommand & Grace,
+): Promise<void> {
   const { graceSeconds, stdin = new Uint8Array(), timeoutSeconds, maxOutputBytes } = command
   const blocks = Math.floor(maxOutputBytes / blockBytes) + 1
   const settings = [checkId(command.id), Math.ceil(timeoutSeconds), graceSeconds, blocks, maxOutputBytes].join(' ')
