@@ -10,25 +10,33 @@ import { createKubernetesWorkloads, type KubernetesWorkloads } from '../adapters
 import { systemClock as clock, systemIds as ids } from '../adapters/system/clock.ts'
 import type { Config } from '../config/load.ts'
 import { structuredResultType } from '../contract/api/structured-result.ts'
+import { dropUndefined } from '../contract/json.ts'
 import { apiVersion } from '../contract/resources/index.ts'
 import { runtimeTypes } from '../contract/resources/runtime-types.ts'
 import { resolveCheckout } from '../controllers/task/checkout.ts'
 import { SvcError } from '../errors.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Checkouts } from '../ports/checkouts.ts'
+import type { Egress } from '../ports/egress.ts'
 import type { WorkerTokens } from '../ports/identity.ts'
-import type { Records } from '../ports/index.ts'
+import type { Ports, Records } from '../ports/index.ts'
 import type { ResourceReader } from '../ports/resources.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type { WorkloadSpec } from '../ports/workloads.ts'
 import type { AgentProgram, AgentPrograms } from '../rules/agent-programs.ts'
 import { checkoutPartsOf } from './checkouts.ts'
+import { openSandboxes } from './sandboxes.ts'
 
 /** The worker program in the service's image (deploy/Containerfile). */
 const workerCommand = ['node', '/app/dist/worker.js']
 const workerAccount = 'svc-worker'
 
-export type ClusterWork = { workloads: KubernetesWorkloads; sandbox: KubernetesSandbox; workerTokens: WorkerTokens }
+export type ClusterWork = {
+  workloads: KubernetesWorkloads
+  sandbox: KubernetesSandbox
+  workerTokens: WorkerTokens
+  executionWorkspaces: NonNullable<Ports['executionWorkspaces']>
+}
 
 /** Jobs and Secrets are removed with their Task, whoever deletes it. */
 function ownerOf({ key, taskName }: WorkloadSpec) {
@@ -94,6 +102,7 @@ export type ClusterWorkParts = {
   resources: ResourceReader
   secrets: Secrets
   checkouts: Checkouts
+  egress: Egress
   log: Logger
   operatorNamespace: string
 }
@@ -142,5 +151,6 @@ export function openClusterWork(config: Config, parts: ClusterWorkParts): Cluste
       instance: operatorNamespace,
       serviceAccount: workerAccount,
     }),
+    executionWorkspaces: dropUndefined({ 'agent-sandbox': openSandboxes(config, parts) }),
   }
 }

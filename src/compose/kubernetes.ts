@@ -17,7 +17,6 @@ import { openPostgresRecords } from '../adapters/sql/postgres/records.ts'
 import { createTokens } from '../adapters/sql/tokens.ts'
 import { systemClock as clock, systemIds as ids } from '../adapters/system/clock.ts'
 import type { Config } from '../config/load.ts'
-import { dropUndefined } from '../contract/json.ts'
 import { apiVersion } from '../contract/resources/index.ts'
 import { portOf } from '../egress/destination.ts'
 import { createEgress } from '../egress/egress.ts'
@@ -35,7 +34,6 @@ import { openCodeHosts } from './code-hosts.ts'
 import { agentImagePath, listAgentImages, openClusterWork, sandboxesOf } from './kubernetes-work.ts'
 import type { OpenedMode } from './mode.ts'
 import { choosePlans } from './plan-store.ts'
-import { openSandboxes } from './sandboxes.ts'
 import { openScratch } from './scratch.ts'
 import { openVolume, type Stores } from './sqlite-volume.ts'
 
@@ -73,7 +71,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
   const reach = openReach(config)
   const checkouts = openCheckouts(config, { egress, policy: reach.policy })
   const stored = { records, resources, secrets: named.secrets, checkouts }
-  const work = openClusterWork(config, { api, connection, ...stored, log, operatorNamespace })
+  const work = openClusterWork(config, { api, connection, egress, ...stored, log, operatorNamespace })
   closing.add(() => Promise.all([work.workloads.close(), work.sandbox.close()]))
   const term = bindTerm({ leadership, workloads: work.workloads })
   const strays = createStrayJobs({ api, resources, clock, instance: operatorNamespace, namespaces })
@@ -92,9 +90,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
     egress,
     ...openRepositories(config, checkouts, { egress, policy: reach.policy }),
     codeHosts: openCodeHosts(config, { egress, policy: reach.policy }),
-    executionWorkspaces: dropUndefined({
-      'agent-sandbox': openSandboxes(config, { api, connection, egress, operatorNamespace }),
-    }),
+    executionWorkspaces: work.executionWorkspaces,
     clock,
     ids,
     health: [health, createClusterHealth({ listStale: resources.listStale, clock })],
