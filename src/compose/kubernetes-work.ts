@@ -18,7 +18,6 @@ import { SvcError } from '../errors.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Checkouts } from '../ports/checkouts.ts'
 import type { Egress } from '../ports/egress.ts'
-import type { WorkerTokens } from '../ports/identity.ts'
 import type { Ports, Records } from '../ports/index.ts'
 import type { ResourceReader } from '../ports/resources.ts'
 import type { Secrets } from '../ports/secrets.ts'
@@ -34,8 +33,7 @@ const workerAccount = 'svc-worker'
 export type ClusterWork = {
   workloads: KubernetesWorkloads
   sandbox: KubernetesSandbox
-  workerTokens: WorkerTokens
-  executionWorkspaces: NonNullable<Ports['executionWorkspaces']>
+  ports: Pick<Ports, 'workerTokens' | 'executionWorkspaces'>
 }
 
 /** Jobs and Secrets are removed with their Task, whoever deletes it. */
@@ -144,13 +142,15 @@ export function openClusterWork(config: Config, parts: ClusterWorkParts): Cluste
       imagePullSecrets: config.imagePullSecrets,
       ...ownSandboxes(config, api.namespace, operatorNamespace),
     }),
-    workerTokens: createKubernetesWorkerTokens({
-      api,
-      clock,
-      workloads,
-      instance: operatorNamespace,
-      serviceAccount: workerAccount,
-    }),
-    executionWorkspaces: dropUndefined({ 'agent-sandbox': openSandboxes(config, parts) }),
+    ports: {
+      workerTokens: createKubernetesWorkerTokens({
+        api,
+        clock,
+        workloads,
+        instance: operatorNamespace,
+        serviceAccount: workerAccount,
+      }),
+      executionWorkspaces: dropUndefined({ 'agent-sandbox': openSandboxes(config, parts) }),
+    },
   }
 }
