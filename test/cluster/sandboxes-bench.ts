@@ -20,7 +20,7 @@ import { waitFor } from '../fixtures/time.ts'
 import { createNamespace, namespaces, openApi, testImage } from './workloads-bench.ts'
 
 /** `installed`: the suites use the controller that the cluster has, instead of the double. */
-const isInstalled = process.env.SVC_TEST_AGENT_SANDBOX === 'installed'
+export const isInstalled = process.env.SVC_TEST_AGENT_SANDBOX === 'installed'
 
 const volumes: Collection = { group: '', version: 'v1', plural: 'persistentvolumes' }
 

@@ -16,6 +16,7 @@ import { createInstallation } from './installation.ts'
 import { podNameOf, removeSandbox, resumeSandbox, suspendSandbox } from './lifecycle.ts'
 import { createLine } from './line.ts'
 import { chooseContainer, isSuspended, type Sandbox } from './objects.ts'
+import { findObstacle } from './obstacle.ts'
 import { createReader } from './reader.ts'
 import type { SandboxPlace, SandboxShell } from './shell.ts'
 import { judgeClaim } from './state.ts'
@@ -69,7 +70,9 @@ async function awaitReady(parts: ClaimParts, claim: WorkspaceClaim, { timeoutMs,
   } catch (error) {
     if (!limit.aborted) throw error
     const when = signal.aborted ? 'before the wait was given up' : `after ${timeoutMs / 1000} s`
-    throw new WorkspaceError('ClaimTimeout', `the sandbox of ${nameClaim(claim)} was not ready ${when}: ${why}`)
+    const obstacle = signal.aborted ? undefined : await findObstacle(parts, claim)
+    const message = `the sandbox of ${nameClaim(claim)} was not ready ${when}: ${obstacle ?? why}`
+    throw new WorkspaceError('ClaimTimeout', message)
   }
 }
 
