@@ -339,6 +339,51 @@ describe('pull requests', () => {
   })
 })
 
+describe('the tasks of a review', () => {
+  const validation = { mode: 'full', commands: ['npm test'] }
+
+  it('that was overtaken, or whose pull request is closed, are gone after the next pass', async () => {
+    await bench.addMonitor()
+    const moved = await bench.server.openPull(full, { files })
+    const closed = await bench.server.openPull(full, { files })
+    const kept = await bench.server.openPull(full, { files })
+    await bench.run()
+    const headsOf = async () =>
+      (await bench.listTasks('monrev')).map(({ metadata }) => metadata.annotations?.['svc.ai/monitor-head-sha'])
+    const next = await bench.server.push(full, moved.number, files)
+    await bench.server.closePull(full, closed.number)
+    await bench.run()
+    expect((await headsOf()).toSorted()).toEqual([next, kept.head].toSorted())
+  })
+
+  it.each(['monval', 'monrev'])('are its own: %s, which somebody else has made, is not used', async (prefix) => {
+    await bench.addMonitor({ ...publishing, validation })
+    const { number, head } = await bench.server.openPull(full, { files })
+    await bench.run()
+    const [checks] = await bench.listTasks('monval')
+    if (checks === undefined) throw new Error('no checks')
+    // The names can be told from each other.
+    const name = checks.metadata.name.replace('monval', prefix)
+    if (prefix === 'monval') await bench.resources.remove('Task', checks.metadata)
+    const spec = { ...checks.spec, command: ['true'] }
+    const foreign = await bench.resources.create('Task', { metadata: { namespace: 'default', name }, spec })
+    await bench.endTask(
+      foreign,
+      'Succeeded',
+      JSON.stringify({ version: 1, summary: JSON.stringify(verdictOf(number, head)) }),
+    )
+    if (prefix === 'monrev') await bench.endChecks(checks, [['fine', 0]])
+    await bench.step()
+    expect(await bench.reviewsAt(number)).toEqual([])
+    expect(bench.warned).toMatchObject([
+      { number, error: expect.stringContaining(`task "${name}" is not of the monitor`) },
+    ])
+    await bench.resources.remove('Task', foreign.metadata)
+    await bench.step()
+    expect(await bench.listTasks(prefix)).toHaveLength(1)
+  })
+})
+
 describe('a monitor that is deleted', () => {
   it('takes its records along', async () => {
     const key = await bench.addMonitor()

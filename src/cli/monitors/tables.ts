@@ -58,8 +58,11 @@ function formatFinding({ id, priority, file, line, title, body, recommendation, 
 }
 
 function formatChecks({ status, reason, commands }: MonitorReviewRecord['validation']): string[] {
-  if (commands.length === 0) return status === 'not_run' ? [] : [`checks ${status}${reason ? `: ${reason}` : ''}`]
-  return commands.map(({ command, exitCode }) => `check \`${oneLine(command)}\`: ${exitCode ?? 'did not end'}`)
+  if (commands.length === 0) return []
+  const why = reason === undefined ? '' : `: ${oneLine(reason)}`
+  if (status === 'not_run') return [`the checks could not be run${why}`]
+  const each = commands.map(({ command, exitCode }) => `check \`${oneLine(command)}\`: ${exitCode ?? 'did not end'}`)
+  return commands.some(({ exitCode }) => exitCode === undefined) ? [...each, `the checks ended early${why}`] : each
 }
 
 /** One line, whatever a model or a repository wrote. */

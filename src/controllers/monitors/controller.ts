@@ -11,7 +11,7 @@ import { formatKey, parseKey } from '../engine/key.ts'
 import { createKindSource } from '../engine/kind-source.ts'
 import { ingestReview } from './ingest.ts'
 import { publishReview } from './publish.ts'
-import { advanceReview, removeReviewTasks, type UnderWay } from './review-tasks.ts'
+import { advanceReview, isUnderWay, stopReview, type UnderWay } from './review-tasks.ts'
 import { executeRun, failRun } from './run.ts'
 import { runSchedule } from './schedule.ts'
 import { type MonitorDeps, type MonitorWork, saveItem, tellItem } from './settings.ts'
@@ -23,16 +23,12 @@ const idleMs = 600_000
 const retryMs = 30_000
 const sweepKey = '/'
 
-function isUnderWay(item: ItemState): item is UnderWay {
-  return item.progress !== undefined && item.headSHA !== undefined
-}
-
 async function drop(work: MonitorWork, item: UnderWay): Promise<ItemState> {
-  await removeReviewTasks(work, item)
-  const { progress, ...rest } = item
+  const { runID } = item.progress
+  const rest = await stopReview(work, item)
   const summary = `the head of pull request ${item.number} has moved; the review of ${item.headSHA} counts for nothing`
   const metadata = { reason: 'stale_head_sha', verdict: 'stale' }
-  await tellItem(work, item, { runID: progress.runID, eventType: 'review_result_rejected', summary, metadata })
+  await tellItem(work, item, { runID, eventType: 'review_result_rejected', summary, metadata })
   return saveItem(work, { ...rest, lastVerdict: 'stale' })
 }
 
@@ -88,7 +84,7 @@ type Resignation = { reason: string; verdict: 'failed' | 'needs_human'; error: E
 
 /** The pull request is gone, or more than can be reviewed: this head is not tried again. */
 async function giveUp(work: MonitorWork, item: ItemState, { reason, verdict, error }: Resignation): Promise<void> {
-  const { progress: _progress, publishRetryAt: _retryAt, lastPublishPhase: phase, ...rest } = item
+  const { publishRetryAt: _retryAt, lastPublishPhase: phase, ...rest } = await stopReview(work, item)
   const published = phase === undefined || phase === 'started' ? {} : { lastPublishPhase: phase }
   const { headSHA } = item
   await saveItem(work, {

@@ -2,6 +2,7 @@
 import type { PullRequest } from '../../ports/code-host.ts'
 import type { ItemState, MonitorRun } from '../../ports/monitor-records.ts'
 import { findSkipReason, type SkipReason, satisfiedReasons } from '../../rules/monitors/selection.ts'
+import { stopReview } from './review-tasks.ts'
 import { type MonitorWork, saveItem, tellItem } from './settings.ts'
 
 export type PassCounts = { selected: number; skipped: number }
@@ -105,16 +106,19 @@ async function select(work: MonitorWork, item: ItemState, run: MonitorRun): Prom
 }
 
 /** A review of a commit that is no longer the head is of no use. */
-function dropOvertaken(before: ItemState | undefined, headSHA: string): ItemState | undefined {
+async function dropOvertaken(
+  work: MonitorWork,
+  before: ItemState | undefined,
+  headSHA: string,
+): Promise<ItemState | undefined> {
   if (before?.progress === undefined || before.headSHA === headSHA) return before
-  const { progress: _progress, ...rest } = before
-  return { ...rest, lastVerdict: 'stale' }
+  return { ...(await stopReview(work, before)), lastVerdict: 'stale' }
 }
 
 async function look(work: MonitorWork, pullRequest: PullRequest, run: MonitorRun, counts: PassCounts): Promise<void> {
   const { deps, key } = work
   const known = await deps.records.monitors.getItem(key, pullRequest.number)
-  const before = dropOvertaken(known, pullRequest.head.commit)
+  const before = await dropOvertaken(work, known, pullRequest.head.commit)
   const item = describe(pullRequest, before, deps.clock.now().toISOString())
   const reason = await judge(work, item, run, counts.selected)
   // Chosen by this run before it was interrupted.
@@ -134,7 +138,7 @@ async function look(work: MonitorWork, pullRequest: PullRequest, run: MonitorRun
 async function retireUnseen(work: MonitorWork, run: MonitorRun, since: string): Promise<void> {
   const reason = 'not_open_or_base_branch_changed'
   for (const item of await work.deps.records.monitors.listUnseen(work.key, since)) {
-    const { progress: _progress, publishRetryAt: _publishRetryAt, ...rest } = item
+    const { publishRetryAt: _publishRetryAt, ...rest } = await stopReview(work, item)
     const verdict = item.lastVerdict === 'queued' ? { lastVerdict: 'skipped' as const } : {}
     await saveItem(work, { ...rest, ...verdict, state: 'out_of_scope', skipReason: reason })
     const summary = `pull request ${item.number} is no longer looked at`

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import type { MonitorValidationResult as Validation } from '../../contract/api/monitor-records.ts'
 import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
-import { isSvcError } from '../../errors.ts'
+import { isSvcError, SvcError } from '../../errors.ts'
 import type { PullRequestDetails } from '../../ports/code-host.ts'
 import type { ItemState, ReviewProgress } from '../../ports/monitor-records.ts'
 import type { ResourceDraft } from '../../ports/resources.ts'
@@ -11,6 +11,7 @@ import { type ReviewInput, writeReviewFiles, writeReviewPrompt } from '../../rul
 import {
   makeReviewTask,
   makeValidationTask,
+  monitorLabel,
   nameReviewTask,
   nameValidationTask,
   type Reviewed,
@@ -19,6 +20,10 @@ import { type Change, readChange } from './change.ts'
 import { type MonitorWork, saveItem, tellItem } from './settings.ts'
 
 export type UnderWay = ItemState & { progress: ReviewProgress; headSHA: string }
+
+export function isUnderWay(item: ItemState): item is UnderWay {
+  return item.progress !== undefined && item.headSHA !== undefined
+}
 
 function toReviewed(item: UnderWay, { base, head, fork, title, author, draft, labels }: PullRequestDetails): Reviewed {
   const { owner, name } = head.repository ?? {}
@@ -50,14 +55,23 @@ function nameOf({ monitor }: MonitorWork, item: UnderWay) {
   return { monitor, pullRequest, runID: item.progress.runID }
 }
 
+/** Conflict for a task that somebody else made under that name: only the service sets this label. */
+async function findTask({ deps, monitor }: MonitorWork, name: string): Promise<Task | undefined> {
+  const { namespace, name: owner } = monitor.metadata
+  const task = await deps.resources.get('Task', { namespace, name })
+  if (task === undefined || task.metadata.labels?.[monitorLabel] === owner) return task
+  throw new SvcError('Conflict', `task "${name}" is not of the monitor "${owner}"; delete it, and the review goes on`)
+}
+
 /** The task of that name, made unless it is there. */
-async function ensureTask({ deps }: MonitorWork, draft: ResourceDraft<'Task'>): Promise<Task> {
-  const found = await deps.resources.get('Task', draft.metadata)
+async function ensureTask(work: MonitorWork, draft: ResourceDraft<'Task'>): Promise<Task> {
+  const { name } = draft.metadata
+  const found = await findTask(work, name)
   if (found !== undefined) return found
   try {
-    return await deps.resources.create('Task', draft)
+    return await work.deps.resources.create('Task', draft)
   } catch (error) {
-    const made = isSvcError(error, 'AlreadyExists') ? await deps.resources.get('Task', draft.metadata) : undefined
+    const made = isSvcError(error, 'AlreadyExists') ? await findTask(work, name) : undefined
     if (made === undefined) throw error
     return made
   }
@@ -85,8 +99,7 @@ async function goOn(work: MonitorWork, item: UnderWay, validation: Validation): 
 }
 
 async function validate(work: MonitorWork, item: UnderWay): Promise<UnderWay | 'waiting' | 'overtaken'> {
-  const { namespace } = work.monitor.metadata
-  const found = await work.deps.resources.get('Task', { namespace, name: nameValidationTask(nameOf(work, item)) })
+  const found = await findTask(work, nameValidationTask(nameOf(work, item)))
   if (found !== undefined) {
     if (!isTerminalPhase(found.status?.phase)) return 'waiting'
     return goOn(work, item, await readValidation(work, item, found))
@@ -131,9 +144,8 @@ async function fill(work: MonitorWork, task: Task, files: Record<string, string>
 }
 
 async function review(work: MonitorWork, item: UnderWay): Promise<Step> {
-  const { namespace } = work.monitor.metadata
   const name = nameReviewTask(nameOf(work, item))
-  const found = await work.deps.resources.get('Task', { namespace, name })
+  const found = await findTask(work, name)
   if (found !== undefined && isTerminalPhase(found.status?.phase)) return { ended: found }
   if (found !== undefined && !found.spec.suspend) return 'waiting'
   const change = await readChange(work, item.number, item.headSHA)
@@ -166,12 +178,14 @@ export async function advanceReview(work: MonitorWork, item: UnderWay): Promise<
   return typeof validated === 'string' ? validated : review(work, validated)
 }
 
-/** Nobody needs the tasks of a review that was overtaken. */
-export async function removeReviewTasks(work: MonitorWork, item: UnderWay): Promise<void> {
-  const { namespace } = work.monitor.metadata
+/** The item without its review, whose tasks nobody needs any more. */
+export async function stopReview(work: MonitorWork, item: ItemState): Promise<ItemState> {
+  const { progress: _progress, ...rest } = item
+  if (!isUnderWay(item)) return rest
   for (const name of [nameValidationTask(nameOf(work, item)), nameReviewTask(nameOf(work, item))]) {
-    const task = await work.deps.resources.get('Task', { namespace, name })
+    const task = await findTask(work, name)
     if (task === undefined || isTerminalPhase(task.status?.phase)) continue
     await work.deps.resources.remove('Task', task.metadata, { uid: task.metadata.uid })
   }
+  return rest
 }

@@ -56,7 +56,7 @@ export function createCheckLog(commands: readonly string[], fence: string): Chec
         return
       }
       const [, index, code] = mark.exec(line) ?? []
-      if (index === undefined || Number(index) < at) {
+      if (index === undefined || Number(index) < at || Number(index) >= outcomes.length) {
         text = `${text}\n${line}`.slice(-longestOutput)
         return
       }

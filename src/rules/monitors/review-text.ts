@@ -5,15 +5,27 @@ export const longestBody = 60_000
 const longestComment = 4000
 const blank = '\u200b'
 
-/** Text that does nothing at the code host: no mention, no comment that hides, no command, no image that is fetched. */
+/**
+ * Text that does nothing at the code host: no mention, no reference that shows elsewhere, no comment that hides, no command, no
+ * image that is fetched, no suggestion that one click commits.
+ */
 export function neutralize(text: string): string {
   return text
     .replaceAll('@', `@${blank}`)
+    .replace(/#(?=\d)/g, `#${blank}`)
+    .replace(/\b(GH)-(?=\d)/gi, `$1${blank}-`)
+    .replace(/(`{3}|~{3})(?=[ \t]*suggestion)/gi, `$1${blank}`)
     .replaceAll('<!--', `<${blank}!--`)
     .replaceAll('-->', `--${blank}>`)
     .replaceAll('![', `!${blank}[`)
     .replace(/<(?=[a-z/])/gi, `<${blank}`)
     .replace(/^(\s*)\//gm, `$1${blank}/`)
+}
+
+/** Between backticks, which nothing in it ends. */
+function code(text: string): string {
+  const inner = text.replaceAll('`', "'").replaceAll('<!--', `<${blank}!--`)
+  return `\`${inner.replace(/\s+/g, ' ').trim()}\``
 }
 
 /** One line of it. */
@@ -30,8 +42,7 @@ const headings: Record<string, string> = {
 
 function writeFinding(finding: MonitorFinding): string {
   const { priority, file, line: number, title, body, recommendation } = finding
-  const where =
-    file === undefined ? '' : ` — \`${file.replaceAll('`', "'")}${number === undefined ? '' : `:${number}`}\``
+  const where = file === undefined ? '' : ` — ${code(number === undefined ? file : `${file}:${number}`)}`
   const advice = recommendation === undefined ? [] : [`  Suggestion: ${line(recommendation)}`]
   return [`- **${priority}** ${line(title)}${where}`, `  ${line(body)}`, ...advice].join('\n')
 }
@@ -41,7 +52,7 @@ function writeValidation({ status, commands }: MonitorReviewRecord['validation']
   if (status === 'not_run') return ['**The checks could not be run at this commit**']
   const lines = commands.map(({ command, exitCode }) => {
     const end = exitCode === undefined ? 'did not end' : exitCode === 0 ? 'passed' : `failed with exit code ${exitCode}`
-    return `- \`${command.replaceAll('`', "'").replace(/\s+/g, ' ')}\` ${end}`
+    return `- ${code(command)} ${end}`
   })
   return [`**Checks at this commit: ${status}**`, lines.join('\n')]
 }

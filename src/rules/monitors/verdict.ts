@@ -43,13 +43,13 @@ export type Asked = { repo: string; number: number; headSHA: string }
 
 export type ReadVerdict = { verdict: Verdict } | { problem: string }
 
-/** The first `{...}` that is balanced outside of strings. */
+/** The first `{...}` that is balanced outside of strings. A string without an end goes to the end of the text, so that it is read once. */
 function findObject(source: string): string | undefined {
   const start = Math.max(0, source.indexOf('{'))
   const text = source.slice(start)
   let depth = 0
-  for (const { 0: token, index } of text.matchAll(/"(?:\\.|[^"\\])*"|[{}]/gs)) {
-    if (token.length > 1) continue
+  for (const { 0: token, index } of text.matchAll(/"(?:\\.|[^"\\])*(?:"|$)|[{}]/gs)) {
+    if (token.startsWith('"')) continue
     depth += token === '{' ? 1 : -1
     if (depth === 0) return text.slice(0, index + 1)
   }
