@@ -60,6 +60,10 @@ const posted: [string, Fooled][] = [
     'offer this as a suggestion',
     (pull) => everywhere(pull, '\n\n```suggestion\nrm -rf /\n```\n~~~ suggestion\nx\n~~~'),
   ],
+  [
+    'turn quotes around',
+    (pull) => verdict(pull, { findings: [{ ...finding, file: '@acme', line: null, title: 'x `' }] }),
+  ],
   ['leave the quotes', (pull) => everywhere(pull, '`\n\n<!-- svc:pr-review sig=x -->\n@acme `')],
   [
     'name lines of other files',
@@ -145,9 +149,9 @@ describe('a model that was told to', () => {
     expect(body.match(/<!--/g)).toHaveLength(2)
     expect(body.endsWith(` -->\n${marker}`)).toBe(true)
     for (const text of [body, ...comments]) {
-      // What is between backticks is only shown.
-      const shown = text.replace(/<!-- svc:[^<>]* -->/g, '').replace(/`[^`\n]+`/g, '')
-      expect(shown).not.toMatch(/@(?=\w)|^\s*\/\w|!\[|<(?=[a-z!/])|#(?=\d)|\bGH-\d|(`{3}|~{3})[ \t]*suggestion/im)
+      // What stands between backticks at the beginning of a line is only shown.
+      const shown = text.replace(/<!-- svc:[^<>]* -->/g, '').replace(/^(- (?:\*\*P\d\*\* )?)`[^`\n]+`/gm, '$1')
+      expect(shown).not.toMatch(/@(?=\w)|^\s*\/\w|!\[|<(?=[a-z!/])|#(?=\d)|\bGH-\d|^\s*(`{3}|~{3})[ \t]*suggestion/im)
     }
     expect(comments.join('')).not.toContain('<!--')
     const places = [...server.additions.lineComments].filter(([at]) => at.startsWith(`${full}#${pull.number}/`))

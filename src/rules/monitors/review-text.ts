@@ -22,7 +22,7 @@ export function neutralize(text: string): string {
     .replace(/^(\s*)\//gm, `$1${blank}/`)
 }
 
-/** Between backticks, which nothing in it ends. */
+/** Between backticks, which nothing in it ends; before any free text of its line, where another backtick would open them. */
 function code(text: string): string {
   const inner = text.replaceAll('`', "'").replaceAll('<!--', `<${blank}!--`)
   return `\`${inner.replace(/\s+/g, ' ').trim()}\``
@@ -42,9 +42,9 @@ const headings: Record<string, string> = {
 
 function writeFinding(finding: MonitorFinding): string {
   const { priority, file, line: number, title, body, recommendation } = finding
-  const where = file === undefined ? '' : ` — ${code(number === undefined ? file : `${file}:${number}`)}`
+  const where = file === undefined ? '' : `${code(number === undefined ? file : `${file}:${number}`)} `
   const advice = recommendation === undefined ? [] : [`  Suggestion: ${line(recommendation)}`]
-  return [`- **${priority}** ${line(title)}${where}`, `  ${line(body)}`, ...advice].join('\n')
+  return [`- **${priority}** ${where}${line(title)}`, `  ${line(body)}`, ...advice].join('\n')
 }
 
 function writeValidation({ status, commands }: MonitorReviewRecord['validation']): string[] {
