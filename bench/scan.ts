@@ -1,17 +1,18 @@
 // A tree of 20,000 files cut into slices beside `git ls-files` and reading it; an incremental run; 5,000 findings taken in.
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openLocalTree } from '../src/adapters/git/local-tree.ts'
+import { openCommitTree } from '../src/adapters/git/commit-tree.ts'
+import { createNoteCache } from '../src/adapters/git/tree-notes.ts'
 import { createRecords } from '../src/adapters/sql/records.ts'
 import { openSqlite } from '../src/adapters/sql/sqlite/database.ts'
 import { createOutlines } from '../src/adapters/syntax/outlines.ts'
 import { systemClock as clock, systemIds as ids } from '../src/adapters/system/clock.ts'
+import { cutTree } from '../src/controllers/scans/trees.ts'
 import { decodeSource } from '../src/rules/scans/left-out.ts'
 import { selectSlices } from '../src/rules/scans/slice-selection.ts'
 import { makeSourceText } from '../src/rules/scans/source-text.ts'
-import { startReading } from '../src/rules/scans/tree-reading.ts'
 import { ingestSarif } from '../test/fixtures/scans/sarif.ts'
 import { type Row, report, round } from './measure.ts'
 import { makeRandom } from './memory-texts.ts'
@@ -92,28 +93,57 @@ function readPlainly(folder: string): number {
   return names.filter((name) => name !== '').reduce((sum, name) => sum + readFileSync(join(folder, name)).length, 0)
 }
 
-async function cut(folder: string, base?: string) {
-  const tree = await openLocalTree(folder, undefined, signal)
-  if (tree === undefined) throw new Error('There is no repository.')
+/** From the commit, as no program can avoid that has no work tree. */
+function readObjects(folder: string): number {
+  const run = (args: string[], input = '') => execFileSync('git', args, { cwd: folder, input, maxBuffer: 1024 ** 3 })
+  const entries = run(['ls-tree', '-r', 'HEAD']).toString().trimEnd().split('\n')
+  return run(['cat-file', '--batch', '--buffer'], entries.map((entry) => `${entry.split(/\s/)[2]}\n`).join('')).length
+}
+
+/** As a run does; `notes`: what earlier ones have noted. */
+async function cut(folder: string, notes: string, base?: string) {
+  const commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: folder }).toString().trim()
+  const tree = openCommitTree({ gitDir: join(folder, '.git'), commit, notes: createNoteCache(notes).of(folder) })
   const changes = base === undefined ? undefined : await tree.changesSince(base, signal)
-  const reading = startReading(await tree.list(signal))
-  await tree.readEach(reading.wanted, reading.take, signal)
-  return selectSlices(reading.cut('bench', changes?.removed), changes, base !== undefined)
+  const place = { name: 'bench', subPath: undefined, removed: changes?.removed ?? [] }
+  return selectSlices(await cutTree(tree, place, signal), changes, base !== undefined)
 }
 
 async function measureSlices(folder: string): Promise<Row[]> {
+  const notes = join(folder, '.git', 'notes')
+  const forget = () => rmSync(notes, { recursive: true, force: true })
   const plain = await median(() => readPlainly(folder))
-  const ours = await median(() => cut(folder))
-  const slices = await cut(folder)
+  const objects = await median(() => readObjects(folder))
+  const first = await median(async () => {
+    forget()
+    await cut(folder, notes)
+  })
+  const slices = await cut(folder, notes)
+  const again = await median(() => cut(folder, notes))
   const { base } = commitOne(folder)
-  const incremental = await median(() => cut(folder, base))
-  const selected = (await cut(folder, base)).filter(({ review }) => review).length
+  const earlier = readNotes(notes)
+  const incremental = await median(async () => {
+    for (const [file, content] of earlier) writeFileSync(file, content)
+    await cut(folder, notes, base)
+  })
+  const selected = (await cut(folder, notes, base)).filter(({ review }) => review).length
+  const row = (what: string, ms: number) => ({
+    what,
+    ms: round(ms, 0),
+    'x files': round(ms / plain, 2),
+    'x git': round(ms / objects, 2),
+  })
   return [
-    { what: `git ls-files and reading ${files} files`, ms: round(plain, 0) },
-    { what: `svc: ${slices.length} slices of them`, ms: round(ours, 0), 'x floor': round(ours / plain, 2) },
-    { what: `svc: one file changed, ${selected} slice to review`, ms: round(incremental, 0) },
+    row(`git ls-files and reading ${files} files`, plain),
+    row('git ls-tree and cat-file: reading them from the commit', objects),
+    row(`svc: first time, ${slices.length} slices`, first),
+    row('svc: again', again),
+    row(`svc: incremental, one file changed, ${selected} slice to review`, incremental),
   ]
 }
+
+const readNotes = (notes: string) =>
+  readdirSync(notes).map((name): [string, Buffer] => [join(notes, name), readFileSync(join(notes, name))])
 
 function makeSarif(): string {
   const results = Array.from({ length: findings }, (_, at) => ({

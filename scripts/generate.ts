@@ -1,5 +1,5 @@
 // Prints deploy/crds/*.yaml, the admission policies of the chart, the OpenAPI documents and docs/reference from the contract,
-// the rules, the settings and the commands. With --check: exits 1 and names what is stale.
+// the rules, the settings and the commands, and the version of what scans note of files. With --check: exits 1 and names what is stale.
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,6 +8,7 @@ import { buildOpenApi } from '../src/contract/api/openapi.ts'
 import { internalRoutes, publicRoutes } from '../src/contract/api/routes.ts'
 import { buildCrd, crdFileName } from '../src/contract/crd.ts'
 import { kindNames } from '../src/contract/resources/index.ts'
+import { factsVersionFile, printFactsVersion } from './facts-version.ts'
 import { policyTemplate, printPolicyTemplate } from './policies.ts'
 import { printReference } from './reference.ts'
 
@@ -24,6 +25,7 @@ export async function printAll(): Promise<Map<string, string>> {
     files.set(`${crdFolder}/${crdFileName(kind)}`, `${yamlHeader}${text}`)
   }
   files.set(policyTemplate, `${yamlHeader}${printPolicyTemplate()}`)
+  files.set(factsVersionFile, await printFactsVersion(root))
   const document = buildOpenApi(publicRoutes, { version })
   const internal = buildOpenApi(internalRoutes, { version })
   files.set('docs/openapi.json', `${JSON.stringify(document, null, 2)}\n`)

@@ -7,6 +7,8 @@ export type TreeEntry = {
   bytes: number
   /** `unreadable`: its name is not UTF-8, or it cannot be opened. */
   kind: 'file' | 'link' | 'submodule' | 'unreadable'
+  /** Of its content, which never changes under the same id; absent of a folder that is no repository. */
+  id?: string
 }
 
 /** Lines of the new file, from 1, both ends included. */
@@ -23,11 +25,21 @@ export type TreeChanges = {
   lines?: ChangedLines[]
 }
 
+/** What was learnt of the files of a repository, so that it need not be learnt again. It may be gone at any time. */
+export interface TreeNotes {
+  /** As it was written last; undefined: there is none. Nothing protects it from damage on the disk: carry a digest in it. */
+  read(name: string): Promise<Buffer | undefined>
+  /** Whole or not at all; one that is too large (64 MiB) or finds no space is not kept. */
+  write(name: string, content: Buffer): Promise<void>
+}
+
 export interface SourceTree {
   /** Full id; absent of a folder that is no repository. */
   commit?: string
   /** Branch that the commit is the head of, where it was found by one. */
   branch?: string
+  /** Of the repository; absent: nothing is kept. */
+  notes?: TreeNotes
   /** Every file, link and submodule, in no particular order. */
   list(signal: AbortSignal): Promise<TreeEntry[]>
   /** Calls `take` once for each of these paths; without content for one that is no file, or gone. */

@@ -1,16 +1,28 @@
 // Source trees: commits of repositories here and elsewhere, and plain folders.
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openLocalTree } from '../../src/adapters/git/local-tree.ts'
+import { createObjectCache } from '../../src/adapters/git/object-cache.ts'
 import { createSourceTrees } from '../../src/adapters/git/source-trees.ts'
+import { listTree } from '../../src/adapters/git/tree-listing.ts'
 import { openFolderTree } from '../../src/adapters/system/folder-tree.ts'
+import { cutTree } from '../../src/controllers/scans/trees.ts'
 import { createEgress } from '../../src/egress/egress.ts'
 import type { SourceTree } from '../../src/ports/source-trees.ts'
 import { type CheckoutBed, failureOf, makeCheckoutBed, never, ownNetwork } from '../fixtures/git/checkout-bed.ts'
-import { addCommit, type Entries, git } from '../fixtures/git/repository.ts'
+import { addCommit, commitTree, type Entries, git } from '../fixtures/git/repository.ts'
 
 let bed: CheckoutBed
 let home: string
@@ -128,7 +140,55 @@ describe('the tree of a commit', () => {
   })
 })
 
+/** A folder that holds itself ten times, and so on: `levels` objects, and 10 to that power of files. */
+function addBomb(repository: string, levels: number): void {
+  const blob = git(repository, ['hash-object', '-w', '--stdin'], 'x = 1\n')
+  let id = git(repository, ['mktree'], `100644 blob ${blob}\ta.py\n`)
+  for (let level = 0; level < levels; level += 1)
+    id = git(repository, ['mktree'], Array.from({ length: 10 }, (_, at) => `040000 tree ${id}\td${at}\n`).join(''))
+  commitTree(repository, 'main', id, 'bomb')
+}
+
+describe('the tree of a commit that is made to harm', () => {
+  it('is refused when its folders stand for more files than anything can hold', async () => {
+    const repository = bed.repository('bomb')
+    addBomb(repository, 10)
+    const most = { entries: 10_000, bytes: 1024 ** 3 }
+    const listing = { gitDir: repository, commit: 'main', options: [], signal: never }
+    const entries: Buffer[] = []
+    const list = (limits: typeof most) => listTree({ ...listing, most: limits }, (entry) => entries.push(entry))
+    expect(await failureOf(list(most))).toMatchObject({ fault: 'TooLarge', message: expect.stringContaining('10000') })
+    expect(entries).toHaveLength(10_000)
+    expect(await failureOf(list({ ...most, bytes: 1000 }))).toMatchObject({ fault: 'TooLarge' })
+  })
+
+  it('is cut with 200,000 entries in one folder, of which thousands import the same one', async () => {
+    const repository = bed.repository('wide')
+    const blob = git(repository, ['hash-object', '-w', '--stdin'], 'import b0\n')
+    const nameOf = (at: number) => (at % 40 === 0 ? `b${at}.py` : `b${at}.txt`)
+    const lines = Array.from({ length: 200_000 }, (_, at) => `100644 blob ${blob}\t${nameOf(at)}\n`)
+    commitTree(repository, 'main', git(repository, ['mktree'], lines.join('')), 'wide')
+    const sliced = await cutTree(await openLocal(repository), { name: 'wide', subPath: undefined, removed: [] }, never)
+    expect(sliced.counts).toMatchObject({ files: 200_000, owned: 5000, leftOut: { 'not-source': 195_000 } })
+  })
+
+  it('counts files in folders that nobody can have made by hand as unreadable', async () => {
+    const repository = bed.repository('deep')
+    const path = (at: number) => `f${at}/${'d/'.repeat(1000)}a.ts`
+    const text = Array.from({ length: 400 }, (_, at) => `import x from '@/x${at}'`).join('\n')
+    const files = Array.from({ length: 9 }, (_, at) => `M 100644 :1 ${path(at)}\n`).join('')
+    const head = `commit refs/heads/main\ncommitter a <a@example.com> 1700000000 +0000\ndata 1\nx\n`
+    const blob = `blob\nmark :1\ndata ${text.length}\n${text}\n`
+    git(repository, ['fast-import', '--quiet'], `${blob}${head}${files}M 100644 :1 near/a.ts\n`)
+    const sliced = await cutTree(await openLocal(repository), { name: 'deep', subPath: undefined, removed: [] }, never)
+    expect(sliced.counts).toMatchObject({ files: 10, owned: 1, leftOut: { unreadable: 9 } })
+  })
+})
+
 describe('the tree of a remote repository', () => {
+  const notes = () => join(home, 'private', 'objects', 'notes')
+  const readNotes = () =>
+    readdirSync(notes()).map((name): [string, Buffer] => [join(notes(), name), readFileSync(join(notes(), name))])
   const open = async (name: string, more: { base?: string; branch?: string } = {}) => {
     const egress = createEgress()
     const trees = createSourceTrees({ root: join(home, 'private'), egress, policy: ownNetwork })
@@ -151,6 +211,45 @@ describe('the tree of a remote repository', () => {
     expect((await tree.changesSince(base, never))?.changed).toEqual(['a.py'])
     await tree.close()
     await tree.close()
+  })
+
+  it('is read once: a later run reads what has changed, and all of it when what was noted is damaged or gone', async () => {
+    const repository = bed.repository('noted', { 'a.py': 'a = 1\n', 'b.py': 'b = 1\n', 'c.py': 'import a\n' })
+    git(repository, ['config', 'uploadpack.allowAnySHA1InWant', 'true'])
+    const cut = async () => {
+      const tree = await open('noted')
+      const read: string[] = []
+      const watched: SourceTree = {
+        ...tree,
+        readEach: (paths, take, signal) => tree.readEach(read.push(...paths) > 0 ? paths : [], take, signal),
+      }
+      const { slices } = await cutTree(watched, { name: 'noted', subPath: undefined, removed: [] }, never)
+      await tree.close()
+      return { slices, read }
+    }
+    const first = await cut()
+    expect(first.read).toEqual(['a.py', 'b.py', 'c.py'])
+    expect(await cut()).toEqual({ ...first, read: [] })
+    addCommit(repository, 'main', { 'a.py': 'a = 2\n', 'b.py': 'b = 1\n', 'c.py': 'import a\n' })
+    const changed = await cut()
+    expect(changed).toEqual({ ...first, read: ['a.py'] })
+    for (const [file, bytes] of readNotes()) writeFileSync(file, bytes.subarray(0, bytes.length - 9))
+    expect(await cut()).toEqual({ ...first, read: ['a.py', 'b.py', 'c.py'] })
+    // As a sweep does when there is no room.
+    await createObjectCache(join(home, 'private', 'objects'), 0).clean()
+    expect(readNotes()).toEqual([])
+    expect(await cut()).toEqual({ ...first, read: ['a.py', 'b.py', 'c.py'] })
+  })
+
+  it('is read although nothing can be noted', async () => {
+    bed.repository('unnoted', { 'a.py': 'a = 1\n' })
+    rmSync(notes(), { recursive: true, force: true })
+    writeFileSync(notes(), 'a file where the folder belongs')
+    const tree = await open('unnoted')
+    const sliced = await cutTree(tree, { name: 'unnoted', subPath: undefined, removed: [] }, never)
+    expect(sliced.slices).toHaveLength(1)
+    await tree.close()
+    rmSync(notes())
   })
 
   it('opens although the earlier commit is gone after a force-push', async () => {

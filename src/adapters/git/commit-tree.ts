@@ -1,10 +1,12 @@
 // The files of one commit, read from the objects of a repository: no work tree, so no link leads anywhere, nothing can
 // change meanwhile, and no filter of the repository runs (git-ls-tree(1), git-cat-file(1)).
 import { isUtf8 } from 'node:buffer'
-import type { SourceTree, TreeEntry } from '../../ports/source-trees.ts'
+import { availableParallelism } from 'node:os'
+import type { SourceTree, TreeChanges, TreeEntry, TreeNotes } from '../../ports/source-trees.ts'
 import { BlobStream } from './blob-stream.ts'
 import { runGit } from './command.ts'
 import { readTreeChanges } from './tree-changes.ts'
+import { listTree } from './tree-listing.ts'
 
 type Blob = TreeEntry & { id: string }
 
@@ -19,65 +21,99 @@ function readEntry(line: Buffer): Blob {
   return { path: name.toString(), bytes: Number.parseInt(size, 10) || 0, kind, id }
 }
 
-function splitLines(output: Buffer): Buffer[] {
-  const lines: Buffer[] = []
-  for (let from = 0; from < output.length; ) {
-    const end = output.indexOf(0, from)
-    lines.push(output.subarray(from, end))
-    from = end + 1
-  }
-  return lines
-}
-
 /** Of partial clones: an object that is missing is not fetched by whatever the repository names. */
 const env = { GIT_NO_LAZY_FETCH: '1' }
 
+/** They are held in memory. */
+const mostListed = { entries: 1024 ** 2, bytes: 256 * 1024 ** 2 }
+
 async function listBlobs(gitDir: string, commit: string, signal: AbortSignal): Promise<Map<string, Blob>> {
-  const { stdout } = await runGit({ args: ['ls-tree', '-r', '-l', '-z', '--full-tree', commit], gitDir, env, signal })
-  return new Map(
-    splitLines(stdout)
-      .map((line) => readEntry(line))
-      .map((blob) => [blob.path, blob]),
-  )
+  const blobs = new Map<string, Blob>()
+  await listTree({ gitDir, commit, options: ['-l', '--full-tree'], most: mostListed, env, signal }, (record) => {
+    const blob = readEntry(record)
+    blobs.set(blob.path, blob)
+  })
+  return blobs
 }
 
-type Place = { gitDir: string; commit: string; branch?: string | undefined; close?(): Promise<void> }
+type Wanted = { path: string; id: string }
+type Take = (path: string, content: Buffer | undefined) => void
 
-/** `gitDir`: of a repository that has the commit. */
-export function openCommitTree({ gitDir, commit, branch, close }: Place): SourceTree {
-  let listed: Promise<Map<string, Blob>> | undefined
-  const list = (signal: AbortSignal) => {
-    listed ??= listBlobs(gitDir, commit, signal).catch((error) => {
-      listed = undefined
+async function readPart(gitDir: string, wanted: readonly Wanted[], take: Take, signal: AbortSignal): Promise<void> {
+  const stream = new BlobStream((at, content) => take(wanted[at]?.path ?? '', content))
+  const input = wanted.map(({ id }) => `${id}\n`).join('')
+  const onOutput = (chunk: Buffer) => stream.add(chunk)
+  await runGit({ args: ['cat-file', '--batch', '--buffer'], gitDir, env, input, onOutput, signal })
+}
+
+/** A program that starts for fewer files costs more than it saves. */
+const leastPart = 500
+const mostParts = 4
+
+/** Inflating objects is most of the work, and git does it on one processor. */
+async function readBlobs(gitDir: string, wanted: readonly Wanted[], take: Take, signal: AbortSignal): Promise<void> {
+  const parts = Math.min(mostParts, availableParallelism(), Math.ceil(wanted.length / leastPart))
+  const size = Math.ceil(wanted.length / parts)
+  const stop = new AbortController()
+  const until = AbortSignal.any([signal, stop.signal])
+  const reading = Array.from({ length: parts }, (_, part) =>
+    readPart(gitDir, wanted.slice(part * size, (part + 1) * size), take, until),
+  )
+  try {
+    await Promise.all(reading)
+  } catch (error) {
+    stop.abort(error)
+    await Promise.allSettled(reading)
+    throw error
+  }
+}
+
+type Place = {
+  gitDir: string
+  commit: string
+  branch?: string | undefined
+  notes?: TreeNotes | undefined
+  close?(): Promise<void>
+}
+
+/** Asked once; again after a failure. */
+function askOnce<T>(ask: (signal: AbortSignal) => Promise<T>): (signal: AbortSignal) => Promise<T> {
+  let asked: Promise<T> | undefined
+  return (signal) => {
+    asked ??= ask(signal).catch((error) => {
+      asked = undefined
       throw error
     })
-    return listed
+    return asked
   }
+}
+
+/** `gitDir`: of a repository that has the commit. */
+export function openCommitTree({ gitDir, commit, branch, notes, close }: Place): SourceTree {
+  const list = askOnce((signal) => listBlobs(gitDir, commit, signal))
+  const changes = new Map<string, (signal: AbortSignal) => Promise<TreeChanges | undefined>>()
   return {
     commit,
     ...(branch === undefined ? {} : { branch }),
+    ...(notes === undefined ? {} : { notes }),
     async list(signal) {
-      return [...(await list(signal)).values()].map(({ id: _, ...entry }) => entry)
+      return [...(await list(signal)).values()]
     },
     async readEach(paths, take, signal) {
       const blobs = await list(signal)
-      const idOf = (blob: Blob | undefined) => (blob?.kind === 'file' ? blob.id : undefined)
-      const found = paths.map((path) => ({ path, id: idOf(blobs.get(path)) }))
-      for (const { path } of found.filter(({ id }) => id === undefined)) take(path, undefined)
-      const there = found.filter((one): one is { path: string; id: string } => one.id !== undefined)
-      if (there.length === 0) return
-      const stream = new BlobStream((at, content) => take(there[at]?.path ?? '', content))
-      const input = there.map(({ id }) => `${id}\n`).join('')
-      await runGit({
-        args: ['cat-file', '--batch'],
-        gitDir,
-        env,
-        input,
-        onOutput: (chunk) => stream.add(chunk),
-        signal,
-      })
+      const wanted: Wanted[] = []
+      for (const path of paths) {
+        const blob = blobs.get(path)
+        if (blob?.kind === 'file') wanted.push({ path, id: blob.id })
+        else take(path, undefined)
+      }
+      if (wanted.length > 0) await readBlobs(gitDir, wanted, take, signal)
     },
-    changesSince: (base, signal) => readTreeChanges({ gitDir, base, commit, signal }),
+    changesSince(base, signal) {
+      const ask = changes.get(base) ?? askOnce((until) => readTreeChanges({ gitDir, base, commit, signal: until }))
+      changes.set(base, ask)
+      return ask(signal)
+    },
     close: async () => close?.(),
   }
 }

@@ -5,10 +5,11 @@ import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'n
 import { join } from 'node:path'
 import { CheckoutError } from '../../ports/checkouts.ts'
 import { type CacheItem, removeOldest } from './cache-items.ts'
-import { runGit } from './command.ts'
 import { underFetchLock } from './fetch-lock.ts'
 import { linkFile, makeGitFolder, packsOf, placePacks } from './git-folder.ts'
 import { createTreeCache, type TreeCache } from './tree-cache.ts'
+import { listTree } from './tree-listing.ts'
+import { createNoteCache, type NoteCache } from './tree-notes.ts'
 
 /** What is known of a commit that is here. */
 export type CommitFacts = { shallow: string[]; files: number; bytes: number }
@@ -25,6 +26,8 @@ export type ObjectCache = {
   take(wish: Wish, gitDir: string, signal: AbortSignal): Promise<CommitFacts[]>
   /** Files of commits, within the same limit. */
   trees: TreeCache
+  /** What was learnt of repositories, within the same limit. */
+  notes: NoteCache
   /** Removes what is left of interrupted downloads, and what was used least recently beyond the limit; how many. */
   clean(): Promise<number>
 }
@@ -69,7 +72,10 @@ async function listKnown({ commits }: Entry): Promise<string[]> {
     .map(({ name }) => name)
 }
 
-/** How many files a commit has, and how large they are together (git-ls-tree(1), `-l`). */
+/** More than any limit of checkouts; counting them takes seconds. */
+const mostCounted = { entries: 4 * 1024 ** 2, bytes: 256 * 1024 ** 2 }
+
+/** How many files a commit has, and how large they are together. CheckoutError `TooLarge` beyond all limits. */
 async function measureTree(
   gitDir: string,
   commit: string,
@@ -77,15 +83,11 @@ async function measureTree(
 ): Promise<{ files: number; bytes: number }> {
   let files = 0
   let bytes = 0
-  let held = ''
-  const args = ['ls-tree', '-r', '-z', '--format=%(objectsize)', commit]
-  const onOutput = (chunk: Buffer) => {
-    const sizes = (held + chunk.toString('latin1')).split('\0')
-    held = sizes.pop() ?? ''
-    files += sizes.length
-    for (const size of sizes) bytes += Number.parseInt(size, 10) || 0
-  }
-  await runGit({ args, gitDir, onOutput, signal })
+  const options = ['--format=%(objectsize)']
+  await listTree({ gitDir, commit, options, most: mostCounted, signal }, (size) => {
+    files += 1
+    bytes += Number.parseInt(size.toString('latin1'), 10) || 0
+  })
   return { files, bytes }
 }
 
@@ -193,8 +195,10 @@ async function takeLinks(entry: Entry, commits: string[], gitDir: string): Promi
 
 export function createObjectCache(root: string, mostBytes: number): ObjectCache {
   const trees = createTreeCache(root, mostBytes)
+  const notes = createNoteCache(join(root, 'notes'))
   return {
     trees,
+    notes,
     async take(wish, gitDir, signal) {
       const name = nameFor(wish.url)
       const entry = entryOf(join(root, 'repositories', name))
@@ -213,7 +217,7 @@ export function createObjectCache(root: string, mostBytes: number): ObjectCache 
       )
     },
     async clean() {
-      const items = [...(await listRepositories(root)), ...(await trees.list())]
+      const items = [...(await listRepositories(root)), ...(await trees.list()), ...(await notes.list())]
       return (await clearStaging(root)) + (await removeOldest(items, mostBytes))
     },
   }

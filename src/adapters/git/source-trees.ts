@@ -37,7 +37,7 @@ export function createSourceTrees(options: CheckoutsOptions, given: Partial<Chec
         return await within(limits, signal, async (until) => {
           const server = serverFor(options, spec, spec.url)
           const { commit, branch } = await fetchTree({ spec, limits, gitDir, server, cache, signal: until }, base)
-          return openCommitTree({ gitDir, commit, branch, close })
+          return openCommitTree({ gitDir, commit, branch, notes: cache.notes.of(spec.url), close })
         })
       } catch (error) {
         await close()

@@ -7,6 +7,7 @@ import { isSvcError, messageOf } from '../../errors.ts'
 import { CheckoutError } from '../../ports/checkouts.ts'
 import type { ScanRun } from '../../ports/scans.ts'
 import type { SourceTree } from '../../ports/source-trees.ts'
+import { decodeFacts, encodeFacts } from '../../rules/scans/known-facts.ts'
 import type { SlicedTree } from '../../rules/scans/slices.ts'
 import { startReading } from '../../rules/scans/tree-reading.ts'
 import { RunFailure, type ScanControllerDeps, type TreeMemory } from './context.ts'
@@ -72,14 +73,17 @@ export function createTreeMemory(): TreeMemory {
   }
 }
 
-/** Cuts the slices of the tree; `removed`: files that are gone since the base. */
+/** Cuts the slices of the tree; `removed`: files that are gone since the base. Reads what no earlier run has read. */
 export async function cutTree(
   tree: SourceTree,
   { name, subPath, removed }: { name: string; subPath: string | undefined; removed: readonly string[] },
   signal: AbortSignal,
 ): Promise<SlicedTree> {
-  const reading = startReading(await tree.list(signal), subPath)
-  await tree.readEach(reading.wanted, (path, content) => reading.take(path, content), signal)
+  const note = `facts ${subPath ?? ''}`
+  const known = decodeFacts(await tree.notes?.read(note))
+  const reading = startReading(await tree.list(signal), subPath, known)
+  await tree.readEach(reading.wanted, reading.take, signal)
+  if (reading.wanted.length > 0) await tree.notes?.write(note, encodeFacts(reading.learnt()))
   return reading.cut(name, removed)
 }
 

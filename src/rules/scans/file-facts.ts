@@ -43,23 +43,35 @@ export type FileFacts = {
 /** A file that is not reviewed, and why. */
 export type LeftOut = { path: string; reason: LeftOutReason }
 
-const workflowPaths =
-  /^(\.github\/workflows\/[^/]+\.ya?ml|(.*\/)?\.gitlab-ci\.ya?ml|(.*\/)?\.circleci\/config\.ya?ml|(.*\/)?azure-pipelines\.ya?ml|(.*\/)?bitbucket-pipelines\.ya?ml|(.*\/)?\.travis\.ya?ml|(.*\/)?jenkinsfile|(.*\/)?action\.ya?ml)$/i
+const workflowNames =
+  /^(\.gitlab-ci\.ya?ml|azure-pipelines\.ya?ml|bitbucket-pipelines\.ya?ml|\.travis\.ya?ml|jenkinsfile|action\.ya?ml)$/i
+const workflowPlaces = /^\.github\/workflows\/[^/]+\.ya?ml$|^(?:.*\/)?\.circleci\/config\.ya?ml$/i
 const configNames =
-  /^(dockerfile([._-].*)?|.*\.dockerfile|(.*\.)?containerfile|makefile|gnumakefile|.*\.mk|go\.mod|package\.json|composer\.json|pipfile|requirements.*\.txt|procfile|caddyfile|\.htaccess|firestore\.rules|.*(config|policy|permissions|settings)\.json|(pom|web|struts|persistence|androidmanifest|applicationcontext|.*(config|security|context|settings))\.xml)$/i
+  /^(dockerfile([._-].*)?|gnumakefile|makefile|go\.mod|package\.json|composer\.json|pipfile|requirements.*\.txt|procfile|caddyfile|\.htaccess|firestore\.rules|(pom|web|struts|persistence|androidmanifest|applicationcontext)\.xml)$/i
+const configEndings =
+  /(\.dockerfile|(^|\.)containerfile|\.mk|(config|policy|permissions|settings)\.json|(config|security|context|settings)\.xml)$/i
 
 /** Names of pages that hold only markup say nothing of a program. */
 const pageCode = /\{\{|\{%|<%|<\?|<script\b|\bon\w{3,20}=|\bth:|v-html/i
 
 function roleOf(path: string, language: Language | undefined): FileRole | undefined {
-  if (workflowPaths.test(path)) return 'workflow'
-  if (configNames.test(nameOf(path)) || language === 'settings') return 'config'
+  const name = nameOf(path)
+  if (workflowNames.test(name) || workflowPlaces.test(path)) return 'workflow'
+  if (language === 'settings' || configNames.test(name) || configEndings.test(name)) return 'config'
   return language === undefined ? undefined : 'source'
 }
+
+/** No project has them; a made-up tree with folders without end would keep whoever looks in each of them busy. */
+const longestPath = 1024
+const mostFolders = 64
+
+const isTooDeep = (path: string) =>
+  path.length > longestPath || path.split('/', mostFolders + 2).length > mostFolders + 1
 
 /** Whether a file may be one to review, before it is read. */
 export function leaveOut({ path, bytes, kind }: TreeFile): LeftOutReason | undefined {
   if (kind !== 'file') return kind
+  if (isTooDeep(path)) return 'unreadable'
   const reason = leaveOutByPath(path)
   if (reason !== undefined) return reason
   const mayBeScript = endingOf(path) === '' && bytes > 0

@@ -102,6 +102,10 @@ const interpreters: [RegExp, Language][] = [
   [/\blua\b/, 'lua'],
 ]
 
+export function isScript(language: Language): boolean {
+  return language === 'javascript' || language === 'typescript' || language === 'tsx'
+}
+
 /** Undefined: no language that is reviewed. */
 export function languageOf(path: string): Language | undefined {
   return byName.get(nameOf(path).toLowerCase()) ?? byEnding.get(endingOf(path))

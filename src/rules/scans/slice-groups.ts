@@ -2,8 +2,8 @@
 import type { sliceKinds, sliceSources } from '../../contract/api/security/slices.ts'
 import type { Confidence } from '../../contract/resources/repository-scan.ts'
 import type { FileFacts } from './file-facts.ts'
-import { type Language, titleOf } from './languages.ts'
-import { folderOf, foldersUp, nameOf } from './tree-paths.ts'
+import { isScript, type Language, titleOf } from './languages.ts'
+import { folderOf, nameOf } from './tree-paths.ts'
 
 export type SliceSource = (typeof sliceSources)[number]
 export type SliceKind = (typeof sliceKinds)[number]
@@ -21,16 +21,23 @@ export type FileGroup = GroupShape & {
   files: FileFacts[]
 }
 
-/** Folders with a package.json. */
-type Packages = ReadonlySet<string>
+/** The nearest folder with a package.json, of this folder and those around it. */
+type Packages = (folder: string) => string | undefined
 
 type Rule = (file: FileFacts, packages: Packages) => Omit<FileGroup, 'files'> | undefined
 
-const scripts: readonly Language[] = ['javascript', 'typescript', 'tsx']
 const show = (folder: string) => (folder === '' ? '.' : folder)
 
-function packageAround(path: string, packages: Packages): string | undefined {
-  return foldersUp(folderOf(path)).find((folder) => packages.has(folder))
+/** Looks at each folder once. */
+function findPackages(files: readonly FileFacts[]): Packages {
+  const own = files.filter(({ path }) => nameOf(path) === 'package.json').map(({ path }) => folderOf(path))
+  const around = new Map<string, string | undefined>(own.map((folder) => [folder, folder]))
+  return function find(folder): string | undefined {
+    if (around.has(folder)) return around.get(folder)
+    const found = folder === '' ? undefined : find(folderOf(folder))
+    around.set(folder, found)
+    return found
+  }
 }
 
 const workflow: Rule = ({ role }) =>
@@ -58,8 +65,8 @@ const goPackage: Rule = ({ path, language }) => {
 
 /** `app/` and `pages/` of a package hold what it answers. */
 const nodeRoutes: Rule = ({ path, language }, packages) => {
-  if (!scripts.includes(language)) return undefined
-  const root = packageAround(path, packages) ?? ''
+  if (!isScript(language)) return undefined
+  const root = packages(folderOf(path)) ?? ''
   const inner = root === '' ? path : path.slice(root.length + 1)
   const found = /^(?:src\/)?(app|pages)\//.exec(inner)?.[1]
   const shape = { source: 'deterministic-node-routes', kind: 'route', confidence: 'medium' } as const
@@ -69,8 +76,8 @@ const nodeRoutes: Rule = ({ path, language }, packages) => {
 }
 
 const nodePackage: Rule = ({ path, language }, packages) => {
-  const root = packageAround(path, packages)
-  if (!scripts.includes(language) || root === undefined) return undefined
+  const root = isScript(language) ? packages(folderOf(path)) : undefined
+  if (root === undefined) return undefined
   const kind = /(^|\/)(apps|services)\//.test(`${root}/`) ? 'service' : 'library'
   const shape = { source: 'deterministic-node-package', kind, confidence: 'medium' } as const
   return { ...shape, title: `Node package ${show(root)}`, packageFolder: root }
@@ -83,7 +90,7 @@ const pythonPackage: Rule = ({ path, language }) => {
   return { ...shape, title: `Python package ${folder}`, testCommand: 'python -m pytest' }
 }
 
-const loose: readonly Language[] = ['sql', 'schema', 'powershell', 'settings', ...scripts]
+const loose: readonly Language[] = ['sql', 'schema', 'powershell', 'settings', 'javascript', 'typescript', 'tsx']
 
 const sourcePackage: Rule = ({ path, language }) => {
   if (loose.includes(language)) return undefined
@@ -112,9 +119,7 @@ const groupRules: Rule[] = [
 
 /** `files` sorted by path; so are the groups, by source and title. */
 export function groupFiles(files: readonly FileFacts[]): FileGroup[] {
-  const packages = new Set(
-    files.filter(({ path }) => nameOf(path) === 'package.json').map(({ path }) => folderOf(path)),
-  )
+  const packages = findPackages(files)
   const groups = new Map<string, FileGroup>()
   for (const file of files) {
     for (const rule of groupRules) {

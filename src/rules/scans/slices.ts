@@ -59,7 +59,11 @@ function readImports(files: readonly FileFacts[]): Imports {
   const imported = new Map(files.map((file) => [file.path, index.resolve(file)]))
   const importers = new Map<string, string[]>()
   for (const [from, targets] of imported) {
-    for (const target of targets) importers.set(target, [...(importers.get(target) ?? []), from])
+    for (const target of targets) {
+      const known = importers.get(target)
+      if (known === undefined) importers.set(target, [from])
+      else known.push(from)
+    }
   }
   return { of: (path) => imported.get(path) ?? [], by: (path) => importers.get(path) ?? [] }
 }

@@ -17,8 +17,12 @@ export function endingOf(path: string): string {
   return dot <= 0 ? '' : name.slice(dot + 1).toLowerCase()
 }
 
+/** An empty part, `.` or `..`. */
+const oddPart = /(?:^|\/)\.{0,2}(?:\/|$)/
+
 /** `a/b/../c` as `a/c`; undefined when it leads out of the tree. */
 export function normalizePath(path: string): string | undefined {
+  if (!oddPart.test(path)) return path
   const parts: string[] = []
   for (const part of path.split('/')) {
     if (part === '' || part === '.') continue
@@ -36,4 +40,10 @@ export function foldersUp(folder: string): string[] {
     found.push(here)
   }
   return found
+}
+
+/** What a name means from a folder on; undefined when it leads out of the tree. */
+export function joinPath(folder: string, name: string): string | undefined {
+  const plain = name.startsWith('./') ? name.slice(2) : name
+  return normalizePath(folder === '' ? plain : `${folder}/${plain}`)
 }

@@ -1,5 +1,6 @@
 // A tree that is read once, file by file, and then cut: the caller does the reading.
 import { type FileFacts, type LeftOut, leaveOut, readFileFacts, type TreeFile } from './file-facts.ts'
+import type { KnownFacts, ReadFacts } from './known-facts.ts'
 import { cutSlices, type SlicedTree } from './slices.ts'
 
 export type TreeReading = {
@@ -9,29 +10,69 @@ export type TreeReading = {
   take(path: string, content: Uint8Array | undefined): void
   /** When all were taken. `scanName` is part of the ids; `removed`: what an incremental run no longer finds. */
   cut(scanName: string, removed?: readonly string[]): SlicedTree
+  /** Facts of this tree, when all were taken. */
+  learnt(): KnownFacts
 }
+
+/** `id`: of its content, if that is told. */
+export type Entry = TreeFile & { id?: string }
 
 const isWithin = (path: string, folder: string) => folder === '' || path.startsWith(`${folder}/`)
 
-/** `entries`: in any order. `subPath`: only what lies in this folder; its paths stay those of the repository. */
-export function startReading(entries: readonly TreeFile[], subPath = ''): TreeReading {
-  const folder = subPath.replace(/^\.?\/+|\/+$/g, '').replace(/^\.$/, '')
-  const leftOut: LeftOut[] = []
-  const files: FileFacts[] = []
-  const wanted: string[] = []
-  for (const entry of entries) {
-    if (!isWithin(entry.path, folder)) continue
+/** As the paths of a tree have it. */
+const plainFolder = (subPath: string) => subPath.replace(/^\.?\/+|\/+$/g, '').replace(/^\.$/, '')
+
+class Reading implements TreeReading {
+  readonly wanted: string[] = []
+  readonly #ids = new Map<string, string>()
+  readonly #learnt = new Map<string, { id: string; facts: ReadFacts }>()
+  readonly #files: FileFacts[] = []
+  readonly #leftOut: LeftOut[] = []
+
+  constructor(entries: readonly Entry[], known: KnownFacts) {
+    for (const entry of entries) this.#begin(entry, known)
+    this.wanted.sort()
+  }
+
+  #begin(entry: Entry, known: KnownFacts): void {
+    const { path, id } = entry
     const reason = leaveOut(entry)
-    if (reason === undefined) wanted.push(entry.path)
-    else leftOut.push({ path: entry.path, reason })
+    if (reason !== undefined) return void this.#leftOut.push({ path, reason })
+    if (id !== undefined) this.#ids.set(path, id)
+    const earlier = known.get(path)
+    if (id !== undefined && earlier?.id === id) this.#keep(path, earlier.facts)
+    else this.wanted.push(path)
   }
-  return {
-    wanted: wanted.sort(),
-    take(path, content) {
-      const facts = content === undefined ? 'unreadable' : readFileFacts(path, content)
-      if (typeof facts === 'string') leftOut.push({ path, reason: facts })
-      else files.push(facts)
-    },
-    cut: (scanName, removed = []) => cutSlices({ scanName, files, leftOut, removed }),
+
+  #keep(path: string, facts: ReadFacts): void {
+    const id = this.#ids.get(path)
+    if (id !== undefined) this.#learnt.set(path, { id, facts })
+    if (typeof facts === 'string') this.#leftOut.push({ path, reason: facts })
+    else this.#files.push(facts)
   }
+
+  take = (path: string, content: Uint8Array | undefined): void => {
+    if (content === undefined) this.#leftOut.push({ path, reason: 'unreadable' })
+    else this.#keep(path, readFileFacts(path, content))
+  }
+
+  cut(scanName: string, removed: readonly string[] = []): SlicedTree {
+    return cutSlices({ scanName, files: this.#files, leftOut: this.#leftOut, removed })
+  }
+
+  learnt(): KnownFacts {
+    return this.#learnt
+  }
+}
+
+/**
+ * `entries`: in any order. `subPath`: only what lies in this folder; its paths stay those of the repository. `known`: files
+ * that need not be read again.
+ */
+export function startReading(entries: readonly Entry[], subPath = '', known: KnownFacts = new Map()): TreeReading {
+  const folder = plainFolder(subPath)
+  return new Reading(
+    entries.filter(({ path }) => isWithin(path, folder)),
+    known,
+  )
 }

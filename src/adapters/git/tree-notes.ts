@@ -1,0 +1,59 @@
+// What was learnt of the files of repositories: a file for each note, by repository and name.
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { TreeNotes } from '../../ports/source-trees.ts'
+import type { CacheItem } from './cache-items.ts'
+
+export type NoteCache = {
+  /** Of the repository at an address. */
+  of(url: string): TreeNotes
+  list(): Promise<CacheItem[]>
+}
+
+const largestNote = 64 * 1024 ** 2
+
+const nameOf = (url: string, name: string) => createHash('sha256').update(`${url}\0${name}`).digest('hex').slice(0, 32)
+
+/** The time of its last use tells what goes first. */
+async function readNote(file: string): Promise<Buffer | undefined> {
+  const content = await readFile(file).catch(() => undefined)
+  const now = new Date()
+  if (content !== undefined) await utimes(file, now, now).catch(() => undefined)
+  return content
+}
+
+/** Beside its place first: a reader finds all of it or nothing. */
+async function writeNote(root: string, file: string, content: Buffer): Promise<void> {
+  if (content.length > largestNote) return
+  const draft = join(root, `${randomUUID()}.draft`)
+  try {
+    await mkdir(root, { recursive: true, mode: 0o700 })
+    await writeFile(draft, content, { mode: 0o600 })
+    await rename(draft, file)
+  } catch {
+    // It is learnt again next time.
+    await rm(draft, { force: true }).catch(() => undefined)
+  }
+}
+
+async function describe(file: string): Promise<CacheItem | undefined> {
+  const found = await stat(file).catch(() => undefined)
+  const remove = () => rm(file, { force: true })
+  return found && { size: found.size, used: found.mtimeMs, isHeld: () => false, remove }
+}
+
+/** `root`: a folder of its own. */
+export function createNoteCache(root: string): NoteCache {
+  return {
+    of: (url) => ({
+      read: (name) => readNote(join(root, nameOf(url, name))),
+      write: (name, content) => writeNote(root, join(root, nameOf(url, name)), content),
+    }),
+    async list() {
+      const names = await readdir(root).catch(() => [])
+      const items = await Promise.all(names.map((name) => describe(join(root, name))))
+      return items.filter((item) => item !== undefined)
+    },
+  }
+}
