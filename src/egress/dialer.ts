@@ -74,10 +74,21 @@ function pinLookup(addresses: ResolvedAddress[]): LookupFunction {
   }
 }
 
+/** What is dialled in place of the URL's own host, and the rules that hold there. */
+function chooseEnd(options: buildConnector.Options, policy: EgressPolicy) {
+  if (policy.via === undefined) return { options, policy }
+  const { protocol, hostname, host, port } = new URL(policy.via)
+  return {
+    options: { ...options, protocol, hostname, host, port, servername: hostname },
+    policy: { ...policy, trusted: policy.via },
+  }
+}
+
 /** Dials under one policy, for undici's agents and pools. Ignores proxy settings in the environment. */
-export async function createConnector(policy: EgressPolicy, resolve: Resolve): Promise<buildConnector.connector> {
+export async function createConnector(given: EgressPolicy, resolve: Resolve): Promise<buildConnector.connector> {
   const { buildConnector } = await loadUndici()
-  return (options, callback) => {
+  return (asked, callback) => {
+    const { options, policy } = chooseEnd(asked, given)
     findPermitted(
       { protocol: options.protocol, hostname: options.hostname, port: portOf(options) },
       policy,

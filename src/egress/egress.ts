@@ -27,7 +27,7 @@ export function createEgress(options: EgressOptions = {}): Egress {
 
   /** Connections are only shared under the same rules. */
   function agentFor(policy: EgressPolicy): Promise<Agent> {
-    const key = JSON.stringify([policy.allowNetworks, policy.deny, policy.trusted])
+    const key = JSON.stringify([policy.allowNetworks, policy.deny, policy.trusted, policy.via])
     const agent = agents.get(key) ?? createDialer(policy, resolve)
     agents.delete(key)
     agents.set(key, agent)

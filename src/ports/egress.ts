@@ -13,6 +13,11 @@ export type EgressPolicy = {
    * address, but never a metadata address or one in `deny`. A redirect to another origin is judged like any address.
    */
   trusted?: string
+  /**
+   * Origin of a router (`http://host:port`) that the machine's owner vouches for, as for `trusted`: every connection goes
+   * there, and the host of the URL only tells the router for whom the request is.
+   */
+  via?: string
 }
 
 export type EgressRequest = {

@@ -1,0 +1,61 @@
+// Whether a claim can become an actor: its template and its pool.
+import { type WorkspaceClaim, WorkspaceError } from '../../ports/execution-workspaces.ts'
+import type { ResourceKey } from '../../ports/resources.ts'
+import {
+  type ActorPool,
+  type ActorTemplate,
+  findForeignPool,
+  findPoolProblem,
+  findTemplateProblem,
+  poolLabel,
+  type TemplateProblem,
+} from '../../rules/actor-templates.ts'
+import type { ActorTemplates } from './templates.ts'
+
+export interface ActorClaims {
+  /** Rejects with TemplateNotFound and TemplateIncompatible; `unready`: it may become usable. */
+  requireTemplate(claim: WorkspaceClaim): Promise<ActorTemplate & { unready?: TemplateProblem }>
+  /** The labels that tie an actor to the pool of the claim. Rejects with PoolIncompatible. */
+  requirePool(claim: WorkspaceClaim): Promise<Record<string, string>>
+}
+
+const show = ({ namespace, name }: ResourceKey) => `"${namespace}/${name}"`
+
+/** What cannot be read now may be readable later. */
+async function read<T>(reading: Promise<T>): Promise<T> {
+  try {
+    return await reading
+  } catch (error) {
+    throw new WorkspaceError('ProviderUnavailable', `the cluster cannot be asked: ${(error as Error).message}`, {
+      cause: error,
+    })
+  }
+}
+
+export function createActorClaims(templates: ActorTemplates, isolated: boolean): ActorClaims {
+  return {
+    async requireTemplate({ template }) {
+      const found = await read(templates.template(template))
+      if (found === undefined) {
+        throw new WorkspaceError('TemplateNotFound', `the actor template ${show(template)} does not exist; create it`)
+      }
+      const problem = findTemplateProblem(found)
+      if (problem === undefined) return found
+      if (problem.isFinal) throw new WorkspaceError(problem.reason, problem.message)
+      return { ...found, unready: problem }
+    },
+    async requirePool(claim) {
+      if (claim.pool === undefined) return {}
+      const foreign = isolated ? findForeignPool(claim.pool, claim.namespace) : undefined
+      if (foreign !== undefined) throw new WorkspaceError('PoolIncompatible', foreign)
+      return choosePool(claim.pool, await read(templates.pool(claim.pool)), claim.template)
+    },
+  }
+}
+
+function choosePool(key: ResourceKey, pool: ActorPool | undefined, template: ResourceKey): Record<string, string> {
+  const problem =
+    pool === undefined ? `the pool ${show(key)} does not exist; create it` : findPoolProblem(pool, template)
+  if (problem !== undefined) throw new WorkspaceError('PoolIncompatible', problem)
+  return { [poolLabel]: pool?.labels[poolLabel] ?? '' }
+}

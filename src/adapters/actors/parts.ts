@@ -1,0 +1,20 @@
+// What workspaces that are actors are made of.
+import type { Clock } from '../../ports/clock.ts'
+import type { ActorControl } from './control.ts'
+import type { Router } from './daemon.ts'
+import type { MintIdentity } from './identity.ts'
+import type { ActorTemplates } from './templates.ts'
+import type { DaemonTokens } from './tokens.ts'
+
+export type ActorParts = {
+  control: ActorControl
+  templates: ActorTemplates
+  router: Router
+  tokens: DaemonTokens
+  /** Absent: sessions have no identity. */
+  mintIdentity?: MintIdentity | undefined
+  clock: Clock
+}
+
+/** Relative to the root. */
+export const identityFile = '.svc/session-identity'
