@@ -1,14 +1,13 @@
 // Resolves Tool resources to what a call needs: address, credential, parameters.
 import type { AssignedHttpTool, AssignedTool, McpServer } from '../contract/api/assigned-tool.ts'
-import { findAwaited } from '../contract/awaited.ts'
 import { parseDuration } from '../contract/duration.ts'
 import { dropUndefined } from '../contract/json.ts'
 import type { Tool } from '../contract/resources/tool.ts'
 import { ToolHttp } from '../contract/resources/tool-http.ts'
-import type { ToolOauth } from '../contract/resources/tool-mcp.ts'
-import { summarize } from '../contract/validation.ts'
+import type { ListedTool, ToolOauth } from '../contract/resources/tool-mcp.ts'
 import { SvcError } from '../errors.ts'
 import type { Secrets } from '../ports/secrets.ts'
+import type { ActorPlace } from '../ports/tool-actors.ts'
 import { hasStatusOfSpec, readOutage } from '../rules/tool-outage.ts'
 import { readEntry } from './entries.ts'
 
@@ -17,32 +16,48 @@ import { readEntry } from './entries.ts'
  * be called; all as sentences for a user.
  */
 export async function assignTool(secrets: Secrets, tool: Tool): Promise<AssignedTool> {
-  if (tool.spec.mcp?.url === undefined) return assignHttpTool(secrets, tool)
+  if (tool.spec.mcp === undefined) return assignHttpTool(secrets, tool)
   if (!hasStatusOfSpec(tool)) {
     throw new SvcError('NotFound', `the server of tool "${tool.metadata.name}" has not been asked for its tools yet`)
   }
-  return { ...describe(tool), mcp: await assignServer(secrets, tool), tools: tool.status?.tools ?? [] }
+  const mcp = await assignServer(secrets, tool, readPlace(tool))
+  return { ...describe(tool), mcp, tools: tool.spec.mcp.url === undefined ? listOwn(tool) : (tool.status?.tools ?? []) }
 }
 
-/** NotFound or InvalidRequest, as for `assignTool`. */
-export async function assignServer(secrets: Secrets, tool: Tool): Promise<McpServer> {
-  const { url, oauth } = tool.spec.mcp ?? {}
-  if (url === undefined) throw refuseTool(tool)
+/** An actor has one tool for the Tool: that of its name (MCP-016). */
+function listOwn({ metadata, spec }: Tool): ListedTool[] {
+  const { description, parameters } = spec
+  return [{ name: metadata.name, serverName: metadata.name, description, parameters }]
+}
+
+/** Where the controller found the actor. */
+function readPlace({ metadata, spec, status }: Tool): ActorPlace | undefined {
+  if (spec.mcp?.actor === undefined) return undefined
+  const { actor, endpoint = '' } = status ?? {}
+  const router = URL.parse(endpoint)?.origin
+  if (actor?.routeHost !== undefined && router !== undefined) return { router, host: actor.routeHost }
+  throw new SvcError('NotFound', `tool "${metadata.name}" has no actor yet`)
+}
+
+/** `place`: of its actor, if it has one. NotFound or InvalidRequest, as for `assignTool`. */
+export async function assignServer(secrets: Secrets, tool: Tool, place?: ActorPlace): Promise<McpServer> {
+  const { url, oauth, path = '' } = tool.spec.mcp ?? {}
   const credential = oauth === undefined ? await readToolToken(secrets, tool) : await readClient(secrets, tool, oauth)
-  return { url, ...describeRequest(tool), ...credential }
+  if (url !== undefined) return { url, ...describeRequest(tool), ...credential }
+  if (place === undefined) throw new SvcError('NotFound', `tool "${tool.metadata.name}" has no actor yet`)
+  const address = `${new URL(place.router).protocol}//${place.host}${path}`
+  return { url: address, via: place.router, ...describeRequest(tool), ...credential }
 }
 
 async function assignHttpTool(secrets: Secrets, tool: Tool): Promise<AssignedHttpTool> {
   const { http } = tool.spec
-  if (http?.url === undefined) throw refuseTool(tool)
+  if (http?.url === undefined) {
+    throw new SvcError('InvalidRequest', `tool "${tool.metadata.name}": http.url is required for a tool without mcp`)
+  }
   const { url, method, authInject: inject, authBodyKey: bodyKey } = http
   const { token, ...hosts } = await readToolToken(secrets, tool)
   const auth = token === undefined ? {} : { auth: { inject, token, bodyKey } }
   return { ...describe(tool), http: { url, method, ...describeRequest(tool), ...hosts, ...auth } }
-}
-
-function refuseTool({ metadata, spec }: Tool): SvcError {
-  return new SvcError('InvalidRequest', summarize(`tool "${metadata.name}"`, findAwaited('Tool', spec)))
 }
 
 function describe(tool: Tool) {

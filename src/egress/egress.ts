@@ -84,8 +84,11 @@ async function sendFollowing(
     await response.body?.cancel()
     if (left === 0)
       throw new SvcError('UpstreamFailed', `${first.url.host} redirects more than ${rules.maxRedirects} times.`)
-    const target = URL.parse(location, hop.url.href)?.href ?? location
-    hop = followRedirect(hop, response.status, checkDestination(target, rules.policy))
+    const target = checkDestination(URL.parse(location, hop.url.href)?.href ?? location, rules.policy)
+    if (rules.policy.via !== undefined && target.host !== hop.url.host) {
+      throw new SvcError('Forbidden', `${hop.url.host} redirects to ${target.host}, which is behind no router.`)
+    }
+    hop = followRedirect(hop, response.status, target)
   }
 }
 

@@ -37,6 +37,7 @@ import type { Scratch } from './scratch.ts'
 import type { Secrets } from './secrets.ts'
 import type { Sessions } from './sessions.ts'
 import type { SourceTrees } from './source-trees.ts'
+import type { ToolActors } from './tool-actors.ts'
 import type { Transcripts } from './transcript-search.ts'
 import type { Usage } from './usage.ts'
 import type { Workloads } from './workloads.ts'
@@ -105,6 +106,8 @@ export type Ports = {
   codeHosts: CodeHosts
   /** Where agent tasks run that ask for a workspace; those that are enabled. */
   executionWorkspaces?: Partial<Record<WorkspaceProvider, ExecutionWorkspaces>>
+  /** Absent: MCP servers cannot run in actors. */
+  toolActors?: ToolActors
   /** Absent: memories are searched by words alone. */
   queryVectors?: QueryVectors
   clock: Clock

@@ -1,5 +1,6 @@
 // Which templates and pools of actors can be used, and how actors are named.
 import { createHash } from 'node:crypto'
+import type { Tool } from '../contract/resources/tool.ts'
 
 /** What counts of an ActorTemplate (ate.dev/v1alpha1). */
 export type ActorTemplate = {
@@ -109,13 +110,25 @@ export function findForeignPool(pool: Key, namespace: string): string | undefine
 
 const digits = 16
 
-/** Name of the actor of a Tool: another one as soon as it is made from something else. */
-export function nameToolActor(tool: Key & { uid: string }, from: { template: Key; pool?: Key | undefined }): string {
+/** Another name as soon as it is made from something else. */
+function nameToolActor({ metadata: { name, uid } }: Wished, from: { template: Key; pool: Key | undefined }): string {
   const { template, pool } = from
-  const parts = [tool.uid, template.namespace, template.name, pool?.namespace, pool?.name]
+  const parts = [uid, template.namespace, template.name, pool?.namespace, pool?.name]
   const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, digits)
-  const readable = tool.name.replace(/[^a-z0-9-]/g, '-').slice(0, 63 - digits - 6)
-  return `tool-${readable}-${hash}`
+  const readable = name.replace(/[^a-z0-9]+/g, '-').slice(0, 32)
+  return `svc-tool-${readable}-${hash}`
+}
+
+type Wished = { spec: Pick<Tool['spec'], 'mcp'>; metadata: { name: string; namespace: string; uid: string } }
+
+/** The actor of a Tool with `mcp.actor`; `templateNamespace`: of templates whose namespace it does not name. */
+export function describeToolActor(tool: Wished, templateNamespace: string | undefined) {
+  const { namespace } = tool.metadata
+  const { templateRef, poolRef, boot = false } = tool.spec.mcp?.actor ?? { templateRef: { name: '' } }
+  const template = { name: templateRef.name, namespace: templateRef.namespace ?? templateNamespace ?? namespace }
+  const pool = poolRef?.name ? { name: poolRef.name, namespace: poolRef.namespace ?? namespace } : undefined
+  const named = { name: nameToolActor(tool, { template, pool }), namespace, template, boot }
+  return pool === undefined ? named : { ...named, pool }
 }
 
 /** The host under which the router knows an actor. */

@@ -52,3 +52,11 @@ export function chooseListedTools(
   if (bytes <= mostBytes) return { tools: named }
   return { problem: `what the server says of its tools is ${bytes} bytes; choose fewer of them with mcp.tools` }
 }
+
+/** What is wrong with the server of an actor that has no tool of the Tool's name; undefined when it has one. */
+export function findMissingTool(name: string, offered: readonly OfferedTool[]): string | undefined {
+  if (offered.some(({ serverName }) => serverName === name)) return undefined
+  const names = offered.map(({ serverName }) => serverName).slice(0, 8)
+  const has = names.length === 0 ? 'it has no tools' : `it has ${names.join(', ')}`
+  return `the server in the actor has no tool named "${name}"; ${has}. Name the Tool like the tool that it stands for`
+}

@@ -12,11 +12,15 @@ import {
 } from '../../rules/actor-templates.ts'
 import type { ActorTemplates } from './templates.ts'
 
+type Claimed = Pick<WorkspaceClaim, 'namespace' | 'template' | 'pool'>
+
 export interface ActorClaims {
+  /** Rejects with TemplateNotFound. */
+  readTemplate(key: ResourceKey): Promise<ActorTemplate>
   /** Rejects with TemplateNotFound and TemplateIncompatible; `unready`: it may become usable. */
-  requireTemplate(claim: WorkspaceClaim): Promise<ActorTemplate & { unready?: TemplateProblem }>
+  requireTemplate(claim: Claimed): Promise<ActorTemplate & { unready?: TemplateProblem }>
   /** The labels that tie an actor to the pool of the claim. Rejects with PoolIncompatible. */
-  requirePool(claim: WorkspaceClaim): Promise<Record<string, string>>
+  requirePool(claim: Claimed): Promise<Record<string, string>>
 }
 
 const show = ({ namespace, name }: ResourceKey) => `"${namespace}/${name}"`
@@ -33,12 +37,16 @@ async function read<T>(reading: Promise<T>): Promise<T> {
 }
 
 export function createActorClaims(templates: ActorTemplates, isolated: boolean): ActorClaims {
+  async function readTemplate(key: ResourceKey): Promise<ActorTemplate> {
+    const found = await read(templates.template(key))
+    if (found !== undefined) return found
+    throw new WorkspaceError('TemplateNotFound', `the actor template ${show(key)} does not exist; create it`)
+  }
+
   return {
+    readTemplate,
     async requireTemplate({ template }) {
-      const found = await read(templates.template(template))
-      if (found === undefined) {
-        throw new WorkspaceError('TemplateNotFound', `the actor template ${show(template)} does not exist; create it`)
-      }
+      const found = await readTemplate(template)
       const problem = findTemplateProblem(found)
       if (problem === undefined) return found
       if (problem.isFinal) throw new WorkspaceError(problem.reason, problem.message)

@@ -1,5 +1,6 @@
 // Speaks with the daemon in an actor (http-json-v1, docs/actors.md), through the router. Answers are bounded in time and
 // size, and read as what a stranger says: code in the actor may have replaced the daemon.
+import { posix } from 'node:path'
 import { z } from 'zod'
 import { messageOf } from '../../errors.ts'
 import type { Egress, EgressResponse } from '../../ports/egress.ts'
@@ -40,8 +41,12 @@ export interface Daemon {
   scrub(paths: readonly string[], token: string): Promise<void>
 }
 
-/** A path in the folder of staged files. */
-export const joinRoot = (root: string, path: string): string => `${root.replace(/\/+$/, '')}/${path}`
+/** A path in the folder of staged files. ProtocolError for one that leads out of it, or to itself. */
+export function joinRoot(root: string, path: string): string {
+  const inside = posix.normalize(path)
+  if (!posix.isAbsolute(inside) && inside !== '.' && inside.split('/')[0] !== '..') return posix.join(root, inside)
+  throw new WorkspaceError('ProtocolError', `${path} is no path inside a workspace`)
+}
 
 const answerMs = 10_000
 /** Of TERM, its grace and KILL. */

@@ -55,7 +55,7 @@ export function createInside(options: ActorParts, claims: ActorClaims) {
       ),
     start: (claim, command) =>
       open(claim, ({ daemon, token, root }) => {
-        const { workDir = '.' } = command
+        const { workDir = root } = command
         const own: Record<string, string> =
           mintIdentity === undefined ? {} : { [identityVariable]: joinRoot(root, identityFile) }
         const place = { workDir: workDir.startsWith('/') ? workDir : joinRoot(root, workDir) }

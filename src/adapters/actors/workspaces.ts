@@ -1,13 +1,9 @@
 // Execution workspaces that are actors: made, resumed and suspended by the control service, used through their daemon.
-import {
-  type ExecutionWorkspaces,
-  type ListedWorkspace,
-  type WorkspaceClaim,
-  WorkspaceError,
-} from '../../ports/execution-workspaces.ts'
+import { type ExecutionWorkspaces, type ListedWorkspace, WorkspaceError } from '../../ports/execution-workspaces.ts'
 import { createActorClaims } from './claims.ts'
 import type { Actor } from './control.ts'
 import { createInside } from './inside.ts'
+import { removeActor, suspendActor } from './lifecycle.ts'
 import type { ActorParts } from './parts.ts'
 import { createReadiness } from './readiness.ts'
 import { describeActor, refOf } from './state.ts'
@@ -22,12 +18,6 @@ export function createActorWorkspaces(options: ActorParts & { isolated?: boolean
   const makeReady = createReadiness(options, claims)
   /** The service does not say when an actor was made: not before it was first seen. */
   const seen = new Map<string, Date>()
-
-  async function suspend(claim: WorkspaceClaim): Promise<void> {
-    const actor = await control.get(refOf(claim))
-    if (actor === undefined || actor.status === 'STATUS_SUSPENDED') return
-    await control.suspend(refOf(claim))
-  }
 
   return {
     async claim(claim) {
@@ -46,10 +36,9 @@ export function createActorWorkspaces(options: ActorParts & { isolated?: boolean
       }
     },
     ...createInside(options, claims),
-    suspend,
+    suspend: (claim) => suspendActor(control, refOf(claim)),
     async delete(claim) {
-      await suspend(claim)
-      await control.delete(refOf(claim))
+      await removeActor(control, refOf(claim))
       seen.delete(claim.name)
     },
     async *list() {

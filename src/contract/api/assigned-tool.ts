@@ -58,6 +58,11 @@ export type AssignedHttpTool = z.infer<typeof AssignedHttpTool>
 export const McpServer = z.object({
   ...reach,
   url: field(z.string(), 'Address of the endpoint.', 'https://mcp.example.com/mcp'),
+  via: field(
+    z.string().optional(),
+    'Router that the requests are sent to, for a server in an actor; the host of the address tells it which actor.',
+    'http://router.example.com',
+  ),
   token: field(z.string().optional(), 'Sent as `Authorization: Bearer`.', 'token-of-the-server'),
   oauth: field(
     z

@@ -11,7 +11,10 @@ type EndpointState =
 export type EndpointCheck = EndpointState & { at: Date; nextAt: Date }
 
 /** An MCP server is asked for its tools. */
-type Target = { url: string; policy: Pick<EgressPolicy, 'trusted' | 'allowedHosts'> } | { server: McpServer }
+type Target = ({ url: string; policy: Pick<EgressPolicy, 'trusted' | 'allowedHosts'> } | { server: McpServer }) & {
+  /** Milliseconds after which one that cannot be reached is tried again. */
+  retryMs?: number
+}
 
 export type EndpointChecks = {
   /** The last check of the object's endpoint, or a new one when that is too old or was for another endpoint. */
@@ -52,7 +55,9 @@ export function createEndpointChecks(deps: CatalogDeps): EndpointChecks {
       const state = await look(deps, target, signal)
       const at = clock.now()
       const pauseMs =
-        state.state === 'unreachable' ? Math.min(retryMs, settings.checkIntervalMs) : settings.checkIntervalMs
+        state.state === 'unreachable'
+          ? Math.min(target.retryMs ?? retryMs, settings.checkIntervalMs)
+          : settings.checkIntervalMs
       const check = { ...state, at, nextAt: new Date(at.getTime() + pauseMs) }
       if (!signal.aborted) seen.set(key, { target: spelled, check })
       return check

@@ -7,6 +7,7 @@ import type { TryProvider } from '../../ports/provider-trial.ts'
 import type { RepositoryFolders } from '../../ports/repository-folders.ts'
 import type { Resources } from '../../ports/resources.ts'
 import type { Secrets } from '../../ports/secrets.ts'
+import type { ToolActors } from '../../ports/tool-actors.ts'
 import type { ListMcpTools } from '../../ports/tool-listing.ts'
 import type { AgentPrograms } from '../../rules/agent-programs.ts'
 import type { Log } from '../engine/controller.ts'
@@ -33,6 +34,8 @@ export type CatalogDeps = {
   egress: Egress
   tryProvider: TryProvider
   listMcpTools: ListMcpTools
+  /** Absent: MCP servers cannot run in actors. */
+  toolActors?: ToolActors | undefined
   /** Absent: skills with a source alone cannot be read. */
   repositoryFolders?: RepositoryFolders | undefined
   clock: Clock

@@ -1,12 +1,12 @@
 // Tool: whether its endpoint can be reached and the Secret that it names exists.
 import { assignServer } from '../../catalog/tools.ts'
-import { findAwaited } from '../../contract/awaited.ts'
 import type { SecretKeyRef } from '../../contract/resources/references.ts'
-import { type Tool, type ToolStatus, toolProblems } from '../../contract/resources/tool.ts'
+import { type Tool, type ToolActorStatus, type ToolStatus, toolProblems } from '../../contract/resources/tool.ts'
 import type { ListedTool } from '../../contract/resources/tool-mcp.ts'
 import { summarize } from '../../contract/validation.ts'
 import { isSvcError } from '../../errors.ts'
-import { chooseListedTools } from '../../rules/mcp-tools.ts'
+import { WorkspaceError } from '../../ports/execution-workspaces.ts'
+import { chooseListedTools, findMissingTool } from '../../rules/mcp-tools.ts'
 import { readAllowedHosts } from '../../rules/trusted-address.ts'
 import { type Controller, defineController, type Reconciled } from '../engine/controller.ts'
 import { formatKey, parseKey } from '../engine/key.ts'
@@ -15,6 +15,7 @@ import { createOwnSource, createSecretSource } from './object-source.ts'
 import { createReferenceIndex, nameReference } from './reference-index.ts'
 import type { CatalogDeps } from './settings.ts'
 import { setReady, writeCatalogStatus } from './status.ts'
+import { holdActor, settleActor } from './tool-actor.ts'
 
 function listSecretRefs({ spec }: Tool): SecretKeyRef[] {
   return [spec.http?.authSecretRef, spec.mcp?.oauth?.clientSecretRef].filter((one) => one !== undefined)
@@ -37,8 +38,18 @@ async function checkCredential({ secrets }: CatalogDeps, tool: Tool): Promise<Cr
   return { allowedHosts: readAllowedHosts(secret.annotations) }
 }
 
-type Finding = { problem: string | undefined; tools?: ListedTool[]; lastCheck?: Date; nextAt?: Date }
+type Finding = {
+  problem: string | undefined
+  tools?: ListedTool[]
+  actor?: ToolActorStatus
+  endpoint?: string
+  lastCheck?: Date
+  nextAt?: Date
+}
 type ToolContext = CatalogDeps & { checks: EndpointChecks }
+
+/** An actor that was just resumed needs a moment. */
+const actorRetryMs = 2000
 
 async function chooseTarget({ secrets }: ToolContext, tool: Tool, { allowedHosts }: Credential) {
   if (tool.spec.mcp?.url !== undefined) return { server: await assignServer(secrets, tool) }
@@ -53,10 +64,11 @@ function explainTarget(error: unknown): { problem: string } {
 
 /** Whether the tool can be used, and why not. */
 async function inspect(context: ToolContext, tool: Tool, signal: AbortSignal): Promise<Finding> {
-  const problems = [...toolProblems(tool.spec), ...findAwaited('Tool', tool.spec)]
+  const problems = toolProblems(tool.spec)
   if (problems.length > 0) return { problem: summarize('tool', problems) }
   const credential = await checkCredential(context, tool)
   if (credential.problem !== undefined) return { problem: credential.problem }
+  if (tool.spec.mcp?.actor !== undefined) return inspectActor(context, tool, signal)
   const target = await chooseTarget(context, tool, credential).catch(explainTarget)
   if ('problem' in target) return target
   const endpoint = await context.checks.check(formatKey(tool.metadata), target, signal)
@@ -65,6 +77,22 @@ async function inspect(context: ToolContext, tool: Tool, signal: AbortSignal): P
   if (endpoint.offered === undefined) return { problem: undefined, ...times }
   const asked = { name: tool.metadata.name, patterns: tool.spec.mcp?.tools }
   return { problem: undefined, ...chooseListedTools(asked, endpoint.offered), ...times }
+}
+
+async function inspectActor(context: ToolContext, tool: Tool, signal: AbortSignal): Promise<Finding> {
+  const held = await holdActor(context, tool, signal)
+  if (typeof held === 'string') return { problem: held }
+  const { place, status: actor } = held
+  const found = { actor, endpoint: `${place.router}${tool.spec.mcp?.path ?? ''}` }
+  const now = context.clock.now()
+  const soon = { lastCheck: now, nextAt: new Date(now.getTime() + actorRetryMs) }
+  if (held.problem !== undefined) return { problem: held.problem, ...found, ...soon }
+  const server = await assignServer(context.secrets, tool, place)
+  const target = { server, retryMs: actorRetryMs }
+  const answer = await context.checks.check(formatKey(tool.metadata), target, signal)
+  const times = { lastCheck: answer.at, nextAt: answer.nextAt }
+  if (answer.state !== 'reachable') return { problem: answer.message, ...found, ...times }
+  return { problem: findMissingTool(tool.metadata.name, answer.offered ?? []), ...found, ...times }
 }
 
 /** Of a server that cannot be asked, the tools that it had before are kept: a call says why it fails. */
@@ -76,28 +104,42 @@ function keepTools(tool: Tool, { tools }: Finding): Pick<ToolStatus, 'tools'> {
 
 async function reconcileTool(context: ToolContext, key: string, signal: AbortSignal): Promise<Reconciled> {
   const { resources, clock } = context
-  const tool = await resources.get('Tool', parseKey(key))
+  const stored = await resources.get('Tool', parseKey(key))
+  const tool = stored && (await settleActor(context, stored).catch(explainRemoval))
+  if (tool === 'later') return { requeueAfterMs: actorRetryMs }
   if (tool === undefined) {
     context.checks.forget(key)
     return undefined
   }
   const finding = await inspect(context, tool, signal)
-  const { problem, lastCheck, nextAt } = finding
   if (signal.aborted) return undefined
+  await writeCatalogStatus(resources, 'Tool', tool, describeFinding(tool, finding, clock.now()))
+  const { nextAt } = finding
+  return nextAt === undefined ? undefined : { requeueAfterMs: Math.max(0, nextAt.getTime() - clock.now().getTime()) }
+}
+
+/** The actor service may answer later. */
+function explainRemoval(error: unknown): 'later' {
+  if (error instanceof WorkspaceError) return 'later'
+  throw error
+}
+
+function describeFinding(tool: Tool, finding: Finding, now: Date): ToolStatus {
+  const { problem, lastCheck } = finding
+  const actor = finding.actor ?? (tool.spec.mcp?.actor === undefined ? undefined : tool.status?.actor)
   const reasons: [string, string] = ['EndpointReachable', 'EndpointUnavailable']
   const outcome = { problem, good: 'the endpoint answers', reasons }
-  const { error: _error, tools: _tools, ...before } = tool.status ?? {}
-  const status: ToolStatus = {
+  const { error: _error, tools: _tools, actor: _actor, ...before } = tool.status ?? {}
+  return {
     ...before,
     available: problem === undefined,
-    endpoint: tool.spec.http?.url ?? tool.spec.mcp?.url ?? '',
+    endpoint: finding.endpoint ?? tool.spec.http?.url ?? tool.spec.mcp?.url ?? '',
+    ...(actor !== undefined && { actor }),
     ...keepTools(tool, finding),
-    conditions: setReady(tool.status?.conditions, outcome, clock.now()),
+    conditions: setReady(tool.status?.conditions, outcome, now),
     ...(lastCheck !== undefined && { lastCheck: lastCheck.toISOString() }),
     ...(problem !== undefined && { error: problem }),
   }
-  await writeCatalogStatus(resources, 'Tool', tool, status)
-  return nextAt === undefined ? undefined : { requeueAfterMs: Math.max(0, nextAt.getTime() - clock.now().getTime()) }
 }
 
 export function createToolController(deps: CatalogDeps): Controller {

@@ -18,9 +18,10 @@ type Target = { url: URL; method: string; headers: Headers }
 
 /** `onExcess` hears of an answer that is cut off, because the SDK does not say what became of a stream. */
 export function createGuardedFetch(server: McpServer, reach: Reach, onExcess: (error: SvcError) => void): Fetch {
-  const open = reach.egress.fetchWith(reach.egressPolicy)
-  const { allowedHosts } = server
-  const guarded = allowedHosts === undefined ? open : reach.egress.fetchWith({ ...reach.egressPolicy, allowedHosts })
+  const { allowedHosts, via } = server
+  const policy = { ...reach.egressPolicy, ...(via === undefined ? {} : { via }) }
+  const open = reach.egress.fetchWith(policy)
+  const guarded = allowedHosts === undefined ? open : reach.egress.fetchWith({ ...policy, allowedHosts })
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input)
     const target = { url, method: init?.method ?? 'GET', headers: new Headers(init?.headers) }
