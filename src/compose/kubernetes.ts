@@ -29,6 +29,7 @@ import { type Closing, createClosing } from '../service/closing.ts'
 import { createClusterHealth } from '../service/cluster-health.ts'
 import { bindTerm } from '../service/term.ts'
 import { carryWorkspace } from '../tools/workspace/carried-workspace.ts'
+import { openActors } from './actors.ts'
 import { openCheckouts, openReach, openRepositories } from './checkouts.ts'
 import { openCodeHosts } from './code-hosts.ts'
 import { agentImagePath, listAgentImages, openClusterWork, sandboxesOf } from './kubernetes-work.ts'
@@ -75,6 +76,9 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
   closing.add(() => Promise.all([work.workloads.close(), work.sandbox.close()]))
   const term = bindTerm({ leadership, workloads: work.workloads })
   const strays = createStrayJobs({ api, resources, clock, instance: operatorNamespace, namespaces })
+  const replicaKey = await ensureReplicaKey({ api, namespace: operatorNamespace, name: replicaKeyName })
+  const { secrets } = named
+  const actors = openActors(config, { api, egress, secrets, log, operatorNamespace, key: replicaKey }, closing)
   const ports: Ports = {
     resources,
     records: choosePlans(config, { ...records, events }),
@@ -90,13 +94,14 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
     egress,
     ...openRepositories(config, checkouts, { egress, policy: reach.policy }),
     codeHosts: openCodeHosts(config, { egress, policy: reach.policy }),
+    executionWorkspaces: { ...actors.workspaces },
+    ...(actors.toolActors === undefined ? {} : { toolActors: actors.toolActors }),
     clock,
     ids,
     health: [health, createClusterHealth({ listStale: resources.listStale, clock })],
     close: closing.run,
   }
   const controllerUrl = config.controllerUrl ?? `http://svc.${operatorNamespace}.svc:${config.port}`
-  const replicaKey = await ensureReplicaKey({ api, namespace: operatorNamespace, name: replicaKeyName })
   return {
     ports,
     owners: records.owners,

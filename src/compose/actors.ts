@@ -1,0 +1,62 @@
+// What actors provide, where they are enabled: execution workspaces, and places for MCP servers.
+import { createHmac } from 'node:crypto'
+import { createActorControl } from '../adapters/actors/control.ts'
+import { createIdentities, type MintIdentity } from '../adapters/actors/identity.ts'
+import { createActorTemplates } from '../adapters/actors/templates.ts'
+import { createDaemonTokens } from '../adapters/actors/tokens.ts'
+import { createToolActors } from '../adapters/actors/tool-actors.ts'
+import { createActorWorkspaces } from '../adapters/actors/workspaces.ts'
+import type { KubernetesApi } from '../adapters/kubernetes/api.ts'
+import { systemClock as clock } from '../adapters/system/clock.ts'
+import { readEntry } from '../catalog/entries.ts'
+import { readActorConfig, type SecretEntry } from '../config/actors.ts'
+import type { Config } from '../config/load.ts'
+import type { Logger } from '../observability/log.ts'
+import type { Egress } from '../ports/egress.ts'
+import type { ExecutionWorkspaces } from '../ports/execution-workspaces.ts'
+import type { Secrets } from '../ports/secrets.ts'
+import type { ToolActors } from '../ports/tool-actors.ts'
+import type { Closing } from '../service/closing.ts'
+
+export type ActorDeps = {
+  api: Pick<KubernetesApi, 'request'>
+  egress: Egress
+  secrets: Secrets
+  log: Logger
+  /** Where the Secrets of the settings are. */
+  operatorNamespace: string
+  /** Secret of this installation. */
+  key: Uint8Array
+}
+
+/** Nothing where actors are not enabled. InvalidRequest when their settings are incomplete. */
+export function openActors(
+  config: Config,
+  deps: ActorDeps,
+  closing: Closing,
+): { workspaces?: { actor: ExecutionWorkspaces }; toolActors?: ToolActors } {
+  const actors = readActorConfig(config)
+  if (actors === undefined) return {}
+  const { endpoint, trust, routerUrl, dnsSuffix, templateNamespace, identity } = actors
+  const { egress, log } = deps
+  const control = createActorControl({ endpoint, trust })
+  closing.add(async () => control.close())
+  const templates = createActorTemplates(deps.api)
+  const isolated = config.enforceNamespaceIsolation
+  const read = async ({ name, entry }: SecretEntry) => {
+    const key = { namespace: deps.operatorNamespace, name }
+    return (await readEntry(deps.secrets, key, { entry, owner: 'the settings of actors' })).value
+  }
+  const onFault = (message: string) => log.warn({}, message)
+  const mintIdentity: MintIdentity | undefined =
+    identity && createIdentities({ control, ...identity, readToken: () => read(identity.token), onFault })
+  const tokens = createDaemonTokens({
+    key: createHmac('sha256', deps.key).update('daemons of actors').digest(),
+    readBootstrapToken: () => read(actors.bootstrapToken),
+  })
+  const router = { egress, routerUrl, dnsSuffix }
+  return {
+    workspaces: { actor: createActorWorkspaces({ control, templates, router, tokens, mintIdentity, clock, isolated }) },
+    toolActors: createToolActors({ control, templates, routerUrl, dnsSuffix, templateNamespace, isolated }),
+  }
+}

@@ -1,0 +1,90 @@
+// Validates the settings of actors together: which credentials and which trust they need.
+import { type Problem, SvcError } from '../errors.ts'
+import { environmentNameOf, flagOf, type SettingName, type Settings } from './settings.ts'
+
+export type SecretEntry = { name: string; entry: string }
+
+export type ActorConfig = {
+  endpoint: string
+  routerUrl: string
+  dnsSuffix: string
+  /** The certificate of the control service: whom it must come from. */
+  trust: { caFile: string } | 'insecure'
+  bootstrapToken: SecretEntry
+  templateNamespace?: string | undefined
+  /** Absent: sessions get no identity. */
+  identity?: { token: SecretEntry; audience: string; appId: string; userId: string; required: boolean }
+}
+
+function name(setting: SettingName): string {
+  return `--${flagOf(setting)} (${environmentNameOf(setting)})`
+}
+
+function findTrustProblems({ actorApiCaFile, actorApiInsecureSkipVerify: isOpen }: Settings): Problem[] {
+  const path = name('actorApiCaFile')
+  if (actorApiCaFile === undefined && !isOpen) {
+    return [{ path, message: `is needed with --actor-enabled, or --${flagOf('actorApiInsecureSkipVerify')} for tests` }]
+  }
+  if (actorApiCaFile === undefined || !isOpen) return []
+  return [{ path, message: `has no meaning with --${flagOf('actorApiInsecureSkipVerify')}: choose one of the two` }]
+}
+
+const identityParts = [
+  'actorSessionIdentityAudience',
+  'actorSessionIdentityAppId',
+  'actorSessionIdentityUserId',
+] as const satisfies readonly SettingName[]
+
+function findIdentityProblems(settings: Settings): Problem[] {
+  const tokenName = 'actorSessionIdentityTokenSecretName'
+  const problems: Problem[] = []
+  if (settings.actorSessionIdentityMintCert) {
+    problems.push({ path: name('actorSessionIdentityMintCert'), message: 'is not supported: identities are tokens' })
+  }
+  if (settings[tokenName] === undefined) {
+    const isNeeded = settings.actorSessionIdentityRequired
+    return isNeeded
+      ? [...problems, { path: name(tokenName), message: 'is needed where identities are required' }]
+      : problems
+  }
+  const missing = identityParts.filter((part) => settings[part] === undefined)
+  return [
+    ...problems,
+    ...missing.map((part) => ({ path: name(part), message: `is needed with --${flagOf(tokenName)}` })),
+  ]
+}
+
+function findProblems(settings: Settings): Problem[] {
+  const problems = [...findTrustProblems(settings), ...findIdentityProblems(settings)]
+  if (settings.actorBootstrapTokenSecretName === undefined) {
+    problems.push({ path: name('actorBootstrapTokenSecretName'), message: 'is needed with --actor-enabled' })
+  }
+  return problems
+}
+
+function readIdentity(settings: Settings): Pick<ActorConfig, 'identity'> {
+  const { actorSessionIdentityTokenSecretName: secret, actorSessionIdentityTokenSecretKey: entry } = settings
+  const { actorSessionIdentityAudience: audience = '', actorSessionIdentityAppId: appId = '' } = settings
+  const { actorSessionIdentityUserId: userId = '', actorSessionIdentityRequired: required } = settings
+  return secret === undefined ? {} : { identity: { token: { name: secret, entry }, audience, appId, userId, required } }
+}
+
+/** Undefined unless actors are enabled. InvalidRequest that names every setting that is missing or contradicts another. */
+export function readActorConfig(settings: Settings): ActorConfig | undefined {
+  if (!settings.actorEnabled) return undefined
+  const problems = findProblems(settings)
+  if (problems.length > 0) {
+    const message = problems.map(({ path, message: what }) => `${path} ${what}`).join('; ')
+    throw new SvcError('InvalidRequest', message, { details: problems })
+  }
+  const { actorApiCaFile: caFile, actorBootstrapTokenSecretName: bootstrap = '' } = settings
+  return {
+    endpoint: settings.actorApiEndpoint,
+    routerUrl: settings.actorRouterUrl,
+    dnsSuffix: settings.actorActorDnsSuffix,
+    trust: caFile === undefined ? 'insecure' : { caFile },
+    bootstrapToken: { name: bootstrap, entry: settings.actorBootstrapTokenSecretKey },
+    templateNamespace: settings.actorDefaultTemplateNamespace,
+    ...readIdentity(settings),
+  }
+}
