@@ -9,6 +9,7 @@ const fills = {
   isolated: '{{ .Values.enforceNamespaceIsolation }}',
   allowNetworks: '{{ include "svc.cel.allowNetworks" . }}',
   ownAddresses: '{{ include "svc.cel.ownAddresses" . }}',
+  hasActors: '{{ .Values.settings.actorEnabled | default false }}',
   propagates: '{{ include "svc.cel.propagates" . }}',
   ownNamespace: '{{ .Release.Namespace | quote }}',
   workspaceDefaultProvider:

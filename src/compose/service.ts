@@ -191,6 +191,7 @@ function composeHttp(
   const settings = {
     allowDemoProvider: mode.allowDemoProvider,
     hasCluster: mode.hasCluster,
+    hasActors: mode.ports.toolActors !== undefined,
     ownAddresses,
     allowNetworks: config.allowNetwork,
     isolateNamespaces: config.enforceNamespaceIsolation,

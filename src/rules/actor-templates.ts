@@ -108,6 +108,10 @@ export function findForeignPool(pool: Key, namespace: string): string | undefine
   return `the pool "${pool.namespace}/${pool.name}" is in another namespace than "${namespace}", which may only use its own`
 }
 
+/** What a Tool with an actor says where there are none (MCP-014). */
+export const actorsAreOff =
+  'needs actors, which are not enabled on this service; its owner can set --actor-enabled (settings.actorEnabled of the chart). A server with an address is named by mcp.url'
+
 const digits = 16
 
 /** Another name as soon as it is made from something else. */
@@ -119,10 +123,11 @@ function nameToolActor({ metadata: { name, uid } }: Wished, from: { template: Ke
   return `svc-tool-${readable}-${hash}`
 }
 
+type ActorOfTool = Key & { template: Key; pool?: Key; boot: boolean }
 type Wished = { spec: Pick<Tool['spec'], 'mcp'>; metadata: { name: string; namespace: string; uid: string } }
 
 /** The actor of a Tool with `mcp.actor`; `templateNamespace`: of templates whose namespace it does not name. */
-export function describeToolActor(tool: Wished, templateNamespace: string | undefined) {
+export function describeToolActor(tool: Wished, templateNamespace: string | undefined): ActorOfTool {
   const { namespace } = tool.metadata
   const { templateRef, poolRef, boot = false } = tool.spec.mcp?.actor ?? { templateRef: { name: '' } }
   const template = { name: templateRef.name, namespace: templateRef.namespace ?? templateNamespace ?? namespace }

@@ -18,6 +18,8 @@ export type UsecaseSettings = {
   hasCluster?: boolean
   /** `host:port` of the service itself; never a provider's address (NET-005). */
   ownAddresses(): readonly string[]
+  /** Whether MCP servers can run in actors (MCP-014). */
+  hasActors?: boolean
   /** `--allow-network`: private networks that anybody's providers may be in. */
   allowNetworks: readonly string[]
   /** `--enforce-namespace-isolation`: resources may refer only to their own namespace. Absent: to any. */

@@ -27,7 +27,7 @@ const writesOnly = { reason: 'says what the service writes, and refuses nothing'
 /** Functions of src/usecases/admission that refuse. */
 const admission: Record<string, Twin> = {
   refuseImpossible: {
-    policies: ['task-workspaces', 'tool-awaited'],
+    policies: ['task-workspaces', 'tool-actors'],
   },
   requireReferences: { policies: references },
   requireOwnSecret: { reason: 'of the owner’s environment, which Kubernetes mode has not' },
@@ -43,6 +43,7 @@ const admission: Record<string, Twin> = {
     reason: 'reads agents, secrets and settings, which a policy cannot; the monitor says in its status what is wrong',
   },
   requireFreeHeaders: { policies: ['tool-headers'] },
+  requirePool: { reason: 'a policy cannot read the pool; the tool says in its status what is wrong' },
   requireFreeToolName: { reason: 'built-in tools have a "_" in their names, which no object of the cluster can have' },
   requireUse: contextTokens,
   requireContext: contextTokens,
@@ -54,6 +55,9 @@ const rules: Record<string, Twin> = {
   findForeignReference: {
     policies: references.filter((name) => !/-configmaps$|^(agent|provider|tool|repository\w+)-secrets$/.test(name)),
   },
+  actorsAreOff: { policies: ['tool-actors'] },
+  describeToolActor: writesOnly,
+  findForeignPool: { policies: ['tool-actors'] },
   findPlacement: { reason: 'refused only where there is no cluster' },
   findReservedHeader: { policies: ['tool-headers'] },
   isOwner: { reason: 'Kubernetes mode has no owner' },
@@ -80,6 +84,7 @@ const settings = {
   isolated: 'true',
   allowNetworks: '[]',
   ownAddresses: '[]',
+  hasActors: 'false',
   propagates: 'true',
   ownNamespace: "''",
   workspaceDefaultProvider: "'agent-sandbox'",

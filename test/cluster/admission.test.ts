@@ -33,6 +33,7 @@ function settingsFor(prefix: string, spaces: string[], isolated: boolean): Polic
     isolated: String(isolated),
     allowNetworks: literals(['10.20.0.0/16', 'fd12::/16']),
     ownAddresses: literals(['svc.own.svc:8080', 'localhost:8080', '127.0.0.1:8080']),
+    hasActors: String(!isolated),
     propagates: 'true',
     ownNamespace: JSON.stringify(own),
     workspaceDefaultProvider: "'agent-sandbox'",
@@ -453,7 +454,7 @@ const awaited = (): Case[] => [
     what: 'an actor',
     kind: 'Tool',
     spec: { description: 'd', mcp: { actor: { templateRef: { name: 't' } } } },
-    refused: 'waits for MCP tools',
+    refused: 'needs actors, which are not enabled',
   },
   { as: 'bob', what: 'a scan', kind: 'RepositoryScan', spec: scan({ timeZone: 'UTC' }), refused: 'without a schedule' },
 ]

@@ -18,7 +18,13 @@ afterAll(async () => {
 let count = 0
 function makeClaim(rest: Partial<WorkspaceClaim> = {}): WorkspaceClaim {
   count += 1
-  return { name: `svc-ws-${count}`, namespace: 'team-a', template: { namespace: 'templates', name: 'agents' }, labels: {}, ...rest }
+  return {
+    name: `svc-ws-${count}`,
+    namespace: 'team-a',
+    template: { namespace: 'templates', name: 'agents' },
+    labels: {},
+    ...rest,
+  }
 }
 const wait = { timeoutMs: 20_000, signal: new AbortController().signal }
 

@@ -29,6 +29,7 @@ import type { Leadership } from '../../src/ports/leadership.ts'
 import type { Probes } from '../../src/ports/probes.ts'
 import type { TryProvider } from '../../src/ports/provider-trial.ts'
 import type { RepositoryFolders } from '../../src/ports/repository-folders.ts'
+import type { ToolActors } from '../../src/ports/tool-actors.ts'
 import type { ListMcpTools } from '../../src/ports/tool-listing.ts'
 import { tryProvider } from '../../src/proxy/index.ts'
 import { cleanupFinalizer } from '../../src/rules/scheduled-run.ts'
@@ -45,6 +46,8 @@ export type BenchOptions = {
   repositoryFolders?: RepositoryFolders
   tokenExchange?: TokenExchange
   probes?: Probes
+  /** Absent: actors are off. It is asked at each start of the controllers. */
+  toolActors?: () => ToolActors | undefined
   /** In the place of SQLite's; they are closed by whoever opened them. */
   records?: RecordStores
   /** In the place of real trials, which end by themselves after some seconds. */
@@ -128,6 +131,7 @@ export async function openBench(options: BenchOptions = {}) {
           tryProvider: tryIt,
           listMcpTools: listTools,
           repositoryFolders: options.repositoryFolders,
+          toolActors: options.toolActors?.(),
           settings: catalogSettings,
         })
       : []

@@ -22,18 +22,11 @@ const agentTask = { name: 'a', type: 'agent', prompt: 'p', agentRef: { name: 'co
 const workspace = { gitRepo: 'https://github.com/a/b' }
 const inWorkspace = (workspace: object) => ({ ...agentTask, execution: { workspace } })
 
-describe('a field that waits for a capability', () => {
-  it.each([
-    [
-      'tools',
-      { name: 'a', spec: { description: 'd', mcp: { actor: { templateRef: { name: 't' } } } } },
-      'spec.mcp.actor',
-      'MCP tools on actors',
-    ],
-  ])('is refused at creation: %s %j', async (noun, payload, path, words) => {
-    const found = (await problemsOf(noun, payload)).find((problem) => problem.path === path)
-    expect(found?.message).toContain(words)
-    expect(found?.message).toContain('which this service does not have yet')
+describe('a field that needs what a service may not have', () => {
+  it('is refused at creation: an MCP server in an actor [MCP-014]', async () => {
+    const spec = { description: 'd', mcp: { actor: { templateRef: { name: 't' } } } }
+    const [found] = await problemsOf('tools', { name: 'a', spec })
+    expect(found).toMatchObject({ path: 'spec.mcp.actor', message: expect.stringContaining('--actor-enabled') })
   })
 
   it.each([

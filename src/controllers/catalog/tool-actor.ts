@@ -4,13 +4,12 @@ import type { Tool, ToolActorStatus } from '../../contract/resources/tool.ts'
 import { isSvcError } from '../../errors.ts'
 import { WorkspaceError } from '../../ports/execution-workspaces.ts'
 import type { ActorPlace, ToolActor } from '../../ports/tool-actors.ts'
-import { describeToolActor } from '../../rules/actor-templates.ts'
+import { actorsAreOff, describeToolActor } from '../../rules/actor-templates.ts'
 import { cleanupFinalizer } from '../../rules/scheduled-run.ts'
 import type { CatalogDeps } from './settings.ts'
 
 type Context = Pick<CatalogDeps, 'resources' | 'toolActors' | 'log'>
 
-const actorsAreOff = 'actors are not enabled on this service; its owner can set --actor-enabled'
 
 /** What the status of the Tool says of it; no credential, nothing of the machine that it runs on (MCP-013). */
 function showActor(actor: ToolActor, { host }: ActorPlace): ToolActorStatus {
@@ -28,7 +27,7 @@ type HeldActor = { place: ActorPlace; status: ToolActorStatus; problem?: string 
 
 /** Makes and resumes the actor; `problem` says why it does not run yet. */
 export async function holdActor({ toolActors }: Context, tool: Tool, signal: AbortSignal): Promise<HeldActor | string> {
-  if (toolActors === undefined) return actorsAreOff
+  if (toolActors === undefined) return `mcp.actor ${actorsAreOff}`
   const actor = describeToolActor(tool, toolActors.templateNamespace)
   const place = toolActors.place(actor)
   const held = { place, status: showActor(actor, place) }

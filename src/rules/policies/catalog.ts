@@ -1,10 +1,12 @@
 // Which addresses providers may have, which headers tools may send, and which namespaces nobody may use.
 import { systemNamespaces } from '../../contract/access.ts'
 import { clientHeaders, mcpHeaders } from '../../contract/client-headers.ts'
+import { actorsAreOff } from '../actor-templates.ts'
 import { metadataNames, metadataNetworks, specialNetworks } from '../address.ts'
 import { propagationHeader } from '../token-propagation.ts'
 import {
   everyKind,
+  isService,
   type PolicyRules,
   type PolicySettings,
   quote,
@@ -139,6 +141,27 @@ function toolRules({ propagates }: PolicySettings): PolicyRules[] {
   ]
 }
 
+function actorRules(settings: PolicySettings): PolicyRules[] {
+  const { hasActors, isolated } = settings
+  const kept = 'oldObject != null && object.spec.?mcp == oldObject.spec.?mcp'
+  const isFree = `${isService(settings)} || !has(object.spec.mcp) || !has(object.spec.mcp.actor) || (${kept})`
+  const poolSpace = 'object.spec.mcp.actor.?poolRef.?namespace.orValue(request.namespace)'
+  return [
+    {
+      name: 'tool-actors',
+      kinds: ['Tool'],
+      validations: [
+        { expression: `${isFree} || ${hasActors}`, message: `spec.mcp.actor ${actorsAreOff}`, reason: 'Invalid' },
+        {
+          expression: `${isFree} || !${isolated} || ${poolSpace} == request.namespace`,
+          message: 'spec.mcp.actor.poolRef must not refer to another namespace',
+          reason: 'Invalid',
+        },
+      ],
+    },
+  ]
+}
+
 function placeRules({ ownNamespace }: PolicySettings): PolicyRules[] {
   return [
     {
@@ -157,5 +180,5 @@ function placeRules({ ownNamespace }: PolicySettings): PolicyRules[] {
 }
 
 export function catalogRules(settings: PolicySettings): PolicyRules[] {
-  return [...providerRules(settings), ...toolRules(settings), ...placeRules(settings)]
+  return [...providerRules(settings), ...toolRules(settings), ...actorRules(settings), ...placeRules(settings)]
 }

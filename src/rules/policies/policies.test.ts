@@ -11,6 +11,7 @@ const settings: PolicySettings = {
   isolated: 'true',
   allowNetworks: '[]',
   ownAddresses: '[]',
+  hasActors: 'false',
   propagates: 'false',
   ownNamespace: "'svc-system'",
   workspaceDefaultProvider: "'agent-sandbox'",

@@ -14,6 +14,8 @@ export type PolicySettings = {
   allowNetworks: string
   /** A list: `host:port` of the service itself. */
   ownAddresses: string
+  /** Whether MCP servers can run in actors. */
+  hasActors: string
   /** Whether tokens are sent to tools in a header. */
   propagates: string
   /** A string: the service's namespace. */

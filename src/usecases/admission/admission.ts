@@ -17,7 +17,7 @@ import { requireReferences } from './references.ts'
 import { admitScan, requirePolicies } from './repository-scan.ts'
 import type { AdmissionRequest, Admitted } from './request.ts'
 import { admitTask } from './task.ts'
-import { admitTool } from './tool.ts'
+import { admitTool, findToolProblems } from './tool.ts'
 
 type Rule<K extends Kind> = (request: AdmissionRequest<K>, deps: UsecaseDeps) => Admitted | Promise<Admitted>
 
@@ -34,15 +34,13 @@ const rules: { [K in Kind]: Rule<K> } = {
 }
 
 /** Features that this service does not have, whoever asks; paths are relative to the spec. */
-function findImpossible<K extends Kind>(
-  kind: K,
-  spec: SpecOf<K>,
-  { hasCluster, workspaces = noWorkspaces }: UsecaseSettings,
-): Problem[] {
-  const settings = kind === 'Task' ? taskProblems(spec as SpecOf<'Task'>, workspaces) : []
+function findImpossible<K extends Kind>(kind: K, spec: SpecOf<K>, settings: UsecaseSettings): Problem[] {
+  const { hasCluster, workspaces = noWorkspaces } = settings
+  const ofTask = kind === 'Task' ? taskProblems(spec as SpecOf<'Task'>, workspaces) : []
+  const ofTool = kind === 'Tool' ? findToolProblems(spec as SpecOf<'Tool'>, settings) : []
   const isPlaced = !hasCluster && (kind === 'Task' || kind === 'Agent')
   const placement = isPlaced ? findPlacement(spec as SpecOf<'Task' | 'Agent'>) : []
-  return [...findAwaited(kind, spec), ...settings, ...placement]
+  return [...findAwaited(kind, spec), ...ofTask, ...ofTool, ...placement]
 }
 
 /** InvalidRequest for a spec that this service can do nothing with, whoever asks. */

@@ -1,9 +1,12 @@
 // Tools: the names of built-in tools are reserved, and so is the header that carries a caller's transaction.
 
+import { isDeepStrictEqual } from 'node:util'
+import type { ToolSpec } from '../../contract/resources/tool.ts'
 import { refuse } from '../../contract/validation.ts'
-import { SvcError } from '../../errors.ts'
+import { type Problem, SvcError } from '../../errors.ts'
+import { actorsAreOff, describeToolActor, findForeignPool } from '../../rules/actor-templates.ts'
 import { findReservedHeader } from '../../rules/token-propagation.ts'
-import type { UsecaseDeps } from '../deps.ts'
+import type { UsecaseDeps, UsecaseSettings } from '../deps.ts'
 import type { AdmissionRequest, Admitted } from './request.ts'
 
 /** Conflict when the name is that of a built-in tool. */
@@ -20,8 +23,25 @@ function requireFreeHeaders({ spec }: AdmissionRequest<'Tool'>, { settings }: Us
   refuse('tool', [{ path, message: 'is reserved for the token of the caller; remove it' }])
 }
 
-export function admitTool(request: AdmissionRequest<'Tool'>, deps: UsecaseDeps): Admitted {
+/** Paths are relative to the spec. */
+export function findToolProblems({ mcp }: ToolSpec, { hasActors }: UsecaseSettings): Problem[] {
+  return mcp?.actor === undefined || hasActors === true ? [] : [{ path: 'mcp.actor', message: actorsAreOff }]
+}
+
+/** InvalidRequest for an actor from a pool that has actors of another template, or that others alone may use. */
+async function requirePool(request: AdmissionRequest<'Tool'>, { ports, settings }: UsecaseDeps): Promise<void> {
+  const { namespace, name, spec, before } = request
+  const actors = ports.toolActors
+  if (actors === undefined || isDeepStrictEqual(before?.spec.mcp?.actor, spec.mcp?.actor)) return
+  const actor = describeToolActor({ spec, metadata: { name, namespace, uid: '' } }, actors.templateNamespace)
+  const foreign = settings.isolateNamespaces && actor.pool ? findForeignPool(actor.pool, namespace) : undefined
+  const message = foreign ?? (await actors.findPoolProblem(actor))
+  if (message !== undefined) refuse('tool', [{ path: 'spec.mcp.actor.poolRef', message }])
+}
+
+export async function admitTool(request: AdmissionRequest<'Tool'>, deps: UsecaseDeps): Promise<Admitted> {
   requireFreeToolName(request.name, deps)
   requireFreeHeaders(request, deps)
+  await requirePool(request, deps)
   return {}
 }
