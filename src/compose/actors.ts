@@ -13,9 +13,8 @@ import { readActorConfig, type SecretEntry } from '../config/actors.ts'
 import type { Config } from '../config/load.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Egress } from '../ports/egress.ts'
-import type { ExecutionWorkspaces } from '../ports/execution-workspaces.ts'
+import type { Ports } from '../ports/index.ts'
 import type { Secrets } from '../ports/secrets.ts'
-import type { ToolActors } from '../ports/tool-actors.ts'
 import type { Closing } from '../service/closing.ts'
 
 export type ActorDeps = {
@@ -34,7 +33,7 @@ export function openActors(
   config: Config,
   deps: ActorDeps,
   closing: Closing,
-): { workspaces?: { actor: ExecutionWorkspaces }; toolActors?: ToolActors } {
+): Pick<Ports, 'executionWorkspaces' | 'toolActors'> {
   const actors = readActorConfig(config)
   if (actors === undefined) return {}
   const { endpoint, trust, routerUrl, dnsSuffix, templateNamespace, identity } = actors
@@ -56,7 +55,9 @@ export function openActors(
   })
   const router = { egress, routerUrl, dnsSuffix }
   return {
-    workspaces: { actor: createActorWorkspaces({ control, templates, router, tokens, mintIdentity, clock, isolated }) },
+    executionWorkspaces: {
+      actor: createActorWorkspaces({ control, templates, router, tokens, mintIdentity, clock, isolated }),
+    },
     toolActors: createToolActors({ control, templates, routerUrl, dnsSuffix, templateNamespace, isolated }),
   }
 }

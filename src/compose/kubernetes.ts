@@ -23,6 +23,7 @@ import { createEgress } from '../egress/egress.ts'
 import { messageOf, type SvcError } from '../errors.ts'
 import { prepareDataFolder } from '../launch/folders.ts'
 import type { Logger } from '../observability/log.ts'
+import type { Events } from '../ports/events.ts'
 import type { Ports } from '../ports/index.ts'
 import type { Leadership } from '../ports/leadership.ts'
 import { type Closing, createClosing } from '../service/closing.ts'
@@ -66,9 +67,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
   const named = openNamed({ api, clock, ids, namespaces, onFault }, closing)
   const egress = createEgress()
   closing.add(() => egress.close())
-  const clusterEvents = createClusterEvents({ api, clock, ids, apiVersion, log })
-  closing.add(() => clusterEvents.close())
-  const events = tellCluster(records.events, clusterEvents, clock)
+  const events = openEvents(records.events, { api, log }, closing)
   const reach = openReach(config)
   const checkouts = openCheckouts(config, { egress, policy: reach.policy })
   const stored = { records, resources, secrets: named.secrets, checkouts }
@@ -77,8 +76,6 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
   const term = bindTerm({ leadership, workloads: work.workloads })
   const strays = createStrayJobs({ api, resources, clock, instance: operatorNamespace, namespaces })
   const replicaKey = await ensureReplicaKey({ api, namespace: operatorNamespace, name: replicaKeyName })
-  const { secrets } = named
-  const actors = openActors(config, { api, egress, secrets, log, operatorNamespace, key: replicaKey }, closing)
   const ports: Ports = {
     resources,
     records: choosePlans(config, { ...records, events }),
@@ -94,8 +91,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
     egress,
     ...openRepositories(config, checkouts, { egress, policy: reach.policy }),
     codeHosts: openCodeHosts(config, { egress, policy: reach.policy }),
-    executionWorkspaces: { ...actors.workspaces },
-    ...(actors.toolActors === undefined ? {} : { toolActors: actors.toolActors }),
+    ...openActors(config, { api, egress, ...named, log, operatorNamespace, key: replicaKey }, closing),
     clock,
     ids,
     health: [health, createClusterHealth({ listStale: resources.listStale, clock })],
@@ -134,6 +130,13 @@ function openNamed(options: KubernetesConfigMapsOptions, closing: Closing) {
   const configMaps = createKubernetesConfigMaps(options)
   closing.add(() => Promise.all([secrets.close(), configMaps.close()]))
   return { secrets, configMaps }
+}
+
+/** Also told to those who watch the events of the cluster. */
+function openEvents(stored: Events, { api, log }: { api: KubernetesApi; log: Logger }, closing: Closing): Events {
+  const clusterEvents = createClusterEvents({ api, clock, ids, apiVersion, log })
+  closing.add(() => clusterEvents.close())
+  return tellCluster(stored, clusterEvents, clock)
 }
 
 async function openApi({ podAddress, kubeconfig }: Config, closing: Closing) {

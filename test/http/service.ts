@@ -34,6 +34,7 @@ import type { Egress } from '../../src/ports/egress.ts'
 import type { Authorizer } from '../../src/ports/identity.ts'
 import type { HealthCheck, Ports } from '../../src/ports/index.ts'
 import type { Sandbox } from '../../src/ports/sandbox.ts'
+import type { ToolActors } from '../../src/ports/tool-actors.ts'
 import { createProxies, type ProxySettings } from '../../src/proxy/index.ts'
 import { createBudgetLedger, createUsecases, type UsecaseSettings } from '../../src/usecases/index.ts'
 import { openMigrated } from '../fixtures/sqlite.ts'
@@ -60,6 +61,8 @@ export type ServiceOptions = {
   ring?: RingLimits
   /** Absent: every call of it fails. */
   codeHosts?: CodeHosts
+  /** Absent: MCP servers cannot run in actors. */
+  toolActors?: ToolActors
   /** Runs the code of workers in pods. */
   sandbox?: Sandbox
   /** Absent: the service's own. */
@@ -108,6 +111,7 @@ async function openPorts(options: ServiceOptions) {
     leadership: absent('leadership'),
     egress: options.egress ?? absent('egress'),
     codeHosts: options.codeHosts ?? absentCodeHosts,
+    ...(options.toolActors === undefined ? {} : { toolActors: options.toolActors }),
     clock,
     ids,
     health: options.health ?? [{ name: 'store', check: async () => {} }],
@@ -139,6 +143,7 @@ function makeUsecases(ports: Ports, metrics: Metrics, options: ServiceOptions) {
       ownAddresses: () => ['127.0.0.1:8080'],
       allowNetworks: [],
       idempotencyKey: randomBytes(32),
+      hasActors: options.toolActors !== undefined,
       ...options.usecases,
     },
     builtinTools: { names, list: async () => names.map((name) => ({ name, ...info })) },

@@ -13,7 +13,11 @@ export const ToolActor = z.strictObject({
   templateRef: field(
     z.strictObject({
       name: field(ForeignName, 'Name of the template.', 'mcp-server'),
-      namespace: field(Name.optional(), "Namespace of the template. Without it: the tool's own.", 'team-a'),
+      namespace: field(
+        Name.optional(),
+        "Namespace of the template. Without it: that of the service's setting, or the tool's own.",
+        'team-a',
+      ),
     }),
     'Template of the actor that runs the MCP server.',
   ),
@@ -24,9 +28,12 @@ export const ToolActor = z.strictObject({
         namespace: field(Name.optional(), "Namespace of the pool. Without it: the tool's own.", 'team-a'),
       })
       .optional(),
-    'Pool of warm actors.',
+    'Pool whose workers run the actor; its template must be the one named here.',
   ),
-  boot: field(z.boolean().default(false), 'Start the actor right away rather than at the first call.'),
+  boot: field(
+    z.boolean().default(false),
+    'Boot the actor from scratch when it is first resumed, rather than from the snapshot of its template.',
+  ),
 })
 export type ToolActor = z.infer<typeof ToolActor>
 
