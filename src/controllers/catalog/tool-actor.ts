@@ -10,7 +10,6 @@ import type { CatalogDeps } from './settings.ts'
 
 type Context = Pick<CatalogDeps, 'resources' | 'toolActors' | 'log'>
 
-
 /** What the status of the Tool says of it; no credential, nothing of the machine that it runs on (MCP-013). */
 function showActor(actor: ToolActor, { host }: ActorPlace): ToolActorStatus {
   const { name, template, pool } = actor
