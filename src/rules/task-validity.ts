@@ -1,5 +1,4 @@
 // Whether a task can run at all, now that its agent is known. Each problem is one clear sentence.
-import { findAwaited } from '../contract/awaited.ts'
 import type { Agent } from '../contract/resources/agent.ts'
 import { agentProblems } from '../contract/resources/agent-problems.ts'
 import type { Task } from '../contract/resources/task.ts'
@@ -64,13 +63,7 @@ const checkApproval: Check = (task, agent) => {
   return 'approvals need an agent with coordination.enabled; set it, or remove request_approval and approvalRequiredTools'
 }
 
-/** Limits of the task alone; an agent that was stored with more than this keeps running as before. */
-const checkAwaited: Check = (task) => {
-  const problems = findAwaited('Task', task.spec)
-  return problems.length === 0 ? undefined : summarize('task', problems)
-}
-
-const checks: Check[] = [checkSpec, checkIsolation, checkAgent, checkAwaited, checkRuntime, checkApproval]
+const checks: Check[] = [checkSpec, checkIsolation, checkAgent, checkRuntime, checkApproval]
 
 /** Why the task can never run as it is, in one sentence; undefined when it can. */
 export function findTaskProblem(task: Task, agent: Agent | undefined, abilities: Abilities): string | undefined {

@@ -1,7 +1,6 @@
 // What is accepted acts, or is refused: every field of every kind has a reader outside the contract, or a refusal.
 import { parseSync, Visitor } from 'oxc-parser'
 import { describe, expect, it } from 'vitest'
-import { awaitedFields } from '../../src/contract/awaited.ts'
 import { each, walkSchema } from '../../src/contract/reference-paths.ts'
 import { type Kind, kindNames, kinds } from '../../src/contract/resources/index.ts'
 import { listFiles, readSource } from './source-tree.ts'
@@ -76,21 +75,12 @@ function listFields(kind: Kind): string[] {
 
 const isWithin = (field: string, whole: string) => field === whole || field.startsWith(`${whole}.`)
 
-/** Subtrees that are refused until their capability is there; an empty path is the whole kind. */
-const refused = awaitedFields
-  .filter(({ values }) => values === undefined || values.includes(true) || values.includes('agent'))
-  .map(({ kind, path, governs }) =>
-    [kind, (governs ?? path).replaceAll('[]', '')].filter((part) => part !== '').join('.'),
-  )
-
-const isRefused = (field: string) => refused.some((whole) => isWithin(field, whole))
-
 describe('every field of a spec', () => {
   const fields = kindNames.flatMap(listFields)
   const isRead = (field: string) => reads.has(field.split('.').at(-1) ?? '')
 
-  it('is read somewhere, is refused, or has a stated reason why nobody reads it', () => {
-    const open = fields.filter((field) => !isRead(field) && !isRefused(field))
+  it('is read somewhere, or has a stated reason why nobody reads it', () => {
+    const open = fields.filter((field) => !isRead(field))
     const explained = [...Object.keys(unread), ...passedOn]
     expect(open.filter((field) => !explained.some((whole) => isWithin(field, whole)))).toEqual([])
   })

@@ -1,6 +1,5 @@
 // Whether everything that an agent refers to exists.
 import { lookUpDefault } from '../../catalog/models.ts'
-import { findAwaited } from '../../contract/awaited.ts'
 import type { Agent } from '../../contract/resources/agent.ts'
 import { agentProblems } from '../../contract/resources/agent-problems.ts'
 import type { Provider } from '../../contract/resources/provider.ts'
@@ -108,8 +107,6 @@ async function checkNamed(deps: CatalogDeps, named: Named): Promise<string | und
 }
 
 function checkAbilities({ spec }: Agent, settings: CatalogSettings): string | undefined {
-  const awaited = findAwaited('Agent', spec)
-  if (awaited.length > 0) return summarize('agent', awaited)
   return spec.runtime && findProgramProblem(spec.runtime, settings.agentPrograms)
 }
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { awaitedFields } from '../../contract/awaited.ts'
 import { each, listReferencePaths } from '../../contract/reference-paths.ts'
 import { kindNames, kinds } from '../../contract/resources/index.ts'
 import { classifyUrl, metadataNetworks, specialNetworks } from '../address.ts'
@@ -77,15 +76,6 @@ describe('every policy', () => {
     const of = (kind: string) => objects.filter((object) => object.kind === kind).map(({ metadata }) => metadata.name)
     expect(new Set(of('ValidatingAdmissionPolicy')).size).toBe(of('ValidatingAdmissionPolicy').length)
     expect(of('ValidatingAdmissionPolicyBinding')).toEqual(of('ValidatingAdmissionPolicy'))
-  })
-})
-
-describe('the policies for awaited fields', () => {
-  it('refuse every awaited field', () => {
-    const refusals = rules.filter(({ name }) => name.endsWith('-awaited')).flatMap(({ validations }) => validations)
-    expect(refusals).toHaveLength(awaitedFields.length)
-    for (const { instead } of awaitedFields)
-      expect(refusals.some(({ message }) => message?.endsWith(instead))).toBe(true)
   })
 })
 

@@ -1,7 +1,6 @@
 // What is checked before an object is stored: rights on everything it refers to, and the rules of its kind.
 
 import { isDeepStrictEqual } from 'node:util'
-import { findAwaited } from '../../contract/awaited.ts'
 import { type Kind, kinds, type SpecOf } from '../../contract/resources/index.ts'
 import { noWorkspaces, taskProblems } from '../../contract/resources/task-problems.ts'
 import { joinPath, refuse } from '../../contract/validation.ts'
@@ -40,7 +39,7 @@ function findImpossible<K extends Kind>(kind: K, spec: SpecOf<K>, settings: Usec
   const ofTool = kind === 'Tool' ? findToolProblems(spec as SpecOf<'Tool'>, settings) : []
   const isPlaced = !hasCluster && (kind === 'Task' || kind === 'Agent')
   const placement = isPlaced ? findPlacement(spec as SpecOf<'Task' | 'Agent'>) : []
-  return [...findAwaited(kind, spec), ...ofTask, ...ofTool, ...placement]
+  return [...ofTask, ...ofTool, ...placement]
 }
 
 /** InvalidRequest for a spec that this service can do nothing with, whoever asks. */
