@@ -57,6 +57,43 @@ describe('the code host', () => {
     expect(server.seen.length).toBeGreaterThan(before)
   })
 
+  it('that takes no more requests in the middle of a list is asked for the rest of it, then', async () => {
+    await bench.addMonitor({ branch: 'main', targets: { pullRequests: { maxPerRun: 3 } } })
+    await bench.server.openPull(full, { files })
+    const [template] = (await server.call('acme', 'GET', `/repos/${full}/pulls`)) as unknown as { head: object }[]
+    const pageOf = (from: number) =>
+      Array.from({ length: 100 }, (_, at) => {
+        const sha = (from + at).toString(16).padStart(40, '0')
+        return { ...template, number: from + at, head: { ...template?.head, sha } }
+      })
+    const path = `/repos/${full}/pulls`
+    const link = `<${server.url}${path}?page=2>; rel="next"`
+    const first = { status: 200, body: pageOf(1), headers: { link } }
+    const second = { status: 200, body: pageOf(101) }
+    const until = Math.floor(bench.clock.now().getTime() / 1000) + 600
+    const limit = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(until) }
+    const refusal = { status: 403, body: { message: 'API rate limit exceeded' }, headers: limit }
+    // It is read once more, because it may have changed between its pages.
+    for (const answer of [first, refusal, first, second, first, second]) server.fail(new RegExp(`GET ${path}$`), answer)
+    server.seen.length = 0
+    const run = await bench.run()
+    expect(run).toMatchObject({ phase: 'running', heldUpUntil: new Date(until * 1000).toISOString() })
+    expect((await bench.getMonitor()).status).toMatchObject({ phase: 'Ready', heldUpUntil: run.heldUpUntil })
+    expect(await bench.listTasks('monrev')).toEqual([])
+    bench.advance(601_000)
+    await bench.step()
+    const listed = server.seen.filter((call) => call.path === path)
+    expect(listed.map(({ status }) => status)).toEqual([200, 403, 304, 200, 304, 304])
+    expect((await runs())[0]).toMatchObject({ id: run.id, phase: 'succeeded', selectedCount: 3, skippedCount: 197 })
+  })
+
+  it.each([404, 451, 410])('that has withdrawn the repository (%i) fails the run and says so', async (status) => {
+    await bench.addMonitor({ branch: 'main' })
+    server.fail(new RegExp(`GET /repos/${full}/pulls$`), { status, body: { message: 'Not here' } })
+    expect(await bench.run()).toMatchObject({ phase: 'failed', error: expect.stringContaining('github.com') })
+    expect((await bench.getMonitor()).status).toMatchObject({ phase: 'Error' })
+  })
+
   it('that answers 5xx or not at all is asked again, and after half an hour the run has failed', async () => {
     await bench.addMonitor({ branch: 'main' })
     await bench.server.openPull(full, { files })

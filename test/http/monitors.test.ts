@@ -232,6 +232,18 @@ describe('a run', () => {
     expect((await run('busy')).statusCode).toBe(201)
   })
 
+  it('is queued once of a flood of requests', async () => {
+    await create('flooded')
+    const answers = await Promise.all(Array.from({ length: 60 }, () => run('flooded')))
+    const codes = answers.map(({ statusCode }) => statusCode)
+    expect(codes.filter((code) => code === 201)).toHaveLength(1)
+    expect(codes.filter((code) => code === 409)).toHaveLength(59)
+    expect((await service.call(`GET ${base}/flooded/runs`)).json().items).toHaveLength(1)
+    await finish('flooded')
+    const large = await run('flooded', { targetNumber: 1, targetSHA: 'a'.repeat(20_000_000) })
+    expect([400, 413]).toContain(large.statusCode)
+  })
+
   it('takes a kind, a number and a commit [MON-028]', async () => {
     await create('targets')
     const sha = 'a'.repeat(40)

@@ -17,6 +17,8 @@ export type Remembered = {
 
 export type Placed = { finding: MonitorFinding; anchor?: string }
 
+type Place = { file?: string; line?: number; anchor?: string }
+
 /** How much of the words of two titles must be the same: with the same line of code, and without. */
 const sameLineShare = 0.3
 const otherLineShare = 0.7
@@ -25,18 +27,29 @@ function listWords(title: string): Set<string> {
   return new Set(title.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [])
 }
 
-/** Share of the words that two titles have in common (Jaccard). */
-function compareTitles(one: string, other: string): number {
-  const [words, others] = [listWords(one), listWords(other)]
-  const both = [...words].filter((word) => others.has(word)).length
+/** Share of the words that both have in common (Jaccard). */
+function compareWords(words: ReadonlySet<string>, others: ReadonlySet<string>): number {
+  let both = 0
+  for (const word of words) if (others.has(word)) both += 1
   const all = words.size + others.size - both
   return all === 0 ? 1 : both / all
 }
 
-function isSame(known: Remembered, file: string | undefined, title: string, anchor: string | undefined): boolean {
-  if (known.file !== file) return false
-  const isAtLine = anchor !== undefined && known.anchor === anchor
-  return compareTitles(known.title, title) >= (isAtLine ? sameLineShare : otherLineShare)
+/** With the words of its title: a pull request that is pushed to all day long has thousands. */
+type Candidate = { remembered: Remembered; words: Set<string> }
+
+function toCandidate(remembered: Remembered): Candidate {
+  return { remembered, words: listWords(remembered.title) }
+}
+
+function findSame(candidates: readonly Candidate[], { title }: GivenFinding, place: Place): Remembered | undefined {
+  const words = listWords(title)
+  const same = candidates.find(({ remembered, words: others }) => {
+    if (remembered.file !== place.file) return false
+    const isAtLine = place.anchor !== undefined && remembered.anchor === place.anchor
+    return compareWords(others, words) >= (isAtLine ? sameLineShare : otherLineShare)
+  })
+  return same?.remembered
 }
 
 function makeId(number: number, file: string | undefined, title: string, anchor: string | undefined): string {
@@ -48,8 +61,6 @@ function stateOf(known: Remembered | undefined): MonitorFinding['state'] {
   if (known?.dismissedAt !== undefined) return 'dismissed'
   return known?.shownAt === undefined ? 'new' : 'shown'
 }
-
-type Place = { file?: string; line?: number; anchor?: string }
 
 /** Where the finding is, as far as the diff shows it. */
 function placeOf({ file, line }: GivenFinding, lines: DiffLines): Place {
@@ -67,12 +78,12 @@ export function recognizeFindings(
   { number, lines, known }: { number: number; lines: DiffLines; known: readonly Remembered[] },
 ): Placed[] {
   const placed = new Map<string, Placed>()
-  const all = [...known]
+  const candidates = known.map(toCandidate)
   for (const one of given) {
     const place = placeOf(one, lines)
-    const before = all.find((other) => isSame(other, place.file, one.title, place.anchor))
+    const before = findSame(candidates, one, place)
     const remembered = before ?? nameFinding(one, place, number)
-    if (before === undefined) all.push(remembered)
+    if (before === undefined) candidates.push(toCandidate(remembered))
     if (placed.has(remembered.id)) continue
     placed.set(remembered.id, describe(one, { ...remembered, state: stateOf(before) }, place))
   }
