@@ -197,29 +197,42 @@ describeOnCluster('an attempt on a cluster', () => {
     await bench.workloads.remove(key)
   })
 
+  type Policy = {
+    metadata: { name: string }
+    spec: {
+      podSelector: { matchLabels: Record<string, string> }
+      ingress?: object[]
+      egress?: { to: { ipBlock: { except?: string[] } }[] }[]
+    }
+  }
+  const listPolicies = () => list<Policy>(networkPolicies)
+
   it('is covered by a network policy: nobody may call it, and it may not call metadata addresses', async () => {
     const key = await start('sleep 300')
     await waitForPhase(key, 'Running')
-    type Policy = {
-      metadata: { name: string }
-      spec: {
-        podSelector: { matchLabels: Record<string, string> }
-        egress?: { to: { ipBlock: { except?: string[] } }[] }[]
-      }
-    }
-    const policies = await list<Policy>(networkPolicies)
-    const named = (end: string) => policies.find(({ metadata }) => metadata.name.endsWith(`-${end}`))
-    const policy = named('workers')
+    const policy = (await listPolicies()).find(({ metadata: { name } }) => name.endsWith('-workers'))
     expect((await podOf(key)).metadata.labels).toMatchObject(policy?.spec.podSelector.matchLabels ?? { none: '' })
     expect(policy?.spec.egress?.[0]?.to[0]?.ipBlock.except).toContain('169.254.0.0/16')
     expect(policy?.spec).not.toHaveProperty('ingress')
-    // Commands that check a pull request reach nothing.
-    const sealed = named('sealed')
-    expect(sealed?.spec).toMatchObject({
+    await bench.workloads.remove(key)
+  })
+
+  it('without network is covered by a policy that lets nothing in or out, and holds nothing that is worth sending', async () => {
+    const key = await start('env; ls /var/run/secrets; sleep 300', { network: 'none' })
+    await waitForPhase(key, 'Running')
+    const { metadata, spec } = await podOf(key)
+    const policy = (await listPolicies()).find(({ metadata: { name } }) => name.endsWith('-sealed'))
+    expect(policy?.spec).toMatchObject({
       podSelector: { matchLabels: { 'svc.ai/component': 'sealed' } },
       policyTypes: ['Ingress', 'Egress'],
     })
-    expect(sealed?.spec.egress ?? []).toEqual([])
+    expect([policy?.spec.ingress ?? [], policy?.spec.egress ?? []]).toEqual([[], []])
+    expect(metadata.labels).toMatchObject(policy?.spec.podSelector.matchLabels ?? { none: '' })
+    expect(spec).toMatchObject({ automountServiceAccountToken: false, enableServiceLinks: false })
+    const said = () => (bench.logs.get(key.taskUid) ?? []).join('\n')
+    await waitFor(() => said().includes('/var/run/secrets'), 'the folder of secrets to be looked for')
+    expect(said()).toContain('No such file')
+    expect(said()).not.toMatch(/TOKEN|SECRET/)
     await bench.workloads.remove(key)
   })
 

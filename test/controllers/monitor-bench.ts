@@ -205,18 +205,3 @@ export async function openMonitorBench(server: CodeHostServer, full: string) {
     },
   }
 }
-
-/** A verdict in the form that reviewers are asked for. */
-export const makeVerdict = (repo: string, prNumber: number, headSHA: string, more: object = {}) => ({
-  schemaVersion: 'svc.prReview.v1',
-  repo,
-  prNumber,
-  headSHA,
-  verdict: 'needs_changes',
-  confidence: 'high',
-  repairable: true,
-  summary: 'One token is lost.',
-  findings: [],
-  security: { status: 'clear', notes: '' },
-  ...more,
-})

@@ -1,7 +1,8 @@
 // Monitors when something goes wrong: the code host, the service itself, and what people do meanwhile.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type CodeHostServer, startCodeHost } from '../fixtures/codehost/server.ts'
-import { type MonitorBench, makeVerdict, openMonitorBench } from './monitor-bench.ts'
+import { makeVerdict } from '../fixtures/codehost/verdict.ts'
+import { type MonitorBench, openMonitorBench } from './monitor-bench.ts'
 
 const repositories = Array.from({ length: 40 }, (_, at) => `acme/faults-${at}`)
 let server: CodeHostServer

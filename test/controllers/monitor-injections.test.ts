@@ -3,7 +3,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { writeMarker } from '../../src/rules/review-marker.ts'
 import { type CodeHostServer, startCodeHost } from '../fixtures/codehost/server.ts'
-import { type MonitorBench, makeVerdict, markerKeys, openMonitorBench } from './monitor-bench.ts'
+import { makeVerdict } from '../fixtures/codehost/verdict.ts'
+import { type MonitorBench, markerKeys, openMonitorBench } from './monitor-bench.ts'
 
 const repositories = Array.from({ length: 40 }, (_, at) => `acme/planted-${at}`)
 let server: CodeHostServer
