@@ -65,6 +65,12 @@ export interface CodeHost {
   enableAutoMerge(number: number, draft: MergeDraft): Promise<void>
   /** One page, newest first; pull requests are left out, so that a page may be short, or empty, and not the last. */
   listIssuePage(page: ListPage & { unassignedOnly: boolean }): Promise<{ issues: Issue[]; hasNextPage: boolean }>
+  /** Whether code scanning has an analysis of this commit of that category, among the last 100 of the ref. */
+  hasAnalysis(analysis: { ref: string; commit: string; category: string }): Promise<boolean>
+  /** Gives code scanning a SARIF log; returns the id of the upload. TooLarge above 10 MiB, compressed. */
+  uploadAnalysis(analysis: AnalysisDraft): Promise<string>
+  /** What became of an upload; `errors`: why it failed. */
+  getAnalysisUpload(id: string): Promise<{ state: 'pending' | 'complete' | 'failed'; errors: readonly string[] }>
   getIssue(number: number): Promise<Issue>
   /** Of an issue, or the conversation of a pull request; oldest first. */
   listComments(number: number): Promise<Comment[]>
@@ -77,6 +83,9 @@ export interface CodeHost {
   /** Does nothing when it is not there. */
   removeLabel(number: number, label: string): Promise<void>
 }
+
+/** `ref`: in full, such as `refs/heads/main`; `sarif`: the log as JSON. */
+export type AnalysisDraft = { ref: string; commit: string; sarif: string }
 
 export type ListPage = { /** From 1. */ page: number /** 1..100. */; perPage: number }
 

@@ -11,6 +11,7 @@ import {
 import type { Egress, EgressPolicy } from '../../ports/egress.ts'
 import { boundAnswers } from './bounded-fetch.ts'
 import { type Calls, createCalls } from './calls.ts'
+import { createCodeScanningCalls } from './code-scanning.ts'
 import { createHolds } from './holds.ts'
 import { createIssueCalls } from './issues.ts'
 import { createKnownAnswers } from './known-answers.ts'
@@ -100,6 +101,7 @@ export function createCodeHosts(options: CodeHostsOptions): CodeHosts {
         ...createPullRequestCalls(calls),
         ...createReviewCalls(calls),
         ...createIssueCalls(calls),
+        ...createCodeScanningCalls(calls),
         ...createRepositoryCalls(calls, login, signing.nameApp),
       }
     },

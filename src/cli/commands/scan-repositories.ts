@@ -31,6 +31,7 @@ type CreateFlags = {
   validation?: 'off' | 'light' | 'full'
   maxTokens?: string
   maxCost?: string
+  codeScanning?: boolean
 }
 type Invocation = { command: Command; context: CliContext }
 
@@ -79,6 +80,7 @@ function addCreate(scan: Command, context: CliContext): void {
     )
     .option('--max-tokens <count>', 'most tokens of one run')
     .option('--max-cost <dollars>', 'most cost of one run, in US dollars')
+    .option('--code-scanning', 'show what is found in the code scanning of the code host')
     .action((name: string, given: CreateFlags, command: Command) => create(name, given, { command, context }))
 }
 
@@ -105,6 +107,7 @@ async function create(name: string, given: CreateFlags, { command, context }: In
     analysisAgentRef: { name: agent },
     ...dropUndefined({ branch, subPath, schedule, timeZone, validationMode, budget: readBudget(given) }),
     ...(secret !== undefined && { gitSecretRef: { name: secret } }),
+    ...(given.codeScanning && { uploadToCodeScanning: true }),
   }
   const client = await context.connect(options)
   const made = await client.call(createRepositoryScan, { body: { name, ...namespaceOf(options), spec } })

@@ -17,6 +17,7 @@ describe('repository scan spec', () => {
       maxFindingsPerRun: 10,
       maxParallelReviews: 4,
       suspend: false,
+      uploadToCodeScanning: false,
     })
   })
 

@@ -83,6 +83,10 @@ export const RepositoryScanSpec = z
       ScanBudget.optional(),
       'What one run may use. Reached, the run fails with `BudgetExceeded`, and keeps what it has found.',
     ),
+    uploadToCodeScanning: field(
+      z.boolean().default(false),
+      'Give the findings of each commit that was scanned to the code scanning of the code host.',
+    ),
     suspend: field(z.boolean().default(false), 'While true, runs start on request only.'),
   })
   .meta({ id: 'RepositoryScanSpec' })
@@ -107,6 +111,16 @@ export const FindingCounts = z.object({
   low: field(z.int().min(0), 'Number of findings of low severity.', 2),
 })
 export type FindingCounts = z.infer<typeof FindingCounts>
+
+/** What became of the findings of a commit in the code scanning of the code host. */
+export const CodeScanningStatus = z.object({
+  commit: field(z.string(), 'Commit whose findings were given.', '4b825dc642cb6eb9a060e54bf8d69288fbee4904'),
+  uploadID: field(z.string().optional(), 'Id of the upload on the code host.', '47177e22-5596-11eb-80a1-c1e54ef945c6'),
+  state: field(z.enum(['pending', 'complete', 'failed']), 'How far it is.'),
+  message: field(z.string().optional(), 'Why it failed or waits.', 'the login needs security_events=write'),
+  at: field(Timestamp, 'When this was found out.'),
+})
+export type CodeScanningStatus = z.infer<typeof CodeScanningStatus>
 
 /** The status of a scan, written by the service. */
 export const RepositoryScanStatus = z
@@ -139,6 +153,7 @@ export const RepositoryScanStatus = z
     threatModelVersion: field(z.int().min(0).optional(), 'Version of the threat model.', 1),
     message: field(z.string().optional(), 'Why the scan is in this phase, in one sentence.', '9 slices reviewed'),
     findingCounts: field(FindingCounts.optional(), 'Open findings by severity.'),
+    codeScanning: field(CodeScanningStatus.optional(), 'The last upload to the code scanning of the code host.'),
     observedGeneration: field(z.int().min(0).optional(), 'The `metadata.generation` that this status is about.', 1),
     conditions: field(z.array(Condition).optional(), 'Conditions in the form that Kubernetes uses.'),
   })

@@ -13,6 +13,7 @@ import {
 } from '../engine/controller.ts'
 import { formatKey, parseKey } from '../engine/key.ts'
 import { createKindSource } from '../engine/kind-source.ts'
+import { uploadFindings } from './code-scanning.ts'
 import { keyOf, type ScanContext, type ScanControllerDeps } from './context.ts'
 import { takeImport } from './imports.ts'
 import { decidePatches } from './patches.ts'
@@ -40,6 +41,9 @@ async function beginRun(context: ScanContext, scan: RepositoryScan): Promise<Run
 /** How soon somebody who closes or merges a pull request sees it here. */
 const pullRequestsMs = 60_000
 
+/** How soon an upload is asked after. */
+const uploadMs = 2000
+
 /** The first of these times. */
 function waitUntil(times: readonly (Date | undefined)[], now: Date): Reconciled {
   const waits = times.flatMap((time) => (time === undefined ? [] : [time.getTime() - now.getTime()]))
@@ -51,12 +55,14 @@ function waitUntil(times: readonly (Date | undefined)[], now: Date): Reconciled 
 /** What comes next of a scan that does nothing now: a run, the end of a dismissal, a look at pull requests. */
 async function waitIdly(context: ScanContext, scan: RepositoryScan, decision: RunDecision): Promise<Reconciled> {
   const open = await watchPullRequests(context, scan)
+  const isUploading = await uploadFindings(context, scan)
   const now = context.clock.now()
   return waitUntil(
     [
       decision.action === 'wait' ? decision.until : undefined,
       await context.records.findings.nextDismissalEnd(scan.metadata.uid),
       open > 0 ? new Date(now.getTime() + pullRequestsMs) : undefined,
+      isUploading ? new Date(now.getTime() + uploadMs) : undefined,
     ],
     now,
   )

@@ -96,9 +96,12 @@ function provenanceOf({ commit: revisionId, branch, repoURL: repositoryUri }: Sa
   return [dropUndefined({ repositoryUri, revisionId, branch: branch?.startsWith('ref:') ? undefined : branch })]
 }
 
+/** The category by which a code host tells analyses of one tool apart. */
+export const nameAnalysis = (scan: string) => `svc/${scan}/`
+
 function describeRun(source: SarifSource) {
   return dropUndefined({
-    automationDetails: { id: `svc/${source.scan}/` },
+    automationDetails: { id: nameAnalysis(source.scan) },
     columnKind: 'utf16CodeUnits',
     originalUriBaseIds: { [sourceRoot]: { description: { text: 'Root of the repository.' } } },
     versionControlProvenance: provenanceOf(source),
