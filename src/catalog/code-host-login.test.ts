@@ -3,6 +3,7 @@ import type { CodeHosts } from '../ports/code-host.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import { openCodeHost, readCodeHostLogin } from './code-host-login.ts'
 import { readGitLogin } from './git-login.ts'
+import { readSkillSource } from './skill-source.ts'
 
 const repository = { host: 'github.com', owner: 'acme', name: 'site' }
 const key = { namespace: 'team', name: 'login' }
@@ -76,5 +77,26 @@ describe('the login of the code host', () => {
       password: 'minted',
     })
     expect(await readFor('https://example.com/acme/site.git')).toEqual({ password: 'plain' })
+  })
+
+  it('of an App reads skills, too', async () => {
+    const asked: unknown[] = []
+    const ports = {
+      secrets: secretsOf({ CODEHOST_APP_ID: '7', CODEHOST_APP_PRIVATE_KEY: 'pem' }),
+      clock: { now: () => new Date(0) } as never,
+      codeHosts: { hosts: ['github.com'], gitPassword: async () => 'minted' } as unknown as CodeHosts,
+      repositoryFolders: {
+        read: async (folder: object) => {
+          asked.push(folder)
+          const text = '---\nname: style\ndescription: How we write\n---\n# Be brief\n'
+          return { commit: 'a'.repeat(40), files: new Map([['SKILL.md', Buffer.from(text)]]) }
+        },
+      },
+    }
+    const source = { codehost: 'https://github.com/acme/skills', secretRef: { name: 'login' } }
+    const asking = { namespace: 'team', before: undefined, source }
+    const spec = await readSkillSource(ports, asking, new AbortController().signal)
+    expect(spec.description).toBe('How we write')
+    expect(asked).toMatchObject([{ credentials: { username: 'x-access-token', password: 'minted' } }])
   })
 })

@@ -7,13 +7,20 @@ import { refuse } from '../contract/validation.ts'
 import { type ErrorReason, SvcError } from '../errors.ts'
 import { CheckoutError, type CheckoutFault } from '../ports/checkouts.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { CodeHosts } from '../ports/code-host.ts'
 import type { ReadFolder, RepositoryFolders } from '../ports/repository-folders.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import { hashSkill } from '../rules/skill-content.ts'
 import { readSkillFolder, readSkillText } from '../rules/skill-folder.ts'
 import { readGitLogin } from './git-login.ts'
 
-export type SkillSourcePorts = { secrets: Secrets; clock: Clock; repositoryFolders?: RepositoryFolders | undefined }
+export type SkillSourcePorts = {
+  secrets: Secrets
+  clock: Clock
+  repositoryFolders?: RepositoryFolders | undefined
+  /** Absent: Secrets of Apps cannot be used. */
+  codeHosts?: CodeHosts | undefined
+}
 
 const owner = 'spec.source.secretRef'
 const mostBytes = 1_048_576
@@ -34,7 +41,7 @@ function explain(error: unknown): unknown {
 }
 
 async function readFolder(
-  { secrets, repositoryFolders }: SkillSourcePorts,
+  { secrets, repositoryFolders, codeHosts }: SkillSourcePorts,
   namespace: string,
   source: SkillSource,
   signal: AbortSignal,
@@ -43,7 +50,7 @@ async function readFolder(
   if (repositoryFolders === undefined) throw new SvcError('NotConfigured', 'this service reads no repositories')
   const url = readGitAddress(codehost)
   const key = secretRef === undefined ? undefined : { namespace, name: secretRef.name }
-  const credentials = key === undefined ? undefined : await readGitLogin(secrets, key, { owner, url })
+  const credentials = key === undefined ? undefined : await readGitLogin(secrets, key, { owner, url, codeHosts })
   const limits = { files: skillLimits.files + 1, bytes: mostBytes }
   try {
     const folder = dropUndefined({ url: codehost, path, ref, credentials })

@@ -37,6 +37,7 @@ const groups: Record<string, () => Promise<AddCommands>> = {
   memory: async () => (await import('./commands/memory.ts')).addMemoryCommands,
   proposal: async () => (await import('./commands/proposal.ts')).addProposalCommands,
   monitor: kinds('monitor'),
+  codehost: async () => (await import('./commands/codehost.ts')).addCodeHostCommands,
   webhook: async () => (await import('./commands/webhook.ts')).addWebhookCommands,
   scan: async () => (await import('./commands/scan.ts')).addScanCommands,
   whoami: async () => (await import('./commands/contexts.ts')).addWhoamiCommand,

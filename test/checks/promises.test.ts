@@ -15,6 +15,8 @@ const dialers = [
   // To the issuers that the operator or, at the command line, the user has named.
   /^src\/adapters\/identity\/document\.ts$/,
   /^src\/cli\/login\/issuer-client\.ts$/,
+  // To the code host that the user makes an App on.
+  /^src\/cli\/codehost\/app-exchange\.ts$/,
   // To the API server that the pod or the kubeconfig names: its calls, their connections, and exec into sandboxes.
   /^src\/adapters\/kubernetes\/(api|api\/pools|sandbox\/exec)\.ts$/,
   // To the collector that the operator names; without one nothing is recorded.

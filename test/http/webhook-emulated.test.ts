@@ -11,23 +11,32 @@ const secret = makeSecret()
 let host: CodeHostServer
 let service: Service
 
-beforeAll(async () => {
-  host = await startCodeHost({ repositories: [repo] })
+/** `login`: the Secret of label triggers. */
+async function start(pages: string | undefined, login: (host: CodeHostServer) => Record<string, string>) {
+  const started = await startCodeHost({ repositories: [repo], ...(pages && { pages }) })
   const codeHosts = createCodeHosts({
     hosts: ['github.com'],
-    apiUrls: { 'github.com': host.url },
+    apiUrls: { 'github.com': started.url },
     egress: createEgress(),
     policy: { allowNetworks: [], deny: [] },
     now: Date.now,
     pause: async () => {},
   })
-  service = await startService({ codeHosts, usecases: { webhook: { secret, agent: 'builder', gitSecret: 'git' } } })
-  await service.call('POST /api/v1/agents', { payload: { name: 'builder', spec: { runtime: { type: 'llma-cli' } } } })
-  const stringData = { GITHUB_TOKEN: host.tokenOf('writer') }
-  await service.ports.secrets.create({ namespace: 'default', name: 'git', stringData })
-  const url = `${await service.listen()}/webhooks/codehost`
-  const hook = { config: { url, secret, content_type: 'json' }, events: ['*'], active: true }
-  await host.call('acme', 'POST', `/repos/${repo}/hooks`, hook)
+  const taking = await startService({
+    codeHosts,
+    usecases: { webhook: { secret, agent: 'builder', gitSecret: 'git' } },
+  })
+  await taking.call('POST /api/v1/agents', { payload: { name: 'builder', spec: { runtime: { type: 'llma-cli' } } } })
+  await taking.ports.secrets.create({ namespace: 'default', name: 'git', stringData: login(started) })
+  const config = { url: `${await taking.listen()}/webhooks/codehost`, secret, content_type: 'json' }
+  await started.call('acme', 'POST', `/repos/${repo}/hooks`, { config, events: ['*'], active: true })
+  return { host: started, service: taking }
+}
+
+beforeAll(async () => {
+  const opened = await start(undefined, (of) => ({ GITHUB_TOKEN: of.tokenOf('writer') }))
+  host = opened.host
+  service = opened.service
 })
 afterAll(async () => {
   await service.stop()
@@ -61,5 +70,40 @@ describe('deliveries of a code host', () => {
     const refused = await arrived(`number=${number}&event=issue_comment&state=failed`)
     expect(refused.outcome.message).toContain('clone_url of acme/site uses plain HTTP')
     expect(host.seen.filter(({ login }) => login === 'writer')).toEqual([])
+  })
+})
+
+describe('the login of label triggers', () => {
+  it('may be that of an App: for tasks, for reactions and for comments', async () => {
+    const app = await start('https://github.com', ({ app: { appId, privateKey } }) => {
+      return { CODEHOST_APP_ID: appId, CODEHOST_APP_PRIVATE_KEY: privateKey }
+    })
+    try {
+      const number = await app.host.openIssue(repo, { title: 'The port is wrong' })
+      await app.host.label(repo, number, ['agent:implement'])
+      const tasks = () => app.service.ports.resources.list('Task', {})
+      await expect.poll(async () => (await tasks()).items.length, { timeout: 10_000 }).toBe(1)
+      expect((await tasks()).items[0]?.spec.workspace).toMatchObject({
+        gitRepo: `https://github.com/${repo}.git`,
+        gitSecretRef: { name: 'git' },
+      })
+      const { id } = await app.host.call('acme', 'POST', `/repos/${repo}/issues/${number}/comments`, {
+        body: '/svc stop',
+      })
+      const reaction = () => app.host.additions.reactions.get(`${repo}/comments/${id}`)?.map(({ user }) => user)
+      await expect.poll(reaction, { timeout: 10_000 }).toEqual(['svc-app[bot]'])
+      const path = `/repos/${repo}/issues/${number}/comments`
+      type Comments = { body: string; user: { login: string } }[]
+      const own = async () =>
+        ((await app.host.call('acme', 'GET', path)) as unknown as Comments).filter(({ body }) =>
+          body.includes('svc:status'),
+        )
+      await expect
+        .poll(async () => (await own()).map(({ body }) => body), { timeout: 10_000 })
+        .toEqual([expect.stringContaining('acme wrote /svc stop: 1 task was cancelled')])
+    } finally {
+      await app.service.stop()
+      await app.host.close()
+    }
   })
 })

@@ -78,9 +78,14 @@ async function runDeviceFlow(config: oidc.Configuration, wish: LoginWish, tell: 
   return oidc.pollDeviceAuthorizationGrant(config, started, undefined, { signal })
 }
 
+const loginPages = {
+  done: 'You are logged in. You can close this page.',
+  failed: 'The login failed. See the terminal.',
+}
+
 async function runCodeFlow(config: oidc.Configuration, wish: LoginWish, tell: Tell, signal: AbortSignal) {
   const [verifier, state, nonce] = [oidc.randomPKCECodeVerifier(), oidc.randomState(), oidc.randomNonce()]
-  const redirect = await listenForCode(state, signal)
+  const redirect = await listenForCode(state, signal, loginPages)
   try {
     const address = oidc.buildAuthorizationUrl(config, {
       ...parametersOf(wish),

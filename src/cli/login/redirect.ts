@@ -10,9 +10,16 @@ export type Redirect = {
   close(): void
 }
 
-const page = '<!doctype html><meta charset="utf-8"><title>svc</title><p>You are logged in. You can close this page.</p>'
-const failedPage = '<!doctype html><meta charset="utf-8"><title>svc</title><p>The login failed. See the terminal.</p>'
+const frame = (body: string) => `<!doctype html><meta charset="utf-8"><title>svc</title>${body}`
 const path = '/callback'
+
+export type RedirectPages = {
+  /** Said in the browser once it has come back. */
+  done: string
+  failed: string
+  /** Body of the page at which the person begins, if it is one of ours; served at `/` with the `state`. */
+  start?: ((redirectUrl: string) => string) | undefined
+}
 
 async function listen(server: Server): Promise<string> {
   await new Promise<void>((resolve, reject) => {
@@ -22,16 +29,22 @@ async function listen(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`
 }
 
+function choosePage(pages: RedirectPages, { pathname, searchParams }: URL, redirectUrl: string): string | undefined {
+  if (pathname === '/') return pages.start?.(redirectUrl)
+  if (pathname !== path) return undefined
+  return `<p>${searchParams.has('code') ? pages.done : pages.failed}</p>`
+}
+
 /** Refuses answers for another login (another `state`), so that no web page can end this one. */
-export async function listenForCode(state: string, signal: AbortSignal): Promise<Redirect> {
+export async function listenForCode(state: string, signal: AbortSignal, pages: RedirectPages): Promise<Redirect> {
   const { promise: answer, resolve, reject } = Promise.withResolvers<URL>()
   const server = createServer((request, response) => {
     const target = new URL(request.url ?? '/', url)
-    if (target.pathname !== path || target.searchParams.get('state') !== state)
-      return void response.writeHead(404).end()
+    const body = target.searchParams.get('state') === state ? choosePage(pages, target, url) : undefined
+    if (body === undefined) return void response.writeHead(404).end()
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', connection: 'close' })
-    response.end(target.searchParams.has('code') ? page : failedPage)
-    resolve(target)
+    response.end(frame(body))
+    if (target.pathname === path) resolve(target)
   })
   const url = await listen(server)
   const abort = () => reject(signal.reason)

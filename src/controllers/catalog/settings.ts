@@ -1,5 +1,6 @@
 // What the catalog controllers need.
 import type { Clock } from '../../ports/clock.ts'
+import type { CodeHosts } from '../../ports/code-host.ts'
 import type { ConfigMaps } from '../../ports/configmaps.ts'
 import type { Egress } from '../../ports/egress.ts'
 import type { Records } from '../../ports/index.ts'
@@ -38,6 +39,8 @@ export type CatalogDeps = {
   toolActors?: ToolActors | undefined
   /** Absent: skills with a source alone cannot be read. */
   repositoryFolders?: RepositoryFolders | undefined
+  /** Absent: Secrets of Apps cannot be used. */
+  codeHosts?: CodeHosts | undefined
   clock: Clock
   log: Log
   settings: CatalogSettings

@@ -62,7 +62,8 @@ async function requireLogin({ ports, settings }: TaskMaking, repository: string)
   if (name === undefined) return
   const url = readGitAddress(repository)
   try {
-    await readGitLogin(ports.secrets, { namespace, name }, { owner: '--codehost-label-trigger-git-secret', url })
+    const receiver = { owner: '--codehost-label-trigger-git-secret', url, codeHosts: ports.codeHosts }
+    await readGitLogin(ports.secrets, { namespace, name }, receiver)
   } catch (error) {
     if (!isSvcError(error, 'NotFound') && !isSvcError(error, 'InvalidRequest')) throw error
     throw new SvcError('NotConfigured', error.message)
