@@ -15,6 +15,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   memory: () => import('./memory.ts'),
   coordination: () => import('./coordination.ts'),
   workspace: () => import('./workspace.ts'),
+  sandboxes: () => import('./sandboxes.ts'),
   agent: () => import('./agent.ts'),
   scan: () => import('./scan.ts'),
   codehost: () => import('./codehost.ts'),

@@ -44,10 +44,15 @@ export function describeDouble(version: Version, refer: (name: string) => object
       await bench.api.request({ verb: 'create', collection: collectionOf(version, 'sandboxclaims'), namespace, body })
     }
     const waitForReady = (name: string, isReady: boolean) =>
-      waitFor(async () => {
-        const found = await find('sandboxclaims', name)
-        return found !== undefined && readyOf(found)?.status === (isReady ? 'True' : 'False') && found
-      }, `${name} ready: ${isReady}`)
+      waitFor(
+        async () => {
+          const found = await find('sandboxclaims', name)
+          return found !== undefined && readyOf(found)?.status === (isReady ? 'True' : 'False') && found
+          // The published controller may look again after a minute only.
+        },
+        `${name} ready: ${isReady}`,
+        100_000,
+      )
     const podNames = async () => (await bench.listPods()).map(({ metadata }) => metadata.name)
 
     it('gives a claim the sandbox that waits, starts another one in its place, and removes what was claimed', async () => {

@@ -20,6 +20,7 @@ import {
   shellCommand,
   withRuntime,
 } from './sandboxes-bench.ts'
+import { openApi } from './workloads-bench.ts'
 
 const readyMs = 60_000
 const never = new AbortController().signal
@@ -77,6 +78,64 @@ async function expectNothingLeft(bench: SandboxesBench): Promise<void> {
 }
 
 describeOnCluster('agent-sandbox', () => {
+  afterAll(async () => {
+    const api = await openApi()
+    if (!isInstalled) await uninstall(api)
+    await api.close()
+  })
+
+  const old: Version = 'v1alpha1'
+  describe.skipIf(isInstalled)(`an old installation, which serves ${old} only`, () => {
+    describeDouble(old, (name) => ({ sandboxTemplateRef: { name: name === 'warm' ? 'plain' : name } }))
+
+    it('is used as it is: claims name the template, suspended sandboxes have no replicas', async () => {
+      const bench = await openSandboxes(old, { volumeCount: 2 })
+      const { namespace } = bench
+      await bench.addTemplate('lasting', keepFiles(namespace))
+      const claim = bench.claimOf('lasting')
+      await make(bench.workspaces, claim)
+      const specs = async () => (await bench.list('sandboxclaims')).map(({ spec }) => spec)
+      expect(await specs()).toEqual([{ sandboxTemplateRef: { name: 'lasting' }, warmpool: 'none' }])
+      await run(bench.workspaces, claim, 'echo kept >kept')
+      await bench.workspaces.suspend(claim)
+      expect(await bench.workspaces.observe(claim)).toEqual({ phase: 'Suspended' })
+      expect(await bench.listPods()).toEqual([])
+      expect(await wait(bench.workspaces, claim)).toMatchObject({ reused: true, resumeMs: expect.any(Number) })
+      expect(await run(bench.workspaces, claim, 'cat kept')).toMatchObject({ stdout: 'kept\n' })
+      await bench.workspaces.delete(claim)
+      await bench.addTemplate('plain')
+      await bench.addPool('warm', 'plain', 1)
+      const [waiting] = await bench.listPods()
+      const warm = bench.openWorkspaces({ warmPoolPolicy: 'template' })
+      const quick = bench.claimOf('plain')
+      await make(warm, quick)
+      expect(await specs()).toEqual([{ sandboxTemplateRef: { name: 'plain' }, warmpool: 'default' }])
+      const [given] = await bench.list('sandboxclaims')
+      expect(given?.status.sandbox.name).toBe(waiting?.metadata.name)
+      const missing = await failureOf(warm.claim(bench.claimOf('none')))
+      expect(missing).toMatchObject({ reason: 'TemplateNotFound', message: expect.stringContaining('none') })
+      await warm.delete(quick)
+      await expectNothingLeft(bench)
+      await bench.close()
+    })
+
+    it('says what to install on a cluster without it', async () => {
+      const bench = await openSandboxes(old)
+      await bench.addTemplate('plain')
+      const claim = bench.claimOf('plain')
+      await bench.workspaces.claim(claim)
+      await uninstall(bench.api)
+      for (const workspaces of [bench.workspaces, bench.openWorkspaces()]) {
+        const error = await failureOf(workspaces.claim(claim))
+        expect(error).toMatchObject({
+          reason: 'ProviderUnavailable',
+          message: expect.stringContaining('not installed'),
+        })
+      }
+      await bench.close()
+    })
+  })
+
   describeDouble('v1beta1', (name) => ({ warmPoolRef: { name } }))
 
   describeExecutionWorkspaces('agent-sandbox', async () => {
@@ -421,58 +480,6 @@ describeOnCluster('agent-sandbox', () => {
       await router.close()
       expect(await failureOf(workspaces.observeCommand(claim, 'long'))).toMatchObject({ reason: 'ProviderUnavailable' })
       await workspaces.delete(claim)
-    })
-  })
-
-  const old: Version = 'v1alpha1'
-  describe.skipIf(isInstalled)(`an old installation, which serves ${old} only`, () => {
-    describeDouble(old, (name) => ({ sandboxTemplateRef: { name: name === 'warm' ? 'plain' : name } }))
-
-    it('is used as it is: claims name the template, suspended sandboxes have no replicas', async () => {
-      const bench = await openSandboxes(old, { volumeCount: 2 })
-      const { namespace } = bench
-      await bench.addTemplate('lasting', keepFiles(namespace))
-      const claim = bench.claimOf('lasting')
-      await make(bench.workspaces, claim)
-      const specs = async () => (await bench.list('sandboxclaims')).map(({ spec }) => spec)
-      expect(await specs()).toEqual([{ sandboxTemplateRef: { name: 'lasting' }, warmpool: 'none' }])
-      await run(bench.workspaces, claim, 'echo kept >kept')
-      await bench.workspaces.suspend(claim)
-      expect(await bench.workspaces.observe(claim)).toEqual({ phase: 'Suspended' })
-      expect(await bench.listPods()).toEqual([])
-      expect(await wait(bench.workspaces, claim)).toMatchObject({ reused: true, resumeMs: expect.any(Number) })
-      expect(await run(bench.workspaces, claim, 'cat kept')).toMatchObject({ stdout: 'kept\n' })
-      await bench.workspaces.delete(claim)
-      await bench.addTemplate('plain')
-      await bench.addPool('warm', 'plain', 1)
-      const [waiting] = await bench.listPods()
-      const warm = bench.openWorkspaces({ warmPoolPolicy: 'template' })
-      const quick = bench.claimOf('plain')
-      await make(warm, quick)
-      expect(await specs()).toEqual([{ sandboxTemplateRef: { name: 'plain' }, warmpool: 'default' }])
-      const [given] = await bench.list('sandboxclaims')
-      expect(given?.status.sandbox.name).toBe(waiting?.metadata.name)
-      const missing = await failureOf(warm.claim(bench.claimOf('none')))
-      expect(missing).toMatchObject({ reason: 'TemplateNotFound', message: expect.stringContaining('none') })
-      await warm.delete(quick)
-      await expectNothingLeft(bench)
-      await bench.close()
-    })
-
-    it('says what to install on a cluster without it', async () => {
-      const bench = await openSandboxes(old)
-      await bench.addTemplate('plain')
-      const claim = bench.claimOf('plain')
-      await bench.workspaces.claim(claim)
-      await uninstall(bench.api)
-      for (const workspaces of [bench.workspaces, bench.openWorkspaces()]) {
-        const error = await failureOf(workspaces.claim(claim))
-        expect(error).toMatchObject({
-          reason: 'ProviderUnavailable',
-          message: expect.stringContaining('not installed'),
-        })
-      }
-      await bench.close()
     })
   })
 })

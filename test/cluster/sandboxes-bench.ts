@@ -42,6 +42,7 @@ export type SandboxesBench = {
   addTemplate(name: string, changes?: TemplateChanges): Promise<void>
   /** Its sandboxes are ready when it resolves. */
   addPool(name: string, template: string, replicas: number): Promise<void>
+  waitForPool(name: string): Promise<unknown>
   list(kind: string): Promise<Entity[]>
   listPods(): Promise<Pod[]>
   claimOf(template: string): WorkspaceClaim
@@ -118,6 +119,11 @@ export async function openSandboxes(version: Version, { volumeCount = 0 } = {}):
     const collection = collectionOf(version, plural)
     return (await api.request<{ items: Entity[] }>({ verb: 'list', collection, namespace })).items
   }
+  const waitForPool = (name: string) =>
+    waitFor(async () => {
+      const pool = (await list('sandboxwarmpools')).find(({ metadata }) => metadata.name === name)
+      return pool !== undefined && pool.status?.readyReplicas === pool.spec.replicas
+    }, `the pool ${name} is full`)
   return {
     api,
     namespace,
@@ -131,12 +137,9 @@ export async function openSandboxes(version: Version, { volumeCount = 0 } = {}):
       const spec = { replicas, sandboxTemplateRef: { name: template } }
       const apiVersion = `extensions.agents.x-k8s.io/${version}`
       await create('sandboxwarmpools', { apiVersion, kind: 'SandboxWarmPool', metadata: { name }, spec })
-      const isFull = async () =>
-        (await list('sandboxwarmpools')).some(
-          ({ metadata, status }) => metadata.name === name && status?.readyReplicas === replicas,
-        )
-      await waitFor(isFull, `the pool ${name} is full`)
+      await waitForPool(name)
     },
+    waitForPool,
     list,
     listPods: async () => (await api.request<{ items: Pod[] }>({ verb: 'list', collection: pods, namespace })).items,
     claimOf: (template) => ({

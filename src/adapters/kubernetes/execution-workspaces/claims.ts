@@ -3,6 +3,7 @@ import { isSvcError } from '../../../errors.ts'
 import { type ListedWorkspace, type WorkspaceClaim, WorkspaceError } from '../../../ports/execution-workspaces.ts'
 import type { ResourceKey } from '../../../ports/resources.ts'
 import { listScopes } from '../api/paths.ts'
+import { explainFault } from './faults.ts'
 import type { Installed } from './installation.ts'
 import { component, labels, readClaim, type Sandbox, type SandboxClaim, templateAnnotation } from './objects.ts'
 import type { SandboxReader } from './reader.ts'
@@ -102,6 +103,14 @@ export async function waitForSandbox(
 
 /** Those of this installation. */
 export async function* listClaims(parts: ClaimParts): AsyncGenerator<ListedWorkspace> {
+  try {
+    yield* listAll(parts)
+  } catch (error) {
+    throw explainFault(error)
+  }
+}
+
+async function* listAll(parts: ClaimParts): AsyncGenerator<ListedWorkspace> {
   const { claims: collection } = (await parts.reader.find()).collections
   const query = { labelSelector: `${labels.instance}=${parts.instance},${labels.component}=${component}` }
   for (const scope of listScopes(parts.namespaces)) {

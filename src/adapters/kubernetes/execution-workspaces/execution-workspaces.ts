@@ -11,7 +11,7 @@ import type { ResourceKey } from '../../../ports/resources.ts'
 import type { KubernetesApi } from '../api.ts'
 import { type ClaimParts, ensureClaim, listClaims, nameClaim, waitForSandbox } from './claims.ts'
 import { observe, prepare, scrub, stage, start, stop } from './commands.ts'
-import { explained } from './faults.ts'
+import { explainFault } from './faults.ts'
 import { createInstallation } from './installation.ts'
 import { podNameOf, removeSandbox, resumeSandbox, suspendSandbox } from './lifecycle.ts'
 import { createLine } from './line.ts'
@@ -78,10 +78,22 @@ async function awaitReady(parts: ClaimParts, claim: WorkspaceClaim, { timeoutMs,
 
 export function createAgentSandboxes(options: AgentSandboxOptions): ExecutionWorkspaces {
   const { api, clock, shell, graceSeconds = 10 } = options
-  const parts: ClaimParts = { ...options, reader: createReader({ api, installation: createInstallation(api) }) }
+  const installation = createInstallation(api)
+  const parts: ClaimParts = { ...options, reader: createReader({ api, installation }) }
   /** Claims that this process made, and that nobody has used yet. */
   const made = new Set<string>()
   const line = createLine()
+
+  /** What does not answer may come back as another version. */
+  async function explained<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      const failure = explainFault(error)
+      if (failure instanceof WorkspaceError && failure.reason === 'ProviderUnavailable') installation.forget()
+      throw failure
+    }
+  }
 
   async function waitUntilReady(claim: WorkspaceClaim, waiting: Waiting): Promise<ReadyWorkspace> {
     const startedAt = clock.now().getTime()

@@ -19,14 +19,6 @@ export function explainFault(error: unknown): Error {
   return error instanceof Error ? error : new Error(messageOf(error))
 }
 
-export async function explained<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    throw explainFault(error)
-  }
-}
-
 /** Undefined when there is no such object. */
 export async function orAbsent<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
