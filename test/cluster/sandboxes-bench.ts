@@ -122,7 +122,7 @@ export async function openSandboxes(version: Version, { volumeCount = 0 } = {}):
   const waitForPool = (name: string) =>
     waitFor(async () => {
       const pool = (await list('sandboxwarmpools')).find(({ metadata }) => metadata.name === name)
-      return pool !== undefined && pool.status?.readyReplicas === pool.spec.replicas
+      return pool !== undefined && (pool.status?.readyReplicas ?? 0) === pool.spec.replicas
     }, `the pool ${name} is full`)
   return {
     api,
