@@ -21,7 +21,7 @@ const print = async (...args: string[]) => {
 }
 
 it.runIf(hasOpenssl)('goes from a repository to the pull request that repairs it [FIND-017]', async () => {
-  const { repo, bare, root, codeHost } = site
+  const { repo, bare, codeHost } = site
   expect((await svc('list')).stderr).toContain('scan create NAME --repo URL --agent AGENT')
   const wrong = await svc('create', 'site', '--repo', repo, '--agent', 'auditor', '--max-cost', 'much')
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--max-cost much: must be a number above 0')])
@@ -39,7 +39,7 @@ it.runIf(hasOpenssl)('goes from a repository to the pull request that repairs it
   const around = '  1 | package auth\n  2 |\n  3 | func Login(db DB, user string) {\n> 4 | \tdb.Query('
   expect(await print('findings', 'site', '--code', '--checkout', bare)).toContain(around)
   expect(await print('show', id, '--checkout', bare)).toContain(around)
-  expect(await print('show', id, '--checkout', root)).toContain('auth/login.go:4 (Login)\n> \tdb.Query(')
+  expect(await print('show', id, '--checkout', '/')).toContain('auth/login.go:4 (Login)\n> \tdb.Query(')
 
   await svc('dismiss', id, '--reason', 'the input is a constant')
   expect(await print('show', id)).toContain(': the input is a constant')
