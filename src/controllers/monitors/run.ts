@@ -3,11 +3,10 @@ import { messageOf } from '../../errors.ts'
 import { isCodeHostError } from '../../ports/code-host.ts'
 import type { MonitorKey, MonitorRun } from '../../ports/monitor-records.ts'
 import { passOver } from './inventory.ts'
-import type { MonitorDeps, MonitorWork } from './settings.ts'
+import { type MonitorDeps, type MonitorWork, retryMs } from './settings.ts'
 
 /** A run that gets nowhere for so long has failed; the time in which the code host asked to wait does not count. */
 const longestRunMs = 1_800_000
-const retryMs = 30_000
 
 type Failure = { error: string; reason?: string | undefined }
 

@@ -10,6 +10,11 @@ import type { Secrets } from '../../ports/secrets.ts'
 import type { MarkerKeys } from '../../rules/review-marker.ts'
 import type { Log } from '../engine/controller.ts'
 
+/** In case that a change was missed. */
+export const lookAgainMs = 60_000
+/** After a fault that may pass. */
+export const retryMs = 30_000
+
 export type MonitorSettings = {
   isolateNamespaces: boolean
   /** Sign the marker by which a published review says which commit it is of. */
