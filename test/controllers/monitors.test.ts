@@ -432,6 +432,26 @@ describe('validation commands', () => {
     expect(published1?.body).toContain('Checks at this commit: failed')
   })
 
+  it('are told apart by what was run, whatever the monitor has by now', async () => {
+    await bench.addMonitor({ review: published, validation })
+    const { number, head } = await bench.server.openPull(full, { files })
+    await bench.run()
+    const [task] = await bench.listTasks('monval')
+    await bench.changeMonitor((spec) => ({ ...spec, validation: { ...spec.validation, commands: ['make lint'] } }))
+    if (task !== undefined)
+      await bench.endChecks(task, [
+        ['one', 0],
+        ['two', 0],
+      ])
+    await bench.step()
+    await bench.answer(number, verdictOf(number, head))
+    const [review] = await bench.records.listReviews(await bench.keyOf(), { limit: 1 })
+    expect(review?.validation.commands).toMatchObject([
+      { command: 'npm test', output: 'one' },
+      { command: 'npm run lint', output: 'two' },
+    ])
+  })
+
   it('that could not be started say nothing about the commit', async () => {
     await bench.addMonitor({ review: published, validation })
     const { number, head } = await bench.server.openPull(full, { files })

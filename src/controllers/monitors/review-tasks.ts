@@ -6,7 +6,7 @@ import { isSvcError, SvcError } from '../../errors.ts'
 import type { PullRequestDetails } from '../../ports/code-host.ts'
 import type { ItemState, ReviewProgress } from '../../ports/monitor-records.ts'
 import type { ResourceDraft } from '../../ports/resources.ts'
-import { createCheckLog, fenceOf, findValidationReason } from '../../rules/monitors/checks.ts'
+import { createCheckLog, findValidationReason, readCheckCommand } from '../../rules/monitors/checks.ts'
 import { type ReviewInput, writeReviewFiles, writeReviewPrompt } from '../../rules/monitors/prompt.ts'
 import {
   makeReviewTask,
@@ -81,10 +81,11 @@ async function ensureTask(work: MonitorWork, draft: ResourceDraft<'Task'>): Prom
 export type Step = 'waiting' | 'overtaken' | { ended: Task }
 
 /** From the log, which a task that failed or took too long has as well. */
-async function readValidation(work: MonitorWork, item: UnderWay, { metadata, status }: Task): Promise<Validation> {
-  const { commands = [] } = work.monitor.spec.validation
-  const log = createCheckLog(commands, fenceOf(nameOf(work, item)))
-  for await (const { attempt, text } of work.deps.records.logs.read(metadata.uid, {})) {
+async function readValidation({ deps }: MonitorWork, { metadata, spec, status }: Task): Promise<Validation> {
+  // Of the task: those of the monitor may be others by now.
+  const { commands, fence } = readCheckCommand(spec.command ?? [])
+  const log = createCheckLog(commands, fence)
+  for await (const { attempt, text } of deps.records.logs.read(metadata.uid, {})) {
     if (attempt === (status?.attempts ?? attempt)) log.read(text)
   }
   const { begun, outcomes } = log.end()
@@ -102,7 +103,7 @@ async function validate(work: MonitorWork, item: UnderWay): Promise<UnderWay | '
   const found = await findTask(work, nameValidationTask(nameOf(work, item)))
   if (found !== undefined) {
     if (!isTerminalPhase(found.status?.phase)) return 'waiting'
-    return goOn(work, item, await readValidation(work, item, found))
+    return goOn(work, item, await readValidation(work, found))
   }
   const change = await readChange(work, item.number, item.headSHA)
   if (change === undefined) return 'overtaken'

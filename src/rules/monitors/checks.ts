@@ -20,6 +20,11 @@ export function writeCheckCommand(commands: readonly string[], fence: string): s
   return ['sh', '-c', script, fence, ...commands]
 }
 
+/** What such a command line was made of. */
+export function readCheckCommand([, , , fence = '', ...commands]: readonly string[]) {
+  return { fence, commands }
+}
+
 const longestOutput = 4000
 
 export type CheckLog = {
