@@ -130,17 +130,20 @@ describe.runIf(canRun)(`kill -9 with monitors at work${reviewerHint}`, () => {
     const [queued, reading, checked, judged] = [
       await addMonitor('queued', {}),
       await addMonitor('reading'),
-      await addMonitor('checked', { branch: 'main', validation: { commands: ['sleep 3; echo checked'] } }),
+      await addMonitor('checked', { branch: 'main', validation: { commands: ['sleep 5; echo checked'] } }),
       await addMonitor('judged'),
     ]
     gates.set(judged.number, new Promise(() => {}))
+    await run(judged)
+    await waitFor(() => atGate.has(judged.number), 'the reviewer to be at work')
     hold('GET', `/repos/${stand.full}`)
     hold('GET', `${pullOf(reading)}/files`)
-    for (const one of [judged, checked, reading, queued]) await run(one)
-    await waitFor(() => atGate.has(judged.number), 'the reviewer to be at work')
+    for (const one of [reading, queued]) await run(one)
     await untilHeld('GET', `/repos/${stand.full}`)
     await untilHeld('GET', `${pullOf(reading)}/files`)
     expect(await list<MonitorRun>(queued, 'runs')).toMatchObject([{ phase: 'queued' }])
+    // Last, because they end by themselves.
+    await run(checked)
     await waitFor(isRunning('monval-checked'), 'the checks to run')
     await restart()
     for (const one of [queued, reading, checked, judged]) await expectOnce(one)
