@@ -5,20 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openCommitTree } from '../src/adapters/git/commit-tree.ts'
 import { createNoteCache } from '../src/adapters/git/tree-notes.ts'
-import { createRecords } from '../src/adapters/sql/records.ts'
-import { openSqlite } from '../src/adapters/sql/sqlite/database.ts'
-import { createOutlines } from '../src/adapters/syntax/outlines.ts'
-import { systemClock as clock, systemIds as ids } from '../src/adapters/system/clock.ts'
 import { cutTree } from '../src/controllers/scans/trees.ts'
-import { decodeSource } from '../src/rules/scans/left-out.ts'
 import { selectSlices } from '../src/rules/scans/slice-selection.ts'
-import { makeSourceText } from '../src/rules/scans/source-text.ts'
-import { ingestSarif } from '../test/fixtures/scans/sarif.ts'
 import { type Row, report, round } from './measure.ts'
 import { makeRandom } from './memory-texts.ts'
+import { measureFindings } from './scan-findings.ts'
 
 const files = Number(process.env.BENCH_FILES ?? 20_000)
-const findings = Number(process.env.BENCH_FINDINGS ?? 5000)
 const rounds = 5
 const { signal } = new AbortController()
 
@@ -145,72 +138,12 @@ async function measureSlices(folder: string): Promise<Row[]> {
 const readNotes = (notes: string) =>
   readdirSync(notes).map((name): [string, Buffer] => [join(notes, name), readFileSync(join(notes, name))])
 
-function makeSarif(): string {
-  const results = Array.from({ length: findings }, (_, at) => ({
-    ruleId: `rule-${at % 50}`,
-    message: { text: `Text ${at} reaches a statement of an attacker.` },
-    locations: [
-      {
-        physicalLocation: {
-          artifactLocation: { uri: `src/f${at % 500}.py` },
-          region: { startLine: 2 + Math.floor(at / 500) },
-        },
-      },
-    ],
-  }))
-  return JSON.stringify({ version: '2.1.0', runs: [{ tool: { driver: { name: 'bench' } }, results }] })
-}
-
-async function measureFindings(folder: string): Promise<Row[]> {
-  const outlines = createOutlines()
-  const text = makeSarif()
-  const content = Buffer.from(
-    `def run(q):\n${Array.from({ length: 60 }, (_, line) => `    step_${line}(q + "${line}")`).join('\n')}\n`,
-  )
-  const readSource = async (path: string) => makeSourceText(content, await outlines.read(path, decodeSource(content)))
-  const database = openSqlite({ path: join(folder, 'svc.db') })
-  const records = createRecords({ database, blobDir: folder, clock, ids })
-  const scan = { uid: 'u', namespace: 'default', name: 'bench' }
-  const rows: Row[] = []
-  for (const [what, known] of [
-    ['new', []],
-    ['again', await takeIn()],
-  ] as const) {
-    const began = performance.now()
-    const ingested = await ingestSarif({ text, run: { id: what, taskName: 't' }, known, readSource })
-    if ('fault' in ingested) throw new Error(ingested.fault)
-    const read = performance.now()
-    const [accepted = []] = [...ingested.byTool.values()].map((one) => one.accepted)
-    await records.findings.recordReview(scan, {
-      run: what,
-      taskName: 't',
-      covered: [],
-      accepted,
-      dropped: [],
-      origin: {},
-    })
-    const ended = performance.now()
-    rows.push(
-      { what: `${accepted.length} findings ${what}: checked`, ms: round(read - began, 0) },
-      { what: `${what}: stored`, ms: round(ended - read, 0) },
-    )
-  }
-  await records.close()
-  await database.close()
-  return rows
-
-  async function takeIn() {
-    const ingested = await ingestSarif({ text, run: { id: 'first', taskName: 't' }, known: [], readSource })
-    return 'fault' in ingested ? [] : [...ingested.byTool.values()].flatMap(({ accepted }) => accepted)
-  }
-}
-
 export async function run(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'))
   try {
     makeTree(folder)
     report('scan: slices', await measureSlices(folder))
-    report('scan: findings', await measureFindings(folder))
+    await measureFindings(folder)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

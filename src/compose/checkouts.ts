@@ -4,12 +4,14 @@ import type { CheckoutParts } from '../adapters/attempts/checkout-changes.ts'
 import { type CheckoutsOptions, createCheckouts } from '../adapters/git/checkouts.ts'
 import { createRepositoryFolders } from '../adapters/git/repository-folders.ts'
 import { createSourceTrees } from '../adapters/git/source-trees.ts'
+import { createOutlines } from '../adapters/syntax/outlines.ts'
 import type { Config } from '../config/load.ts'
 import { parseQuantity } from '../contract/quantity.ts'
 import { saveChanges, saveDiff } from '../controllers/task/changes.ts'
 import type { Checkouts } from '../ports/checkouts.ts'
 import type { EgressPolicy } from '../ports/egress.ts'
 import type { Records } from '../ports/index.ts'
+import type { Outlines } from '../ports/outlines.ts'
 import type { RepositoryFolders } from '../ports/repository-folders.ts'
 import type { SourceTrees } from '../ports/source-trees.ts'
 
@@ -30,7 +32,7 @@ export function openReach({ allowNetwork }: Config) {
   }
 }
 
-type RepositoryPorts = { repositoryFolders: RepositoryFolders; sourceTrees: SourceTrees }
+type RepositoryPorts = { repositoryFolders: RepositoryFolders; sourceTrees: SourceTrees; outlines: Outlines }
 type Reach = Pick<CheckoutsOptions, 'egress' | 'policy'>
 
 function optionsOf({ paths, gitAuthor, gitSigningKey, gitCacheSize }: Config, reach: Reach): CheckoutsOptions {
@@ -49,6 +51,7 @@ export function openRepositories(config: Config, checkouts: Checkouts, reach: Re
   return {
     repositoryFolders: createRepositoryFolders(checkouts, folders),
     sourceTrees: createSourceTrees(optionsOf(config, reach)),
+    outlines: createOutlines(),
   }
 }
 

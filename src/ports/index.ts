@@ -1,4 +1,5 @@
 // Everything the composition root binds, in one type: both modes return the same Ports.
+
 import type { WorkspaceProvider } from '../contract/resources/execution.ts'
 import type { Approvals } from './approvals.ts'
 import type { Artifacts } from './artifacts.ts'
@@ -22,6 +23,7 @@ import type { MemoryProposals } from './memory-proposals.ts'
 import type { MemoryVectors, QueryVectors } from './memory-vectors.ts'
 import type { Messages } from './messages.ts'
 import type { MonitorRecords } from './monitor-records.ts'
+import type { Outlines } from './outlines.ts'
 import type { Parkings } from './parkings.ts'
 import type { Plans } from './plans.ts'
 import type { Probes } from './probes.ts'
@@ -101,6 +103,7 @@ export type Ports = {
   repositoryFolders?: RepositoryFolders
   /** Absent: repositories cannot be scanned. */
   sourceTrees?: SourceTrees
+  outlines?: Outlines
   /** Absent: parked tasks cannot wait for anything outside. */
   probes?: Probes
   codeHosts: CodeHosts

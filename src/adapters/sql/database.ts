@@ -57,6 +57,8 @@ export type Dialect = {
   /** Whether `transcript_grams` has them all; at least one. */
   matchGrams(grams: readonly number[]): Statement
   readonly terms: TermIndex
+  /** A condition `column = ...` that no index is to be chosen for, where the planner does not know better by itself. */
+  besideIndex(condition: Statement): Statement
   /** A table `listed` of these whole numbers, however many, in its column `wanted`. */
   listNumbers(numbers: readonly number[]): Statement
 }

@@ -4,6 +4,7 @@ import type { Clock, Ids } from '../../ports/clock.ts'
 import type { CodeHosts } from '../../ports/code-host.ts'
 import type { ConfigMaps } from '../../ports/configmaps.ts'
 import type { Records } from '../../ports/index.ts'
+import type { Outlines } from '../../ports/outlines.ts'
 import type { Resources } from '../../ports/resources.ts'
 import type { ScanKey, ScanRun } from '../../ports/scans.ts'
 import type { Secrets } from '../../ports/secrets.ts'
@@ -18,6 +19,8 @@ export type ScanControllerDeps = {
   codeHosts: CodeHosts
   /** Absent: runs fail, and say so. */
   sourceTrees?: SourceTrees
+  /** Absent: declarations are guessed by the lines of a file. */
+  outlines?: Outlines
   clock: Clock
   ids: Ids
   log: Log

@@ -7,10 +7,9 @@ import type { SourceTree } from '../../ports/source-trees.ts'
 import { largestSource } from '../../rules/scans/left-out.ts'
 import type { SarifReport, ToolReport } from '../../rules/scans/sarif-import.ts'
 import { batchResults, ingestBatch, placeReport, type ResultBatch } from '../../rules/scans/sarif-ingest.ts'
-import { makeSourceText } from '../../rules/scans/source-text.ts'
 import { keyOf, RunFailure, type ScanContext } from './context.ts'
 import { closeGone } from './gone-code.ts'
-import { openScanTree, readFiles } from './trees.ts'
+import { openScanTree, readFiles, readSources } from './trees.ts'
 
 type Importing = {
   scan: RepositoryScan
@@ -40,10 +39,7 @@ async function takeBatch(
     part,
     run,
     known: await findings.listKnown(uid, batch.paths),
-    readSource: async (path) => {
-      const content = files.get(path) ?? (await readFiles(tree, [path], context.signal)).get(path)
-      return content && makeSourceText(content)
-    },
+    readSource: readSources(context, tree, files),
   })
   const startedAt = record.commitSHA === undefined ? record.createdAt : undefined
   const origin = { importedFrom: tool, ...(tree.commit !== undefined && { commitSHA: tree.commit }) }

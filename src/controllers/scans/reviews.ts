@@ -6,13 +6,12 @@ import type { ReviewSlice, ScanRun } from '../../ports/scans.ts'
 import { askReview, reviewInstructions } from '../../rules/scans/prompts.ts'
 import { buildReviewContext, listContextPaths, type ReviewContext } from '../../rules/scans/review-context.ts'
 import { ingestReview } from '../../rules/scans/review-ingest.ts'
-import { makeSourceText } from '../../rules/scans/source-text.ts'
 import { nameScanTask } from '../../rules/scans/task-names.ts'
 import { type ActiveRun, changeRun } from './active-run.ts'
 import { keyOf, RunFailure, type ScanContext } from './context.ts'
 import { isShort, leftOf, requireBudget } from './run-budget.ts'
 import { ensureTask, findAgent, listRunTasks, readOutcome, sumUsage } from './tasks.ts'
-import { readFiles } from './trees.ts'
+import { readFiles, readSources } from './trees.ts'
 
 const mostPerSlice = 3
 
@@ -98,10 +97,7 @@ async function ingest(context: ScanContext, active: ActiveRun, { slice, task, te
     cap: { most, left: Math.max(0, most - added) },
     known: await findings.listKnown(uid, [...files.keys(), ...renamed.values()]),
     renamed,
-    readSource: async (path) => {
-      const content = files.get(path) ?? (await readFiles(tree, [path], context.signal)).get(path)
-      return content === undefined ? undefined : makeSourceText(content)
-    },
+    readSource: readSources(context, tree, files),
   })
   return 'fault' in ingested ? ingested : { ...ingested, covered: listCovered(shown, ingested.dropped) }
 }

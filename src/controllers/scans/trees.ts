@@ -7,10 +7,13 @@ import { isSvcError, messageOf } from '../../errors.ts'
 import { CheckoutError } from '../../ports/checkouts.ts'
 import type { ScanRun } from '../../ports/scans.ts'
 import type { SourceTree } from '../../ports/source-trees.ts'
+import type { SourceText } from '../../rules/scans/finding-evidence.ts'
 import { decodeFacts, encodeFacts } from '../../rules/scans/known-facts.ts'
+import { decodeSource } from '../../rules/scans/left-out.ts'
 import type { SlicedTree } from '../../rules/scans/slices.ts'
+import { makeSourceText } from '../../rules/scans/source-text.ts'
 import { startReading } from '../../rules/scans/tree-reading.ts'
-import { RunFailure, type ScanControllerDeps, type TreeMemory } from './context.ts'
+import { RunFailure, type ScanContext, type ScanControllerDeps, type TreeMemory } from './context.ts'
 
 type Commits = Partial<Pick<ScanRun, 'headCommit' | 'baseCommit'>>
 
@@ -92,4 +95,25 @@ export async function readFiles(tree: SourceTree, paths: readonly string[], sign
   const contents = new Map<string, Buffer>()
   await tree.readEach(paths, (path, content) => void (content && contents.set(path, content)), signal)
   return contents
+}
+
+/** Files at the commit, each with what it declares; `files`: those that are here already. */
+export function readSources(
+  { outlines, log, signal }: Pick<ScanContext, 'outlines' | 'log' | 'signal'>,
+  tree: SourceTree,
+  files: ReadonlyMap<string, Buffer>,
+): (path: string) => Promise<SourceText | undefined> {
+  async function readOutline(path: string, content: Buffer) {
+    try {
+      return await outlines?.read(path, decodeSource(content))
+    } catch (error) {
+      // The text of a repository may be more than a parser survives.
+      log.warn({ err: error, path }, 'a source file cannot be parsed: its declarations are guessed by its lines')
+      return undefined
+    }
+  }
+  return async (path) => {
+    const content = files.get(path) ?? (await readFiles(tree, [path], signal)).get(path)
+    return content && makeSourceText(content, await readOutline(path, content))
+  }
 }

@@ -57,6 +57,8 @@ const dialect: Dialect = {
   terms: termIndex,
   encodeGrams,
   matchGrams: (grams) => sql`transcript_grams.grams @> ${encodeGrams(grams)}::smallint[]`,
+  // It counts how often each value is there.
+  besideIndex: (condition) => condition,
   listNumbers: (numbers) => sql`(select unnest(${`{${numbers.join(',')}}`}::bigint[]) as wanted) as listed`,
 }
 

@@ -84,6 +84,8 @@ const createDialect = (): Dialect => ({
   terms: createTermIndex(),
   encodeGrams: (grams) => grams.join(' '),
   matchGrams: (grams) => sql`transcript_grams match ${grams.map((gram) => `"${gram}"`).join(' AND ')}`,
+  // https://sqlite.org/optoverview.html, "Disqualifying WHERE clause terms"
+  besideIndex: (condition) => sql`+${condition}`,
   listNumbers: (numbers) => sql`(select value as wanted from json_each(${JSON.stringify(numbers)})) as listed`,
 })
 

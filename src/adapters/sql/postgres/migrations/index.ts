@@ -31,6 +31,7 @@ import { deliveriesMigration } from './0028-deliveries.ts'
 import { monitorsMigration } from './0029-monitors.ts'
 import { executionWorkspacesMigration } from './0030-execution-workspaces.ts'
 import { scanImportsMigration } from './0031-scan-imports.ts'
+import { findingListsMigration } from './0032-finding-lists.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -64,4 +65,5 @@ export const migrations: readonly Migration[] = [
   monitorsMigration,
   executionWorkspacesMigration,
   scanImportsMigration,
+  findingListsMigration,
 ]
