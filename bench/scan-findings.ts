@@ -92,10 +92,25 @@ function makeFinding(at: number, pick: Pick): Finding {
   } as const
   return {
     id: `fnd_${at.toString(16).padStart(12, '0')}`,
-    ...{ namespace: scan.namespace, repositoryScan: scan.name, scanRunID: 'r', sliceID: `slice_${at % 1500}` },
-    ...{ fingerprint: `v3:${at}`, title: `Finding ${at}`, summary: text.repeat(2), category: `class ${at % 40}` },
-    ...{ filePath: evidence.path, line: 3, evidence: [evidence], remediation: text, rootCause: text },
-    ...{ severity, confidence: pick(confidences), state, validationStatus, createdAt: updatedAt, updatedAt },
+    namespace: scan.namespace,
+    repositoryScan: scan.name,
+    scanRunID: 'r',
+    sliceID: `slice_${at % 1500}`,
+    fingerprint: `v3:${at}`,
+    title: `Finding ${at}`,
+    category: `class ${at % 40}`,
+    summary: text.repeat(2),
+    rootCause: text,
+    remediation: text,
+    filePath: evidence.path,
+    line: 3,
+    evidence: [evidence],
+    confidence: pick(confidences),
+    severity,
+    state,
+    validationStatus,
+    createdAt: updatedAt,
+    updatedAt,
   }
 }
 
