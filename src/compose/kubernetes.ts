@@ -91,7 +91,11 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
     egress,
     ...openRepositories(config, checkouts, { egress, policy: reach.policy }),
     codeHosts: openCodeHosts(config, { egress, policy: reach.policy }),
-    ...openActors(config, { api, egress, ...named, log, operatorNamespace, key: replicaKey }, closing),
+    ...openActors(
+      config,
+      { api, egress, ...named, log, operatorNamespace, key: replicaKey, others: work.ports.executionWorkspaces },
+      closing,
+    ),
     clock,
     ids,
     health: [health, createClusterHealth({ listStale: resources.listStale, clock })],

@@ -1,7 +1,23 @@
-// The adapter of actors against a double of their service: gRPC, router and daemons that really run commands.
+// What only actors do, and how they fail, against a double of their service: gRPC, router and daemons that really run
+// commands.
+import { randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { WorkspaceClaim } from '../../src/ports/execution-workspaces.ts'
-import { type ActorsDouble, type OpenedActors, openActors, startActors } from '../fixtures/actors/actors.ts'
+import { createActorControl } from '../../src/adapters/actors/control.ts'
+import { openDaemon } from '../../src/adapters/actors/daemon.ts'
+import { createEgress } from '../../src/egress/egress.ts'
+import { type WorkspaceClaim, WorkspaceError } from '../../src/ports/execution-workspaces.ts'
+import { Refused } from '../fixtures/actors/actor-world.ts'
+import {
+  type ActorsDouble,
+  type OpenedActors,
+  openActors,
+  pool,
+  startActors,
+  workspaceTemplate,
+} from '../fixtures/actors/actors.ts'
+import { startControlServer } from '../fixtures/actors/control-server.ts'
+import { dnsSuffix } from '../fixtures/actors/router.ts'
+import { waitFor } from '../fixtures/time.ts'
 
 let double: ActorsDouble
 let opened: OpenedActors
@@ -9,6 +25,11 @@ let opened: OpenedActors
 beforeAll(async () => {
   double = await startActors()
   opened = openActors(double)
+})
+afterEach(async () => {
+  double.control.setFault(() => undefined)
+  double.router.setIntercept(() => false)
+  await double.world.clear()
 })
 afterAll(async () => {
   await opened.close()
@@ -18,40 +39,436 @@ afterAll(async () => {
 let count = 0
 function makeClaim(rest: Partial<WorkspaceClaim> = {}): WorkspaceClaim {
   count += 1
-  return {
-    name: `svc-ws-${count}`,
-    namespace: 'team-a',
-    template: { namespace: 'templates', name: 'agents' },
-    labels: {},
-    ...rest,
-  }
+  const template = { namespace: 'templates', name: 'agents' }
+  return { name: `svc-ws-own-${count}`, namespace: 'team-a', template, labels: {}, ...rest }
 }
-const wait = { timeoutMs: 20_000, signal: new AbortController().signal }
+const refOf = ({ namespace, name }: WorkspaceClaim) => ({ atespace: namespace, name })
+const wait = (signal = new AbortController().signal) => ({ timeoutMs: 60_000, signal })
 
-async function run(claim: WorkspaceClaim, command: string[], id = 'one') {
-  const { workspaces } = opened
-  await workspaces.start(claim, { id, command, env: {}, timeoutSeconds: 20, maxOutputBytes: 10_000 })
-  for (;;) {
-    const state = await workspaces.observeCommand(claim, id)
-    if (state.phase === 'Ended') return state
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+/** Why it was not ready when it was given up, which is after its second try: the first one has been told by then. */
+async function givenUp(claim: WorkspaceClaim, tries: () => number, by = opened): Promise<WorkspaceError> {
+  const given = new AbortController()
+  const before = tries()
+  const waiting = failureOf(by.workspaces.waitUntilReady(claim, wait(given.signal)))
+  await waitFor(() => tries() > before + 1, 'it was tried twice')
+  given.abort(new Error('given up'))
+  return waiting
+}
+const callsOf = (name: string) => () => double.control.seen.filter(({ call }) => call === name).length
+
+async function make(rest: Partial<WorkspaceClaim> = {}, by = opened) {
+  const claim = makeClaim(rest)
+  await by.workspaces.claim(claim)
+  return { claim, ready: await by.workspaces.waitUntilReady(claim, wait()) }
 }
 
-describe('a workspace that is an actor', () => {
-  it('is made, used and removed', async () => {
-    const { workspaces } = opened
-    const claim = makeClaim()
-    await workspaces.claim(claim)
-    await workspaces.claim(claim)
-    const ready = await workspaces.waitUntilReady(claim, wait)
-    expect(ready).toMatchObject({ reused: false, root: '/app', placement: 'node-1' })
-    await workspaces.stage(claim, [{ path: 'a/b.txt', bytes: Buffer.from('hello'), mode: 0o600 }])
-    expect(await run(claim, ['cat', 'a/b.txt'])).toMatchObject({ exitCode: 0, stdout: 'hello' })
-    await workspaces.suspend(claim)
-    expect(await workspaces.observe(claim)).toEqual({ phase: 'Suspended' })
-    await workspaces.delete(claim)
-    expect(await workspaces.observe(claim)).toEqual({ phase: 'Absent' })
+async function failureOf(work: Promise<unknown>): Promise<WorkspaceError> {
+  const error = await work.then(
+    () => undefined,
+    (failure: unknown) => failure,
+  )
+  expect(error).toBeInstanceOf(WorkspaceError)
+  return error as WorkspaceError
+}
+
+const command = (id: string, script: string) => ({
+  id,
+  command: ['sh', '-c', script],
+  env: {},
+  timeoutSeconds: 60,
+  maxOutputBytes: 100_000,
+})
+
+function ended(claim: WorkspaceClaim, id: string, by = opened) {
+  return waitFor(async () => {
+    const state = await by.workspaces.observeCommand(claim, id)
+    return state.phase === 'Ended' ? state : undefined
+  }, `${id} has ended`)
+}
+
+async function run(claim: WorkspaceClaim, script: string, by = opened): Promise<string> {
+  count += 1
+  await by.workspaces.start(claim, command(`run-${count}`, script))
+  return (await ended(claim, `run-${count}`, by)).stdout
+}
+
+describe('an actor', () => {
+  it('is booted from scratch when it is first resumed, and not again [WS-019]', async () => {
+    const { claim } = await make({ boot: true })
+    await opened.workspaces.suspend(claim)
+    await opened.workspaces.waitUntilReady(claim, wait())
+    expect(double.world.find(refOf(claim))?.boots).toEqual([true, false])
+    const plain = await make()
+    expect(double.world.find(refOf(plain.claim))?.boots).toEqual([false])
+    for (const one of [claim, plain.claim]) await opened.workspaces.delete(one)
+  })
+
+  it('is suspended before it is deleted, and frees its worker', async () => {
+    const { claim } = await make()
+    double.control.seen.length = 0
+    await opened.workspaces.delete(claim)
+    expect(double.control.seen.map(({ call }) => call).filter((call) => call !== 'GetActor')).toEqual([
+      'SuspendActor',
+      'DeleteActor',
+    ])
+    expect(double.world.workers.filter(({ actor }) => actor !== undefined)).toEqual([])
+  })
+
+  it('is not woken by looking at it', async () => {
+    const { claim } = await make()
+    await opened.workspaces.suspend(claim)
+    const { boots } = double.world.require(refOf(claim))
+    const before = boots.length
+    expect(await opened.workspaces.observe(claim)).toEqual({ phase: 'Suspended' })
+    expect((await failureOf(opened.workspaces.observeCommand(claim, 'any'))).reason).toBe('WorkspaceLost')
+    await opened.workspaces.stop(claim, 'any')
+    expect(boots.length).toBe(before)
+    await opened.workspaces.delete(claim)
+  })
+
+  it('that was suspended with a secret in it is woken to be scrubbed', async () => {
+    const { claim } = await make()
+    await opened.workspaces.stage(claim, [{ path: 'secret', bytes: Buffer.from('s'), mode: 0o600 }])
+    await opened.workspaces.suspend(claim)
+    await opened.workspaces.scrub(claim, ['secret'])
+    expect(await run(claim, 'ls -A')).not.toContain('secret')
+    await opened.workspaces.delete(claim)
+  })
+
+  it('knows its session by a token in a file, which is scrubbed', async () => {
+    const by = openActors(double, { identity: 'required' })
+    const { claim } = await make({}, by)
+    expect(await run(claim, 'cat "$SVC_SESSION_IDENTITY_FILE"', by)).toBe(`header.svc.svc.agents.${claim.name}`)
+    await by.workspaces.scrub(claim, [])
+    expect(await run(claim, 'cat "$SVC_SESSION_IDENTITY_FILE" 2>/dev/null; ls -A .svc', by)).toBe('')
+    await by.workspaces.delete(claim)
+    await by.close()
+  })
+
+  it('without an identity goes on where none is required, and fails where one is', async () => {
+    double.control.setFault((call) => (call === 'MintJWT' ? new Refused(7, 'not for you') : undefined))
+    const lenient = openActors(double, { identity: 'wished' })
+    const { claim } = await make({}, lenient)
+    expect(lenient.faults.join()).toContain('not for you')
+    await lenient.workspaces.delete(claim)
+    const strict = openActors(double, { identity: 'required' })
+    const other = makeClaim()
+    await strict.workspaces.claim(other)
+    const failed = await givenUp(other, callsOf('MintJWT'), strict)
+    expect(failed).toMatchObject({ reason: 'ClaimTimeout', message: expect.stringContaining('has no identity') })
+    await strict.workspaces.delete(other)
+    await Promise.all([lenient.close(), strict.close()])
   })
 })
-afterEach(() => undefined)
+
+describe('templates and pools', () => {
+  async function claimWith(change: Partial<typeof workspaceTemplate>, name: string) {
+    double.templates.set(`templates/${name}`, { ...workspaceTemplate, name, ...change })
+    return failureOf(opened.workspaces.claim(makeClaim({ template: { namespace: 'templates', name } })))
+  }
+
+  it('that do not fit are refused before anything is made', async () => {
+    double.control.seen.length = 0
+    const lacking = await claimWith({ labels: {} }, 'lacking')
+    expect(lacking).toMatchObject({
+      reason: 'TemplateIncompatible',
+      message: expect.stringContaining('svc.ai/execution-workspace'),
+    })
+    expect(await claimWith({ phase: 'Failed' }, 'failed')).toMatchObject({ reason: 'TemplateNotReady' })
+    const named = makeClaim({ pool: { namespace: 'team-a', name: 'none' } })
+    expect(await failureOf(opened.workspaces.claim(named))).toMatchObject({ reason: 'PoolIncompatible' })
+    double.pools.set('team-a/other', {
+      ...pool,
+      name: 'other',
+      annotations: { ...pool.annotations, 'svc.ai/actor-template': 'templates/x' },
+    })
+    const foreign = makeClaim({ pool: { namespace: 'team-a', name: 'other' } })
+    expect((await failureOf(opened.workspaces.claim(foreign))).message).toContain(
+      'has actors of template "templates/x"',
+    )
+    expect(double.control.seen.filter(({ call }) => call === 'CreateActor')).toEqual([])
+  })
+
+  it('of other namespaces are refused where namespaces are isolated', async () => {
+    const isolated = openActors(double, { isolated: true })
+    const claim = makeClaim({ namespace: 'team-b', pool: { namespace: 'team-a', name: 'warm' } })
+    expect(await failureOf(isolated.workspaces.claim(claim))).toMatchObject({ reason: 'PoolIncompatible' })
+    await isolated.close()
+  })
+
+  it('that are not ready yet are waited for', async () => {
+    const claim = makeClaim()
+    await opened.workspaces.claim(claim)
+    double.templates.set('templates/agents', { ...workspaceTemplate, phase: 'WaitGoldenActor' })
+    const late = await givenUp(claim, () => double.reads.length)
+    expect(late).toMatchObject({ reason: 'ClaimTimeout', message: expect.stringContaining('phase WaitGoldenActor') })
+    const waiting = opened.workspaces.waitUntilReady(claim, wait())
+    double.templates.set('templates/agents', workspaceTemplate)
+    expect((await waiting).reused).toBe(false)
+    await opened.workspaces.delete(claim)
+  })
+
+  it('smaller than the demand are waited for in order, and who gives up makes room', async () => {
+    const workers = double.world.workers.splice(1)
+    const first = await make({ pool: { namespace: 'team-a', name: 'warm' } })
+    const order: string[] = []
+    const given = new AbortController()
+    const claims = [makeClaim(), makeClaim(), makeClaim()].map((claim) => ({
+      ...claim,
+      pool: { namespace: 'team-a', name: 'warm' },
+    }))
+    for (const claim of claims) await opened.workspaces.claim(claim)
+    const waits = claims.map(async (claim, at) => {
+      const signal = at === 0 ? given.signal : undefined
+      await opened.workspaces.waitUntilReady(claim, wait(signal))
+      order.push(claim.name)
+      await opened.workspaces.delete(claim)
+    })
+    const [gaveUp = Promise.resolve(), ...others] = waits
+    await waitFor(
+      () =>
+        double.control.seen.some(
+          ({ call, message }) => call === 'ResumeActor' && message.actor_ref.name === claims[0]?.name,
+        ),
+      'the first waits',
+    )
+    given.abort(new Error('cancelled'))
+    expect(await failureOf(gaveUp)).toMatchObject({
+      reason: 'ClaimTimeout',
+      message: expect.stringContaining('no free workers'),
+    })
+    await opened.workspaces.delete(first.claim)
+    await Promise.all(others)
+    expect(order).toEqual(claims.slice(1).map(({ name }) => name))
+    await opened.workspaces.delete(claims[0] as WorkspaceClaim)
+    double.world.workers.push(...workers)
+  })
+})
+
+describe('the tokens of a daemon', () => {
+  const egress = createEgress()
+  afterAll(() => egress.close())
+  const daemonOf = (claim: WorkspaceClaim) =>
+    openDaemon({ egress, routerUrl: double.router.url, dnsSuffix }, refOf(claim))
+  const tokensSent = () =>
+    double.router.seen.flatMap(({ authorization }) => authorization?.replace('Bearer ', '') ?? [])
+
+  it('are the bootstrap token once, and then one for each tenancy, of which none is taken twice', async () => {
+    double.router.seen.length = 0
+    const { claim } = await make()
+    const daemon = daemonOf(claim)
+    await run(claim, 'true')
+    const [, first = ''] = tokensSent()
+    expect(tokensSent()[0]).toBe(double.bootstrapToken)
+    expect(tokensSent().filter((token) => token === double.bootstrapToken)).toHaveLength(1)
+    await opened.workspaces.suspend(claim)
+    await opened.workspaces.waitUntilReady(claim, wait())
+    await run(claim, 'true')
+    const last = tokensSent().at(-1) ?? ''
+    expect(last).not.toBe(first)
+    const file = (token: string) => [{ path: '/app/.svc/handoff-token', bytes: Buffer.from(token), mode: 0o600 }]
+    await expect(daemon.putFiles(file('mine.x'), double.bootstrapToken)).rejects.toThrow('not valid')
+    await expect(daemon.putFiles(file('mine.x'), first)).rejects.toThrow('not valid')
+    await expect(daemon.observe('any', first)).rejects.toThrow('not valid')
+    await expect(daemon.putFiles(file(first), last)).rejects.toThrow('was used before')
+    expect(await run(claim, 'ls -A .svc 2>/dev/null; env')).not.toContain(double.bootstrapToken)
+    await opened.workspaces.delete(claim)
+  })
+
+  it('are known to another replica and after a restart, and to no other installation', async () => {
+    const { claim } = await make()
+    await opened.workspaces.start(claim, command('long', 'sleep 0.3; echo done'))
+    const replica = openActors(double, { key: opened.key })
+    expect(await ended(claim, 'long', replica)).toMatchObject({ exitCode: 0, stdout: 'done\n' })
+    await replica.workspaces.waitUntilReady(claim, wait())
+    expect(await run(claim, 'echo still')).toBe('still\n')
+    const stranger = openActors(double, { key: randomBytes(32) })
+    expect((await failureOf(stranger.workspaces.observeCommand(claim, 'long'))).message).toContain('somebody else')
+    expect(await failureOf(stranger.workspaces.waitUntilReady(claim, wait()))).toMatchObject({
+      reason: 'ProtocolError',
+      message: expect.stringContaining('refused the hand-off token'),
+    })
+    await opened.workspaces.delete(claim)
+    await Promise.all([replica.close(), stranger.close()])
+  })
+
+  it('that are wrong are told', async () => {
+    const by = openActors(double, { bootstrapToken: 'of another template' })
+    const claim = makeClaim()
+    await by.workspaces.claim(claim)
+    const failed = await failureOf(by.workspaces.waitUntilReady(claim, wait()))
+    expect(failed).toMatchObject({
+      reason: 'ProtocolError',
+      message: expect.stringContaining('refused the bootstrap token'),
+    })
+    await by.workspaces.delete(claim)
+    await by.close()
+  })
+})
+
+describe('what breaks', () => {
+  it('is the control service, which is waited for', async () => {
+    double.control.setFault(() => new Refused(14, 'away'))
+    const claim = makeClaim()
+    expect(await failureOf(opened.workspaces.claim(claim))).toMatchObject({ reason: 'ProviderUnavailable' })
+    double.control.setFault(() => undefined)
+    await opened.workspaces.claim(claim)
+    double.control.setFault((call) => (call === 'ResumeActor' ? new Refused(14, 'away') : undefined))
+    const waiting = opened.workspaces.waitUntilReady(claim, wait())
+    double.control.seen.length = 0
+    await waitFor(() => double.control.seen.some(({ call }) => call === 'ResumeActor'), 'a resumption was tried')
+    double.control.setFault(() => undefined)
+    await waiting
+    await opened.workspaces.delete(claim)
+  })
+
+  it('is two writers at once, which is tried again', async () => {
+    let left = 2
+    double.control.setFault((call) => {
+      if (call !== 'ResumeActor' || left === 0) return undefined
+      left -= 1
+      return new Refused(10, 'concurrent update conflict')
+    })
+    const { claim } = await make()
+    await opened.workspaces.delete(claim)
+  })
+
+  it('is the control service for ever: the claim is given up and says why', async () => {
+    const claim = makeClaim()
+    await opened.workspaces.claim(claim)
+    double.control.setFault(() => new Refused(16, 'no certificate of yours'))
+    const failed = await givenUp(claim, callsOf('GetActor'))
+    expect(failed).toMatchObject({
+      reason: 'ClaimTimeout',
+      message: expect.stringContaining('does not let this service in: no certificate'),
+    })
+    double.control.setFault(() => undefined)
+    await opened.workspaces.delete(claim)
+  })
+
+  it('is a service that does not speak the protocol', async () => {
+    double.control.setFault(() => new Refused(12, 'unknown method'))
+    expect(await failureOf(opened.workspaces.observe(makeClaim()))).toMatchObject({ reason: 'ProtocolError' })
+  })
+
+  it('is a certificate that the file of authorities does not vouch for', async () => {
+    const other = await startActors({ workers: 0 })
+    const wrong = { endpoint: double.control.endpoint, trust: { caFile: other.certificate.certFile } } as const
+    const distrusting = createActorControl(wrong)
+    expect(await failureOf(distrusting.get({ atespace: 'a', name: 'b' }))).toMatchObject({
+      reason: 'ProviderUnavailable',
+    })
+    distrusting.close()
+    const careless = createActorControl({ endpoint: double.control.endpoint, trust: 'insecure' })
+    expect(await careless.get({ atespace: 'a', name: 'b' })).toBeUndefined()
+    careless.close()
+    await other.stop()
+  })
+
+  it('is the control service in between: the connection is made again', async () => {
+    const { claim } = await make()
+    const { certificate, identityToken, control } = double
+    control.stop()
+    expect(await failureOf(opened.workspaces.observe(claim))).toMatchObject({ reason: 'ProviderUnavailable' })
+    const again = await startControlServer(double.world, { certificate, identityToken, port: control.port })
+    double.control = again
+    await waitFor(
+      async () => (await opened.workspaces.observe(claim).catch(() => undefined))?.phase === 'Ready',
+      'it answers',
+    )
+    await opened.workspaces.delete(claim)
+  })
+
+  const answers: [string, 'ProtocolError' | 'ProviderUnavailable' | 'WorkspaceLost', number, () => string][] = [
+    ['garbage', 'ProtocolError', 200, () => 'PK\u0003\u0004 no JSON'],
+    ['JSON of another kind', 'ProtocolError', 200, () => '{"running": "perhaps"}'],
+    ['an end without an exit code', 'ProtocolError', 200, () => '{"execId": "a", "running": false}'],
+    ['a flood', 'ProtocolError', 200, () => 'x'.repeat(40 * 1_048_576)],
+    ['an error of its own', 'ProtocolError', 500, () => '{"error": "out of order"}'],
+    ['the words of a router that cannot reach it', 'ProviderUnavailable', 503, () => 'upstream connect error'],
+    ['the words of a router that knows no such actor', 'WorkspaceLost', 404, () => 'actor "x" not found'],
+  ]
+  it.each(answers)('is a daemon that answers %s', async (_what, reason, status, body) => {
+    const { claim } = await make()
+    double.router.setIntercept(({ url = '' }, response) => {
+      if (!url.startsWith('/v1/exec/')) return false
+      response.writeHead(status, { 'content-type': 'application/json' }).end(body())
+      return true
+    })
+    expect((await failureOf(opened.workspaces.observeCommand(claim, 'any'))).reason).toBe(reason)
+    double.router.setIntercept(() => false)
+    await opened.workspaces.delete(claim)
+  })
+
+  it('is a daemon whose answer never ends', async () => {
+    const { claim } = await make()
+    double.router.setIntercept(({ url = '' }, response) => {
+      if (!url.startsWith('/v1/exec/')) return false
+      response.writeHead(200)
+      const timer = setInterval(() => response.write(' '), 100)
+      response.on('close', () => clearInterval(timer))
+      return true
+    })
+    const failed = await failureOf(opened.workspaces.observeCommand(claim, 'any'))
+    expect(failed).toMatchObject({
+      reason: 'ProviderUnavailable',
+      message: expect.stringContaining('did not answer within'),
+    })
+    double.router.setIntercept(() => false)
+    await opened.workspaces.delete(claim)
+  }, 60_000)
+
+  it('is the actor in the middle of a command: it is lost, not begun again', async () => {
+    const { claim } = await make()
+    await opened.workspaces.start(claim, command('lost', 'sleep 600'))
+    expect(await opened.workspaces.observeCommand(claim, 'lost')).toEqual({ phase: 'Running' })
+    await double.world.losePod(refOf(claim))
+    expect(await failureOf(opened.workspaces.observeCommand(claim, 'lost'))).toMatchObject({ reason: 'WorkspaceLost' })
+    await double.world.resume(refOf(claim), false)
+    expect(await failureOf(opened.workspaces.observeCommand(claim, 'lost'))).toMatchObject({
+      reason: 'WorkspaceLost',
+      message: expect.stringContaining('started anew'),
+    })
+    await opened.workspaces.scrub(claim, ['a'])
+    await opened.workspaces.delete(claim)
+    expect(await opened.workspaces.observe(claim)).toEqual({ phase: 'Absent' })
+  })
+
+  it('is the service in each phase: another one goes on from there', async () => {
+    const key = randomBytes(32)
+    const claim = makeClaim({ boot: true })
+    async function byAnother<T>(work: (one: OpenedActors) => Promise<T>): Promise<T> {
+      const one = openActors(double, { key })
+      return work(one).finally(() => one.close())
+    }
+    await byAnother(({ workspaces }) => workspaces.claim(claim))
+    await byAnother(({ workspaces }) => workspaces.claim(claim))
+    await double.world.resume(refOf(claim), true)
+    await byAnother(({ workspaces }) => workspaces.waitUntilReady(claim, wait()))
+    await byAnother(({ workspaces }) => workspaces.waitUntilReady(claim, wait()))
+    const file = { path: 'told', bytes: Buffer.from('told'), mode: 0o600 }
+    await byAnother(({ workspaces }) => workspaces.stage(claim, [file]))
+    for (const _time of [1, 2])
+      await byAnother(({ workspaces }) =>
+        workspaces.start(claim, command('c', 'cat told; echo once >>times; cat times')),
+      )
+    expect(await byAnother((one) => ended(claim, 'c', one))).toMatchObject({ stdout: 'toldonce\n' })
+    for (const _time of [1, 2]) await byAnother(({ workspaces }) => workspaces.scrub(claim, ['told']))
+    for (const _time of [1, 2]) await byAnother(({ workspaces }) => workspaces.suspend(claim))
+    for (const _time of [1, 2]) await byAnother(({ workspaces }) => workspaces.delete(claim))
+    expect(double.world.find(refOf(claim))).toBeUndefined()
+    expect(double.world.workers.filter(({ actor }) => actor !== undefined)).toEqual([])
+  })
+})
+
+describe('the list of workspaces', () => {
+  it('has every page, and no actors of others', async () => {
+    const claims = [makeClaim(), makeClaim(), makeClaim()]
+    for (const claim of claims) await opened.workspaces.claim(claim)
+    double.world.create({ atespace: 'team-a', name: 'somebody-elses' }, { namespace: 'templates', name: 'agents' }, {})
+    const listed: string[] = []
+    for await (const { claim } of opened.workspaces.list()) listed.push(`${claim.namespace}/${claim.name}`)
+    expect(listed.toSorted()).toEqual(claims.map(({ name }) => `team-a/${name}`).toSorted())
+    for (const claim of claims) await opened.workspaces.delete(claim)
+  })
+})
