@@ -26,8 +26,6 @@ export type ActorDeps = {
   operatorNamespace: string
   /** Secret of this installation. */
   key: Uint8Array
-  /** Who else provides workspaces. */
-  others: Ports['executionWorkspaces']
 }
 
 /** Nothing where actors are not enabled. InvalidRequest when their settings are incomplete. */
@@ -58,7 +56,6 @@ export function openActors(
   const router = { egress, routerUrl, dnsSuffix }
   return {
     executionWorkspaces: {
-      ...deps.others,
       actor: createActorWorkspaces({ control, templates, router, tokens, mintIdentity, clock, isolated }),
     },
     toolActors: createToolActors({ control, templates, routerUrl, dnsSuffix, templateNamespace, isolated }),

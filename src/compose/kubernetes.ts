@@ -91,11 +91,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
     egress,
     ...openRepositories(config, checkouts, { egress, policy: reach.policy }),
     codeHosts: openCodeHosts(config, { egress, policy: reach.policy }),
-    ...openActors(
-      config,
-      { api, egress, ...named, log, operatorNamespace, key: replicaKey, others: work.ports.executionWorkspaces },
-      closing,
-    ),
+    ...openActors(config, { api, egress, ...named, log, operatorNamespace, key: replicaKey }, closing),
     clock,
     ids,
     health: [health, createClusterHealth({ listStale: resources.listStale, clock })],
