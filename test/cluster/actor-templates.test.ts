@@ -3,7 +3,13 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createActorTemplates } from '../../src/adapters/actors/templates.ts'
 import type { KubernetesApi } from '../../src/adapters/kubernetes/api.ts'
 import { findPoolProblem, findTemplateProblem } from '../../src/rules/actor-templates.ts'
-import { describeOnCluster, dropNamespace, installDefinitions, makeNamespace, openClusterApi } from '../fixtures/cluster.ts'
+import {
+  describeOnCluster,
+  dropNamespace,
+  installDefinitions,
+  makeNamespace,
+  openClusterApi,
+} from '../fixtures/cluster.ts'
 import { applyManifest, kubectl } from '../fixtures/kubectl.ts'
 
 const group = 'ate.dev'
