@@ -54,11 +54,14 @@ describeOnCluster('templates and pools of actors', () => {
     const poolMarks = { 'svc.ai/actor-template': 'agents', 'svc.ai/target-actors': '1' }
     await apply([
       {
-        ...{ apiVersion, kind: 'ActorTemplate', metadata: { name: 'agents', namespace, labels, annotations: marks } },
+        apiVersion,
+        kind: 'ActorTemplate',
+        metadata: { name: 'agents', namespace, labels, annotations: marks },
         spec: { containers: [{ name: 'agent', image: 'a@sha256:b', env }] },
       },
       {
-        ...{ apiVersion, kind: 'WorkerPool' },
+        apiVersion,
+        kind: 'WorkerPool',
         metadata: { name: 'warm', namespace, labels: { 'svc.ai/actor-pool': 'warm' }, annotations: poolMarks },
         spec: { replicas: 1 },
       },
