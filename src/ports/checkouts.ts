@@ -38,6 +38,8 @@ export type CheckoutSpec = {
   lfs?: boolean
   /** A patch that is applied first. It is part of this checkout's diff. */
   priorDiff?: string
+  /** Of that patch, only the changes of these files. */
+  priorPaths?: string[]
   credentials?: CheckoutCredentials
   /** Of commits. */
   author?: { name: string; email: string }

@@ -54,6 +54,8 @@ export interface Scans {
   getRun(scanUid: string, id: string): Promise<ScanRun | undefined>
   /** The run as it is then; a run that has ended stays as it is. Undefined when there is none. */
   changeRun(scanUid: string, id: string, change: ScanRunChange): Promise<ScanRun | undefined>
+  /** What its tasks have used, also of a run that has ended. */
+  countUsage(scanUid: string, id: string, used: Pick<ScanRun, 'tokens' | 'cost'>): Promise<void>
   listRuns(scanUid: string, page: PageQuery): Promise<RecordPage<ScanRun>>
 
   /** The slices of the scan from now on, each with its status in the run; others are removed. Again with the same run: nothing. */

@@ -2,6 +2,7 @@
 import type { Agent } from '../contract/resources/agent.ts'
 import type { Task } from '../contract/resources/task.ts'
 import { isPrMonitor, issueTools, pullRequestTools } from './code-host-tools.ts'
+import { isConfined } from './task-bounds.ts'
 
 /** Tools of every worker (BUILT-001). Naming one changes nothing; an agent can switch one off. */
 export const builtInTools = ['web_search', 'code_exec', 'file_read', 'web_fetch', 'file_write'] as const
@@ -41,16 +42,18 @@ type ToolNames = {
 
 /**
  * The union of the agent's and the task's tools; `enabled: false` on the agent switches one off. A monitor of pull requests reads
- * what strangers wrote, and has nothing but the tools for that.
+ * what strangers wrote, and has nothing but the tools for that; a confined task has only those that it names itself.
  */
 export function chooseTools(task: Task, agent: Agent | undefined): ToolNames {
   if (isPrMonitor(task)) return { builtIn: [], custom: [] }
+  const named = task.spec.ai?.tools ?? []
+  if (isConfined(task)) return { builtIn: builtInTools.filter((name) => named.includes(name)), custom: [] }
   const off = new Set((agent?.spec.tools ?? []).filter((tool) => !tool.enabled).map((tool) => tool.name))
-  const own = (task.spec.ai?.tools ?? []).map((name) => ({ name, namespace: task.metadata.namespace }))
+  const own = named.map((name) => ({ name, namespace: task.metadata.namespace }))
   const home = agent?.metadata.namespace ?? ''
   const agents = (agent?.spec.tools ?? []).map((tool) => ({ name: tool.name, namespace: home }))
-  const named = new Map([...own, ...agents].map((tool) => [tool.name, tool]))
-  const wanted = [...named.values()].filter((tool) => !off.has(tool.name))
+  const each = new Map([...own, ...agents].map((tool) => [tool.name, tool]))
+  const wanted = [...each.values()].filter((tool) => !off.has(tool.name))
   const standard = builtInTools.filter((name) => !off.has(name))
   const extra = wanted.map((tool) => tool.name).filter(isServiceTool)
   return {

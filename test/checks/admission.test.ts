@@ -42,6 +42,7 @@ const admission: Record<string, Twin> = {
   admitMonitor: {
     reason: 'reads agents, secrets and settings, which a policy cannot; the monitor says in its status what is wrong',
   },
+  refusePrograms: { reason: 'reads agents, which a policy cannot; a run asks again and says so' },
   requireFreeHeaders: { policies: ['tool-headers'] },
   requirePool: { reason: 'a policy cannot read the pool; the tool says in its status what is wrong' },
   requireFreeToolName: { reason: 'built-in tools have a "_" in their names, which no object of the cluster can have' },

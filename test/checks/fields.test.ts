@@ -14,7 +14,6 @@ const inactive = 'is in manifests for the reference; what it belongs to is refus
 const unread: Record<string, string> = {
   'Agent.session.persistence': 'sessions are always in the record store; manifests for the reference name a place',
   'Skill.source.context7': origin,
-  'RepositoryScan.historyDays': 'has no effect, and its description says so',
   'RepositoryMonitor.review.publish.sameHeadPolicy': 'has one value, which is what happens',
   'RepositoryMonitor.review.publish.inline.onlyChangedLines': 'has one value, which is what happens',
   'RepositoryMonitor.agents.repairer': inactive,

@@ -60,8 +60,11 @@ export function describeScans(name: string, open: OpenBench): void {
       expect(ended).toMatchObject({ phase: 'failed', headCommit: 'c1' })
       expect(await scans().changeRun(scan.uid, 'a', { phase: 'running' })).toEqual(ended)
       expect(await scans().changeRun(scan.uid, 'b', { phase: 'running' })).toBeUndefined()
+      // Validations and patches use something after the end of their run.
+      await scans().countUsage(scan.uid, 'a', { tokens: 70, cost: 0.5 })
+      await scans().countUsage(scan.uid, 'b', { tokens: 70, cost: 0.5 })
       await bench().reopen()
-      expect(await scans().getRun(scan.uid, 'a')).toEqual(ended)
+      expect(await scans().getRun(scan.uid, 'a')).toEqual({ ...ended, tokens: 70, cost: 0.5 })
       expect(await scans().getRun(again.uid, 'a')).toBeUndefined()
     })
 

@@ -125,6 +125,20 @@ describe('the resource', () => {
     expect((await get('repositories/page-a?namespace=pages')).statusCode).toBe(404)
   })
 
+  it('refuses an agent that runs a program, at once where it exists', async () => {
+    const runtime = { type: 'llmo-cli' }
+    const agent = { name: 'program', spec: { runtime } }
+    expect((await service.call('POST /api/v1/agents', { payload: agent })).json()).toMatchObject({ spec: { runtime } })
+    for (const field of ['analysisAgentRef', 'patchAgentRef']) {
+      const payload = { name: 'programmed', spec: { ...spec, [field]: { name: 'program' } } }
+      const refused = await service.call('POST /api/v1/security/repositories', { payload })
+      expect([refused.statusCode, refused.json().error.message]).toEqual([
+        400,
+        expect.stringContaining(`spec.${field} names an agent that runs a program`),
+      ])
+    }
+  })
+
   it('takes policies that are marked as such, of its own namespace [SCAN-015] [SCAN-016] [SCAN-018] [SCAN-019]', async () => {
     const annotated = { annotations: { 'svc.ai/security-policy': 'True' } }
     await policy('noted', annotated, { other: 'x' })

@@ -62,7 +62,7 @@ it.runIf(hasOpenssl)('goes from a repository to the pull request that repairs it
     body: string
     head: { ref: string }
   }[]
-  expect(pull?.body).toContain('> with the patch: go test ./... ended with 0')
+  expect(pull?.body).toContain('> no tests: the scan names none in spec.tests')
   expect(git(bare, ['show', `${pull?.head.ref}:${loginPath}`])).toBe(mendedLogin.trim())
   expect((await read()).state).toBe('pr_open')
 

@@ -169,9 +169,14 @@ async function fillFolder(clone: Clone, cloned: Cloned, facts: RepositoryFacts):
   await copyFile(join(gitDir, 'index'), join(folder, '.git', 'index'))
 }
 
-async function applyPatch(clone: Clone, patch: string): Promise<void> {
+type Prior = { priorDiff: string; priorPaths: string[] | undefined }
+
+/** Paths are patterns there (git-apply(1)). */
+const includePath = (path: string) => `--include=${path.replace(/[\\*?[]/g, '\\$&')}`
+
+async function applyPatch(clone: Clone, { priorDiff: patch, priorPaths = [] }: Prior): Promise<void> {
   const { gitDir, folder, signal } = clone
-  const args = ['apply', '--whitespace=nowarn', '--binary', '-']
+  const args = ['apply', '--whitespace=nowarn', '--binary', ...priorPaths.map(includePath), '-']
   const { code, stderr } = await runGit({ args, gitDir, workTree: folder, input: patch, codes: [0, 1, 128], signal })
   if (code === 0) return
   if (saysFull(stderr)) throw diskFull()
@@ -240,6 +245,6 @@ export async function cloneInto(clone: Clone): Promise<Cloned> {
   await fillFolder(clone, cloned, { shallow, base, commit: facts[0] })
   await findWorkFolder(folder, spec.subPath)
   if (spec.lfs) cloned.large = await fetchLargeFiles({ ...clone, mostBytes: limits.bytes }, cloned.commit)
-  if (spec.priorDiff) await applyPatch(clone, spec.priorDiff)
+  if (spec.priorDiff) await applyPatch(clone, { priorDiff: spec.priorDiff, priorPaths: spec.priorPaths })
   return cloned
 }

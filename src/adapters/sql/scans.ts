@@ -43,14 +43,22 @@ async function insertRun(tx: Tx, scan: ScanKey, run: ScanRun): Promise<ScanRun> 
   throw new SvcError('Conflict', `a security scan is already running for this repository: wait until it has ended`)
 }
 
-async function updateRun(tx: Tx, scanUid: string, id: string, change: ScanRunChange): Promise<ScanRun | undefined> {
+async function lockRun(tx: Tx, scanUid: string, id: string): Promise<ScanRun | undefined> {
   const row = await tx.first(sql<BodyRow>`update scan_runs set id = id
     where scan_uid = ${scanUid} and id = ${id} returning body`)
-  const run = readBody<ScanRun>(row)
+  return readBody<ScanRun>(row)
+}
+
+async function writeRun(tx: Tx, scanUid: string, run: ScanRun): Promise<void> {
+  await tx.run(sql`update scan_runs set is_active = ${hasEnded(run) ? null : 1}, body = ${JSON.stringify(run)}
+    where scan_uid = ${scanUid} and id = ${run.id}`)
+}
+
+async function updateRun(tx: Tx, scanUid: string, id: string, change: ScanRunChange): Promise<ScanRun | undefined> {
+  const run = await lockRun(tx, scanUid, id)
   if (run === undefined || hasEnded(run)) return run
   const changed = dropUndefined({ ...run, ...change }) as ScanRun
-  await tx.run(sql`update scan_runs set is_active = ${hasEnded(changed) ? null : 1}, body = ${JSON.stringify(changed)}
-    where scan_uid = ${scanUid} and id = ${id}`)
+  await writeRun(tx, scanUid, changed)
   return changed
 }
 
@@ -107,6 +115,11 @@ export function createScans({ database, clock }: { database: Database; clock: Cl
     getRun: async (uid, id) =>
       readBody(await database.read.first(sql<BodyRow>`select body from scan_runs where ${of(uid)} and id = ${id}`)),
     changeRun: (uid, id, change) => database.write((tx) => updateRun(tx, uid, id, change)),
+    countUsage: (uid, id, used) =>
+      database.write(async (tx) => {
+        const run = await lockRun(tx, uid, id)
+        if (run !== undefined) await writeRun(tx, uid, { ...run, ...used })
+      }),
     listRuns: (uid, page) =>
       readPage(database.read, { table: 'scan_runs', order: 'started_at', where: [of(uid)] }, page),
 

@@ -10,6 +10,20 @@ import { EntryKey, FreeForm, refersTo, SecretRef } from './references.ts'
 /** Text for a process, without NUL, which would end an argument or variable. */
 export const ProcessText = z.string().refine((text) => !text.includes('\0'), 'must not contain a NUL character')
 
+/** A command line for `sh -c`. */
+export const ShellCommand = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(4096)
+  .refine((text) => !text.includes('\0'), 'must not contain a NUL character')
+
+/** Name of a container image. */
+export const ContainerImage = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(512)
+  .regex(/^[^\s\0-][^\s\0]*$/, 'must be a container image')
+
 const EntrySource = z.strictObject({
   name: field(ForeignName, 'Name of the Secret or ConfigMap.', 'build-keys'),
   key: field(EntryKey, 'Name of the entry.', 'token'),

@@ -5,7 +5,7 @@ import type { Problem } from '../../errors.ts'
 import { PositiveDuration } from '../duration.ts'
 import { field } from '../field.ts'
 import { Schedule, TimeZone } from '../schedule.ts'
-import { GitRevision } from './execution.ts'
+import { GitRevision, ShellCommand } from './execution.ts'
 import { Condition, defineResource, Timestamp } from './metadata.ts'
 import { AgentRef, SecretRef } from './references.ts'
 
@@ -147,12 +147,6 @@ export const MonitorPolicy = z.strictObject({
 })
 export type MonitorPolicy = z.infer<typeof MonitorPolicy>
 
-const ValidationCommand = z
-  .string()
-  .min(1, 'must not be empty')
-  .max(4096)
-  .refine((text) => !text.includes('\0'), 'must not contain a NUL character')
-
 /** Checks that are run before a review. */
 export const MonitorValidation = z.strictObject({
   mode: field(
@@ -160,7 +154,7 @@ export const MonitorValidation = z.strictObject({
     'When the commands run: never, for changes of more than documentation, or for every change.',
   ),
   commands: field(
-    z.array(ValidationCommand).max(20, 'must be at most 20').optional(),
+    z.array(ShellCommand).max(20, 'must be at most 20').optional(),
     'Shell commands that are run one after another on exactly the reviewed commit, in a sandbox without network and secrets. Their outcome is part of the review.',
     ['npm test'],
   ),

@@ -2,9 +2,10 @@
 
 import { z } from 'zod'
 import type { Problem } from '../../errors.ts'
+import { PositiveDuration } from '../duration.ts'
 import { field } from '../field.ts'
 import { Schedule, TimeZone } from '../schedule.ts'
-import { GitAddress, GitRevision, RelativePath } from './execution.ts'
+import { ContainerImage, GitAddress, GitRevision, RelativePath, ShellCommand } from './execution.ts'
 import { Condition, defineResource, Timestamp } from './metadata.ts'
 import { AgentRef, PolicyRef, SecretRef } from './references.ts'
 
@@ -26,6 +27,30 @@ export const ScanBudget = z.strictObject({
   maxCost: field(z.number().positive().max(1_000_000_000).optional(), 'Most cost of one run, in US dollars.', 20),
 })
 export type ScanBudget = z.infer<typeof ScanBudget>
+
+/** How the service itself tries a patch. */
+export const ScanTests = z.strictObject({
+  commands: field(
+    z.array(ShellCommand).min(1, 'must name a command').max(20, 'must be at most 20'),
+    'Shell commands, run one after another in fresh workspaces without secrets: at the commit that the patch is made against, with the patch, and with the tests of the patch alone. With the patch each of them must end with 0.',
+    ['npm test'],
+  ),
+  image: field(
+    ContainerImage.optional(),
+    'Container image that they run in. Without it: a local sandbox.',
+    'node:24-slim',
+  ),
+  timeout: field(
+    PositiveDuration.default('15m'),
+    'Time limit of all commands together, each time, as a duration.',
+    '15m',
+  ),
+  network: field(
+    z.enum(['none', 'open']).default('none'),
+    'Whether the commands, and the code of the repository that they run, may open connections.',
+  ),
+})
+export type ScanTests = z.infer<typeof ScanTests>
 
 /** The spec of a scan. */
 export const RepositoryScanSpec = z
@@ -56,7 +81,7 @@ export const RepositoryScanSpec = z
     timeZone: field(TimeZone.optional(), 'IANA time zone of the schedule. Without it: UTC.', 'Europe/Berlin'),
     historyDays: field(
       z.int().min(1).max(3650).default(30),
-      'Has no effect: slices are cut from the files of one commit.',
+      'Age in days of the last successful run up to which a scheduled run reviews only what changed since; later it reviews everything.',
       30,
     ),
     validationMode: field(z.enum(['off', 'light', 'full']).default('light'), 'How thoroughly findings are confirmed.'),
@@ -77,6 +102,10 @@ export const RepositoryScanSpec = z
     falsePositivePolicyRef: field(PolicyRef.optional(), 'Entry of a ConfigMap that says what is not a finding.'),
     analysisAgentRef: field(AgentRef, 'Agent that looks for findings.'),
     patchAgentRef: field(AgentRef.optional(), 'Agent that writes patches. Without it: the one in `analysisAgentRef`.'),
+    tests: field(
+      ScanTests.optional(),
+      'How patches are tried. Without it: no tests run, and the pull request says so.',
+    ),
     maxFindingsPerRun: field(z.int().min(1).default(10), 'Findings that one run reports at most.', 10),
     maxParallelReviews: field(z.int().min(1).max(64).default(4), 'Slices of one run reviewed at a time, at most.', 4),
     budget: field(

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { Duration, PositiveDuration } from '../duration.ts'
 import { field } from '../field.ts'
 import { Schedule, TimeZone } from '../schedule.ts'
-import { EnvVar, Execution, ProcessText, ResourceRequirements, Workspace } from './execution.ts'
+import { ContainerImage, EnvVar, Execution, ProcessText, ResourceRequirements, Workspace } from './execution.ts'
 import { Condition, defineResource, ForeignName, Name, RecordName, Timestamp } from './metadata.ts'
 import { countedFields, samplingFields } from './model-use.ts'
 import { AgentRef, FreeForm, ProviderRef, refersTo, SkillRef, TaskRef, ToolName, WebAddress } from './references.ts'
@@ -159,12 +159,7 @@ export const TaskSpec = z
       'What runs: `ai` (a model with tools), `container` (a command) or `agent` (an agent program).',
     ),
     image: field(
-      z
-        .string()
-        .min(1, 'must not be empty')
-        .max(512)
-        .regex(/^[^\s\0-][^\s\0]*$/, 'must be a container image')
-        .optional(),
+      ContainerImage.optional(),
       'Container image. A `container` task without one runs its command in a local sandbox.',
       'python:3.12-slim',
     ),

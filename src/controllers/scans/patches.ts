@@ -1,40 +1,60 @@
-// Patches of findings: a task each, in a working copy of its own, whose branch counts only once it was checked.
+// Patches of findings: a task each, in a working copy of its own, whose branch counts only once it was checked and tried.
 
 import { dropUndefined } from '../../contract/json.ts'
 import type { RepositoryScan } from '../../contract/resources/repository-scan.ts'
 import type { Finding, PatchProposal } from '../../ports/findings.ts'
 import { openAgain } from '../../rules/scans/finding-state.ts'
-import { checkPatch, type PatchVerdict } from '../../rules/scans/patch-check.ts'
+import { type CheckedSummary, checkPatch } from '../../rules/scans/patch-check.ts'
 import { askPatch, patchInstructions } from '../../rules/scans/prompts.ts'
+import { ensureAgentTask, findAgent } from './agent-tasks.ts'
 import type { ScanContext } from './context.ts'
-import { ensureTask, findAgent, readOutcome } from './tasks.ts'
-import { explainUnfit, workspaceOf, workspaceTools } from './validations.ts'
+import { tryPatch } from './patch-tests.ts'
+import { countUsage, remainingBudget } from './run-budget.ts'
+import { readOutcome } from './tasks.ts'
+import { explainUnfit } from './validations.ts'
+import { workspaceOf, workspaceTools } from './workspace.ts'
 
-async function write(
-  context: ScanContext,
-  scan: RepositoryScan,
-  patch: PatchProposal,
-): Promise<PatchVerdict | undefined> {
-  const kept = await context.records.findings.get(patch.namespace, patch.findingID)
-  if (kept === undefined) return { problem: 'its finding is gone' }
-  const { forkRepo, prBaseBranch, patchAgentRef, analysisAgentRef } = scan.spec
+type Written = CheckedSummary & { tried?: Partial<PatchProposal> }
+
+async function writePatch(context: ScanContext, scan: RepositoryScan, patch: PatchProposal, finding: Finding) {
+  const { forkRepo, prBaseBranch, patchAgentRef, analysisAgentRef, tests } = scan.spec
   const push = dropUndefined({ forkRepo, prBaseBranch, pushBranch: patch.branch })
-  const task = await ensureTask(context, scan, {
+  const task = await ensureAgentTask(context, scan, {
     name: patch.taskName,
     stage: 'patch',
-    agent: await findAgent(context, scan, patchAgentRef ?? analysisAgentRef),
-    labels: { finding: patch.findingID },
+    agent: () => findAgent(context, scan, patchAgentRef ?? analysisAgentRef),
+    labels: { run: finding.scanRunID, finding: patch.findingID },
     instructions: patchInstructions,
-    prompt: askPatch(kept.finding),
+    prompt: askPatch(finding, tests?.commands ?? []),
     timeout: '2h',
     priority: 750,
+    budget: () => remainingBudget(context, scan, finding.scanRunID),
     tools: workspaceTools,
     workspace: { ...workspaceOf(scan, patch.baseCommit), ...push },
   })
-  const outcome = await readOutcome(context, task)
+  return readOutcome(context, task)
+}
+
+/** The patch once it is written and tried; undefined while that is under way. */
+async function takePatch(
+  context: ScanContext,
+  scan: RepositoryScan,
+  patch: PatchProposal,
+): Promise<Written | undefined> {
+  const kept = await context.records.findings.get(patch.namespace, patch.findingID)
+  if (kept === undefined) return { problem: 'its finding is gone' }
+  const outcome = await writePatch(context, scan, patch, kept.finding)
   if (outcome.state === 'active') return undefined
+  await countUsage(context, scan, kept.finding.scanRunID)
   if (outcome.state === 'failed') return { problem: outcome.why }
-  return checkPatch(outcome.text, { findingId: patch.findingID, branch: patch.branch })
+  const { tests } = scan.spec
+  const isTried = tests !== undefined
+  const checked = checkPatch(outcome.text, { findingId: patch.findingID, branch: patch.branch, isTried })
+  if ('problem' in checked || tests === undefined) return checked
+  const verdict = await tryPatch(context, { scan, tests, patch, checked: checked.patch })
+  if (verdict === undefined) return undefined
+  const { tried, problem } = verdict
+  return problem === undefined ? { patch: { ...checked.patch, ...tried } } : { problem, tried }
 }
 
 /** A finding that was decided otherwise meanwhile stays as it is. */
@@ -49,7 +69,7 @@ export async function decidePatches(context: ScanContext, scan: RepositoryScan):
   const { patches } = await findings.listUndecided(scan.metadata.uid)
   let left = 0
   for (const patch of patches) {
-    const verdict = await write(context, scan, patch).catch((error) => ({ problem: explainUnfit(error) }))
+    const verdict = await takePatch(context, scan, patch).catch((error): Written => ({ problem: explainUnfit(error) }))
     if (verdict === undefined) {
       left += 1
       continue
@@ -58,7 +78,7 @@ export async function decidePatches(context: ScanContext, scan: RepositoryScan):
     const isGood = 'patch' in verdict
     const change = isGood
       ? ({ ...verdict.patch, status: 'succeeded' } as const)
-      : ({ failure: verdict.problem.slice(0, 4096), status: 'failed' } as const)
+      : ({ ...verdict.tried, failure: verdict.problem.slice(0, 4096), status: 'failed' } as const)
     await findings.decidePatch(patch.findingID, patch.id, (one, finding) => ({
       patch: one.status === 'pending' ? { ...one, ...change } : one,
       finding: settle(finding, patch, { isGood, now }),

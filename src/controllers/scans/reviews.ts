@@ -8,9 +8,10 @@ import { buildReviewContext, listContextPaths, type ReviewContext } from '../../
 import { ingestReview } from '../../rules/scans/review-ingest.ts'
 import { nameScanTask } from '../../rules/scans/task-names.ts'
 import { type ActiveRun, changeRun } from './active-run.ts'
+import { ensureAgentTask, findAgent } from './agent-tasks.ts'
 import { keyOf, RunFailure, type ScanContext } from './context.ts'
 import { isShort, leftOf, requireBudget } from './run-budget.ts'
-import { ensureTask, findAgent, listRunTasks, readOutcome, sumUsage } from './tasks.ts'
+import { listRunTasks, readOutcome, sumUsage } from './tasks.ts'
 import { readFiles, readSources } from './trees.ts'
 
 const mostPerSlice = 3
@@ -54,16 +55,16 @@ async function beginReview(
   const model = await context.records.scans.getThreatModel(scan.metadata.uid)
   const mostFindings = Math.min(scan.spec.maxFindingsPerRun, mostPerSlice)
   const name = nameOf(reviewing, slice)
-  const task = await ensureTask(context, scan, {
+  const task = await ensureAgentTask(context, scan, {
     name,
     stage: 'review',
-    agent,
+    agent: async () => agent,
     labels: { run: run.id, slice: slice.id },
     instructions: reviewInstructions,
     prompt: askReview({ context: shown, threatModel: model?.content, policies, mostFindings }),
     timeout: '2h',
     priority: 700,
-    budget: left,
+    budget: async () => left,
   })
   tasks.set(name, task)
   await context.records.scans.changeSlice(scan.metadata.uid, slice.id, { taskName: name })

@@ -1,23 +1,41 @@
 // What a run may still use.
 
 import { dropUndefined } from '../../contract/json.ts'
+import type { RepositoryScan } from '../../contract/resources/repository-scan.ts'
 import type { Task, TaskSpec } from '../../contract/resources/task.ts'
 import { findCondition } from '../../rules/conditions.ts'
 import type { ActiveRun } from './active-run.ts'
 import { RunFailure, type ScanContext } from './context.ts'
 import { listRunTasks, sumUsage } from './tasks.ts'
 
-/** The budget of the next task; undefined: the scan sets none. RunFailure when nothing is left. */
-export async function remainingBudget(context: ScanContext, { scan, run }: ActiveRun): Promise<TaskSpec['budget']> {
+type Used = { tokens: number; cost: number }
+
+/** Of all tasks of a run, with the validations and patches of what it found; not less than before, when tasks are gone. */
+async function readUsed(context: ScanContext, scan: RepositoryScan, runId: string): Promise<Used> {
+  const kept = await context.records.scans.getRun(scan.metadata.uid, runId)
+  const sum = sumUsage(await listRunTasks(context, scan, runId))
+  return { tokens: Math.max(sum.tokens, kept?.tokens ?? 0), cost: Math.max(sum.cost, kept?.cost ?? 0) }
+}
+
+/** The budget of the next task of the run; undefined: the scan sets none. RunFailure when nothing is left. */
+export async function remainingBudget(
+  context: ScanContext,
+  scan: RepositoryScan,
+  runId: string,
+): Promise<TaskSpec['budget']> {
   const { budget } = scan.spec
-  if (budget === undefined) return undefined
-  return leftOf(budget, sumUsage(await listRunTasks(context, scan, run.id)))
+  return budget && leftOf(budget, await readUsed(context, scan, runId))
+}
+
+/** Records what a run has used, also after its end. */
+export async function countUsage(context: ScanContext, scan: RepositoryScan, runId: string): Promise<void> {
+  await context.records.scans.countUsage(scan.metadata.uid, runId, await readUsed(context, scan, runId))
 }
 
 type Budget = { maxTokens?: number | undefined; maxCost?: number | undefined }
 
 /** RunFailure when nothing is left. */
-export function leftOf({ maxTokens, maxCost }: Budget, used: { tokens: number; cost: number }): TaskSpec['budget'] {
+export function leftOf({ maxTokens, maxCost }: Budget, used: Used): TaskSpec['budget'] {
   const tokens = maxTokens === undefined ? undefined : maxTokens - used.tokens
   const cost = maxCost === undefined ? undefined : maxCost - used.cost
   if ((tokens === undefined || tokens > 0) && (cost === undefined || cost > 0))
@@ -27,7 +45,7 @@ export function leftOf({ maxTokens, maxCost }: Budget, used: { tokens: number; c
 
 function usedUp({ maxTokens, maxCost }: Budget): RunFailure {
   const limit = [maxTokens && `${maxTokens} tokens`, maxCost && `${maxCost} USD`].filter(Boolean).join(' and ')
-  const advice = 'raise spec.budget and retry what was not reviewed (retryFailed)'
+  const advice = 'raise spec.budget, and ask again for what is missing (reviews: retryFailed)'
   return new RunFailure('BudgetExceeded', `the budget of the run (${limit}) is used up; ${advice}`)
 }
 

@@ -1,6 +1,8 @@
 // How runs end: what they leave in the record and on the scan.
 import type { RepositoryScan, RepositoryScanStatus } from '../../contract/resources/repository-scan.ts'
+import type { Task } from '../../contract/resources/task.ts'
 import type { ReviewSlice, ScanRun } from '../../ports/scans.ts'
+import { scanLabels } from '../../rules/scans/task-names.ts'
 import type { ActiveRun } from './active-run.ts'
 import type { ScanContext } from './context.ts'
 import { closeGoneOfRun } from './gone-code.ts'
@@ -55,6 +57,12 @@ function countFailures(status: RepositoryScanStatus | undefined, run: ScanRun): 
   return isCounted ? failedRuns : failedRuns + 1
 }
 
+/** Validations and patches were asked for apart from it. */
+function isOfPipeline({ metadata: { labels } }: Task): boolean {
+  const stage = labels?.[scanLabels.stage]
+  return stage === 'threat-model' || stage === 'review'
+}
+
 /** Ends the run; what it has found stays, and its tasks are stopped. */
 export async function failRun(
   context: ScanContext,
@@ -64,7 +72,7 @@ export async function failRun(
   const { scan, run } = active
   const fresh = (await context.records.scans.getRun(scan.metadata.uid, run.id)) ?? run
   for (const task of await listRunTasks(context, scan, run.id))
-    await cancelTask(context, task, `its run ended: ${reason}`)
+    if (isOfPipeline(task)) await cancelTask(context, task, `its run ended: ${reason}`)
   const failed =
     fresh.stage === 'start' || fresh.stage === 'threat-model' ? [] : await listFailed(context, scan.metadata.uid)
   const errorMessage = message.slice(0, longestMessage)

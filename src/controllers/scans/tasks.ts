@@ -1,96 +1,53 @@
-// Tasks of a scan: made once by name, owned by the scan, with no tools but those that the service gives them.
-import { readConfigEntry } from '../../catalog/entries.ts'
+// Tasks of a scan: made once by name, owned by the scan, confined to what their own spec names.
 import { readResultText } from '../../catalog/result-text.ts'
-import { dropUndefined } from '../../contract/json.ts'
-import type { Agent } from '../../contract/resources/agent.ts'
 import { apiVersion } from '../../contract/resources/metadata.ts'
-import type { ResourceRef } from '../../contract/resources/references.ts'
 import type { RepositoryScan } from '../../contract/resources/repository-scan.ts'
-import { isTerminalPhase, type Task, TaskSpec } from '../../contract/resources/task.ts'
+import { isTerminalPhase, type Task, type TaskSpec } from '../../contract/resources/task.ts'
 import { isSvcError } from '../../errors.ts'
 import { type ScanStage, scanLabels } from '../../rules/scans/task-names.ts'
 import { cleanupFinalizer } from '../../rules/scheduled-run.ts'
+import { confinedAnnotation } from '../../rules/task-bounds.ts'
 import { markCancelled } from '../../rules/task-decision.ts'
 import { RunFailure, type ScanContext } from './context.ts'
 
 export type ScanTask = {
   name: string
   stage: ScanStage
-  agent: Agent
-  labels: Partial<Record<keyof typeof scanLabels, string>>
-  instructions: string
-  prompt: string
-  outputSchema?: object
-  timeout: string
-  priority: number
-  budget?: TaskSpec['budget']
-  workspace?: TaskSpec['workspace']
-  tools?: string[]
+  labels: Partial<Record<keyof typeof scanLabels, string | undefined>>
+  annotations?: Record<string, string>
 }
 
 const longestAnswer = 4 * 1024 * 1024
 
-/** RunFailure when there is none, or it runs a program, which has the network of its machine. */
-export async function findAgent({ resources }: ScanContext, scan: RepositoryScan, ref: ResourceRef): Promise<Agent> {
-  const key = { namespace: ref.namespace ?? scan.metadata.namespace, name: ref.name }
-  const agent = await resources.get('Agent', key)
-  const what = `agent "${key.name}" in namespace "${key.namespace}"`
-  if (agent === undefined) throw new RunFailure('AgentMissing', `${what} does not exist: create it`)
-  if (agent.spec.runtime === undefined) return agent
-  const advice = 'name an agent without a runtime, which works through the tools of the service'
-  throw new RunFailure('AgentUnfit', `${what} runs a program with the network of its machine; ${advice}`)
-}
-
-async function readSystemPrompt({ configMaps }: ScanContext, { metadata, spec }: Agent): Promise<string> {
-  const { inline, configMapRef } = spec.systemPrompt ?? {}
-  if (configMapRef === undefined) return inline ?? ''
-  const { namespace, name } = metadata
-  const key = { namespace, name: configMapRef.name }
-  return readConfigEntry(configMaps, key, { entry: configMapRef.key, owner: `agent "${name}"` })
-}
-
-function modelOf({ metadata: { namespace }, spec }: Agent) {
-  const { providerRef, model } = spec
-  const provider = providerRef && { namespace: providerRef.namespace ?? namespace, name: providerRef.name }
+function describeTask({ metadata: { namespace, name: owner, uid } }: RepositoryScan, task: ScanTask) {
+  const labels = Object.entries({ ...task.labels, scan: owner, stage: task.stage }).flatMap(([key, value]) =>
+    value === undefined ? [] : [[scanLabels[key as keyof typeof scanLabels], value]],
+  )
   return {
-    providerRef: provider,
-    provider: model?.provider,
-    model: model?.name,
-    maxTokens: model?.maxTokens,
-    temperature: model?.temperature,
-  }
-}
-
-async function describeTask(context: ScanContext, scan: RepositoryScan, task: ScanTask) {
-  const { namespace, name: owner, uid } = scan.metadata
-  const system = [await readSystemPrompt(context, task.agent), task.instructions].filter((text) => text.trim() !== '')
-  const labels = Object.entries({ ...task.labels, scan: owner, stage: task.stage }).map(([key, value]) => [
-    scanLabels[key as keyof typeof scanLabels],
-    value,
-  ])
-  const { prompt, outputSchema, tools, timeout, priority, budget, workspace } = task
-  const ai = { ...modelOf(task.agent), prompt, systemPrompt: system.join('\n\n'), outputSchema, tools }
-  return {
-    metadata: {
-      namespace,
-      name: task.name,
-      labels: Object.fromEntries(labels),
-      finalizers: [cleanupFinalizer],
-      ownerReferences: [
-        { apiVersion, kind: 'RepositoryScan', name: owner, uid, controller: true, blockOwnerDeletion: true },
-      ],
-    },
-    spec: TaskSpec.parse(dropUndefined({ type: 'ai', timeout, priority, budget, workspace, ai: dropUndefined(ai) })),
+    namespace,
+    name: task.name,
+    labels: Object.fromEntries(labels) as Record<string, string>,
+    annotations: { ...task.annotations, [confinedAnnotation]: 'true' },
+    finalizers: [cleanupFinalizer],
+    ownerReferences: [
+      { apiVersion, kind: 'RepositoryScan', name: owner, uid, controller: true, blockOwnerDeletion: true },
+    ],
   }
 }
 
 /** The task as it is; made when there is none. RunFailure when its name belongs to something else. */
-export async function ensureTask(context: ScanContext, scan: RepositoryScan, task: ScanTask): Promise<Task> {
+export async function ensureTask(
+  context: ScanContext,
+  scan: RepositoryScan,
+  task: ScanTask,
+  describeSpec: () => Promise<TaskSpec>,
+): Promise<Task> {
   const key = { namespace: scan.metadata.namespace, name: task.name }
   const known = await context.resources.get('Task', key)
   if (known !== undefined) return requireOwn(scan, known)
   try {
-    return await context.resources.create('Task', await describeTask(context, scan, task))
+    const draft = { metadata: describeTask(scan, task), spec: await describeSpec() }
+    return await context.resources.create('Task', draft)
   } catch (error) {
     const made = isSvcError(error, 'AlreadyExists') ? await context.resources.get('Task', key) : undefined
     if (made === undefined) throw error

@@ -7,9 +7,10 @@ import { askThreatModel, threatModelInstructions } from '../../rules/scans/promp
 import { selectSlices } from '../../rules/scans/slice-selection.ts'
 import { nameScanTask } from '../../rules/scans/task-names.ts'
 import { type ActiveRun, changeRun } from './active-run.ts'
+import { ensureAgentTask, findAgent } from './agent-tasks.ts'
 import { keyOf, RunFailure, type ScanContext } from './context.ts'
 import { remainingBudget } from './run-budget.ts'
-import { ensureTask, findAgent, readOutcome } from './tasks.ts'
+import { readOutcome } from './tasks.ts'
 import { cutTree, readFiles } from './trees.ts'
 
 const mostPaths = 500
@@ -41,16 +42,16 @@ async function needsModel({ records }: ScanContext, { scan, run }: ActiveRun): P
 async function generate(context: ScanContext, active: ActiveRun, tree: SourceTree): Promise<string | undefined> {
   const { scan, run, policies } = active
   const name = nameScanTask(scan.metadata.name, 'threat-model', run.id)
-  const task = await ensureTask(context, scan, {
+  const task = await ensureAgentTask(context, scan, {
     name,
     stage: 'threat-model',
-    agent: await findAgent(context, scan, scan.spec.analysisAgentRef),
+    agent: () => findAgent(context, scan, scan.spec.analysisAgentRef),
     labels: { run: run.id },
     instructions: threatModelInstructions,
     prompt: askThreatModel({ repoURL: scan.spec.repoURL, ...(await describeTree(tree, context.signal)) }, policies),
     timeout: '2h',
     priority: 700,
-    budget: await remainingBudget(context, active),
+    budget: () => remainingBudget(context, scan, run.id),
   })
   if (run.taskName !== name) await changeRun(context, active, { taskName: name })
   const outcome = await readOutcome(context, task)

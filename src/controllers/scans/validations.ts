@@ -2,7 +2,6 @@
 
 import { readPolicies } from '../../catalog/scan-policies.ts'
 import { readStructuredResult } from '../../contract/api/structured-result.ts'
-import { dropUndefined } from '../../contract/json.ts'
 import type { RepositoryScan } from '../../contract/resources/repository-scan.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import type { Finding } from '../../ports/findings.ts'
@@ -16,12 +15,13 @@ import {
   type Validation,
 } from '../../rules/scans/validation-answer.ts'
 import type { ActiveRun } from './active-run.ts'
+import { ensureAgentTask, findAgent } from './agent-tasks.ts'
 import { RunFailure, type ScanContext } from './context.ts'
-import { ensureTask, findAgent, readOutcome } from './tasks.ts'
+import { countUsage, remainingBudget } from './run-budget.ts'
+import { readOutcome } from './tasks.ts'
+import { workspaceOf, workspaceTools } from './workspace.ts'
 
 const pageSize = 500
-/** Tools of validators and authors of patches: none of them reaches a network. */
-export const workspaceTools = ['file_read', 'file_write', 'code_exec']
 
 /** The findings that the run reported: they changed last, so that the rest need not be read. */
 async function listReported({ records }: ScanContext, { scan, run }: ActiveRun): Promise<Finding[]> {
@@ -52,26 +52,20 @@ export async function chooseValidations(context: ScanContext, active: ActiveRun)
   }
 }
 
-/** The working copy of an agent: the commit at which the finding was seen. */
-export function workspaceOf({ spec }: RepositoryScan, commit: string | undefined) {
-  const { repoURL: gitRepo, gitSecretRef, subPath, branch } = spec
-  const place = commit === undefined ? { branch, ref: spec.ref } : { ref: commit }
-  return dropUndefined({ gitRepo, ...place, gitSecretRef, subPath })
-}
-
 async function validate(context: ScanContext, scan: RepositoryScan, finding: Finding): Promise<Validation | undefined> {
   const { validationTaskName } = finding
   if (validationTaskName === undefined) return skipValidation('the validation has no task')
   const { policies } = await readPolicies(context.configMaps, scan.metadata.namespace, scan.spec)
-  const task = await ensureTask(context, scan, {
+  const task = await ensureAgentTask(context, scan, {
     name: validationTaskName,
     stage: 'validation',
-    agent: await findAgent(context, scan, scan.spec.analysisAgentRef),
-    labels: { finding: finding.id },
+    agent: () => findAgent(context, scan, scan.spec.analysisAgentRef),
+    labels: { run: finding.scanRunID, finding: finding.id },
     instructions: validationInstructions,
     prompt: askValidation(finding, policies),
     timeout: '90m',
     priority: 725,
+    budget: () => remainingBudget(context, scan, finding.scanRunID),
     tools: workspaceTools,
     workspace: workspaceOf(scan, finding.commitSHA),
   })
@@ -99,6 +93,7 @@ export async function decideValidations(context: ScanContext, scan: RepositorySc
       left += 1
       continue
     }
+    await countUsage(context, scan, finding.scanRunID)
     const { status: validationStatus, json: validationJSON } = validation
     const updatedAt = context.clock.now().toISOString()
     await findings.change(finding.namespace, finding.id, (one) =>

@@ -12,6 +12,7 @@ import type { Results } from '../../ports/results.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { AttemptCheckout } from '../../ports/workloads.ts'
 import { type GitWorkspace, gitWorkspaceOf, repositoryUrl } from '../../rules/git-workspace.ts'
+import { priorPathsOf } from '../../rules/task-bounds.ts'
 
 type CheckoutDeps = {
   resources: ResourceReader
@@ -33,7 +34,8 @@ export async function resolveCheckout(deps: CheckoutDeps, task: Task): Promise<A
     readCredentials(deps, task, workspace),
     readPriorDiff(deps, task),
   ])
-  return { spec: dropUndefined({ url: gitRepo, ...places, credentials, priorDiff }), message: describeChange(task) }
+  const given = { url: gitRepo, ...places, credentials, priorDiff, priorPaths: priorPathsOf(task) }
+  return { spec: dropUndefined(given), message: describeChange(task) }
 }
 
 async function readCredentials(

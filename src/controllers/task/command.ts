@@ -3,7 +3,7 @@ import { dropUndefined } from '../../contract/json.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import type { WorkloadRun } from '../../ports/workloads.ts'
 import { parentOf } from '../../rules/family.ts'
-import { hasNetwork } from '../../rules/task-network.ts'
+import { hasNetwork } from '../../rules/task-bounds.ts'
 import { listTransactionVariables } from '../../rules/token-propagation.ts'
 import type { Environment } from './environment.ts'
 

@@ -2,10 +2,11 @@
 import { promptOf, type Task } from '../../contract/resources/task.ts'
 import { messageOf } from '../../errors.ts'
 import { chooseMemories, type GivenMemory, givenMemories, queryOfPrompt } from '../../rules/memory-choice.ts'
+import { isConfined } from '../../rules/task-bounds.ts'
 import { keyOf, type TaskContext } from './context.ts'
 
 export async function recallMemories(context: TaskContext, task: Task): Promise<GivenMemory[]> {
-  if (task.spec.type !== 'ai') return []
+  if (task.spec.type !== 'ai' || isConfined(task)) return []
   const { namespace, uid } = task.metadata
   const prompt = promptOf(task.spec)
   const wanted = queryOfPrompt(prompt)

@@ -4,7 +4,7 @@ import { type Repository, repositoryUrlOf } from '../../contract/repository-url.
 import { apiVersion } from '../../contract/resources/metadata.ts'
 import type { RepositoryMonitor } from '../../contract/resources/repository-monitor.ts'
 import type { TaskSpec } from '../../contract/resources/task.ts'
-import { networkAnnotation } from '../task-network.ts'
+import { networkAnnotation } from '../task-bounds.ts'
 import { fenceOf, writeCheckCommand } from './checks.ts'
 
 export const monitorLabel = 'svc.ai/repository-monitor'

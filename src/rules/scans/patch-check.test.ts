@@ -11,7 +11,7 @@ const check = (summary: object | string, more: object = {}) =>
       ...more,
       summary: typeof summary === 'string' ? summary : JSON.stringify(summary),
     }),
-    { findingId: 'fnd_1', branch: 'b' },
+    { findingId: 'fnd_1', branch: 'b', isTried: false },
   )
 
 describe('a patch', () => {
@@ -21,8 +21,25 @@ describe('a patch', () => {
     })
     const same = diff.replaceAll('\n', '\r\n').replace('index 1..2', 'index 3..4')
     expect(check({ ...said, diff: same })).toHaveProperty('patch')
-    const flaky = { testsBefore: [{ command: 't', exitCode: 1 }], testsRun: [{ command: 't', exitCode: 1 }] }
-    expect(check({ ...said, ...flaky })).toHaveProperty('patch')
+  })
+
+  it('takes from its author neither that tests pass nor, when they are run anyway, that they fail', () => {
+    const tests = { testsRun: [{ command: 't', exitCode: 0 }], regressionTest: { path: 's.go', failsWithout: true } }
+    expect(check({ ...said, ...tests })).toEqual({
+      patch: {
+        summary: 'uses parameters',
+        changedFiles: ['s.go'],
+        headCommit: 'c2',
+        risk: undefined,
+        regressionTest: { path: 's.go' },
+      },
+    })
+    expect(check({ ...said, regressionTest: { path: 'other.go' } })).toMatchObject({
+      patch: { regressionTest: undefined },
+    })
+    const failing = JSON.stringify({ ...said, testsRun: [{ command: 't', exitCode: 1 }] })
+    const text = JSON.stringify({ ...workspace, summary: failing })
+    expect(checkPatch(text, { findingId: 'fnd_1', branch: 'b', isTried: true })).toHaveProperty('patch')
   })
 
   it.each<[string | object, object, string]>([

@@ -1,4 +1,4 @@
-// Whether a patch counts: its summary must say what the workspace itself shows.
+// Whether a patch counts: its summary must say what the workspace itself shows. What its author says about tests is no proof.
 import { z } from 'zod'
 import { type PatchProposal, RanCommand, RegressionTest } from '../../contract/api/security/findings.ts'
 import { readStructuredResult } from '../../contract/api/structured-result.ts'
@@ -14,7 +14,6 @@ const PatchSummary = z.object({
   findingId: z.string(),
   summary: z.string().min(1).max(16_384),
   changedFiles: z.array(z.string()).min(1).max(10_000),
-  testsBefore: commands,
   testsRun: commands,
   regressionTest: RegressionTest.optional(),
   risk: z.enum(['low', 'medium', 'high']).optional(),
@@ -22,11 +21,8 @@ const PatchSummary = z.object({
 })
 type PatchSummary = z.infer<typeof PatchSummary>
 
-export type CheckedPatch = Pick<
-  PatchProposal,
-  'summary' | 'changedFiles' | 'testsBefore' | 'testsRun' | 'regressionTest' | 'risk' | 'headCommit'
->
-export type PatchVerdict = { patch: CheckedPatch } | { problem: string }
+export type CheckedPatch = Pick<PatchProposal, 'summary' | 'changedFiles' | 'regressionTest' | 'risk' | 'headCommit'>
+export type CheckedSummary = { patch: CheckedPatch } | { problem: string }
 
 type Workspace = ReturnType<typeof readStructuredResult>
 
@@ -55,27 +51,40 @@ function findFileProblem({ changedFiles, diff: told }: PatchSummary, { files = [
   return isSame ? undefined : 'the diff in the summary is not the change in the workspace'
 }
 
-/** A command that fails with the patch, and did not fail before in the same way. */
-function findTestProblem({ testsBefore = [], testsRun = [] }: PatchSummary): string | undefined {
-  const before = new Map(testsBefore.map(({ command, exitCode }) => [command, exitCode]))
-  const broken = testsRun.find(({ command, exitCode }) => exitCode !== 0 && before.get(command) !== exitCode)
-  return broken && `a test fails with the patch: ${broken.command.slice(0, 200)} ended with ${broken.exitCode}`
+function findAdmission({ testsRun = [] }: PatchSummary): string | undefined {
+  const broken = testsRun.find(({ exitCode }) => exitCode !== 0)
+  return broken && `its author says that a test fails: ${broken.command.slice(0, 200)} ended with ${broken.exitCode}`
+}
+
+/** Only a file of the patch itself. */
+function readRegression(
+  { regressionTest: said }: PatchSummary,
+  { files = [] }: Workspace,
+): CheckedPatch['regressionTest'] {
+  return said !== undefined && files.includes(said.path) ? { path: said.path } : undefined
+}
+
+type Asked = {
+  findingId: string
+  branch: string
+  /** Whether the service runs tests itself; what the author admits then counts as little as what it claims. */
+  isTried: boolean
 }
 
 /** `resultText`: the result of the task, which holds both the answer and what the workspace shows. */
-export function checkPatch(
-  resultText: string,
-  { findingId, branch }: { findingId: string; branch: string },
-): PatchVerdict {
+export function checkPatch(resultText: string, { findingId, branch, isTried }: Asked): CheckedSummary {
   const result = readStructuredResult(resultText)
   const parsed = PatchSummary.safeParse(tryParseJson(findJson(result.summary)))
   if (!parsed.success) return { problem: 'the summary of the patch is not in the form that was asked for' }
   const said = parsed.data
   if (said.findingId !== findingId) return { problem: 'the summary of the patch is about another finding' }
-  const problem = findWorkspaceProblem(result, branch) ?? findFileProblem(said, result) ?? findTestProblem(said)
+  const admission = isTried ? undefined : findAdmission(said)
+  const problem = findWorkspaceProblem(result, branch) ?? findFileProblem(said, result) ?? admission
   if (problem !== undefined) return { problem }
-  const { testsBefore, testsRun, regressionTest, risk } = said
-  const summary = redactText(said.summary)
-  const patch = { summary, testsBefore, testsRun, regressionTest, risk, headCommit: result.headSHA }
-  return { patch: { ...patch, changedFiles: [...(result.files ?? [])].sort() } }
+  const { risk } = said
+  const changedFiles = [...(result.files ?? [])].sort()
+  const regressionTest = readRegression(said, result)
+  return {
+    patch: { summary: redactText(said.summary), changedFiles, regressionTest, risk, headCommit: result.headSHA },
+  }
 }

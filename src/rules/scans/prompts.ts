@@ -94,13 +94,16 @@ export function askValidation(finding: Finding, policies: readonly PolicyText[])
 export const patchInstructions = `You repair one weakness in a working copy of the repository without a network. Change as little as needed, and nothing that
 has nothing to do with it. Do not commit. ${dataRule}`
 
-/** Asks for a patch with a test. */
-export function askPatch(finding: Finding): string {
+/** Asks for a patch with a test. `commands`: what the service runs afterwards. */
+export function askPatch(finding: Finding, commands: readonly string[]): string {
+  const tried =
+    commands.length === 0 ? [] : [`Afterwards this is run with your change, and must pass:\n${commands.join('\n')}`]
   return [
-    `Repair finding ${finding.id} in the working copy. Run its tests before you change anything and again when you are done. Add a regression test
-that fails without the repair, and see it fail without it. Then answer with JSON alone: {"schemaVersion":1,"findingId":"${finding.id}","summary":"...",
-"changedFiles":["every file that you changed, from the root of the repository"],"testsBefore":[{"command":"...","exitCode":0}],"testsRun":[{"command":
-"...","exitCode":0}],"regressionTest":{"path":"...","failsWithout":true},"risk":"low" | "medium" | "high"}. Leave out regressionTest if there is none.`,
+    `Repair finding ${finding.id} in the working copy. Add a regression test that fails without the repair. Then answer with JSON alone:
+{"schemaVersion":1,"findingId":"${finding.id}","summary":"...","changedFiles":["every file that you changed, from the root of the repository"],
+"testsRun":[{"command":"...","exitCode":0}],"regressionTest":{"path":"..."},"risk":"low" | "medium" | "high"}. Leave out regressionTest if there
+is none.`,
+    ...tried,
     describeFinding(finding),
   ].join('\n\n')
 }

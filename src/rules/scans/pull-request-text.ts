@@ -33,10 +33,11 @@ function listCommands(commands: PatchProposal['testsRun'], when: string): string
 function describeTests({ testsBefore, testsRun, regressionTest }: PatchProposal): string {
   const lines = [...listCommands(testsBefore, 'before the patch'), ...listCommands(testsRun, 'with the patch')]
   if (regressionTest !== undefined) {
-    const result = regressionTest.failsWithout ? 'fails without the patch' : 'was not seen to fail without the patch'
+    const isSeen = regressionTest.failsWithout === true
+    const result = isSeen ? 'fails without the patch and passes with it' : 'was not seen to fail without the patch'
     lines.push(`regression test ${regressionTest.path} ${result}`)
   }
-  return lines.length === 0 ? 'the agent reports no tests' : lines.join('\n')
+  return lines.length === 0 ? 'no tests: the scan names none in spec.tests' : lines.join('\n')
 }
 
 /** Title and body, in Markdown. */
@@ -53,7 +54,7 @@ export function describePullRequest(finding: Finding, patch: PatchProposal): { t
     ...section('What is advised', finding.remediation),
     ...section('How it was validated', describeValidation(finding)),
     ...section('What the patch does', patch.summary),
-    ...section('What ran, as the agent reports', describeTests(patch)),
+    ...section('What the service ran', describeTests(patch)),
   ]
   return { title: `fix(security): ${title}`, body: body.join('\n').trimEnd() }
 }

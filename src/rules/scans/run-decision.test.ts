@@ -9,7 +9,8 @@ const specOf = (more: object) =>
 const later = (ms: number) => new Date(createdAt.getTime() + ms)
 
 describe('a run that starts by itself', () => {
-  const done = { lastScanID: 'scan_1', lastScanAt: createdAt.toISOString(), lastProcessedCommit: 'c1' }
+  const at = createdAt.toISOString()
+  const done = { lastScanID: 'scan_1', lastScanAt: at, lastSuccessfulScanAt: at, lastProcessedCommit: 'c1' }
   const decide = (spec: object, status: object | undefined, now: Date) =>
     decideRun(specOf(spec), { createdAt, status }, now)
 
@@ -33,10 +34,21 @@ describe('a run that starts by itself', () => {
     expect(decide({ schedule: '@hourly' }, never, later(60 * minute))).toEqual({ action: 'start', mode: 'initial' })
   })
 
+  it('reviews everything again when the last good run is too long ago', () => {
+    const spec = { schedule: '0 0 * * *', historyDays: 7 }
+    const day = 24 * 60 * minute
+    expect(decide(spec, done, later(7 * day))).toEqual({ action: 'start', mode: 'incremental' })
+    expect(decide(spec, { ...done, lastScanAt: later(6 * day).toISOString() }, later(8 * day))).toEqual({
+      action: 'start',
+      mode: 'initial',
+    })
+  })
+
   it('comes later and later after failures, and no later than a day [SCAN-045]', () => {
     const spec = { schedule: '*/5 * * * *' }
     expect(decide(spec, done, later(5 * minute))).toMatchObject({ action: 'start' })
     const failed = { ...done, failedRuns: 3 }
+    expect(decide(spec, failed, later(minute))).toEqual({ action: 'wait', until: later(40 * minute) })
     expect(decide(spec, failed, later(5 * minute))).toEqual({ action: 'wait', until: later(40 * minute) })
     expect(decide(spec, failed, later(40 * minute))).toMatchObject({ action: 'start' })
     expect([0, 1, 2, 3, 50].map((count) => restAfter(count) / minute)).toEqual([0, 10, 20, 40, 24 * 60])

@@ -18,6 +18,16 @@ export function restAfter(failures: number): number {
   return failures === 0 ? 0 : Math.min(firstRestMs * 2 ** (failures - 1), longestRestMs)
 }
 
+/** What changed since the last good run is looked at alone only while that is recent. */
+function isStale(
+  { historyDays }: RepositoryScanSpec,
+  { lastSuccessfulScanAt }: RepositoryScanStatus,
+  now: Date,
+): boolean {
+  if (lastSuccessfulScanAt === undefined) return true
+  return now.getTime() - Date.parse(lastSuccessfulScanAt) > historyDays * 24 * 3600_000
+}
+
 /** However late it is noticed. */
 const noDeadline = Number.MAX_SAFE_INTEGER / 1000
 
@@ -30,11 +40,14 @@ function decideTick(spec: RepositoryScanSpec, { createdAt, status = {} }: Facts,
   const timing = { schedule, timeZone, startingDeadlineSeconds: noDeadline, concurrencyPolicy: 'Allow' } as const
   const decision = decideSchedule({ ...timing, suspend: false }, { createdAt, lastTick, hasActiveRun: false }, now)
   if (decision.action === 'invalid') return decision
-  if (decision.action === 'wait') return waitUntil(decision.next)
   const rested = new Date((lastTick ?? createdAt).getTime() + restAfter(failedRuns))
+  if (decision.action === 'wait') return waitUntil(decision.next && laterOf(decision.next, rested))
   if (rested > now) return waitUntil(rested)
-  return { action: 'start', mode: lastProcessedCommit === undefined ? 'initial' : 'incremental' }
+  const isWhole = lastProcessedCommit === undefined || isStale(spec, status, now)
+  return { action: 'start', mode: isWhole ? 'initial' : 'incremental' }
 }
+
+const laterOf = (one: Date, other: Date) => (one > other ? one : other)
 
 function waitUntil(until: Date | undefined): RunDecision {
   return until === undefined ? { action: 'wait' } : { action: 'wait', until }

@@ -1,7 +1,7 @@
 // Names of what a scan makes: tasks and branches. The same work always has the same name, so that it is made once.
 import { createHash } from 'node:crypto'
 
-export const scanStages = ['threat-model', 'review', 'validation', 'patch'] as const
+export const scanStages = ['threat-model', 'review', 'validation', 'patch', 'test'] as const
 export type ScanStage = (typeof scanStages)[number]
 
 /** Labels of the tasks of a scan. */

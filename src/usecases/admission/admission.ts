@@ -13,7 +13,7 @@ import { requireContext } from './context.ts'
 import { admitMonitor } from './monitor.ts'
 import { admitProvider } from './provider.ts'
 import { requireReferences } from './references.ts'
-import { admitScan, requirePolicies } from './repository-scan.ts'
+import { admitScan } from './repository-scan.ts'
 import type { AdmissionRequest, Admitted } from './request.ts'
 import { admitTask } from './task.ts'
 import { admitTool, findToolProblems } from './tool.ts'
@@ -76,6 +76,5 @@ export async function admit<K extends Kind>(
   await requireAllowedHosts(kind, request, deps)
   await requireContext(kind, request, deps)
   if (kind === 'Task') await requireSpendable(request as AdmissionRequest<'Task'>, deps)
-  if (kind === 'RepositoryScan') await requirePolicies(request as AdmissionRequest<'RepositoryScan'>, deps)
   return (rules[kind] as Rule<K>)(request, deps)
 }

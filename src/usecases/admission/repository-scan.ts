@@ -2,6 +2,7 @@
 import { readPolicies } from '../../catalog/scan-policies.ts'
 import { readGitAddress } from '../../contract/git-address.ts'
 import type { RepositoryScanSpec } from '../../contract/resources/repository-scan.ts'
+import { SvcError } from '../../errors.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import type { AdmissionRequest, Admitted } from './request.ts'
 
@@ -15,15 +16,26 @@ function namesOf({ repoURL, owner, repository }: RepositoryScanSpec) {
   return { owner: owner ?? first, repository: repository ?? second?.replace(/\.git$/, '') }
 }
 
-/** Only in the namespace of the scan; InvalidRequest for one that is no policy. */
-export async function requirePolicies(
+/** InvalidRequest for an agent that runs a program, as far as it exists already: runs ask again. */
+async function refusePrograms(
   { namespace, spec }: AdmissionRequest<'RepositoryScan'>,
   { ports }: UsecaseDeps,
 ): Promise<void> {
-  await readPolicies(ports.configMaps, namespace, spec)
+  for (const field of ['analysisAgentRef', 'patchAgentRef'] as const) {
+    const ref = spec[field]
+    const agent = ref && (await ports.resources.get('Agent', { namespace: ref.namespace ?? namespace, name: ref.name }))
+    if (agent?.spec.runtime === undefined) continue
+    const message = `names an agent that runs a program, which has the network of its machine; name one without a runtime`
+    throw new SvcError('InvalidRequest', `invalid repository scan: spec.${field} ${message}`, {
+      details: [{ path: `spec.${field}`, message }],
+    })
+  }
 }
 
-export function admitScan({ spec }: AdmissionRequest<'RepositoryScan'>): Admitted {
+export async function admitScan(request: AdmissionRequest<'RepositoryScan'>, deps: UsecaseDeps): Promise<Admitted> {
+  const { namespace, spec } = request
+  await readPolicies(deps.ports.configMaps, namespace, spec)
+  await refusePrograms(request, deps)
   const { branch, prBaseBranch } = spec
   return { spec: { ...namesOf(spec), prBaseBranch: prBaseBranch ?? branch } }
 }

@@ -5,6 +5,7 @@ import { isSvcError, SvcError } from '../../errors.ts'
 import type { Caller } from '../../ports/identity.ts'
 import type { Ports } from '../../ports/index.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
+import { hasNetwork, isConfined } from '../../rules/task-bounds.ts'
 import { requireAccess } from '../access.ts'
 import type { ResourceUsecases } from '../resources.ts'
 import { createWithInputs } from './inputs.ts'
@@ -55,6 +56,13 @@ export async function checkRetry(
   await resources.checkCreate(caller, 'Task', draftRetry(made, namespace, made.metadata.name))
 }
 
+/** A copy would not have the bounds that the service set. */
+function refuseBounded(task: Task): void {
+  if (!isConfined(task) && hasNetwork(task)) return
+  const advice = 'it is not repeated alone; start another run of what made it'
+  throw new SvcError('Conflict', `task "${task.metadata.name}" works on what strangers wrote: ${advice}`)
+}
+
 /** The new task. Conflict while the old one has not ended; NotFound; AlreadyExists when a given name is taken. */
 export async function retryTask(
   { ports, resources }: { ports: Pick<Ports, 'records' | 'resources'>; resources: ResourceUsecases },
@@ -67,6 +75,7 @@ export async function retryTask(
   if (!isTerminalPhase(phase)) {
     throw new SvcError('Conflict', `task "${key.name}" has not ended: it is ${phase ?? 'Pending'}; cancel it first`)
   }
+  refuseBounded(task)
   const create = (name: string) =>
     createWithInputs(ports, task, (suspend) => {
       const draft = draftRetry(task, key.namespace, name)

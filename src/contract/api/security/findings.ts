@@ -107,11 +107,12 @@ export const Finding = z
   .meta({ id: 'Finding' })
 export type Finding = z.infer<typeof Finding>
 
-/** A command that ran in the workspace of a patch. */
+/** A command that the service ran to try a patch. */
 export const RanCommand = z
   .object({
     command: field(z.string(), 'The command.', 'npm test'),
     exitCode: field(z.int(), 'Its exit code.', 0),
+    output: field(z.string().optional(), 'The end of what it wrote, without what looks like a secret.', '12 passed'),
   })
   .meta({ id: 'RanCommand' })
 export type RanCommand = z.infer<typeof RanCommand>
@@ -119,7 +120,10 @@ export type RanCommand = z.infer<typeof RanCommand>
 /** A test that was written with a patch. */
 export const RegressionTest = z.object({
   path: field(z.string(), 'Path of the test in the repository.', 'src/server.test.ts'),
-  failsWithout: field(z.boolean(), 'Whether it was seen to fail without the patch.'),
+  failsWithout: field(
+    z.boolean().optional(),
+    'Whether the service saw tests fail with the tests of the patch alone that pass with the whole patch. Absent: not tried.',
+  ),
 })
 export type RegressionTest = z.infer<typeof RegressionTest>
 
@@ -140,9 +144,9 @@ export const PatchProposal = z
     changedFiles: field(z.array(z.string()).optional(), 'Files that it changes.', ['src/server.ts']),
     diffArtifact: field(z.string().optional(), 'Artifact of the task with the diff.', 'security-patch.diff'),
     summaryArtifact: field(z.string().optional(), 'Artifact of the task with the summary.', 'security-patch.json'),
-    testsBefore: field(z.array(RanCommand).optional(), 'Tests as they ended before the patch.'),
-    testsRun: field(z.array(RanCommand).optional(), 'Tests as they ended with the patch.'),
-    regressionTest: field(RegressionTest.optional(), 'Test that was added, and whether it fails without the patch.', {
+    testsBefore: field(z.array(RanCommand).optional(), 'The commands of `spec.tests` as they ended before the patch.'),
+    testsRun: field(z.array(RanCommand).optional(), 'The same commands with the patch.'),
+    regressionTest: field(RegressionTest.optional(), 'Test that the patch adds, and what was seen of it.', {
       path: 'src/server.test.ts',
       failsWithout: true,
     }),

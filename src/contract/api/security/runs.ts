@@ -29,7 +29,10 @@ export const ScanRun = z
     namespace: field(z.string(), 'Namespace of the scan.', 'default'),
     repositoryScan: field(z.string(), 'Scan that it is a run of.', 'shop'),
     taskName: field(z.string().optional(), 'Task of its threat model.', 'shop-threat-model-0f1e2d'),
-    mode: field(z.enum(runModes), 'Why it ran: for the first time, by its schedule, or on request.'),
+    mode: field(
+      z.enum(runModes),
+      'Why it ran: to see everything, at first or after `historyDays`; by its schedule; or on request.',
+    ),
     phase: field(z.enum(runPhases), 'How far it is.'),
     stage: field(z.enum(runStages), 'What it does, or did when it ended.'),
     reason: field(z.string().optional(), 'Why it failed, as one word for programs.', 'BudgetExceeded'),

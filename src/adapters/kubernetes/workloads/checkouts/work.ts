@@ -108,7 +108,7 @@ async function makeRoom(options: PodCheckoutOptions, folder: string): Promise<vo
 /** Another process did it first. Changes of an earlier task are in the pod already. */
 async function checkOutAgain(
   options: PodCheckoutOptions,
-  { attempt, spec: { priorDiff: _prior, ...spec }, signal }: Reading,
+  { attempt, spec: { priorDiff: _prior, priorPaths: _paths, ...spec }, signal }: Reading,
 ): Promise<Checkout> {
   const base = openFolder(attempt).base ?? attempt.job?.metadata.annotations?.[annotations.checkoutBase]
   if (base === undefined) throw new Error('it is not known what was checked out')
