@@ -196,6 +196,7 @@ const bodies: Record<string, object> = {
   reportCalls: { failures: 1, reason: 'HTTP 500' },
   keepProgramSession: { id: 'run-1', text: 'hi' },
   reportProgress: { events: [{ type: 'ToolCalled', message: 'Read a' }] },
+  reportWorkspace: { phase: 'Ready', reason: 'WorkspaceReady' },
   appendCheckpoint: { step: 2 },
   saveCheckpoint: { step: 1 },
   savePlan: { summary: 's', plan_document: 'd' },
