@@ -33,6 +33,7 @@ const groups: Record<string, () => Promise<AddCommands>> = {
   configmap: kinds('configmap'),
   secret: async () => (await import('./commands/secret.ts')).addSecretCommands,
   approvals: async () => (await import('./commands/approvals.ts')).addApprovalCommands,
+  workspace: async () => (await import('./commands/workspace.ts')).addWorkspaceCommands,
   session: async () => (await import('./commands/session.ts')).addSessionCommands,
   memory: async () => (await import('./commands/memory.ts')).addMemoryCommands,
   proposal: async () => (await import('./commands/proposal.ts')).addProposalCommands,

@@ -22,6 +22,7 @@ import type { Workloads } from '../ports/workloads.ts'
 import type { WorkspaceHolder } from '../ports/workspace-records.ts'
 import { showWorkspaceStatus } from '../usecases/index.ts'
 import { checkoutPartsOf } from './checkouts.ts'
+import { readRetention } from './workspace-settings.ts'
 
 export type WorkspaceParts = {
   providers: WorkspaceWorkloadsOptions['providers']
@@ -34,11 +35,6 @@ export type WorkspaceParts = {
   log: Logger
   /** True when what runs in workspaces ends with this process. */
   endsOnClose: boolean
-}
-
-/** Days or a duration. */
-function parseRetention(text: string): number {
-  return text.endsWith('d') ? Number(text.slice(0, -1)) * 86_400_000 : parseDuration(text)
 }
 
 function createFinder({ resources, secrets, configMaps, records, codeHosts }: WorkspaceParts) {
@@ -93,7 +89,7 @@ export function composeWorkspaces<W extends Workloads & { letGo?(): Promise<void
       providers,
       records: records.workspaces,
       clock,
-      retentionMs: parseRetention(config.executionWorkspaceRetention),
+      retentionMs: readRetention(config),
       idleMs: parseDuration(config.executionWorkspaceIdle),
       isLive: finder.isLive,
       workloads,

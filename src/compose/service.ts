@@ -61,7 +61,7 @@ import { readProxySettings } from './proxy-settings.ts'
 import { checkoutLimitsOf, defaultLimitsOf, readChatSettings, reviewMarkersOf } from './settings.ts'
 import { openTraces } from './traces.ts'
 import { readWebhookSettings } from './webhook-settings.ts'
-import { readWorkspaceSettings } from './workspace-settings.ts'
+import { readWorkspaceList, readWorkspaceSettings } from './workspace-settings.ts'
 
 export type RunningService = {
   url: string
@@ -205,6 +205,7 @@ function composeHttp(
     applyMemoriesOf: config.applyMemoriesOf,
     ownerSecret: mode.ownerSecret,
     workspaces: readWorkspaceSettings(config, mode.ownNamespace),
+    workspaceList: readWorkspaceList(config),
   }
   const usecaseParts = { ports, settings, builtinTools, ledger }
   const usecases = createUsecases(usecaseParts)

@@ -42,3 +42,13 @@ export function readWorkspaceSettings(config: Config, ownNamespace: string | und
     providers: dropUndefined({ 'agent-sandbox': readSandboxes(config, ownNamespace), actor: readActors(config) }),
   }
 }
+
+/** Days or a duration. */
+export function readRetention({ executionWorkspaceRetention: text }: Config): number {
+  return text.endsWith('d') ? Number(text.slice(0, -1)) * 86_400_000 : parseDuration(text)
+}
+
+/** For people who look at what there is. */
+export function readWorkspaceList(config: Config) {
+  return { retentionMs: readRetention(config), hourlyCost: config.executionWorkspaceHourlyCost }
+}

@@ -41,6 +41,8 @@ export type UsecaseSettings = {
   applyMemoriesOf?: readonly string[]
   /** Execution workspaces of agent tasks; absent: there are none. */
   workspaces?: WorkspaceDefaults
+  /** How the list of workspaces tells their ends and costs. */
+  workspaceList?: { retentionMs: number; hourlyCost: number }
   /** Limits of chat; absent ones have their defaults. */
   chat?: Partial<ChatSettings>
   /** Absent: reviews cannot be marked, and so are not posted. */

@@ -66,6 +66,7 @@ import { createWorkspaceReports, type WorkspaceReports } from './worker/workspac
 export { showWorkspaceStatus } from './worker/workspace.ts'
 
 import { createWorkerToolTokens, type WorkerToolTokens } from './worker/tool-tokens.ts'
+import { createWorkspaceUsecases, type WorkspaceUsecases } from './workspaces.ts'
 
 export { type BudgetLedger, createBudgetLedger } from './budgets/ledger.ts'
 export { createTaskBudgets } from './budgets/task-budgets.ts'
@@ -99,6 +100,7 @@ export type Usecases = {
   sessions: SessionUsecases
   transcripts: TranscriptUsecases
   approvals: ApprovalUsecases
+  workspaces: WorkspaceUsecases
   memories: MemoryUsecases
   memoryProposals: MemoryProposalUsecases
   monitors: MonitorRunUsecases & MonitorRecordUsecases
@@ -177,6 +179,7 @@ export function createUsecases(given: UsecaseDeps): Usecases {
     sessions,
     transcripts: createTranscriptUsecases(deps),
     approvals: createApprovalUsecases(deps),
+    workspaces: createWorkspaceUsecases(deps),
     memories: createMemoryUsecases(deps),
     memoryProposals: createMemoryProposalUsecases(deps),
     monitors: { ...monitorRuns, ...createMonitorRecordUsecases(deps) },

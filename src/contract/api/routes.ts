@@ -37,6 +37,7 @@ import * as tools from './tools.ts'
 import * as transcripts from './transcripts.ts'
 import * as usage from './usage.ts'
 import * as watch from './watch.ts'
+import * as workspaces from './workspaces.ts'
 
 const rooms = [
   tasks,
@@ -60,6 +61,7 @@ const rooms = [
   findings,
   sarif,
   usage,
+  workspaces,
   watch,
   budgets,
   audit,

@@ -23,6 +23,7 @@ import { bindTasks } from './tasks.ts'
 import { bindTools } from './tools.ts'
 import { bindTranscripts } from './transcripts.ts'
 import { bindWatch } from './watch.ts'
+import { bindWorkspaces } from './workspaces.ts'
 
 export function bindPublicRoutes(bind: Bind, context: RouteContext): void {
   bindTasks(bind, context)
@@ -31,6 +32,7 @@ export function bindPublicRoutes(bind: Bind, context: RouteContext): void {
   bindSessions(bind, context)
   bindTranscripts(bind, context)
   bindApprovals(bind, context)
+  bindWorkspaces(bind, context)
   bindDeliveries(bind, context)
   bindMemories(bind, context)
   bindMemoryProposals(bind, context)
