@@ -1,5 +1,7 @@
 // Attempts in execution workspaces: the workloads that run them, and the sweep of what nobody holds any more.
+import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
+import { createWorkerTokens } from '../adapters/embedded/worker-tokens.ts'
 import type { WorkspaceWorkloadsOptions } from '../adapters/execution-workspaces/held.ts'
 import { sweepWorkspaces } from '../adapters/execution-workspaces/sweep.ts'
 import { createWorkerBundle } from '../adapters/execution-workspaces/worker-bundle.ts'
@@ -15,6 +17,7 @@ import type { Logger } from '../observability/log.ts'
 import type { Checkouts } from '../ports/checkouts.ts'
 import type { CodeHosts } from '../ports/code-host.ts'
 import type { ConfigMaps } from '../ports/configmaps.ts'
+import type { WorkerTokens } from '../ports/identity.ts'
 import type { Records } from '../ports/index.ts'
 import type { Resources } from '../ports/resources.ts'
 import type { Secrets } from '../ports/secrets.ts'
@@ -96,4 +99,21 @@ export function composeWorkspaces<W extends Workloads & { letGo?(): Promise<void
       onFault: (error) => log.warn({ error }, 'a workspace could not be cleaned up yet'),
     })
   return { workloads, sweep }
+}
+
+/**
+ * Sandboxes and actors bring no token of their own: the service signs one for each attempt in them. `key` is the same in
+ * all replicas.
+ */
+export function withWorkspaceTokens(ofPods: WorkerTokens, key: Uint8Array): WorkerTokens {
+  const derive = (purpose: string) => [
+    { id: 'workspaces', key: createHmac('sha256', key).update(`workspaces ${purpose}`).digest() },
+  ]
+  const signed = createWorkerTokens({ keys: { derive }, clock })
+  const recognizes = (token: string) => signed.recognizes?.(token) ?? false
+  return {
+    mint: (identity, place) => (place === 'workspace' ? signed : ofPods).mint(identity, place),
+    recognizes,
+    verify: (token) => (recognizes(token) ? signed : ofPods).verify(token),
+  }
 }

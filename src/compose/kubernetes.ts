@@ -33,6 +33,7 @@ import { carryWorkspace } from '../tools/workspace/carried-workspace.ts'
 import { openActors } from './actors.ts'
 import { openCheckouts, openReach, openRepositories } from './checkouts.ts'
 import { openCodeHosts } from './code-hosts.ts'
+import { composeWorkspaces, withWorkspaceTokens } from './execution-workspaces.ts'
 import { agentImagePath, listAgentImages, openClusterWork, sandboxesOf } from './kubernetes-work.ts'
 import type { OpenedMode } from './mode.ts'
 import { choosePlans } from './plan-store.ts'
@@ -72,10 +73,16 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
   const checkouts = openCheckouts(config, { egress, policy: reach.policy })
   const stored = { records, resources, secrets: named.secrets, checkouts }
   const work = openClusterWork(config, { api, connection, egress, ...stored, log, operatorNamespace })
-  closing.add(() => Promise.all([work.workloads.close(), work.sandbox.close()]))
-  const term = bindTerm({ leadership, workloads: work.workloads })
-  const strays = createStrayJobs({ api, resources, clock, instance: operatorNamespace, namespaces })
+  closing.add(() => work.sandbox.close())
+  const codeHosts = openCodeHosts(config, { egress, policy: reach.policy })
   const replicaKey = await ensureReplicaKey({ api, namespace: operatorNamespace, name: replicaKeyName })
+  const actors = openActors(config, { api, egress, ...named, log, operatorNamespace, key: replicaKey }, closing)
+  const providers = { ...work.ports.executionWorkspaces, ...actors.executionWorkspaces }
+  const inWorkspaces = { providers, ...stored, ...named, codeHosts, log, endsOnClose: false }
+  const workspaces = composeWorkspaces(config, work.workloads, inWorkspaces)
+  closing.add(() => workspaces.workloads.close())
+  const term = bindTerm({ leadership, workloads: workspaces.workloads })
+  const strays = createStrayJobs({ api, resources, clock, instance: operatorNamespace, namespaces })
   const ports: Ports = {
     resources,
     records: choosePlans(config, { ...records, events }),
@@ -86,12 +93,13 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
     authenticator: createReviewAuthenticator({ api, clock }),
     authorizer: createReviewAuthorizer({ api, clock, operatorNamespace }),
     tokens: createTokens({ database, clock, ids }),
-    ...work.ports,
+    ...actors,
+    executionWorkspaces: providers,
+    workerTokens: withWorkspaceTokens(work.ports.workerTokens, replicaKey),
     leadership: term.leadership,
     egress,
     ...openRepositories(config, checkouts, { egress, policy: reach.policy }),
-    codeHosts: openCodeHosts(config, { egress, policy: reach.policy }),
-    ...openActors(config, { api, egress, ...named, log, operatorNamespace, key: replicaKey }, closing),
+    codeHosts,
     clock,
     ids,
     health: [health, createClusterHealth({ listStale: resources.listStale, clock })],
@@ -105,7 +113,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
       { name: 'bodies', run: records.sweepOrphans },
       { name: 'git repositories', run: checkouts.clean },
     ],
-    sweepWorkloads: strays.sweep,
+    sweepWorkloads: async (signal) => (await strays.sweep(signal)) + (await workspaces.sweep()),
     idempotencyKey: replicaKey,
     markerKeys: [createHmac('sha256', replicaKey).update('review markers').digest()],
     metrics: { clusterRequests: api.countRequests, staleKinds: () => resources.listStale().length },
