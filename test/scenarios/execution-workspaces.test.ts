@@ -2,14 +2,17 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { WorkspaceItem } from '../../src/contract/api/workspaces.ts'
 import type { Task } from '../../src/contract/resources/task.ts'
 import { waitFor } from '../fixtures/time.ts'
 import {
   createTask,
+  findProcesses,
   getTask,
   makeFolder,
   readResult,
   removeFolder,
+  runSvc,
   type Service,
   startService,
   waitForPhase,
@@ -23,7 +26,7 @@ async function start(flags: string[] = []): Promise<void> {
   const bin = join(folder, 'bin')
   service = await startService({
     folder,
-    flags: ['--agent-program', 'shell=shell-agent', ...flags],
+    flags: ['--agent-program', 'shell=shell-agent', '--execution-workspace-hourly-cost', '0.5', ...flags],
     env: { PATH: `${bin}:${process.env.PATH}` },
   })
 }
@@ -92,6 +95,16 @@ function readWorkerVariables(): Record<string, string> {
   return Object.fromEntries(read(worker, 'environ').map((line) => line.split(/=(.*)/s).slice(0, 2)))
 }
 
+const shownOf = async (name: string) => (await getTask(service, name)).status?.executionWorkspace
+
+/** Files below the folder that hold the text. */
+function findFiles(below: string, text: string): string[] {
+  return readdirSync(below, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => existsSync(file) && readFileSync(file).includes(text))
+}
+
 describe('an agent task in an execution workspace', () => {
   it('has the place that its settings name, and leaves nothing with delete [WS-002] [WS-003] [WS-016] [TASK-008]', async () => {
     await createTask(service, 'one', inWorkspace('echo begun >begun; while [ ! -e go ]; do sleep 0.05; done; pwd'))
@@ -140,5 +153,95 @@ describe('an agent task in an execution workspace', () => {
     expect(second.task.status?.executionWorkspace).toMatchObject({ phase: 'Retained', reused: true })
     const other = await run('third', 'ls', { ...asked, session: 'other' })
     expect(other.text).not.toContain('kept')
+  })
+
+  it('keeps no secret of its task, wherever the agent has put it', async () => {
+    const env = [{ name: 'TOKEN', valueFrom: { secretKeyRef: { name: 'keys', key: 'token' } } }]
+    const asked: Asked = { session: 'secretive', cleanupPolicy: 'retain', more: { env } }
+    const first = await run('leaks', 'mkdir deep; echo "x $TOKEN x" >deep/leak; echo fine >kept; echo told', asked)
+    expect(first.task.status?.executionWorkspace).toMatchObject({ phase: 'Retained' })
+    const second = await run('looks', 'ls -a . deep; find .. -type f', asked)
+    expect(second.task.status?.executionWorkspace).toMatchObject({ reused: true })
+    expect(second.text).toContain('kept')
+    expect(second.text).not.toContain('leak')
+    expect(findFiles(join(folder, 'share', 'svc', 'workspaces'), secret)).toEqual([])
+    const log = await service.call('GET', '/api/v1/tasks/leaks/logs')
+    expect(JSON.stringify(log.body)).toContain('removed from the workspace')
+  })
+
+  it('ends with its task, however that ends', async () => {
+    for (const [name, end] of [
+      ['cancelled', () => service.call('POST', '/api/v1/tasks/cancelled/cancel', {})],
+      ['deleted', () => service.call('DELETE', '/api/v1/tasks/deleted')],
+      ['late', async () => undefined],
+    ] as const) {
+      const before = listFolders().length
+      const more = name === 'late' ? { timeout: '2s' } : {}
+      await createTask(service, name, inWorkspace('echo begun >begun; sleep 600', { more }))
+      await waitFor(() => listFolders().length > before, 'the workspace to be made')
+      if (name !== 'late') await waitForPhase(service, name, 'Running')
+      await end()
+      await waitFor(() => listFolders().length === before, `nothing to be left of the task ${name}`)
+      await waitFor(() => findProcesses('--workspace').length === 0, `nothing to run of the task ${name}`)
+    }
+  })
+
+  it('is listed, looked into and released by people', async () => {
+    await run('left', 'echo here >note', { session: 'people', cleanupPolicy: 'retain' })
+    const listed = (await service.call<{ items: WorkspaceItem[] }>('GET', '/api/v1/workspaces')).body.items
+    const item = listed.find(({ sessionName }) => sessionName === 'people')
+    expect(item).toMatchObject({ state: 'Retained', provider: 'agent-sandbox', template: 'default', ageSeconds: expect.any(Number), cost: expect.any(Number) })
+    const name = item?.name ?? ''
+    const table = await runSvc(['workspace', 'list'], service.env)
+    expect(table.stdout).toContain(name)
+    const shell = await runSvc(['workspace', 'shell', name, '--', 'cat', 'note'], service.env)
+    expect(shell).toMatchObject({ code: 0, stdout: 'here\n' })
+    expect((await runSvc(['workspace', 'shell', name, '--', 'sh', '-c', 'echo no >&2; exit 7'], service.env)).code).toBe(7)
+    expect((await service.call('POST', `/api/v1/workspaces/${name}/commands`, { command: [] })).status).toBe(400)
+    const again = await run('finds', 'cat note', { session: 'people', cleanupPolicy: 'retain' })
+    expect(again.text).toContain('here')
+    expect((await runSvc(['workspace', 'release', name], service.env)).code).toBe(0)
+    expect((await service.call('DELETE', `/api/v1/workspaces/${name}`)).status).toBe(404)
+    expect(listFolders()).not.toContain(name)
+  })
+
+  it('waits while its namespace has as many as it may, and says so', async () => {
+    await service.stop()
+    await start(['--execution-workspace-quota', '1'])
+    for (const one of (await service.call<{ items: WorkspaceItem[] }>('GET', '/api/v1/workspaces')).body.items)
+      await service.call('DELETE', `/api/v1/workspaces/${one.name}`)
+    await createTask(service, 'holds', inWorkspace('while [ ! -e go ]; do sleep 0.05; done'))
+    await waitForPhase(service, 'holds', 'Running')
+    await createTask(service, 'waits', inWorkspace('echo through'))
+    const told = async () => (await getTask(service, 'waits')).status?.message ?? ''
+    await waitFor(async () => (await told()).includes('svc workspace list'), 'the task to say what it waits for')
+    await service.call('POST', '/api/v1/tasks/holds/cancel', {})
+    await waitForPhase(service, 'waits', 'Succeeded')
+    await service.stop()
+    await start()
+  })
+
+  it('survives kill -9 of the service in every phase, and so do the files of its session', async () => {
+    const asked: Asked = { session: 'crash', cleanupPolicy: 'retain' }
+    await run('before', 'echo kept >kept', asked)
+    const phases: [name: string, isThere: () => Promise<boolean>][] = [
+      ['at-once', async () => true],
+      ['claimed', async () => (await shownOf('claimed'))?.reason !== 'WorkspacePending'],
+      ['ready', async () => (await shownOf('ready'))?.phase === 'Ready'],
+      ['working', async () => findFiles(join(folder, 'share', 'svc', 'workspaces'), 'working-mark').length > 0],
+    ]
+    for (const [name, isThere] of phases) {
+      const prompt = `cat kept; echo ${name}-mark >mark; sleep 1; echo done-${name}`
+      await createTask(service, name, inWorkspace(prompt, asked))
+      await waitFor(isThere, `the task ${name} to be there`)
+      await service.kill()
+      await start()
+      await waitForPhase(service, name, 'Succeeded')
+      expect(String(await readResult(service, name))).toContain('kept')
+    }
+    await waitFor(() => findProcesses('--workspace').length === 0, 'nothing to run')
+    const left = (await service.call<{ items: WorkspaceItem[] }>('GET', '/api/v1/workspaces')).body.items
+    expect(left.map(({ state, sessionName }) => [state, sessionName])).toEqual([['Retained', 'crash']])
+    expect(listFolders()).toEqual(left.map(({ name }) => name))
   })
 })
