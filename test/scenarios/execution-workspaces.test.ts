@@ -190,13 +190,21 @@ describe('an agent task in an execution workspace', () => {
     await run('left', 'echo here >note', { session: 'people', cleanupPolicy: 'retain' })
     const listed = (await service.call<{ items: WorkspaceItem[] }>('GET', '/api/v1/workspaces')).body.items
     const item = listed.find(({ sessionName }) => sessionName === 'people')
-    expect(item).toMatchObject({ state: 'Retained', provider: 'agent-sandbox', template: 'default', ageSeconds: expect.any(Number), cost: expect.any(Number) })
+    expect(item).toMatchObject({
+      state: 'Retained',
+      provider: 'agent-sandbox',
+      template: 'default',
+      ageSeconds: expect.any(Number),
+      cost: expect.any(Number),
+    })
     const name = item?.name ?? ''
     const table = await runSvc(['workspace', 'list'], service.env)
     expect(table.stdout).toContain(name)
     const shell = await runSvc(['workspace', 'shell', name, '--', 'cat', 'note'], service.env)
     expect(shell).toMatchObject({ code: 0, stdout: 'here\n' })
-    expect((await runSvc(['workspace', 'shell', name, '--', 'sh', '-c', 'echo no >&2; exit 7'], service.env)).code).toBe(7)
+    expect(
+      (await runSvc(['workspace', 'shell', name, '--', 'sh', '-c', 'echo no >&2; exit 7'], service.env)).code,
+    ).toBe(7)
     expect((await service.call('POST', `/api/v1/workspaces/${name}/commands`, { command: [] })).status).toBe(400)
     const again = await run('finds', 'cat note', { session: 'people', cleanupPolicy: 'retain' })
     expect(again.text).toContain('here')
@@ -243,5 +251,5 @@ describe('an agent task in an execution workspace', () => {
     const left = (await service.call<{ items: WorkspaceItem[] }>('GET', '/api/v1/workspaces')).body.items
     expect(left.map(({ state, sessionName }) => [state, sessionName])).toEqual([['Retained', 'crash']])
     expect(listFolders()).toEqual(left.map(({ name }) => name))
-  })
+  }, 300_000)
 })
