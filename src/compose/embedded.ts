@@ -5,7 +5,7 @@ import { environmentSecret, withEnvironmentSecret } from '../adapters/embedded/e
 import { createEmbeddedLeadership } from '../adapters/embedded/leadership.ts'
 import { openSecretKeys } from '../adapters/embedded/secret-key.ts'
 import { createEmbeddedSecrets, type EmbeddedSecrets } from '../adapters/embedded/secrets.ts'
-import { createWorkerTokens } from '../adapters/embedded/worker-tokens.ts'
+import { createWorkerTokens } from '../adapters/identity/worker-tokens.ts'
 import { createConfigMaps } from '../adapters/sql/configmaps.ts'
 import { createRecords } from '../adapters/sql/records.ts'
 import { createResources } from '../adapters/sql/resources.ts'

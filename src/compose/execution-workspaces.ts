@@ -1,11 +1,11 @@
 // Attempts in execution workspaces: the workloads that run them, and the sweep of what nobody holds any more.
 import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
-import { createWorkerTokens } from '../adapters/embedded/worker-tokens.ts'
 import type { WorkspaceWorkloadsOptions } from '../adapters/execution-workspaces/held.ts'
 import { sweepWorkspaces } from '../adapters/execution-workspaces/sweep.ts'
 import { createWorkerBundle } from '../adapters/execution-workspaces/worker-bundle.ts'
 import { withExecutionWorkspaces } from '../adapters/execution-workspaces/workloads.ts'
+import { createWorkerTokens } from '../adapters/identity/worker-tokens.ts'
 import { systemClock as clock, systemIds as ids } from '../adapters/system/clock.ts'
 import type { Config } from '../config/load.ts'
 import { parseDuration } from '../contract/duration.ts'

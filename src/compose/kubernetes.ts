@@ -33,8 +33,8 @@ import { carryWorkspace } from '../tools/workspace/carried-workspace.ts'
 import { openActors } from './actors.ts'
 import { openCheckouts, openReach, openRepositories } from './checkouts.ts'
 import { openCodeHosts } from './code-hosts.ts'
-import { composeWorkspaces, withWorkspaceTokens } from './execution-workspaces.ts'
-import { agentImagePath, listAgentImages, openClusterWork, sandboxesOf } from './kubernetes-work.ts'
+import { composeWorkspaces, type WorkspaceParts, withWorkspaceTokens } from './execution-workspaces.ts'
+import { agentImagePath, type ClusterWork, listAgentImages, openClusterWork, sandboxesOf } from './kubernetes-work.ts'
 import type { OpenedMode } from './mode.ts'
 import { choosePlans } from './plan-store.ts'
 import { openScratch } from './scratch.ts'
@@ -77,11 +77,9 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
   const codeHosts = openCodeHosts(config, { egress, policy: reach.policy })
   const replicaKey = await ensureReplicaKey({ api, namespace: operatorNamespace, name: replicaKeyName })
   const actors = openActors(config, { api, egress, ...named, log, operatorNamespace, key: replicaKey }, closing)
-  const providers = { ...work.ports.executionWorkspaces, ...actors.executionWorkspaces }
-  const inWorkspaces = { providers, ...stored, ...named, codeHosts, log, endsOnClose: false }
-  const workspaces = composeWorkspaces(config, work.workloads, inWorkspaces)
-  closing.add(() => workspaces.workloads.close())
-  const term = bindTerm({ leadership, workloads: workspaces.workloads })
+  const own = openWorkspaces(config, { ...stored, ...named, codeHosts, log }, { work, actors })
+  closing.add(() => own.workloads.close())
+  const term = bindTerm({ leadership, workloads: own.workloads })
   const strays = createStrayJobs({ api, resources, clock, instance: operatorNamespace, namespaces })
   const ports: Ports = {
     resources,
@@ -94,7 +92,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
     authorizer: createReviewAuthorizer({ api, clock, operatorNamespace }),
     tokens: createTokens({ database, clock, ids }),
     ...actors,
-    executionWorkspaces: providers,
+    executionWorkspaces: own.providers,
     workerTokens: withWorkspaceTokens(work.ports.workerTokens, replicaKey),
     leadership: term.leadership,
     egress,
@@ -113,7 +111,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
       { name: 'bodies', run: records.sweepOrphans },
       { name: 'git repositories', run: checkouts.clean },
     ],
-    sweepWorkloads: async (signal) => (await strays.sweep(signal)) + (await workspaces.sweep()),
+    sweepWorkloads: async (signal) => (await strays.sweep(signal)) + (await own.sweep()),
     idempotencyKey: replicaKey,
     markerKeys: [createHmac('sha256', replicaKey).update('review markers').digest()],
     metrics: { clusterRequests: api.countRequests, staleKinds: () => resources.listStale().length },
@@ -121,15 +119,34 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
     ownNamespace: operatorNamespace,
     workerApiUrl: controllerUrl,
     sandboxes: sandboxesOf(config),
-    serviceNames: listServiceNames(controllerUrl),
-    servicePort: portOf(new URL(controllerUrl)),
-    replicaNames: listServiceNames(controllerUrl, '-metrics'),
-    metricsListener: { host: config.metricsHost ?? config.host, port: config.metricsPort },
+    ...listAddresses(config, controllerUrl),
     taskSettings: { maxRunningTasks: config.maxConcurrentTasks ?? 0, agentPath: agentImagePath },
     agentPrograms: listAgentImages(config),
     hasCluster: true,
     knowOwnAddresses: reach.knowOwnAddresses,
   }
+}
+
+/** Where the service is, and each replica of it. */
+function listAddresses({ metricsHost, metricsPort, host }: Config, controllerUrl: string) {
+  return {
+    serviceNames: listServiceNames(controllerUrl),
+    servicePort: portOf(new URL(controllerUrl)),
+    replicaNames: listServiceNames(controllerUrl, '-metrics'),
+    metricsListener: { host: metricsHost ?? host, port: metricsPort },
+  }
+}
+
+type ClusterProviders = { work: ClusterWork; actors: Pick<Ports, 'executionWorkspaces'> }
+
+/** Attempts in workspaces, whoever provides them. */
+function openWorkspaces(
+  config: Config,
+  parts: Omit<WorkspaceParts, 'providers' | 'endsOnClose'>,
+  { work, actors }: ClusterProviders,
+) {
+  const providers = { ...work.ports.executionWorkspaces, ...actors.executionWorkspaces }
+  return { providers, ...composeWorkspaces(config, work.workloads, { ...parts, providers, endsOnClose: false }) }
 }
 
 /** What resources can refer to besides each other. */

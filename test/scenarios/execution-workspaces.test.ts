@@ -222,7 +222,7 @@ describe('an agent task in an execution workspace', () => {
     await waitForPhase(service, 'holds', 'Running')
     await createTask(service, 'waits', inWorkspace('echo through'))
     const told = async () => (await getTask(service, 'waits')).status?.message ?? ''
-    await waitFor(async () => (await told()).includes('svc workspace list'), 'the task to say what it waits for')
+    await waitFor(async () => (await told()).includes('release one'), 'the task to say what it waits for')
     await service.call('POST', '/api/v1/tasks/holds/cancel', {})
     await waitForPhase(service, 'waits', 'Succeeded')
     await service.stop()

@@ -179,7 +179,7 @@ async function retain(options: WorkspaceWorkloadsOptions, held: Held): Promise<v
   if (key.provider === 'actor') await workspaces.suspend(facts.claim)
   await options.records.note(key, holder, { facts: { isSuspended: key.provider === 'actor' } })
   await options.records.release(key, holder)
-  const message = 'the workspace is retained: `svc workspace list` shows it'
+  const message = 'the workspace is retained; the list of workspaces shows it'
   await options.report(holder, { phase: 'Retained', reason: 'WorkspaceRetained', message })
 }
 

@@ -81,7 +81,7 @@ const refusals = {
   busy: (name: string) => `waiting for its execution workspace "${name}", which another attempt still uses`,
   full: (namespace: string, quota: number) =>
     `namespace "${namespace}" has ${quota} execution workspaces, which is as many as it may have (--execution-workspace-quota); ` +
-    'release one that is not needed any more: `svc workspace list`',
+    'release one of the list of workspaces that is not needed any more',
 }
 
 /** Recorded first, then claimed: a crash in between leaves nothing that is not known. Unavailable while it cannot be had. */

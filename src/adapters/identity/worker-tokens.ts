@@ -6,7 +6,7 @@ import { tryParseJson } from '../../contract/json.ts'
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { WorkerIdentity, WorkerTokens } from '../../ports/identity.ts'
-import type { DerivedKey, SecretKeys } from './secret-key.ts'
+import type { DerivedKey, SecretKeys } from '../embedded/secret-key.ts'
 
 export type WorkerTokensOptions = { keys: Pick<SecretKeys, 'derive'>; clock: Clock }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isSvcError } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { openSecretKeys, type SecretKeys } from './secret-key.ts'
+import { openSecretKeys, type SecretKeys } from '../embedded/secret-key.ts'
 import { createWorkerTokens } from './worker-tokens.ts'
 
 const clock: Clock = { now: () => new Date('2026-03-01T12:00:00Z'), sleep: () => Promise.resolve() }
