@@ -77,8 +77,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
   const codeHosts = openCodeHosts(config, { egress, policy: reach.policy })
   const replicaKey = await ensureReplicaKey({ api, namespace: operatorNamespace, name: replicaKeyName })
   const actors = openActors(config, { api, egress, ...named, log, operatorNamespace, key: replicaKey }, closing)
-  const own = openWorkspaces(config, { ...stored, ...named, codeHosts, log }, { work, actors })
-  closing.add(() => own.workloads.close())
+  const own = openWorkspaces(config, { ...stored, ...named, codeHosts, log }, { work, actors }, closing)
   const term = bindTerm({ leadership, workloads: own.workloads })
   const strays = createStrayJobs({ api, resources, clock, instance: operatorNamespace, namespaces })
   const ports: Ports = {
@@ -144,9 +143,12 @@ function openWorkspaces(
   config: Config,
   parts: Omit<WorkspaceParts, 'providers' | 'endsOnClose'>,
   { work, actors }: ClusterProviders,
+  closing: Closing,
 ) {
   const providers = { ...work.ports.executionWorkspaces, ...actors.executionWorkspaces }
-  return { providers, ...composeWorkspaces(config, work.workloads, { ...parts, providers, endsOnClose: false }) }
+  const own = composeWorkspaces(config, work.workloads, { ...parts, providers, endsOnClose: false })
+  closing.add(() => own.workloads.close())
+  return { providers, ...own }
 }
 
 /** What resources can refer to besides each other. */
