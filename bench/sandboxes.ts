@@ -25,7 +25,7 @@ async function time(work: () => Promise<unknown>): Promise<number> {
 }
 
 function describe(what: string, samples: number[]): Row {
-  return { what, 'p50 ms': round(percentile(samples, 50)), 'p95 ms': round(percentile(samples, 95)) }
+  return { what, 'p50 ms': round(percentile(samples, 0.5)), 'p95 ms': round(percentile(samples, 0.95)) }
 }
 
 async function runFirst(workspaces: ExecutionWorkspaces, claim: WorkspaceClaim): Promise<void> {
