@@ -118,7 +118,7 @@ export function openLocalWork(config: Config, { records, checkouts, log }: Local
       `--max-old-space-size=${chooseHeapMegabytes(defaultLimitsOf(config).memoryBytes)}`,
       workerProgram,
     ],
-    prefix: nameGroups(instance),
+    prefix: `workspaces-${nameGroups(instance)}`,
     bubblewrap,
     groups,
     clock,

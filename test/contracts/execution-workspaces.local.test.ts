@@ -17,7 +17,7 @@ function optionsFor(root: string, changes: Partial<LocalWorkspacesOptions> = {})
     root,
     template: 'default',
     worker: ['true'],
-    prefix: 'svc-test',
+    prefix: `svc-test-workspaces-${process.pid}`,
     bubblewrap: probeBubblewrap(),
     groups: findControlGroups(),
     clock: systemClock,

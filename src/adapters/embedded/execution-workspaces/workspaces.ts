@@ -21,7 +21,7 @@ export type LocalWorkspacesOptions = Omit<CommandsOptions, 'bubblewrap' | 'group
   template: string
   /** The worker program as a command, as seen inside. */
   worker: readonly string[]
-  /** Prefix of the names of control groups. */
+  /** What the names of control groups begin with; no others do. Those of an earlier run are removed first. */
   prefix: string
   bubblewrap: Promise<BubblewrapProbe>
   groups: Promise<ControlGroups>
@@ -52,6 +52,13 @@ export function createLocalWorkspaces(options: LocalWorkspacesOptions): LocalWor
   const folders = createWorkspaceFolders(options.root)
   const opened = new Map<string, Open>()
   let count = 0
+  let reaped: Promise<ControlGroups> | undefined
+
+  async function reapGroups(): Promise<ControlGroups> {
+    const groups = await options.groups
+    await groups.reap((name) => name.startsWith(options.prefix))
+    return groups
+  }
 
   async function findBubblewrap() {
     const probe = await options.bubblewrap
@@ -64,12 +71,13 @@ export function createLocalWorkspaces(options: LocalWorkspacesOptions): LocalWor
   }
 
   async function commandsOptions(): Promise<CommandsOptions> {
-    return { ...options, bubblewrap: await findBubblewrap(), groups: await options.groups }
+    reaped ??= reapGroups()
+    return { ...options, bubblewrap: await findBubblewrap(), groups: await reaped }
   }
 
   function placeOf(claim: WorkspaceClaim): FolderPlace {
     count += 1
-    return { folder: folders.filesOf(claim), name: `${options.prefix}-ws-${process.pid}-${count}` }
+    return { folder: folders.filesOf(claim), name: `${options.prefix}-${process.pid}-${count}` }
   }
 
   function requireOpen(claim: WorkspaceClaim): Open {
