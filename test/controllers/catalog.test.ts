@@ -244,7 +244,7 @@ describe('a tool', () => {
     await when('Tool', 'keyed', ({ status }) => status?.available === true)
     await bench.create('Tool', 'mcp', { description: 'd', mcp: { actor: { templateRef: { name: 'x' } } } })
     const mcp = await when('Tool', 'mcp', ({ status }) => status?.available === false)
-    expect(mcp.status?.error).toContain('mcp.actor waits for MCP tools on actors')
+    expect(mcp.status?.error).toContain('mcp.actor needs actors, which are not')
   })
 })
 

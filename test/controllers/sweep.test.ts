@@ -141,9 +141,18 @@ describe('the sweep', () => {
   it('covers every kind of record that the stores have, by its task or by its age', async () => {
     const { owners: _owners, ...stores } = bench.records
     // Budgets are settings: who made one removes it. What is known of transcripts goes with their sessions, and vectors go
-    // with their memories. Proposals last. What a scan has found goes with the scan, which its own controller sees to.
+    // with their memories. Proposals last. What a scan has found or was given goes with the scan, which its own controller sees to.
     // Execution workspaces have a sweep of their own: behind each record is something that has to be deleted first.
-    const lasting = ['budgets', 'memoryProposals', 'transcripts', 'memoryVectors', 'scans', 'findings', 'workspaces']
+    const lasting = [
+      'budgets',
+      'memoryProposals',
+      'transcripts',
+      'memoryVectors',
+      'scans',
+      'scanImports',
+      'findings',
+      'workspaces',
+    ]
     const nouns = Object.entries(stores).filter(([noun, store]) => typeof store === 'object' && !lasting.includes(noun))
     const ended: string[] = []
     const watch = (noun: string, store: object, method: string) =>

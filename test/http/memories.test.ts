@@ -1,5 +1,6 @@
 // Durable memories over REST.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { pause } from '../fixtures/time.ts'
 import { type Service, startService } from './service.ts'
 
 let service: Service
@@ -151,6 +152,8 @@ describe('the list of memories', () => {
       tags: ['a', 'b'],
       ...origin,
     })
+    // The order is by time, in milliseconds.
+    await pause(2)
     await post({ id: 'other', namespace: 'team', content: 'nothing of the sort', tags: ['b'] })
   })
 
