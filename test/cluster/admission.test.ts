@@ -37,7 +37,7 @@ function settingsFor(prefix: string, spaces: string[], isolated: boolean): Polic
     propagates: 'true',
     ownNamespace: JSON.stringify(own),
     workspaceDefaultProvider: "'agent-sandbox'",
-    workspaceTemplates: '{"actor": "acting"}',
+    workspaceTemplates: isolated ? '{"agent-sandbox": ""}' : '{"actor": "acting"}',
     workspaceCleanups: '{"actor": "retain"}',
     scope: {
       namespaceSelector: {
@@ -394,31 +394,37 @@ const isolated = (): Case[] => [
   },
 ]
 
+const inWorkspace = (what: string, workspace: Spec, refused?: string): Case => ({
+  as: 'ann',
+  what: `a workspace ${what}`,
+  kind: 'Task',
+  spec: { type: 'agent', prompt: 'x', agentRef: { name: 'good' }, execution: { workspace } },
+  ...(refused !== undefined && { refused }),
+})
+
+/** The service has sandboxes only, without a default template. */
+const unnamedTemplates = (): Case[] => [
+  inWorkspace('without a template', { enabled: true }, 'templateRef.name is required'),
+  inWorkspace('of actors, which there are not', { enabled: true, provider: 'actor' }, 'provider is not enabled'),
+]
+
 /** The service has actors only, with a default template; what is left over is retained. */
 const workspaces = (): Case[] => {
-  const one = (what: string, workspace: Spec, refused?: string): Case => ({
-    as: 'ann',
-    what: `a workspace ${what}`,
-    kind: 'Task',
-    spec: { type: 'agent', prompt: 'x', agentRef: { name: 'good' }, execution: { workspace } },
-    ...(refused !== undefined && { refused }),
-  })
   const actor = { enabled: true, provider: 'actor' }
   const pool = { poolRef: { name: 'p' } }
   return [
-    one('that is off', { enabled: false }),
-    one('of actors', { ...actor, boot: true, hibernation: { processMode: 'restart' }, snapshot: {} }),
-    one('from a pool', { ...actor, ...pool, cleanupPolicy: 'delete' }),
-    one('of the default provider', { enabled: true, templateRef: { name: 't' } }, 'provider is not enabled'),
-    one('without a template', { enabled: true }, 'templateRef.name is required'),
-    one('from a pool, retained', { ...actor, ...pool }, 'must be delete for a pooled workspace'),
-    one('from a snapshot', { ...actor, snapshot: { restore: 'x' } }, 'snapshot is reserved'),
-    one('that stays', { ...actor, hibernation: { processMode: 'resident' } }, 'must not be resident'),
-    one('of sandboxes, booted', { boot: true }, 'boot is only for workspace provider actor'),
-    one('of sandboxes, pooled', { ...pool, cleanupPolicy: 'delete' }, 'poolRef is only for'),
-    one('of sandboxes, hibernating', { hibernation: { idle: 1 } }, 'hibernation is only for'),
+    inWorkspace('that is off', { enabled: false }),
+    inWorkspace('of actors', { ...actor, boot: true, hibernation: { processMode: 'restart' }, snapshot: {} }),
+    inWorkspace('from a pool', { ...actor, ...pool, cleanupPolicy: 'delete' }),
+    inWorkspace('of the default provider', { enabled: true, templateRef: { name: 't' } }, 'provider is not enabled'),
+    inWorkspace('from a pool, retained', { ...actor, ...pool }, 'must be delete for a pooled workspace'),
+    inWorkspace('from a snapshot', { ...actor, snapshot: { restore: 'x' } }, 'snapshot is reserved'),
+    inWorkspace('that stays', { ...actor, hibernation: { processMode: 'resident' } }, 'must not be resident'),
+    inWorkspace('of sandboxes, booted', { boot: true }, 'boot is only for workspace provider actor'),
+    inWorkspace('of sandboxes, pooled', { ...pool, cleanupPolicy: 'delete' }, 'poolRef is only for'),
+    inWorkspace('of sandboxes, hibernating', { hibernation: { idle: 1 } }, 'hibernation is only for'),
     {
-      ...one('of a session that is not named', { ...actor, reusePolicy: 'session' }),
+      ...inWorkspace('of a session that is not named', { ...actor, reusePolicy: 'session' }),
       refused: 'sessionRef.name is required',
     },
   ]
@@ -542,7 +548,7 @@ describeOnCluster('admission by kubectl', () => {
     // The server takes a while to learn of them: each has been learnt of when what it is for is refused.
     const all = [
       [home, [...guardedPlaces(), ...resourceReferences(), ...identity(), ...addresses(), ...workspaces()]],
-      [apart, [...isolated(), ...lacking()]],
+      [apart, [...isolated(), ...lacking(), ...unnamedTemplates()]],
       [own, guarded()],
     ] as const
     await waitFor(async () => {
@@ -587,7 +593,9 @@ describeOnCluster('admission by kubectl', () => {
   it('checks addresses and headers as REST does', () => expectJudged(home, addresses()))
   it('keeps namespaces isolated where that is configured', () => expectJudged(apart, isolated()))
   it('refuses what the installation does not have, with a message', () => expectJudged(apart, lacking()))
-  it('refuses execution workspaces as REST does [WS-005] [WS-009]', () => expectJudged(home, workspaces()))
+  it('refuses execution workspaces as REST does', () => expectJudged(home, workspaces()))
+  it('refuses execution workspaces without a template, where none is the default', () =>
+    expectJudged(apart, unnamedTemplates()))
   it('protects the namespaces of the service', () => expectJudged(own, guarded()))
 
   describe('of a change', () => {

@@ -470,8 +470,11 @@ describeOnCluster('agent-sandbox', () => {
       await workspaces.start(claim, shellCommand('left', 'env -i setsid sleep 600 & exit 0'))
       await finish(workspaces, claim, 'left')
       await workspaces.scrub(claim, ['some'])
-      const seen = await run(workspaces, claim, 'ls -A . /app; cat /proc/*/cmdline | tr "\\0" " "')
-      expect(seen).toMatchObject({ stdout: expect.not.stringMatching(/raw|sleep 600|\.svc-[0-9a-f]/) })
+      // Each look at a command has a file of its own for a moment; none of them stays.
+      const stays =
+        'seen=$(ls -A /app); sleep 1; for name in $seen; do [ ! -e "/app/$name" ] || echo "stays: $name"; done'
+      const seen = await run(workspaces, claim, `ls -A .; ${stays}; cat /proc/*/cmdline | tr "\\0" " "`)
+      expect(seen).toMatchObject({ stdout: expect.not.stringMatching(/raw|sleep 600|stays: \.svc-[0-9a-f]/) })
       expect(new Set(router.paths)).toEqual(new Set(['/upload', '/execute']))
       const stranger = createRouterShell({ url: router.url, token: 'wrong', fetch, ids })
       expect(await failureOf(bench.openWorkspaces({ shell: stranger }).stage(claim, []))).toMatchObject({

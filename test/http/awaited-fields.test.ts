@@ -99,6 +99,17 @@ describe('an execution workspace', () => {
     }
     expect(await pathsOf({ provider: 'actor', boot: true, ...pool })).toEqual([])
   })
+
+  it('takes hibernation for actors only, and snapshots not yet, which may be empty [WS-023] [WS-025]', async () => {
+    const hibernation = { processMode: 'restart' }
+    for (const provider of [{}, { provider: 'agent-sandbox' }]) {
+      expect(await pathsOf({ ...provider, hibernation })).toContain('hibernation')
+      expect(await pathsOf({ ...provider, snapshot: { restore: 's' } })).toContain('snapshot')
+      expect(await pathsOf({ ...provider, hibernation: {}, snapshot: {} })).toEqual([])
+    }
+    expect(await pathsOf({ provider: 'actor', hibernation, snapshot: {} })).toEqual([])
+    expect(await pathsOf({ provider: 'actor', snapshot: { restore: 's' } })).toContain('snapshot')
+  })
 })
 
 describe('what places a task on a cluster', () => {
