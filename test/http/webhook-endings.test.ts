@@ -6,7 +6,16 @@ import type { Task } from '../../src/contract/resources/task.ts'
 import type { Controller } from '../../src/controllers/engine/controller.ts'
 import { createMonitorController } from '../../src/controllers/monitors/controller.ts'
 import { createEgress } from '../../src/egress/egress.ts'
-import { label, makeDelivery, makeSecret, pull, pullEvent, repository } from '../fixtures/codehost/deliveries.ts'
+import {
+  commentEvent,
+  issue,
+  label,
+  makeDelivery,
+  makeSecret,
+  pull,
+  pullEvent,
+  repository,
+} from '../fixtures/codehost/deliveries.ts'
 import { type CodeHostServer, startCodeHost } from '../fixtures/codehost/server.ts'
 import { type Service, startService } from './service.ts'
 
@@ -26,7 +35,7 @@ beforeAll(async () => {
     now: Date.now,
     pause: async () => {},
   })
-  service = await startService({ codeHosts, usecases: { webhook: { secret } } })
+  service = await startService({ codeHosts, usecases: { webhook: { secret, gitSecret: 'git' } } })
   const { secrets } = service.ports
   await secrets.create({ namespace: 'default', name: 'vendor', stringData: { VENDOR_API_KEY: 'made-up' } })
   await secrets.create({ namespace: 'default', name: 'git', stringData: { token: host.tokenOf('writer') } })
@@ -147,5 +156,30 @@ describe('a label that is taken off', () => {
     expect(answer).toMatchObject({ cancelledTasks: [], cancelledRuns: [expect.any(String)] })
     expect((await findReviews(number)).map(isCancelled)).toEqual([false])
     expect((await itemOf(number)).lastVerdict).toBe('queued')
+  })
+})
+
+describe('the command /svc stop', () => {
+  it('ends reviews and runs that wait, of whatever asked for them', async () => {
+    const { number, head } = await openPull()
+    await tell('opened', { number, head, minute: 1 })
+    await step()
+    await tell('synchronize', { number, head: 'e'.repeat(40), minute: 2 })
+    const about = {
+      repository: repository(full),
+      issue: issue(number, { pull_request: {} }),
+      sender: { login: 'writer' },
+    }
+    const { payload, headers } = makeDelivery({ ...commentEvent('/svc stop', about), secret })
+    const { delivery } = (await service.call('POST /webhooks/codehost', { token: null, payload, headers })).json()
+    await service.usecases.deliveries.work(delivery)
+    const stored = await service.ports.records.deliveries.get(delivery)
+    const [review] = await findReviews(number)
+    expect(stored?.outcome).toMatchObject({
+      cancelledTasks: [`default/${review?.metadata.name}`],
+      cancelledRuns: [expect.stringMatching(/^monrun-reviews-/)],
+    })
+    expect([review].map((task) => task && isCancelled(task))).toEqual([true])
+    expect(await queuedRuns()).toBe(0)
   })
 })

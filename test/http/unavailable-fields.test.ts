@@ -1,4 +1,4 @@
-// What the contract has and the service cannot do yet: refused in words when it is asked for, and only then.
+// Fields that need what an installation may not have, or that would have no effect: refused in words when they are asked for.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { aiTask, type Service, startService } from './service.ts'
 
