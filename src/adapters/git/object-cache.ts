@@ -1,7 +1,7 @@
 // Packs of repositories that were fetched, by address. A checkout gets links to them: what is removed here is not missed
 // there, and no file here ever changes. Only this adapter's processes can reach the folder.
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CheckoutError } from '../../ports/checkouts.ts'
 import { type CacheItem, removeOldest } from './cache-items.ts'
@@ -10,6 +10,7 @@ import { linkFile, makeGitFolder, packsOf, placePacks } from './git-folder.ts'
 import { createTreeCache, type TreeCache } from './tree-cache.ts'
 import { listTree } from './tree-listing.ts'
 import { createNoteCache, type NoteCache } from './tree-notes.ts'
+import { writeWhole } from './whole-file.ts'
 
 /** What is known of a commit that is here. */
 export type CommitFacts = { shallow: string[]; files: number; bytes: number }
@@ -89,13 +90,6 @@ async function measureTree(
     bytes += Number.parseInt(size.toString('latin1'), 10) || 0
   })
   return { files, bytes }
-}
-
-/** Written beside its place first: a reader finds all of it or nothing. */
-async function writeWhole(file: string, text: string): Promise<void> {
-  const draft = `${file}.${randomUUID()}`
-  await writeFile(draft, text)
-  await rename(draft, file)
 }
 
 async function publish(entry: Entry, stage: string, commits: string[], signal: AbortSignal): Promise<void> {

@@ -1,9 +1,10 @@
 // What was learnt of the files of repositories: a file for each note, by repository and name.
-import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdir, readdir, readFile, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TreeNotes } from '../../ports/source-trees.ts'
 import type { CacheItem } from './cache-items.ts'
+import { writeWhole } from './whole-file.ts'
 
 export type NoteCache = {
   /** Of the repository at an address. */
@@ -23,17 +24,13 @@ async function readNote(file: string): Promise<Buffer | undefined> {
   return content
 }
 
-/** Beside its place first: a reader finds all of it or nothing. */
 async function writeNote(root: string, file: string, content: Buffer): Promise<void> {
   if (content.length > largestNote) return
-  const draft = join(root, `${randomUUID()}.draft`)
   try {
     await mkdir(root, { recursive: true, mode: 0o700 })
-    await writeFile(draft, content, { mode: 0o600 })
-    await rename(draft, file)
+    await writeWhole(file, content)
   } catch {
     // It is learnt again next time.
-    await rm(draft, { force: true }).catch(() => undefined)
   }
 }
 
