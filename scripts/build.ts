@@ -1,6 +1,6 @@
 /**
  * Builds the program for a package: `src` and what every start loads, in a few files. Most of a start from many files is
- * finding them (docs/adr/0039-a-bundled-program.md).
+ * finding them (docs/adr/0039-a-bundled-program.md). The dashboard lies beside it.
  *
  *   node scripts/build.ts [folder]     default: dist
  */
@@ -8,6 +8,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import { type RolldownOutput, rolldown } from 'rolldown'
+import { buildDashboard } from './build-dashboard.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -86,6 +87,7 @@ export async function buildProgram(folder: string): Promise<void> {
   const outputs: RolldownOutput[] = []
   for (const input of [programs, worker, tagger]) outputs.push(await bundle(input, folder))
   writeFileSync(join(folder, 'licences.txt'), collectLicences(outputs))
+  await buildDashboard(join(folder, 'dashboard'))
 }
 
 if (import.meta.main) await buildProgram(process.argv[2] ?? join(root, 'dist'))

@@ -29,7 +29,7 @@ import { createApp, type HttpApp } from '../http/app.ts'
 import { createMetricsServer } from '../http/listeners.ts'
 import type { TlsPair } from '../http/tls.ts'
 import { choosePort } from '../launch/free-port.ts'
-import { version } from '../launch/program-files.ts'
+import { dashboardFolder, version } from '../launch/program-files.ts'
 import type { Logger } from '../observability/log.ts'
 import { createMetrics, type Metrics } from '../observability/metrics.ts'
 import type { Traces } from '../observability/traces.ts'
@@ -219,6 +219,7 @@ function composeHttp(
       publicHosts: [...config.publicHost, ...mode.serviceNames],
       corsAllowedOrigins: config.corsAllowedOrigins,
       tls,
+      dashboard: config.dashboard ? { folder: dashboardFolder } : undefined,
       tokenHeaders: readIdentityConfig(config).context?.headers ?? [],
       authFailuresPerMinute: config.authFailuresPerMinute,
       trustedProxies: config.trustedProxies,

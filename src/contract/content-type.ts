@@ -6,7 +6,10 @@ const contentTypes: Record<string, string> = {
   md: 'text/markdown; charset=utf-8',
   csv: 'text/csv; charset=utf-8',
   html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
   json: 'application/json',
+  webmanifest: 'application/manifest+json',
   xml: 'application/xml',
   yaml: 'application/yaml',
   yml: 'application/yaml',
@@ -19,6 +22,8 @@ const contentTypes: Record<string, string> = {
   gif: 'image/gif',
   svg: 'image/svg+xml',
   webp: 'image/webp',
+  ico: 'image/x-icon',
+  woff2: 'font/woff2',
 }
 
 /** `application/octet-stream` for unknown extensions. */

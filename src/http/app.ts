@@ -6,6 +6,7 @@ import { routes } from '../contract/api/routes.ts'
 import type { Logger } from '../observability/log.ts'
 import { type Bind, type BindDeps, createBind } from './bind.ts'
 import { type ClientAddress, createClientAddress, unmap } from './client-address.ts'
+import { createDashboard } from './dashboard/dashboard.ts'
 import type { HttpDeps, HttpSettings } from './deps.ts'
 import { createDrain } from './drain.ts'
 import { type EventStreamOptions, usualHeartbeatMs } from './event-stream.ts'
@@ -137,6 +138,7 @@ function addProxies(server: FastifyInstance, edge: ProxyEdge, { ports: { ids }, 
     else for (const listener of listeners) listener(request, response)
   })
   const refuse = createRefusals(routes)
+  const serveDashboard = settings.dashboard && createDashboard(settings.dashboard)
   // Before the body is examined: its type and size only matter to a route that accepts it.
   server.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done()
@@ -145,7 +147,8 @@ function addProxies(server: FastifyInstance, edge: ProxyEdge, { ports: { ids }, 
       return edge.handle(request.raw, reply.raw)
     }
     const { error, allow } = refuse(request.method, request.url)
-    if (allow !== undefined) reply.header('allow', allow)
+    if (allow === undefined) return serveDashboard?.(request, reply) ? undefined : done(error)
+    reply.header('allow', allow)
     done(error)
   })
   answerUnread(http, { refuse, ids, headers: securityHeadersOf(isEncrypted) })

@@ -4,6 +4,7 @@ import type { Metrics } from '../observability/metrics.ts'
 import type { Ports } from '../ports/index.ts'
 import type { Proxies } from '../proxy/index.ts'
 import type { Usecases } from '../usecases/index.ts'
+import type { DashboardSettings } from './dashboard/dashboard.ts'
 import type { TokenHeader } from './middleware/credentials.ts'
 import type { TlsPair } from './tls.ts'
 
@@ -30,6 +31,8 @@ export type HttpSettings = {
   headersTimeoutMs?: number
   /** Present: HTTPS only. */
   tls?: TlsPair
+  /** Absent: no dashboard is served. */
+  dashboard?: DashboardSettings | undefined
   /** How often both time limits are checked; default 5 seconds. */
   timeoutCheckMs?: number
   /** Interval of heartbeat comments in event streams; default 15 seconds. */

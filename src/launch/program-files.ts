@@ -6,6 +6,8 @@ import { join } from 'node:path'
 export const packageRoot = join(import.meta.dirname, '..', '..')
 /** The file that starts the command line. */
 export const launcherPath = join(packageRoot, 'bin', 'svc')
+/** The built dashboard. */
+export const dashboardFolder = join(packageRoot, 'dist', 'dashboard')
 /** The worker program beside this very file: `.ts` in a checkout, `.js` in a package. */
 export const workerProgram = join(
   import.meta.dirname,

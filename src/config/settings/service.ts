@@ -1,5 +1,5 @@
 // Address, start and end of the service, and what it logs.
-import { define, duration, names, oneOf, text, whole } from '../fields.ts'
+import { define, duration, flag, names, oneOf, text, whole } from '../fields.ts'
 
 /** Address, start and end of the service, and what it logs. */
 export const serviceSettings = {
@@ -30,6 +30,7 @@ export const serviceSettings = {
     example: 'https://app.example.com',
     placeholder: 'origin,...',
   }),
+  dashboard: define(flag.default(true), { help: 'whether the dashboard is served' }),
   readyFile: define(text.optional(), {
     help: 'file that receives {"url","token"} once the service is serving',
     example: '/run/svc/ready.json',
