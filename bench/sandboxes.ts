@@ -88,18 +88,21 @@ async function benchCold(bench: SandboxesBench): Promise<Row> {
 
 async function benchWarm(bench: SandboxesBench): Promise<Row[]> {
   const workspaces = bench.openWorkspaces({ warmPoolPolicy: 'template' })
-  const [whole, beyond]: [number[], number[]] = [[], []]
+  const [whole, pool, beyond]: [number[], number[], number[]] = [[], [], []]
   for (let round = 0; round < rounds; round += 1) {
     const claim = bench.claimOf('warm-one')
     const watching = watchReady(bench, claim)
+    const started = performance.now()
     whole.push(await time(() => runFirst(workspaces, claim)))
-    beyond.push(performance.now() - (await watching))
+    pool.push((await watching) - started)
+    beyond.push((whole.at(-1) ?? 0) - (pool.at(-1) ?? 0))
     await workspaces.delete(claim)
     await bench.waitForPool('warm')
   }
   return [
     describe('from a warm pool: claimed, ready, first command started', whole),
-    describe('of it after the pool has given its sandbox', beyond),
+    describe('of it until the pool has given its sandbox', pool),
+    describe('of it after that', beyond),
   ]
 }
 
@@ -116,6 +119,16 @@ async function benchReused(bench: SandboxesBench): Promise<Row> {
   return describe('reused by a session: second task, command started', samples)
 }
 
+/** As many plain pods at once: what the cluster needs by itself. */
+async function benchManyPods(bench: SandboxesBench): Promise<Row> {
+  const shell = createExecShell({ api: bench.api, connection: await connectFromKubeconfig() })
+  const removals: (() => Promise<unknown>)[] = []
+  const runOne = async () => void removals.push(await runPlainPod(bench, shell))
+  const samples = await Promise.all(Array.from({ length: parallel }, () => time(runOne)))
+  await Promise.all(removals.map((remove) => remove()))
+  return describe(`${parallel} plain pods at once: created, ready, one command`, samples)
+}
+
 async function benchMany(bench: SandboxesBench): Promise<Row> {
   const claims = Array.from({ length: parallel }, () => bench.claimOf('plain'))
   const samples = await Promise.all(claims.map((claim) => time(() => runFirst(bench.workspaces, claim))))
@@ -130,7 +143,7 @@ export async function run(): Promise<void> {
     await bench.addTemplate('warm-one')
     const rows = [await benchPlainPods(bench), await benchCold(bench), await benchReused(bench)]
     await bench.addPool('warm', 'warm-one', 1)
-    rows.push(...(await benchWarm(bench)), await benchMany(bench))
+    rows.push(...(await benchWarm(bench)), await benchManyPods(bench), await benchMany(bench))
     report('sandboxes', rows)
   } finally {
     await bench.close()

@@ -347,6 +347,28 @@ describeOnCluster('agent-sandbox', () => {
       await bench.workspaces.delete(claim)
     })
 
+    it('a program that ends the shell of the service, or speaks in its place', async () => {
+      const claim = bench.claimOf('plain')
+      await make(bench.workspaces, claim)
+      const findShell = 'for at in /proc/[0-9]*; do grep -qsa "answer [$]code" $at/cmdline && basename $at; done'
+      const listShells = async () => {
+        const found = await run(bench.workspaces, claim, findShell)
+        return found.phase === 'Ended' ? found.stdout.trim().split('\n') : []
+      }
+      const shells = await listShells()
+      expect(shells).toEqual([expect.stringMatching(/^[0-9]+$/)])
+      await bench.workspaces.start(claim, shellCommand('killer', `kill -KILL ${shells[0]}; echo done; sleep 600`))
+      expect(await bench.workspaces.observeCommand(claim, 'killer')).toEqual({ phase: 'Running' })
+      const [next = ''] = await listShells()
+      expect(next).toMatch(/^[0-9]+$/)
+      expect(next).not.toBe(shells[0])
+      await bench.workspaces.start(claim, shellCommand('liar', `sleep 1; echo 'answer 0 9 9' >/proc/${next}/fd/1`))
+      await waitFor(async () => !(await listShells()).includes(next), 'another shell is there')
+      expect(await run(bench.workspaces, claim, 'echo fine')).toMatchObject({ stdout: 'fine\n' })
+      await bench.workspaces.scrub(claim, [])
+      await bench.workspaces.delete(claim)
+    })
+
     it('an API server that does not answer, and answers again', async () => {
       const { api, proxy } = await openProxiedApi()
       const workspaces = bench.openWorkspaces({ api })

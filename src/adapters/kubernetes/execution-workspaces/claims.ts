@@ -39,8 +39,9 @@ export async function waitUntilGone(parts: ClaimParts, { namespace, name }: Reso
   }
 }
 
-async function makeClaim(parts: ClaimParts, installed: Installed, claim: WorkspaceClaim): Promise<void> {
-  const spec = await referToTemplate(parts, installed, claim)
+type Making = { installed: Installed; claim: WorkspaceClaim; spec: object }
+
+async function makeClaim(parts: ClaimParts, { installed, claim, spec }: Making): Promise<void> {
   const { claims: collection } = installed.collections
   const { namespace, name } = claim
   const body = {
@@ -65,6 +66,9 @@ function checkOwn({ metadata }: SandboxClaim, instance: string): void {
 /** Whether it had to be made. */
 export async function ensureClaim(parts: ClaimParts, claim: WorkspaceClaim): Promise<boolean> {
   const installed = await parts.reader.find()
+  const referring = referToTemplate(parts, installed, claim)
+  // What is there is used, whatever became of its template.
+  referring.catch(() => undefined)
   const found = await parts.reader.claim(claim)
   if (found?.metadata.deletionTimestamp !== undefined) await waitUntilGone(parts, claim)
   else if (found !== undefined) {
@@ -72,7 +76,7 @@ export async function ensureClaim(parts: ClaimParts, claim: WorkspaceClaim): Pro
     return false
   }
   try {
-    await makeClaim(parts, installed, claim)
+    await makeClaim(parts, { installed, claim, spec: await referring })
     return true
   } catch (error) {
     if (!isSvcError(error, 'AlreadyExists')) throw error
@@ -80,12 +84,20 @@ export async function ensureClaim(parts: ClaimParts, claim: WorkspaceClaim): Pro
   }
 }
 
+export type SandboxWait = {
+  signal: AbortSignal
+  /** The claim as it is now. Absent: it is on its way to something else. */
+  seen?: SandboxClaim | undefined
+  onPending(why: string): void
+}
+
 /** The sandbox, once it is ready. Rejects with what the claim says when it never will be. */
 export async function waitForSandbox(
   parts: ClaimParts,
   claim: ResourceKey,
-  { signal, onPending }: { signal: AbortSignal; onPending(why: string): void },
+  { signal, seen, onPending }: SandboxWait,
 ): Promise<Sandbox> {
+  signal.throwIfAborted()
   const { claims: collection } = (await parts.reader.find()).collections
   const judge = (found: SandboxClaim | undefined) => {
     const state = judgeClaim(found)
@@ -95,7 +107,7 @@ export async function waitForSandbox(
     return found !== undefined && findReadySandbox(found) !== undefined ? found : undefined
   }
   const wanted = { collection, namespace: claim.namespace, name: claim.name, judge }
-  const ready = await waitForObject<SandboxClaim, SandboxClaim>(parts, wanted, signal)
+  const ready = (seen && judge(seen)) ?? (await waitForObject<SandboxClaim, SandboxClaim>(parts, wanted, signal))
   const sandbox = await parts.reader.sandboxOf(ready)
   if (sandbox === undefined) throw new WorkspaceError('WorkspaceLost', `the sandbox of ${nameClaim(claim)} is gone`)
   return sandbox

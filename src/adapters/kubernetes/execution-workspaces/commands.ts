@@ -28,6 +28,13 @@ const blockBytes = 512
 
 type Script = Omit<ShellScript, 'timeoutMs' | 'maxBytes'> & Partial<ShellScript>
 
+/** Comes before a script: nothing of it is in what the cluster logs. */
+function assign(values: Record<string, string | number>): string {
+  return Object.entries(values)
+    .map(([name, value]) => `${name}=${quote(String(value))}\n`)
+    .join('')
+}
+
 const lines = (texts: readonly string[]) => Buffer.from(texts.map((text) => `${text}\n`).join(''))
 
 /** The words of the first line. Scripts that fail say why on their standard error. */
@@ -70,7 +77,9 @@ function listRoots({ spec = {} }: Sandbox): string[] {
 
 /** Absolute path of the root, in a container that can be worked in. Idempotent. */
 export async function prepare(shell: SandboxShell, place: SandboxPlace, sandbox: Sandbox): Promise<string> {
-  const { words } = await ask(shell, place, { text: prepareScript, parts: [lines(listRoots(sandbox))] })
+  const { words } = await ask(shell, place, {
+    text: assign({ folders: listRoots(sandbox).join('\n') }) + prepareScript,
+  })
   const [word, ...rest] = words
   if (word === 'root' && rest.join(' ').startsWith('/')) return rest.join(' ')
   if (word !== 'missing') throw misunderstood(words)
@@ -128,9 +137,10 @@ export async function start(
 ): Promise<void> {
   const { graceSeconds, stdin = new Uint8Array(), timeoutSeconds, maxOutputBytes } = command
   const blocks = Math.floor(maxOutputBytes / blockBytes) + 1
-  const settings = [checkId(command.id), Math.ceil(timeoutSeconds), graceSeconds, blocks, maxOutputBytes].join(' ')
-  const parts = [lines([settings]), Buffer.from(printCommand(command)), stdin, Buffer.from(runnerScript)]
-  await expectWord(shell, place, { text: startScript, parts }, 'started')
+  const seconds = Math.ceil(timeoutSeconds)
+  const given = assign({ id: checkId(command.id), seconds, grace: graceSeconds, blocks, bytes: maxOutputBytes })
+  const parts = [Buffer.from(printCommand(command)), stdin, Buffer.from(runnerScript)]
+  await expectWord(shell, place, { text: given + startScript, parts }, 'started')
 }
 
 /** Base64 of two outputs. */
@@ -151,7 +161,7 @@ function readEnd(words: string[], rest: string): CommandState {
 const mostOutputBytes = 16 * 1024 ** 2
 
 export async function observe(shell: SandboxShell, place: SandboxPlace, id: string): Promise<CommandState> {
-  const script = { text: observeScript, parts: [lines([checkId(id)])], maxBytes: boundAnswer(mostOutputBytes) }
+  const script = { text: assign({ id: checkId(id) }) + observeScript, maxBytes: boundAnswer(mostOutputBytes) }
   const { words, rest } = await ask(shell, place, script)
   if (words[0] === 'missing') return { phase: 'Missing' }
   if (words[0] === 'running') return { phase: 'Running' }
@@ -161,12 +171,11 @@ export async function observe(shell: SandboxShell, place: SandboxPlace, id: stri
 
 export async function stop(shell: SandboxShell, place: SandboxPlace, given: { id: string } & Grace): Promise<void> {
   const { id, graceSeconds } = given
-  const parts = [lines([`${checkId(id)} ${graceSeconds * 10}`])]
-  const timeoutMs = stopMs + graceSeconds * 1000
-  await expectWord(shell, place, { text: stopScript, parts, timeoutMs }, 'stopped')
+  const text = assign({ id: checkId(id), patience: graceSeconds * 10 }) + stopScript
+  await expectWord(shell, place, { text, timeoutMs: stopMs + graceSeconds * 1000, isAlone: true }, 'stopped')
 }
 
 export async function scrub(shell: SandboxShell, place: SandboxPlace, paths: readonly string[]): Promise<void> {
   const parts = [lines(paths.map(checkPath))]
-  await expectWord(shell, place, { text: scrubScript, parts, timeoutMs: stopMs }, 'scrubbed')
+  await expectWord(shell, place, { text: scrubScript, parts, timeoutMs: stopMs, isAlone: true }, 'scrubbed')
 }

@@ -7,10 +7,17 @@ import { execInPod } from '../sandbox/exec.ts'
 import { type Pod, pods } from '../workloads/objects.ts'
 import { explainFault, orAbsent } from './faults.ts'
 import { createAnswerBuffer, packScript, type SandboxPlace, type SandboxShell, type ShellScript } from './shell.ts'
+import { describeLate, openSession, type ShellSession, stderrBytes } from './shell-session.ts'
 
-const stderrBytes = 4096
+/** Longer than the pauses between two looks at a command. */
+const usualIdleMs = 5000
 
-export type ExecShellParts = { api: KubernetesApi; connection: ApiConnection }
+export type ExecShellParts = {
+  api: KubernetesApi
+  connection: ApiConnection
+  /** How long a shell that has nothing to do stays in its container; 5 s. */
+  idleMs?: number
+}
 
 function hasEnded({ metadata, status }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined || status?.phase === 'Succeeded' || status?.phase === 'Failed'
@@ -46,10 +53,7 @@ async function exec(connection: ApiConnection, place: SandboxPlace, script: Shel
   const stdout = createAnswerBuffer(script.maxBytes, (error) => ending.abort(error))
   let stderr = ''
   const { argv, input } = packScript(script)
-  const late = setTimeout(() => {
-    const message = `the workspace has not answered within ${script.timeoutMs / 1000} s`
-    ending.abort(new WorkspaceError('ProviderUnavailable', message))
-  }, script.timeoutMs)
+  const late = setTimeout(() => ending.abort(describeLate(script)), script.timeoutMs)
   const command = {
     ...place,
     argv: ['/bin/sh', '-c', ...argv],
@@ -67,11 +71,32 @@ async function exec(connection: ApiConnection, place: SandboxPlace, script: Shel
   }
 }
 
-export function createExecShell({ api, connection }: ExecShellParts): SandboxShell {
+export function createExecShell({ api, connection, idleMs = usualIdleMs }: ExecShellParts): SandboxShell {
+  const sessions = new Map<string, ShellSession>()
+
+  function open(key: string, place: SandboxPlace): ShellSession {
+    const onEnd = () => {
+      if (sessions.get(key) === session) sessions.delete(key)
+    }
+    const session = openSession({ connection, place, idleMs, onEnd })
+    sessions.set(key, session)
+    return session
+  }
+
+  async function runThere(place: SandboxPlace, script: ShellScript) {
+    const key = [place.namespace, place.pod, place.container].join('/')
+    const known = sessions.get(key)
+    if (script.isAlone) known?.close()
+    const isShared = !script.isAlone && known?.isBusy() !== true
+    const answer = isShared ? await (known ?? open(key, place)).run(script) : undefined
+    // Programs in the container may end a shell that stays there; a script can be run again.
+    return answer ?? exec(connection, place, script)
+  }
+
   return {
     async run(place, script) {
       try {
-        return await exec(connection, place, script)
+        return await runThere(place, script)
       } catch (error) {
         throw await explain(api, place, error)
       }

@@ -13,10 +13,11 @@ import { type ClaimParts, ensureClaim, listClaims, nameClaim, waitForSandbox } f
 import { observe, prepare, scrub, stage, start, stop } from './commands.ts'
 import { explainFault } from './faults.ts'
 import { createInstallation } from './installation.ts'
-import { podNameOf, removeSandbox, resumeSandbox, suspendSandbox } from './lifecycle.ts'
+import { removeSandbox, resumeSandbox, suspendSandbox } from './lifecycle.ts'
 import { createLine } from './line.ts'
-import { chooseContainer, isSuspended, type Sandbox } from './objects.ts'
+import type { Sandbox, SandboxClaim } from './objects.ts'
 import { findObstacle } from './obstacle.ts'
+import { createPlaces } from './places.ts'
 import { createReader } from './reader.ts'
 import type { SandboxPlace, SandboxShell } from './shell.ts'
 import { judgeClaim } from './state.ts'
@@ -37,36 +38,18 @@ export type AgentSandboxOptions = {
   graceSeconds?: number
 }
 
-function locate(sandbox: Sandbox): SandboxPlace {
-  const { namespace, name } = sandbox.metadata
-  const container = chooseContainer(sandbox.spec ?? {})?.name ?? name
-  const [podIP] = sandbox.status?.podIPs ?? []
-  return { namespace, sandbox: name, pod: podNameOf(sandbox), container, podIP }
-}
-
-function gone(claim: ResourceKey, what: string): WorkspaceError {
-  return new WorkspaceError('WorkspaceLost', `${nameClaim(claim)} ${what}`)
-}
-
-/** Undefined where nothing runs. */
-async function findPlace({ reader }: ClaimParts, key: ResourceKey) {
-  const claim = await reader.claim(key)
-  if (claim === undefined) return undefined
-  const sandbox = await reader.sandboxOf(claim)
-  return sandbox === undefined || isSuspended(sandbox) ? undefined : { sandbox, place: locate(sandbox) }
-}
-
-type Waiting = { timeoutMs: number; signal: AbortSignal }
+type Waiting = { timeoutMs: number; signal: AbortSignal; seen?: SandboxClaim | undefined }
 
 /** Until the time is up; the error then says what was waited for. */
-async function awaitReady(parts: ClaimParts, claim: WorkspaceClaim, { timeoutMs, signal }: Waiting): Promise<Sandbox> {
+async function awaitReady(parts: ClaimParts, claim: WorkspaceClaim, waiting: Waiting): Promise<Sandbox> {
+  const { timeoutMs, signal, seen } = waiting
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
   let why = 'agent-sandbox has not answered'
   const onPending = (message: string) => {
     why = message
   }
   try {
-    return await waitForSandbox(parts, claim, { signal: limit, onPending })
+    return await waitForSandbox(parts, claim, { signal: limit, seen, onPending })
   } catch (error) {
     if (!limit.aborted) throw error
     const when = signal.aborted ? 'before the wait was given up' : `after ${timeoutMs / 1000} s`
@@ -83,6 +66,7 @@ export function createAgentSandboxes(options: AgentSandboxOptions): ExecutionWor
   /** Claims that this process made, and that nobody has used yet. */
   const made = new Set<string>()
   const line = createLine()
+  const places = createPlaces(parts)
 
   /** What does not answer may come back as another version. */
   async function explained<T>(work: () => Promise<T>): Promise<T> {
@@ -97,9 +81,11 @@ export function createAgentSandboxes(options: AgentSandboxOptions): ExecutionWor
 
   async function waitUntilReady(claim: WorkspaceClaim, waiting: Waiting): Promise<ReadyWorkspace> {
     const startedAt = clock.now().getTime()
-    const resumed = await resumeSandbox(parts, claim)
-    const sandbox = await awaitReady(parts, claim, waiting)
-    const root = await line.join(nameClaim(claim), () => prepare(shell, locate(sandbox), sandbox))
+    const seen = await parts.reader.claim(claim)
+    const resumed = await resumeSandbox(parts, seen)
+    const sandbox = await awaitReady(parts, claim, { ...waiting, ...(!resumed && { seen }) })
+    const { place } = places.remember(claim, sandbox)
+    const root = await line.join(nameClaim(claim), () => prepare(shell, place, sandbox))
     const placement = sandbox.status?.nodeName
     return {
       reused: !made.delete(nameClaim(claim)),
@@ -112,11 +98,7 @@ export function createAgentSandboxes(options: AgentSandboxOptions): ExecutionWor
   /** In the pod, one after the other. */
   function inside<T>(claim: ResourceKey, work: (place: SandboxPlace, sandbox: Sandbox) => Promise<T>): Promise<T> {
     return line.join(nameClaim(claim), () =>
-      explained(async () => {
-        const found = await findPlace(parts, claim)
-        if (found === undefined) throw gone(claim, 'has no sandbox that runs')
-        return await work(found.place, found.sandbox)
-      }),
+      explained(() => places.visit(claim, ({ place, sandbox }) => work(place, sandbox))),
     )
   }
 
@@ -137,9 +119,14 @@ export function createAgentSandboxes(options: AgentSandboxOptions): ExecutionWor
         await prepare(shell, place, sandbox)
         await scrub(shell, place, paths)
       }),
-    suspend: (claim) => explained(() => suspendSandbox(parts, claim)),
+    suspend: (claim) =>
+      explained(async () => {
+        places.forget(claim)
+        await suspendSandbox(parts, claim)
+      }),
     delete: (claim) =>
       explained(async () => {
+        places.forget(claim)
         await removeSandbox(parts, claim)
         made.delete(nameClaim(claim))
       }),

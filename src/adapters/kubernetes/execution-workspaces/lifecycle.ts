@@ -35,8 +35,7 @@ async function findSandbox({ reader }: ClaimParts, key: ResourceKey): Promise<Sa
 }
 
 /** Whether it was suspended. */
-export async function resumeSandbox(parts: ClaimParts, key: ResourceKey): Promise<boolean> {
-  const claim = await parts.reader.claim(key)
+export async function resumeSandbox(parts: ClaimParts, claim: SandboxClaim | undefined): Promise<boolean> {
   if (claim === undefined || !isSuspendedClaim(claim)) return false
   const sandbox = await parts.reader.sandboxOf(claim)
   if (sandbox === undefined) return true

@@ -1,5 +1,5 @@
 // What is run in a sandbox: POSIX sh, with the few programs that Debian and BusyBox both have. Each script answers with one
-// line that begins with a word of its own.
+// line that begins with a word of its own. Before each come the variables that it is given (`assign`).
 
 /** Time of start of process $1, which tells it from a later one with its number; empty when there is none (proc(5)). */
 const functions = `started() {
@@ -16,7 +16,7 @@ prepared() {
 `
 
 /**
- * Prepares a container: chooses the root among the folders it is given, and notes which processes belong to the image.
+ * Prepares a container: chooses the root among the `folders` (one a line), and notes which processes belong to the image.
  * Answers `root PATH`, or `missing WHAT`.
  */
 export const prepareScript = `${functions}
@@ -26,19 +26,22 @@ done
 if ! prepared; then
   rm -rf "$state/commands" "$state/root"
   while IFS= read -r folder; do
-    mkdir -p "$folder" 2> /dev/null
+    [ -d "$folder" ] || mkdir -p "$folder" 2> /dev/null
     [ -d "$folder" ] && [ -w "$folder" ] && break
     folder=
-  done < "$in/1"
+  done << folders
+$folders
+folders
   [ -n "$folder" ] || { echo "missing a folder that can be written to"; exit 0; }
   started 1 > "$state/baseline"
   for process in /proc/[0-9]*; do
     number=\${process##*/}
-    [ "$number" = $$ ] || echo "$number:$(started "$number")" >> "$state/baseline"
+    [ "$number" = $$ ] || [ "$number" = $PPID ] || echo "$number:$(started "$number")" >> "$state/baseline"
   done
   printf '%s' "$folder" > "$state/root"
 fi
-printf 'root %s\\n' "$(cat "$state/root")"
+IFS= read -r folder < "$state/root" || [ -n "$folder" ] || exit 1
+printf 'root %s\\n' "$folder"
 `
 
 /** Files: the names in part 1, one a line, each with its mode before it; their contents in the parts after it. */
@@ -96,15 +99,14 @@ echo "$code" > "$folder/code"
 mv "$folder/code" "$folder/exit"
 `
 
-/** Arguments in part 1; the command, its standard input and the runner after it. */
+/** The command in part 1, its standard input and the runner after it. */
 export const startScript = `${functions}
 prepared || { echo lost; exit 0; }
-read -r id seconds grace blocks bytes < "$in/1"
 folder=$state/commands/$id
 [ ! -f "$folder/runner" ] || { echo started; exit 0; }
-rm -rf "$folder"
+[ ! -e "$folder" ] || rm -rf "$folder"
 mkdir -p "$folder" || exit 1
-mv "$in/2" "$folder/command" && mv "$in/3" "$folder/stdin" && mv "$in/4" "$folder/run" || exit 1
+mv "$in/1" "$folder/command" && mv "$in/2" "$folder/stdin" && mv "$in/3" "$folder/run" || exit 1
 echo "$bytes" > "$folder/bytes"
 : > "$folder/stdout"
 : > "$folder/stderr"
@@ -115,7 +117,6 @@ echo started
 
 /** \`running\`, \`missing\`, or \`ended CODE LIMIT BYTES BYTES\` and the two outputs. */
 export const observeScript = `${functions}
-read -r id < "$in/1"
 folder=$state/commands/$id
 prepared && [ -f "$folder/runner" ] || { echo missing; exit 0; }
 if ! [ -f "$folder/exit" ]; then
@@ -151,7 +152,6 @@ done
  * A command's processes carry its mark in their environment. The runner notes the end, once it has nothing to wait for.
  */
 export const stopScript = `${functions}
-read -r id patience < "$in/1"
 folder=$state/commands/$id
 [ -f "$folder/runner" ] || { echo stopped; exit 0; }
 chosen() {

@@ -11,12 +11,14 @@ export type SandboxPlace = {
 }
 
 export type ShellScript = {
-  /** For POSIX sh; it finds the parts as `$in/1`, `$in/2` and so on, and `$state`, a folder for what is to stay. */
+  /** For POSIX sh; to run it twice does what it does once. It finds the parts as `$in/1`, `$in/2` and so on, and `$state`, a folder for what is to stay. */
   text: string
   parts?: readonly Uint8Array[]
   timeoutMs: number
   /** More on its standard output is a ProtocolError. */
   maxBytes: number
+  /** Nothing that was in the container before may speak for it: it is run by a shell of its own. */
+  isAlone?: boolean
 }
 
 export type ShellAnswer = { code: number; stdout: Buffer; stderr: string }
@@ -30,26 +32,48 @@ export interface SandboxShell {
 }
 
 /**
- * Puts what it is sent (as many bytes as all parts together) into a file and cuts the parts out of it: programs that read
- * a few bytes of a pipe may take more than they write.
+ * Files are for the user of the container alone. `receive` puts what it is sent ($1: how many bytes all parts have) into a
+ * file of the folder `$in` and cuts the parts out of it: programs that read a few bytes of a pipe may take more than they write.
  */
-const receive = `umask 077
+const functions = `umask 077
 for place in /tmp /var/tmp /dev/shm; do [ -d "$place" ] && [ -w "$place" ] && break; done
 state=$place/.svc-workspace
 mkdir -p "$state/in" || exit 125
-in=$(mktemp -d "$state/in/XXXXXX") || exit 125
-trap 'rm -rf "$in"' EXIT
+own=$(mktemp -d "$state/in/XXXXXX") || exit 125
+trap 'rm -rf "$own"' EXIT
 trap 'exit 125' HUP INT TERM
-head -c "$1" > "$in/all" || exit 125
-shift
-at=1 number=0
-for size in "$@"; do
-  tail -c "+$at" "$in/all" | head -c "$size" > "$in/$number" || exit 125
-  at=$((at + size)) number=$((number + 1))
-done
-rm -f "$in/all"
+receive() {
+  head -c "$1" > "$in/all" || exit 125
+  shift
+  at=1 number=0
+  for size in "$@"; do
+    : > "$in/$number"
+    [ "$size" = 0 ] || tail -c "+$at" "$in/all" | head -c "$size" > "$in/$number" || exit 125
+    at=$((at + size)) number=$((number + 1))
+  done
+}
+`
+
+const runOne = `${functions}in=$own
+receive "$@"
 set --
 . "$in/0"`
+
+/** Before each script a line: how many bytes its parts have together, and each. Answers with its exit code, two sizes and the outputs. */
+const runMany = `${functions}turn=0
+while read -r sizes; do
+  turn=$((turn + 1))
+  in=$own/$turn
+  mkdir "$in" || exit 125
+  receive $sizes
+  sh -c 'in=$1 state=$2; set --; . "$in/0"' sh "$in" "$state" < /dev/null > "$in/out" 2> "$in/err"
+  code=$? out=0 err=0
+  [ ! -s "$in/out" ] || out=$(($(wc -c < "$in/out")))
+  [ ! -s "$in/err" ] || err=$(($(wc -c < "$in/err")))
+  echo "answer $code $out $err"
+  cat "$in/out" "$in/err"
+  rm -rf "$in"
+done`
 
 export type PackedScript = {
   /** For `/bin/sh -c`: the program, its name and its arguments. Nothing of the script is in it. */
@@ -62,7 +86,16 @@ export function packScript({ text, parts = [] }: ShellScript): PackedScript {
   const pieces = [Buffer.from(text), ...parts]
   const sizes = pieces.map((piece) => String(piece.length))
   const input = Buffer.concat(pieces)
-  return { argv: [receive, 'sh', String(input.length), ...sizes], input }
+  return { argv: [runOne, 'sh', String(input.length), ...sizes], input }
+}
+
+/** For `/bin/sh -c`: takes one script after the other from its standard input. */
+export const sessionProgram = runMany
+
+/** A script as the session's program takes it. */
+export function packTurn(script: ShellScript): Buffer {
+  const { argv, input } = packScript(script)
+  return Buffer.concat([Buffer.from(`${argv.slice(2).join(' ')}\n`), input])
 }
 
 /** Takes what is written, up to a limit. */

@@ -98,9 +98,12 @@ async function referByTemplate(lookup: Lookup, claim: WorkspaceClaim, policy: Wa
 }
 
 /** The template of that name; or of the pool of that name, because people of v1beta1 name the pool. */
-async function resolveTemplate(lookup: Lookup, claim: WorkspaceClaim, pools: SandboxWarmPool[]) {
+async function resolveTemplate(
+  lookup: Lookup,
+  claim: WorkspaceClaim,
+  { direct, pools }: { direct: SandboxTemplate | undefined; pools: SandboxWarmPool[] },
+) {
   const { name } = claim.template
-  const direct = await lookup.template(name)
   const named = direct === undefined ? pools.find(({ metadata }) => metadata.name === name) : undefined
   const indirect = named && (await lookup.template(templateOf(named) ?? ''))
   const template = direct ?? indirect ?? failMissing(claim)
@@ -118,8 +121,8 @@ export async function referToTemplate(
   const lookup = createLookup(parts, installed, claim.namespace)
   const policy = parts.warmPoolPolicy
   if (installed.version === 'v1alpha1') return referByTemplate(lookup, claim, policy)
-  const pools = await lookup.pools()
-  const { template, named } = await resolveTemplate(lookup, claim, pools)
+  const [direct, pools] = await Promise.all([lookup.template(claim.template.name), lookup.pools()])
+  const { template, named } = await resolveTemplate(lookup, claim, { direct, pools })
   const suitable = pools.filter((pool) => templateOf(pool) === template.metadata.name)
   const pool = policy === 'template' ? (named ?? choosePool(suitable)) : undefined
   return { warmPoolRef: { name: pool?.metadata.name ?? (await ensureEmptyPool(parts, installed, template)) } }
