@@ -47,6 +47,8 @@ export interface Approvals {
   get(id: string): Promise<Approval | undefined>
   /** Newest first. */
   list(query: ApprovalQuery): Promise<Approval[]>
+  /** How many wait for an answer, by namespace. */
+  countPending(): Promise<Record<string, number>>
   /** One answer counts, on any replica. NotFound; Conflict, naming the state, when it has one or its time has passed. */
   answer(id: string, answer: ApprovalAnswer): Promise<Approval>
   removeTask(taskUid: string): Promise<void>

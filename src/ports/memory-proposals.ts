@@ -51,6 +51,8 @@ export interface MemoryProposals {
   get(key: ProposalKey): Promise<MemoryProposal | undefined>
   /** Newest first. */
   list(query: ProposalQuery): Promise<MemoryProposal[]>
+  /** How many nobody has decided about, by namespace. */
+  countPending(): Promise<Record<string, number>>
   /** Of several reviewers at once one decides; the others get Conflict. */
   review(key: ProposalKey, note: ReviewNote): Promise<MemoryProposal>
   /** One memory for each proposal, on all replicas. InvalidRequest when nothing can be made of it. */

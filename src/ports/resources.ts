@@ -82,6 +82,22 @@ export interface ResourceReader {
   watch<K extends Kind>(kind: K, options: WatchOptions): AsyncIterable<WatchEvent<ResourceOf<K>>>
 }
 
+/** Sums of tasks by something that they have. */
+export type TallyName = 'phase' | 'waitingSince' | 'runningAgent' | 'ended'
+
+/** How many tasks of a namespace have a value. */
+export type Tally = { namespace: string; value: string; count: number }
+
+/** Sums of tasks that the store keeps up to date, so that reading them costs nothing by the number of tasks. */
+export interface TaskTallies {
+  /**
+   * `phase`; `waitingSince`: when pending tasks were created; `runningAgent`: agents of running tasks, empty for those without
+   * one; `ended`: `2026-01-31T14 Failed TimedOut`, the hour in UTC, the phase and the reason of a failure, of tasks that have
+   * ended. `from`: no value that sorts before it.
+   */
+  tallyTasks(name: TallyName, query?: { namespaces?: readonly string[] | undefined; from?: string }): Promise<Tally[]>
+}
+
 /** An object as JSON: exactly the output of `JSON.stringify`, without white space. */
 export type ResourceText = { text: string; resourceVersion: string }
 
@@ -150,4 +166,4 @@ export interface StatusWriter {
   updateStatus<K extends Kind>(kind: K, object: ResourceOf<K>): Promise<ResourceOf<K>>
 }
 
-export interface Resources extends ResourceReader, ResourceTextReader, ResourceWriter, StatusWriter {}
+export interface Resources extends ResourceReader, ResourceTextReader, TaskTallies, ResourceWriter, StatusWriter {}

@@ -33,7 +33,7 @@ export type UsageRecord = {
   createdAt: string
 }
 
-export type UsageGroup = 'task' | 'session' | 'agent' | 'caller' | 'namespace' | 'provider' | 'model' | 'day'
+export type UsageGroup = 'task' | 'session' | 'agent' | 'caller' | 'namespace' | 'provider' | 'model' | 'day' | 'hour'
 
 /** What counts against limits: counted and estimated tokens together. */
 export type SpentSums = {
@@ -46,8 +46,8 @@ export type SpentSums = {
 
 export type UsageSum = {
   /**
-   * Name of the task, session, agent, provider, namespace or model, or a day in UTC (`2026-01-31`); id of the caller,
-   * or its name where no id was recorded.
+   * Name of the task, session, agent, provider, namespace or model, or a day (`2026-01-31`) or an hour (`2026-01-31T14`) in
+   * UTC; id of the caller, or its name where no id was recorded.
    */
   key: string
   /** For sums by caller, with the caller's most recent name: kind and id identify callers, names do not. */
@@ -73,7 +73,15 @@ export type UsageSum = {
 }
 
 /** `name`: only the groups with this key. `until` is exclusive. */
-export type UsageQuery = { groupBy: UsageGroup; namespace?: string; name?: string; since?: Date; until?: Date }
+export type UsageQuery = {
+  groupBy: UsageGroup
+  namespace?: string
+  /** Of all namespaces only these. */
+  namespaces?: readonly string[]
+  name?: string
+  since?: Date
+  until?: Date
+}
 
 export interface Usage {
   /**
@@ -81,7 +89,7 @@ export interface Usage {
    * that the store cannot accept is set aside with the reason, and does not hold back the others.
    */
   record(records: UsageRecord[]): Promise<void>
-  /** Sums per group and currency, largest output first; records without the group's field are left out. */
+  /** Sums per group and currency, largest output first, times newest first; records without the group's field are left out. */
   sum(query: UsageQuery): Promise<UsageSum[]>
   /** Exact sums of one task; money in the currency with the most output when the task was charged in several. */
   ofTask(taskUid: string): Promise<Omit<UsageSum, 'key'> | undefined>

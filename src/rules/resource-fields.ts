@@ -1,6 +1,6 @@
 // Which fields of a resource a list can be filtered by, and how to read them from an object.
 import type { Kind, Resource } from '../contract/resources/index.ts'
-import type { Task } from '../contract/resources/task.ts'
+import { isTerminalPhase, type Task } from '../contract/resources/task.ts'
 import { SvcError } from '../errors.ts'
 import { parentOf } from './family.ts'
 
@@ -15,18 +15,46 @@ const taskFields: Record<string, FieldReader<Task>> = {
   type: (task) => task.spec.type,
 }
 
+/** The sums of tasks that stores keep; of all but `phase` a task has one at most. */
+export const tallyNames = ['phase', 'waitingSince', 'runningAgent', 'ended'] as const
+
+function describeEnd({ status }: Task): string | undefined {
+  const { phase, completionTime, failureReason = '' } = status ?? {}
+  if (completionTime === undefined || !isTerminalPhase(phase)) return undefined
+  return `${completionTime.slice(0, 13)} ${phase} ${failureReason}`
+}
+
+const taskTallies: Record<Exclude<(typeof tallyNames)[number], 'phase'>, FieldReader<Task>> = {
+  waitingSince: (task) => (taskFields.phase?.(task) === 'Pending' ? task.metadata.creationTimestamp : undefined),
+  // A task without an agent runs as well.
+  runningAgent: ({ spec, status }) => (status?.phase === 'Running' ? (spec.agentRef?.name ?? '') : undefined),
+  ended: describeEnd,
+}
+
 function readersOf(kind: Kind): Record<string, FieldReader<never>> {
   return kind === 'Task' ? taskFields : {}
 }
 
-/** The filterable fields of an object that have a value. */
-export function readFields(kind: Kind, object: Resource<unknown, unknown>): Record<string, string> {
+function readWith(
+  readers: Record<string, FieldReader<never>>,
+  object: Resource<unknown, unknown>,
+): Record<string, string> {
   const values: Record<string, string> = {}
-  for (const [field, read] of Object.entries(readersOf(kind))) {
+  for (const [field, read] of Object.entries(readers)) {
     const value = read(object as never)
     if (value !== undefined) values[field] = value
   }
   return values
+}
+
+/** The filterable fields of an object that have a value. */
+export function readFields(kind: Kind, object: Resource<unknown, unknown>): Record<string, string> {
+  return readWith(readersOf(kind), object)
+}
+
+/** What the object counts as in the sums beside those of its fields: nothing for kinds other than Task. */
+export function readTallies(kind: Kind, object: Resource<unknown, unknown>): Record<string, string> {
+  return kind === 'Task' ? readWith(taskTallies, object) : {}
 }
 
 /** The fields that a list of the kind can be filtered by, those with the most distinct values first. */

@@ -29,6 +29,7 @@ import { createMemoryProposalUsecases, type MemoryProposalUsecases } from './mem
 import { createMonitorRecordUsecases, type MonitorRecordUsecases } from './monitors/records.ts'
 import { createMonitorRuns, type MonitorRunUsecases } from './monitors/runs.ts'
 import { createWithdrawal } from './monitors/withdrawal.ts'
+import { createOverviewUsecases, type OverviewUsecases } from './overview.ts'
 import { createProviderHealthLog, type ProviderHealthLog } from './providers/health.ts'
 import { createResourceUsecases, type PlacedQuery, type ResourceUsecases } from './resources.ts'
 import { createSecretUsecases, type SecretUsecases } from './secrets.ts'
@@ -114,6 +115,7 @@ export type Usecases = {
   tools: ToolUsecases & { requireFreeName(name: unknown): void }
   tokens: TokenUsecases
   usage: UsageUsecases
+  overview: OverviewUsecases
   watch: WatchUsecases
   budgets: BudgetUsecases
   deliveries: DeliveryUsecases
@@ -193,6 +195,7 @@ export function createUsecases(given: UsecaseDeps): Usecases {
     tools: { ...createToolUsecases(deps, resources), requireFreeName: (name) => requireFreeToolName(name, deps) },
     tokens: createTokenUsecases(deps),
     usage: createUsageUsecases(deps),
+    overview: createOverviewUsecases(deps, resources),
     watch: createWatchUsecases(deps),
     budgets: createBudgetUsecases(deps),
     deliveries: createDeliveryUsecases(composeDeliveries(deps, { resources, monitorRuns })),

@@ -41,6 +41,17 @@ export function describeApprovals(name: string, open: OpenBench): void {
       expect(await approvals().get('appr-none')).toBeUndefined()
     })
 
+    it('counts those that wait, by namespace', async () => {
+      const answered = await approvals().ask(draft())
+      await approvals().ask(draft({ call: 'b' }))
+      await approvals().ask(draft({ call: 'c', namespace: 'other' }))
+      await approvals().ask(draft({ call: 'd', expiresAt: new Date(bench().now().getTime() + 1000) }))
+      expect(await approvals().countPending()).toEqual({ default: 3, other: 1 })
+      await approvals().answer(answered.id, { status: 'approved', by: ann })
+      bench().advance(2000)
+      expect(await approvals().countPending()).toEqual({ default: 1, other: 1 })
+    })
+
     it('asks once for one call of a task', async () => {
       const asked = await approvals().ask(draft())
       bench().advance(1000)

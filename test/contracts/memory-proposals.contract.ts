@@ -40,6 +40,14 @@ export function describeMemoryProposals(name: string, open: OpenBench): void {
       expect(await proposals().get({ namespace: 'other', id: 'p-0' })).toBeUndefined()
     })
 
+    it('counts those that nobody has decided about, by namespace', async () => {
+      for (const id of ['one', 'two', 'three']) await propose(id)
+      await propose('one', { namespace: 'other' })
+      await decide('one', 'rejected')
+      await proposals().archive(keyOf('two'))
+      expect(await proposals().countPending()).toEqual({ default: 1, other: 1 })
+    })
+
     it('lists the newest first, by all that is given', async () => {
       await propose('one', { title: 'First 100%', taskName: 't' })
       bench().advance(1000)

@@ -449,6 +449,40 @@ export function describeResourceLists(open: OpenResources): void {
       expect(await reasonOf(opened.resources.countBy('Agent', 'phase'))).toBe('InvalidRequest')
     })
 
+    it('add up by namespace to the sums that overviews show, whatever is written', async () => {
+      const { resources } = opened
+      const tally = async (name: Parameters<typeof resources.tallyTasks>[0], from = '') => {
+        const sums = await resources.tallyTasks(name, { namespaces: [namespace], from })
+        return Object.fromEntries(sums.map(({ value, count }) => [value, count]))
+      }
+      const a = await create('a', { spec: { agentRef: { name: 'writer' } } })
+      expect(await tally('phase')).toEqual({ Pending: 1 })
+      for (const name of ['b', 'c', 'd', 'e']) await create(name)
+      const waiting = await tally('waitingSince')
+      expect(waiting[a.metadata.creationTimestamp]).toBeGreaterThan(0)
+      expect(Object.values(waiting).reduce((sum, count) => sum + count)).toBe(5)
+      for (const name of ['a', 'b', 'c']) {
+        await changeStatus(resources, { namespace, name }, () => ({ phase: 'Running' }))
+      }
+      expect(await tally('runningAgent')).toEqual({ writer: 1, '': 2 })
+      const end = (name: string, status: object) =>
+        changeStatus(resources, { namespace, name }, () => ({ completionTime: '2026-01-31T14:30:00.000Z', ...status }))
+      await end('b', { phase: 'Failed', failureReason: 'TimedOut' })
+      await end('c', { phase: 'Succeeded', completionTime: '2026-01-31T13:59:59.999Z' })
+      await end('d', { phase: 'Failed', failureReason: 'TimedOut' })
+      const failed = { '2026-01-31T14 Failed TimedOut': 2 }
+      expect(await tally('ended')).toEqual({ ...failed, '2026-01-31T13 Succeeded ': 1 })
+      expect(await tally('ended', '2026-01-31T14')).toEqual(failed)
+      await resources.remove('Task', { namespace, name: 'd' })
+      await resources.remove('Task', { namespace, name: 'a' })
+      expect(await tally('ended', '2026-01-31T14')).toEqual({ '2026-01-31T14 Failed TimedOut': 1 })
+      expect(await tally('runningAgent')).toEqual({})
+      expect(await tally('phase')).toEqual({ Pending: 1, Failed: 1, Succeeded: 1 })
+      expect(await resources.tallyTasks('phase', { namespaces: ['nowhere'] })).toEqual([])
+      const everywhere = (await resources.tallyTasks('phase')).filter((sum) => sum.namespace === namespace)
+      expect(everywhere).toHaveLength(3)
+    })
+
     it('are refused for a kind that does not have them', async () => {
       expect(await reasonOf(list({ fields: { colour: 'red' } }))).toBe('InvalidRequest')
       expect(await reasonOf(list({ fields: { 'label:team': 'x' } }))).toBe('InvalidRequest')

@@ -11,7 +11,7 @@ import { systemClock as clock } from '../../src/adapters/system/clock.ts'
 import { SvcError } from '../../src/errors.ts'
 import type { Clock, Ids } from '../../src/ports/clock.ts'
 import { openMigrated } from '../fixtures/sqlite.ts'
-import { waitFor } from '../fixtures/time.ts'
+import { pause, waitFor } from '../fixtures/time.ts'
 import { describeResources } from './resources.contract.ts'
 import { changeStatus, draftTask, followTasks, namesOf, ownedBy, reasonOf } from './resources-bench.ts'
 
@@ -85,6 +85,26 @@ describe('resources in SQLite alone', () => {
       expect(namesOf((await list({ labelSelector: 'team=x' })).items)).toEqual(['labelled'])
       expect(namesOf((await list({ fields: { phase: 'Running' } })).items)).toEqual(['a-007'])
       expect((await list({ limit: 1 })).remainingItemCount).toBe(30)
+    })
+
+    it('sums of tasks are the same, also while tasks are written as they are read', async () => {
+      await createMany('a', 5)
+      await changeStatus(store.resources(), { namespace, name: 'a-001' }, () => ({ phase: 'Running' }))
+      const before = await store.resources().tallyTasks('phase')
+      expect(before.toSorted((x, y) => x.count - y.count).map(({ value, count }) => [value, count])).toEqual([
+        ['Running', 1],
+        ['Pending', 4],
+      ])
+      await store.restart()
+      expect((await store.resources().tallyTasks('phase')).toSorted((x, y) => y.count - x.count)).toEqual(
+        before.toSorted((x, y) => y.count - x.count),
+      )
+      await store.restart()
+      const written = Array.from({ length: 50 }, (_, at) => create(`b-${at}`))
+      const reads = Array.from({ length: 50 }, (_, at) => pause(at).then(() => store.resources().tallyTasks('phase')))
+      await Promise.all([...written, ...reads])
+      const after = await store.resources().tallyTasks('phase')
+      expect(after.find(({ value }) => value === 'Pending')?.count).toBe(54)
     })
 
     it('versions go on rising, though the last write removed an object', async () => {

@@ -213,7 +213,7 @@ export function describeUsage(name: string, open: OpenBench): void {
       ])
     })
 
-    it('sums per model, and per day in UTC with the newest first', async () => {
+    it('sums per model, and per day and hour in UTC with the newest first', async () => {
       const at = (createdAt: string, model: string) => makeRecord({ createdAt, model, cost: 1, currency: 'USD' })
       await usage().record([
         at('2026-01-01T23:59:59.999Z', 'small'),
@@ -223,6 +223,16 @@ export function describeUsage(name: string, open: OpenBench): void {
       expect(await keys('day')).toEqual([
         [undefined, '2026-01-02', 2],
         [undefined, '2026-01-01', 1],
+      ])
+      expect(await keys('hour')).toEqual([
+        [undefined, '2026-01-02T12', 1],
+        [undefined, '2026-01-02T00', 1],
+        [undefined, '2026-01-01T23', 1],
+      ])
+      expect(await keys('hour', { namespaces: ['other'] })).toEqual([])
+      expect(await keys('hour', { namespaces: [] })).toEqual([])
+      expect(await keys('day', { namespaces: ['other', 'default'], since: new Date('2026-01-02T00:00:00Z') })).toEqual([
+        [undefined, '2026-01-02', 2],
       ])
       expect(await keys('model')).toEqual([
         [undefined, 'small', 2],

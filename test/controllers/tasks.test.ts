@@ -126,6 +126,7 @@ describe('a task that fails', () => {
     const failed = await bench.phase('bad', 'Failed')
     expect(failed.status).toMatchObject({
       message: 'the command ended with exit code 3',
+      failureReason: 'ExitCode',
       resultRef: { available: false },
     })
     expect(failed.status?.conditions?.at(-1)).toMatchObject({ type: 'Complete', status: 'False', reason: 'TaskFailed' })

@@ -155,6 +155,10 @@ export async function createKubernetesResources(
       await caches[kind].settle()
       return caches[kind].told.index().countBy(field)
     },
+    tallyTasks: async (name, query) => {
+      await caches.Task.settle()
+      return caches.Task.told.tallies.list(name, query)
+    },
     watch: (kind, watchOptions) => watches[kind](kind, watchOptions),
     sourceOf,
     watchText: (watchOptions) => createTextWatch(watchOptions.kinds.map(sourceOf), watchOptions),

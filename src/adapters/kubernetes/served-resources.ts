@@ -230,6 +230,9 @@ function joinStores(stores: Store[]): KubernetesResources {
       }
       return sums
     },
+    async tallyTasks(name, query) {
+      return (await Promise.all(stores.map(({ resources }) => resources.tallyTasks(name, query)))).flat()
+    },
     async *watch(kind, options) {
       if (options.namespace !== undefined) within(options.namespace)
       yield* watchStores(stores, kind, options)

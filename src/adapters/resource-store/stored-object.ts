@@ -2,7 +2,7 @@
 import type { Kind, Resource } from '../../contract/resources/index.ts'
 import { SvcError } from '../../errors.ts'
 import type { ResourceKey } from '../../ports/resources.ts'
-import { readFields } from '../../rules/resource-fields.ts'
+import { readFields, readTallies } from '../../rules/resource-fields.ts'
 
 export type StoredObject = Resource<unknown, unknown> & { kind: Kind }
 
@@ -48,10 +48,26 @@ export function labelField(key: string): string {
   return `label:${key}`
 }
 
+function toEntries(values: Record<string, string>): IndexEntry[] {
+  return Object.entries(values).map(([field, value]) => ({ field, value }))
+}
+
+/** What the object is counted as beside its fields. */
+export function listMoments(object: StoredObject): IndexEntry[] {
+  return toEntries(readTallies(object.kind, object))
+}
+
+/** Everything that a task is counted as; nothing for other kinds. */
+export function listTallies(object: StoredObject): IndexEntry[] {
+  if (object.kind !== 'Task') return []
+  const { phase = '' } = readFields(object.kind, object)
+  return [{ field: 'phase', value: phase }, ...listMoments(object)]
+}
+
 /** What lists filter by: the kind's indexed fields, and the labels. */
 export function listIndexEntries(object: StoredObject): IndexEntry[] {
   return [
-    ...Object.entries(readFields(object.kind, object)).map(([field, value]) => ({ field, value })),
+    ...toEntries(readFields(object.kind, object)),
     ...Object.entries(object.metadata.labels ?? {}).map(([key, value]) => ({ field: labelField(key), value })),
   ]
 }

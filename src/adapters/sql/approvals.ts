@@ -100,6 +100,12 @@ export function createApprovals({ database, clock }: { database: Database; clock
       return rows.map((row) => toApproval(row, now))
     },
 
+    async countPending() {
+      const rows = await database.read.all(sql<{ namespace: string; count: number }>`select namespace, count(*) as count
+        from approvals where ${whereStatus('pending', nowText())} group by namespace`)
+      return Object.fromEntries(rows.map(({ namespace, count }) => [decodeText(namespace), Number(count)]))
+    },
+
     async answer(id, { status, by, reason }) {
       const now = nowText()
       const row = await database.write((tx) =>

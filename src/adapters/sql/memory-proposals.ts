@@ -14,7 +14,7 @@ import { decideProposal, type ProposalStep, tagsOfDescription } from '../../rule
 import type { Database, Tx } from './database.ts'
 import { findMemory, insertMemory, toMemory } from './memory-rows.ts'
 import { type Fragment, joinSql, sql } from './statement.ts'
-import { encodeOptional, encodeText } from './stored-text.ts'
+import { decodeText, encodeOptional, encodeText } from './stored-text.ts'
 
 type Row = { body: string }
 
@@ -127,6 +127,12 @@ export function createMemoryProposals({ database, clock }: { database: Database;
       const rows = await database.read.all(sql<Row>`select body from memory_proposals where ${matchQuery(query)}
         order by created_at desc, id desc limit ${query.limit}`)
       return rows.map(toProposal)
+    },
+
+    async countPending() {
+      const rows = await database.read.all(sql<{ namespace: string; count: number }>`select namespace, count(*) as count
+        from memory_proposals where status = 'pending' group by namespace`)
+      return Object.fromEntries(rows.map(({ namespace, count }) => [decodeText(namespace), Number(count)]))
     },
 
     review: (key, note) =>

@@ -14,6 +14,7 @@ import { createOwnerBacklog, createOwnerCollector } from './resources/owner-coll
 import { createPages } from './resources/pages.ts'
 import { countValues, readCounter, readCounts, readRow, readText, type TextRow } from './resources/rows.ts'
 import { parseObject, type StoredRow } from './resources/stored-row.ts'
+import { createTaskTallies } from './resources/task-tallies.ts'
 import {
   applyStatus,
   applyUpdate,
@@ -99,11 +100,13 @@ export async function createResources(database: Database, options: ResourceStore
   let version = await readCounter(database.read)
   const ring = createChangeRing(version, options.ring)
   const counts = createCounts(await readCounts(database.read))
+  const tallies = createTaskTallies(database.read)
   const backlog = createOwnerBacklog()
   const mutations = createMutations({
     nextVersion: () => ++version,
-    publish: (change) => {
+    publish: (change, states) => {
       counts.apply(change)
+      tallies.apply(states)
       ring.publish(change)
     },
     owners: backlog,
@@ -135,6 +138,7 @@ export async function createResources(database: Database, options: ResourceStore
       checkFields(kind, { [field]: '' })
       return countValues(database.read, kind, field)
     },
+    tallyTasks: tallies.tallyTasks,
     watch: createWatches({ ring, list }),
     watchText: (watchOptions) => {
       const source = (kind: Kind) => ({

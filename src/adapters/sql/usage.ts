@@ -5,7 +5,7 @@ import { isSvcError, messageOf } from '../../errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SpentSums, Usage, UsageGroup, UsageQuery, UsageRecord, UsageSum } from '../../ports/usage.ts'
 import type { Database, Tx } from './database.ts'
-import { type Fragment, joinSql, sql } from './statement.ts'
+import { type Fragment, joinSql, listSql, sql } from './statement.ts'
 import { decodeOptional, decodeText, encodeOptional, encodeText } from './stored-text.ts'
 
 const NANOS = 1e9
@@ -49,6 +49,7 @@ const GROUPS: Record<UsageGroup, { key: Fragment; columns: Fragment }> = {
   model: { key: sql`model`, columns: sql`null as namespace, null as task_uid, ${NOBODY}` },
   // Stored times are in UTC and begin with the date.
   day: { key: sql`substr(created_at, 1, 10)`, columns: sql`null as namespace, null as task_uid, ${NOBODY}` },
+  hour: { key: sql`substr(created_at, 1, 13)`, columns: sql`null as namespace, null as task_uid, ${NOBODY}` },
   caller: {
     key: sql`coalesce(caller_id, caller)`,
     columns: sql`null as namespace, null as task_uid, caller_kind, caller_id`,
@@ -192,12 +193,13 @@ function selectSums(query: UsageQuery) {
   const { key, columns } = GROUPS[query.groupBy]
   const conditions = [sql`${key} is not null`]
   if (query.namespace !== undefined) conditions.push(sql`namespace = ${encodeText(query.namespace)}`)
+  if (query.namespaces !== undefined) conditions.push(sql`namespace in (${listSql(query.namespaces.map(encodeText))})`)
   if (query.name !== undefined) conditions.push(sql`${key} = ${encodeText(query.name)}`)
   if (query.since !== undefined) conditions.push(sql`created_at >= ${query.since.toISOString()}`)
   if (query.until !== undefined) conditions.push(sql`created_at < ${query.until.toISOString()}`)
   return sql<SumRow>`select ${key} as key, ${columns}, currency, ${LAST_NAME} as caller_name, ${SUMS}
     from usage_records where ${joinSql(conditions, ' and ')} group by 1, 2, 3, 4, 5, 6
-    order by ${query.groupBy === 'day' ? sql`1 desc` : sql`output_tokens desc, 1`}, 2, 3, 4, 5, 6`
+    order by ${query.groupBy === 'day' || query.groupBy === 'hour' ? sql`1 desc` : sql`output_tokens desc, 1`}, 2, 3, 4, 5, 6`
 }
 
 type SpentRow = Pick<
@@ -298,6 +300,7 @@ export function createUsage({ database, clock }: { database: Database; clock: Pi
     },
 
     async sum(query) {
+      if (query.namespaces?.length === 0) return []
       return (await database.read.all(selectSums(query))).map((row) => toUsageSum(row, query.groupBy))
     },
 

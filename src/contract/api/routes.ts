@@ -19,6 +19,7 @@ import * as memoryProposals from './memory-proposals.ts'
 import * as memoryTools from './memory-tools.ts'
 import * as metrics from './metrics.ts'
 import * as monitors from './monitors.ts'
+import * as overview from './overview.ts'
 import * as parking from './parking.ts'
 import * as programSessions from './program-sessions.ts'
 import * as progress from './progress.ts'
@@ -61,6 +62,7 @@ const rooms = [
   findings,
   sarif,
   usage,
+  overview,
   workspaces,
   watch,
   budgets,

@@ -8,7 +8,17 @@ import { RecordedCaller } from './caller.ts'
 import { ListMetadata, NamespaceQuery, TimeParameter } from './list.ts'
 import { defineRoute } from './route.ts'
 
-export const usageGroups = ['task', 'session', 'agent', 'caller', 'namespace', 'provider', 'model', 'day'] as const
+export const usageGroups = [
+  'task',
+  'session',
+  'agent',
+  'caller',
+  'namespace',
+  'provider',
+  'model',
+  'day',
+  'hour',
+] as const
 
 /** What is left of a budget; each field is present when the budget has such a limit. */
 export const BudgetLeft = z
@@ -30,7 +40,7 @@ export const UsageItem = z
   .object({
     key: field(
       z.string(),
-      'What the line is about: `namespace/name` of a task, session, agent or provider, the name of a namespace or model, a day in UTC (`2026-01-31`), or the id of a caller.',
+      'What the line is about: `namespace/name` of a task, session, agent or provider, the name of a namespace or model, a day (`2026-01-31`) or an hour (`2026-01-31T14`) in UTC, or the id of a caller.',
       'default/nightly-report',
     ),
     caller: field(RecordedCaller.optional(), 'The caller, with the name used last.'),
@@ -85,13 +95,13 @@ export const getUsage = defineRoute({
     groupBy: field(z.enum(usageGroups).default('task'), 'What the records are summed by.'),
     name: field(
       z.string().min(1).max(512).optional(),
-      'Only the group of this name: of a task, session, agent, provider, namespace or model, a day, or the id of a caller.',
+      'Only the group of this name: of a task, session, agent, provider, namespace or model, a day, an hour, or the id of a caller.',
       'nightly-report',
     ),
     since: field(TimeParameter.optional(), 'Only records from this time on (RFC 3339).'),
     until: field(TimeParameter.optional(), 'Only records before this time (RFC 3339).'),
   }),
-  responses: { 200: { description: 'Sums, largest first; days, newest first', schema: UsageReport } },
+  responses: { 200: { description: 'Sums, largest first; days and hours, newest first', schema: UsageReport } },
   auth: 'user',
   verb: { verb: 'list', kind: 'Usage' },
 })

@@ -441,6 +441,7 @@ export const TaskStatus = z
       'Why the task is in this phase, in one sentence.',
       'the command ended with exit code 1',
     ),
+    failureReason: field(z.string().optional(), 'Why a failed task failed, as one word for programs.', 'TimedOut'),
     queuedReason: field(z.string().optional(), 'Why a pending task does not start yet.', 'SessionLocked'),
     nextRetryTime: field(Timestamp.optional(), 'No new attempt starts before this time.'),
     childTasks: field(z.array(ChildTask).optional(), 'Tasks that this one has created.'),

@@ -73,6 +73,7 @@ async function makeFinalStatus(context: TaskContext, task: Task, { outcome, usag
     resultRef: { available },
     conditions: setCondition(waits, { type: 'Complete', status, reason, message }, now),
     usage,
+    ...(outcome.phase === 'Failed' && { failureReason: outcome.cause ?? outcome.reason }),
     queuedReason: undefined,
     nextRetryTime: undefined,
     ...(owesCallback && { webhook: { state: 'Pending' as const, attempts: 0 }, webhookDelivered: false }),

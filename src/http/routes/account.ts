@@ -1,11 +1,13 @@
-// The caller's identity, tokens, and usage.
+// The caller's identity, tokens, usage and the overview.
 import * as auth from '../../contract/api/auth.ts'
+import { getOverview } from '../../contract/api/overview.ts'
 import * as tokens from '../../contract/api/tokens.ts'
 import { getUsage, type UsageItem } from '../../contract/api/usage.ts'
 import type { Caller, CallerTransaction, TokenRecord } from '../../ports/identity.ts'
 import type { UsageSum } from '../../ports/usage.ts'
 import type { Bind } from '../bind.ts'
 import type { RouteContext } from './context.ts'
+import { placeOf } from './paging.ts'
 
 /** Without the contexts: what those allow is between the issuer and the service. */
 function presentTransaction({ context: _context, requesterContext: _rctx, ...shown }: CallerTransaction) {
@@ -59,5 +61,11 @@ export function bindUsage(bind: Bind, { usecases }: RouteContext): void {
       ...(until === undefined ? {} : { until: new Date(until) }),
     })
     return { json: { items: sums.map((sum) => presentSum(sum, groupBy)), metadata: {} } }
+  })
+}
+
+export function bindOverview(bind: Bind, { usecases }: RouteContext): void {
+  bind(getOverview, async ({ caller, namespace }) => {
+    return { json: await usecases.overview.describe(caller, placeOf({ namespace })) }
   })
 }

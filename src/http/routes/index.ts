@@ -1,6 +1,6 @@
 // The public routes, noun by noun.
 import type { Bind } from '../bind.ts'
-import { bindAuth, bindTokens, bindUsage } from './account.ts'
+import { bindAuth, bindOverview, bindTokens, bindUsage } from './account.ts'
 import { bindApprovals } from './approvals.ts'
 import { bindAudit } from './audit.ts'
 import { bindBudgets } from './budgets.ts'
@@ -48,6 +48,7 @@ export function bindPublicRoutes(bind: Bind, context: RouteContext): void {
   bindAuth(bind)
   bindSecurity(bind, context)
   bindUsage(bind, context)
+  bindOverview(bind, context)
   bindBudgets(bind, context)
   bindAudit(bind, context)
   bindWatch(bind, context)

@@ -2,7 +2,12 @@
 import type { Kind } from '../../../contract/resources/index.ts'
 import type { ResourceKey } from '../../../ports/resources.ts'
 import { formatCreated } from '../../resource-store/list-order.ts'
-import { listIndexEntries, type StoredObject } from '../../resource-store/stored-object.ts'
+import {
+  type IndexEntry,
+  listIndexEntries,
+  listTallies,
+  type StoredObject,
+} from '../../resource-store/stored-object.ts'
 import type { ApiObject } from '../reflector.ts'
 
 /** Position in the order of lists: by namespace, then by name, bytewise. */
@@ -17,6 +22,8 @@ export type Entry = ResourceKey & {
   text: string
   /** `field` NUL `value` of each field and label. */
   values: string[]
+  /** What it is counted as. */
+  tallies: IndexEntry[]
   labels: Record<string, string> | undefined
   /** Whether the server has the annotation of `kubectl apply`, which the text leaves out. */
   isApplied: boolean
@@ -64,6 +71,7 @@ function toEntry(object: StoredObject, isApplied: boolean, text = JSON.stringify
     version: Number(resourceVersion),
     text,
     values: listIndexEntries(object).map(({ field, value }) => formatValue(field, value)),
+    tallies: listTallies(object),
     labels,
     isApplied,
     isGone: deletionTimestamp !== undefined && finalizers.length === 0,

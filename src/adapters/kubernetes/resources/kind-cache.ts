@@ -13,7 +13,7 @@ export type KindCache = {
   kind: Kind
   ring: KindRing
   /** The watch's state: the only source of lists and watches, so that they agree about versions. */
-  told: Pick<ToldObjects, 'get' | 'keys' | 'byCreation' | 'index'>
+  told: Pick<ToldObjects, 'get' | 'keys' | 'byCreation' | 'index' | 'tallies'>
   /** The newest known state of the object: own writes take precedence over the watch. */
   find(key: ResourceKey): Entry | undefined
   /** Whether the last object of this name is known to be removed, so that the API server need not be asked. */

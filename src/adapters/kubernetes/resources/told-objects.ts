@@ -1,4 +1,6 @@
 // The objects of one kind as reported by the watch: in order, by key and by value.
+
+import { createTallies, type Tallies } from '../../resource-store/tallies.ts'
 import { type CacheKey, type Entry, formatMark } from './entry.ts'
 import { createSortedKeys, type SortedKeys } from './sorted-keys.ts'
 import { createValueIndex, type ValueIndex } from './value-index.ts'
@@ -12,6 +14,7 @@ export type ToldObjects = {
   /** Keys in order of creation, each behind what `formatCreated` made of its object, as `formatMark` writes it. */
   byCreation(): SortedKeys
   index(): ValueIndex
+  tallies: Pick<Tallies, 'list'>
 }
 
 export function createToldObjects(): ToldObjects {
@@ -19,7 +22,20 @@ export function createToldObjects(): ToldObjects {
   let keys = createSortedKeys([])
   let marks = createSortedKeys([])
   let index = createValueIndex()
+  const tallies = createTallies()
+
+  function count(entry: Entry): void {
+    index.add(entry)
+    tallies.add(entry.namespace, entry.tallies, 1)
+  }
+
+  function discount(entry: Entry): void {
+    index.remove(entry)
+    tallies.add(entry.namespace, entry.tallies, -1)
+  }
+
   return {
+    tallies,
     get: (key) => entries.get(key),
     keys: () => keys,
     byCreation: () => marks,
@@ -27,18 +43,18 @@ export function createToldObjects(): ToldObjects {
     set(entry) {
       const before = entries.get(entry.key)
       if (before === undefined) keys.add(entry.key)
-      else index.remove(before)
+      else discount(before)
       if (before?.created !== entry.created) {
         if (before !== undefined) marks.remove(formatMark(before))
         marks.add(formatMark(entry))
       }
-      index.add(entry)
+      count(entry)
       entries.set(entry.key, entry)
     },
     delete(key) {
       const before = entries.get(key)
       if (before === undefined) return
-      index.remove(before)
+      discount(before)
       keys.remove(key)
       marks.remove(formatMark(before))
       entries.delete(key)
@@ -46,9 +62,10 @@ export function createToldObjects(): ToldObjects {
     replace(all) {
       entries.clear()
       index = createValueIndex()
+      tallies.clear()
       for (const entry of all) {
         entries.set(entry.key, entry)
-        index.add(entry)
+        count(entry)
       }
       keys = createSortedKeys([...entries.keys()].sort())
       marks = createSortedKeys([...entries.values()].map(formatMark).sort())

@@ -7,12 +7,13 @@ import type { Tx } from '../database.ts'
 import { noteAbsentOwners, noteDependants, type OwnerQueue } from './owners.ts'
 import { deleteRow, insertRow, replaceRow, saveCounter } from './rows.ts'
 import type { StoredRow } from './stored-row.ts'
+import type { States } from './task-tallies.ts'
 import { isUnchanged } from './transitions.ts'
 
 export type MutationParts = {
   /** The next resourceVersion; failed writes leave gaps. */
   nextVersion(): number
-  publish(change: Change): void
+  publish(change: Change, states: States): void
   owners: OwnerQueue
 }
 
@@ -32,12 +33,17 @@ export function createMutations({ nextVersion, publish, owners }: MutationParts)
     return { object: stamped, text: stringifyObject(stamped), version }
   }
 
-  async function announce(tx: Tx, row: StoredRow & { version: number }, change: Pick<Change, 'type' | 'before'>) {
+  async function announce(tx: Tx, row: StoredRow & { version: number }, type: Change['type'], before?: StoredRow) {
     const { kind, metadata } = row.object
     const { namespace, name }: ResourceKey = metadata
     const created = formatCreated(row.object)
     await saveCounter(tx, row.version)
-    tx.afterCommit(() => publish({ ...change, version: row.version, kind, namespace, name, created, object: row.text }))
+    const change = { type, version: row.version, kind, namespace, name, created, object: row.text }
+    const states = type === 'DELETED' ? {} : { after: row.object }
+    tx.afterCommit(() => {
+      if (before === undefined) publish(change, states)
+      else publish({ ...change, before: before.text }, { ...states, before: before.object })
+    })
   }
 
   return {
@@ -45,7 +51,7 @@ export function createMutations({ nextVersion, publish, owners }: MutationParts)
       const row = makeRow(object)
       if (!(await insertRow(tx, row))) throw describeTaken(object.kind, object.metadata)
       await noteAbsentOwners(tx, owners, row.object)
-      await announce(tx, row, { type: 'ADDED' })
+      await announce(tx, row, 'ADDED')
       return row
     },
     async replace(tx, current, next) {
@@ -53,14 +59,14 @@ export function createMutations({ nextVersion, publish, owners }: MutationParts)
       const row = makeRow(next)
       await replaceRow(tx, current.object, row)
       await noteAbsentOwners(tx, owners, row.object, current.object)
-      await announce(tx, row, { type: 'MODIFIED', before: current.text })
+      await announce(tx, row, 'MODIFIED', current)
       return row
     },
     async erase(tx, current, last) {
       const row = makeRow(last)
       await deleteRow(tx, current.object)
       await noteDependants(tx, owners, row.object)
-      await announce(tx, row, { type: 'DELETED', before: current.text })
+      await announce(tx, row, 'DELETED', current)
       return row
     },
   }

@@ -1,6 +1,11 @@
 // A resource as text in a row, and its rows in the index.
 import type { Kind, ResourceOf } from '../../../contract/resources/index.ts'
-import { type IndexEntry, listIndexEntries, type StoredObject } from '../../resource-store/stored-object.ts'
+import {
+  type IndexEntry,
+  listIndexEntries,
+  listMoments,
+  type StoredObject,
+} from '../../resource-store/stored-object.ts'
 import { encodeText } from '../stored-text.ts'
 
 /** An object with its stored JSON. */
@@ -18,10 +23,10 @@ export function parseRow(text: string): StoredRow {
 /** Field of the uids that own an object. */
 export const ownerField = 'owner'
 
-/** The values in the index; owners are included for removing what they own. */
+/** The values in the index; owners are included for removing what they own, moments for counting. */
 export function listIndexRows(object: StoredObject): IndexEntry[] {
   const owners = new Set((object.metadata.ownerReferences ?? []).map((owner) => owner.uid))
   const listed = listIndexEntries(object).filter(({ field }) => field !== ownerField)
-  const entries = [...listed, ...[...owners].map((uid) => ({ field: ownerField, value: uid }))]
+  const entries = [...listed, ...listMoments(object), ...[...owners].map((uid) => ({ field: ownerField, value: uid }))]
   return entries.map(({ field, value }) => ({ field, value: encodeText(value) }))
 }

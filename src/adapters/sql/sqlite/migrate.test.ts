@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { listMoments, type StoredObject } from '../../resource-store/stored-object.ts'
 import { createAudit } from '../audit.ts'
 import { createMessages } from '../messages.ts'
 import type { Migration } from '../migrations.ts'
@@ -107,6 +108,40 @@ describe('migrations', () => {
       expect(kept).toEqual([{ name: 'a', object }])
     },
   )
+
+  it('count the tasks there are as the store counts those that are written', async () => {
+    const statuses = [
+      undefined,
+      { phase: 'Running' },
+      { phase: 'Failed', completionTime: '2026-01-31T14:30:00.000Z' },
+      { phase: 'Cancelled' },
+      { phase: 'Scheduled' },
+    ]
+    const metadata = { namespace: 'default', uid: 'u-1', creationTimestamp: '2026-01-01T00:00:00Z' }
+    const spec = { agentRef: { name: 'writer' } }
+    const tasks = statuses.map((status, at) => ({
+      kind: 'Task' as const,
+      metadata: { ...metadata, name: `t-${at}`, resourceVersion: '1' },
+      spec: at === 1 ? spec : {},
+      ...(status && { status }),
+    }))
+    await open(migrations.slice(0, 32), (database) =>
+      database.write(async (tx) => {
+        for (const task of tasks) {
+          await tx.run(sql`insert into resources (kind, namespace, name, resource_version, object)
+            values ('Task', 'default', ${task.metadata.name}, 1, ${JSON.stringify(task)})`)
+        }
+      }),
+    )
+    const found = await open(migrations, (database) =>
+      database.read.all(sql`select name, field, value from resource_index order by name`),
+    )
+    const counted = tasks.flatMap((task) =>
+      listMoments(task as unknown as StoredObject).map((entry) => ({ name: task.metadata.name, ...entry })),
+    )
+    expect(counted).toHaveLength(3)
+    expect(found).toEqual(counted)
+  })
 
   it('keep old records readable that have names but no ids', async () => {
     const createdAt = '2026-01-01T00:00:00.000Z'

@@ -32,6 +32,7 @@ import { monitorsMigration } from './0029-monitors.ts'
 import { executionWorkspacesMigration } from './0030-execution-workspaces.ts'
 import { scanImportsMigration } from './0031-scan-imports.ts'
 import { findingListsMigration } from './0032-finding-lists.ts'
+import { overviewMigration } from './0033-overview.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -66,4 +67,5 @@ export const migrations: readonly Migration[] = [
   executionWorkspacesMigration,
   scanImportsMigration,
   findingListsMigration,
+  overviewMigration,
 ]
