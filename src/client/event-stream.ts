@@ -63,5 +63,11 @@ function isRefused(error: unknown): boolean {
 export async function* parseBody(response: Response): AsyncGenerator<StreamEvent> {
   if (!response.body) return
   const events = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream())
-  for await (const event of events) yield event
+  // Not every browser can iterate over a stream.
+  const reader = events.getReader()
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value
+  } finally {
+    await reader.cancel().catch(() => undefined)
+  }
 }

@@ -118,6 +118,8 @@ export type TextWatchOptions = ObjectFilter & {
   namespaces?: readonly string[]
   /** A position that a watch gave, or the version of an object; absent: an ADDED for each object there is, then `synced`. */
   after?: string
+  /** False: what there is at the beginning is left out, and `synced` comes at once. */
+  present?: boolean
   signal: AbortSignal
 }
 

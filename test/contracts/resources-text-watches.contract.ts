@@ -56,6 +56,21 @@ export function describeResourceTextWatches(open: OpenResources): void {
       await watch.stop()
     })
 
+    it('without what is present begins with `synced`, and misses nothing that is written after it', async () => {
+      await createTask('before')
+      const watch = follow({ namespaces: [namespace], present: false })
+      await watch.until('synced')
+      await createTask('after')
+      await watch.until('ADDED Task after')
+      expect(watch.log()).toEqual(['synced', 'ADDED Task after'])
+      const next = follow({ namespaces: [namespace], present: false, after: watch.position() ?? '' })
+      await createTask('later')
+      await next.until('ADDED Task later')
+      expect(next.log()).toEqual(['ADDED Task later'])
+      await watch.stop()
+      await next.stop()
+    })
+
     it('with filters begins with the matching objects, then reports what starts and stops matching', async () => {
       const setPhase = (name: string, phase: TaskPhase) =>
         changeStatus(opened.resources, { namespace, name }, () => ({ phase }))

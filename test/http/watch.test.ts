@@ -127,6 +127,17 @@ describe('a watch', () => {
     expect(ids).toEqual(ids.toSorted((one, other) => one - other))
   })
 
+  it('leaves out what is present when told so', async () => {
+    const place = placeOf()
+    await create(place, 'a')
+    const stream = await watch(`kinds=Task&namespaces=${place}&present=false`)
+    await stream.until('synced')
+    await create(place, 'b')
+    await stream.until('added b')
+    expect(stream.told()).toEqual(['added b'])
+    expect((await watch('kinds=Task&present=no')).response.status).toBe(400)
+  })
+
   it('goes on after Last-Event-ID, and after the version of an object, without a gap', async () => {
     const place = placeOf()
     const stream = await watch(`kinds=Task,Agent&namespaces=${place}`)

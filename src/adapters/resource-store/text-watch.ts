@@ -96,7 +96,7 @@ export function createTextWatch(sources: readonly KindSource[], options: TextWat
       await source.settle(signal)
       if (signal.aborted) return
       lanes.push(openLane(source, source.ring.head(), only))
-      yield* listPresent(source, options)
+      if (options.present !== false) yield* listPresent(source, options)
     }
     isSynced = true
     yield 'synced'

@@ -42,6 +42,10 @@ export const WatchQuery = z.object({
   ),
   ...taskFilters,
   view: ViewParameter,
+  present: field(
+    booleanParameter(true),
+    'Whether to begin with an `added` for each object there is. `false`: `synced` comes at once, and then what changes.',
+  ),
   resourceVersion: field(
     z
       .string()

@@ -45,10 +45,11 @@ function frameWatch(opened: OpenedWatch, write: Write) {
 export function bindWatch(bind: Bind, { usecases }: RouteContext): void {
   bind(watchResources, async ({ caller, namespace, query, headers }) => {
     const { kinds, allNamespaces, namespaces = [namespace], names, labelSelector, resourceVersion } = query
-    const { phase, type, agent } = query
+    const { phase, type, agent, present } = query
     const after = headers['last-event-id'] ?? resourceVersion
     const fields = dropUndefined({ phase, type, agent })
-    const request = { kinds, names, labelSelector, fields, after, namespaces: allNamespaces ? undefined : namespaces }
+    const places = allNamespaces ? undefined : namespaces
+    const request = { kinds, names, labelSelector, fields, after, present, namespaces: places }
     const open = await usecases.watch.open(caller, request)
     const write: Write = ({ kind, object }) => (query.view === 'full' ? object : summarizeText(kind, object))
     return { events: (signal) => frameWatch(open(signal), write) }

@@ -1,0 +1,39 @@
+// The whole: who is signed in decides between the sign-in page and the views.
+import { QueryClientProvider, useQuery } from '@tanstack/react-query'
+import { useSyncExternalStore } from 'react'
+import { RouterProvider } from 'react-router'
+import { getWhoami } from '../../../src/contract/api/auth.ts'
+import { api, queryClient } from '../data/api.ts'
+import { Failure } from '../parts/states.tsx'
+import { Toasts } from '../parts/toasts.tsx'
+import { CallerContext } from '../session/caller.ts'
+import { sessions } from '../session/session.ts'
+import { SignInPage } from '../session/sign-in-page.tsx'
+import { router } from './router.tsx'
+
+export function Dashboard({ linkError }: { linkError?: unknown }) {
+  const session = useSyncExternalStore(sessions.subscribe, sessions.current)
+  return (
+    <QueryClientProvider client={queryClient}>
+      {session === undefined ? <SignInPage linkError={linkError} /> : <SignedIn key={session.token} />}
+      <Toasts />
+    </QueryClientProvider>
+  )
+}
+
+function SignedIn() {
+  const caller = useQuery({ queryKey: ['caller'], queryFn: () => api().call(getWhoami) })
+  if (caller.error !== null) {
+    return (
+      <main className="sign-in">
+        <Failure error={caller.error} retry={() => void caller.refetch()} />
+      </main>
+    )
+  }
+  if (caller.data === undefined) return null
+  return (
+    <CallerContext value={caller.data}>
+      <RouterProvider router={router} />
+    </CallerContext>
+  )
+}

@@ -1,0 +1,40 @@
+// The namespace that lists show: one, or all.
+import { useId } from 'react'
+import { useObjects } from '../data/lists.ts'
+import { namespaceOf } from '../data/summary.ts'
+import { useParameters, useScope } from './scope.ts'
+
+/** Those that something is in, as far as it was read, and the one that is chosen. */
+function useNamespaces(): string[] {
+  const { namespace, home } = useScope()
+  const tasks = useObjects('Task', { allNamespaces: true, sort: '-created' })
+  const agents = useObjects('Agent', { allNamespaces: true })
+  const found = [...tasks.items, ...agents.items].map(namespaceOf)
+  return [...new Set([...found, home, ...(namespace === undefined ? [] : [namespace])])].sort()
+}
+
+export function NamespaceChoice() {
+  const { isFixed, namespace } = useScope()
+  if (isFixed) return <span className="badge">{namespace}</span>
+  return <NamespaceSelect />
+}
+
+function NamespaceSelect() {
+  const [, change] = useParameters()
+  const { namespace = '' } = useScope()
+  const names = useNamespaces()
+  const id = useId()
+  return (
+    <>
+      <label htmlFor={id} className="visually-hidden">
+        Namespace
+      </label>
+      <select id={id} className="input" value={namespace} onChange={(event) => change({ ns: event.target.value })}>
+        <option value="">All namespaces</option>
+        {names.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+    </>
+  )
+}

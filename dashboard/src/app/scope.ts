@@ -1,0 +1,56 @@
+// Which namespaces the lists show. It stands in the address as `ns`, so that a link shows the same to whoever may see it.
+import { useCallback } from 'react'
+import { useSearchParams } from 'react-router'
+import { useCaller } from '../session/caller.ts'
+
+export type Scope = {
+  /** Absent: all that the caller may see. */
+  namespace: string | undefined
+  /** The same as the query of a list. */
+  query: { namespace: string } | { allNamespaces: true }
+  /** Where something new is made. */
+  home: string
+  /** The only namespace there is for this caller. */
+  isFixed: boolean
+}
+
+export function useScope(): Scope {
+  const { boundNamespace, namespace: own } = useCaller()
+  const [parameters] = useSearchParams()
+  const namespace = boundNamespace ?? parameters.get('ns') ?? undefined
+  return {
+    namespace,
+    query: namespace === undefined ? { allNamespaces: true } : { namespace },
+    home: namespace ?? own ?? 'default',
+    isFixed: boundNamespace !== undefined,
+  }
+}
+
+/** Reads and changes the parameters of the address, such as the filters of a list; an empty value removes one. */
+export function useParameters(): [URLSearchParams, (changes: Record<string, string | undefined>) => void] {
+  const [parameters, setParameters] = useSearchParams()
+  const change = useCallback(
+    (changes: Record<string, string | undefined>) => {
+      setParameters(
+        (before) => {
+          const next = new URLSearchParams(before)
+          for (const [name, value] of Object.entries(changes)) {
+            if (value === undefined || value === '') next.delete(name)
+            else next.set(name, value)
+          }
+          return next
+        },
+        { replace: true },
+      )
+    },
+    [setParameters],
+  )
+  return [parameters, change]
+}
+
+/** The address with the namespace that is looked at. */
+export function useScopedPath(): (path: string) => string {
+  const [parameters] = useSearchParams()
+  const namespace = parameters.get('ns')
+  return (path) => (namespace === null ? path : `${path}?ns=${encodeURIComponent(namespace)}`)
+}

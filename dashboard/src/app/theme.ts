@@ -1,0 +1,36 @@
+// Dark or light: as the system has it, unless somebody chose.
+import { useSyncExternalStore } from 'react'
+
+export type Theme = 'light' | 'dark'
+
+const key = 'svc.theme'
+const listeners = new Set<() => void>()
+
+function chosen(): Theme | undefined {
+  const kept = localStorage.getItem(key)
+  return kept === 'light' || kept === 'dark' ? kept : undefined
+}
+
+function current(): Theme {
+  return chosen() ?? (window.matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')
+}
+
+/** To be called before anything is drawn. */
+export function applyTheme(): void {
+  const theme = chosen()
+  if (theme === undefined) delete document.documentElement.dataset.theme
+  else document.documentElement.dataset.theme = theme
+}
+
+export function switchTheme(): void {
+  localStorage.setItem(key, current() === 'dark' ? 'light' : 'dark')
+  applyTheme()
+  for (const listener of listeners) listener()
+}
+
+export function useTheme(): Theme {
+  return useSyncExternalStore((listener) => {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  }, current)
+}

@@ -1,0 +1,56 @@
+// The client of this browser's session, for everything that reads or changes.
+import { QueryClient } from '@tanstack/react-query'
+import { type Client, createClient } from '../../../src/client/client.ts'
+import { isSvcError } from '../../../src/errors.ts'
+import { sessions } from '../session/session.ts'
+
+/** Where the service is: below a proxy its path is kept. */
+export const serviceUrl = window.location.origin
+
+const ended = 'Your session has ended. Sign in again to go on where you were.'
+
+/** A 401 ends the session: whatever else is under way would be refused as well. */
+async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+  const response = await fetch(input, { ...init, credentials: 'omit', cache: 'no-store' })
+  if (response.status === 401 && sessions.current() !== undefined) sessions.end(ended)
+  return response
+}
+
+let made: { token: string; client: Client } | undefined
+
+/** The client of the session that is now. */
+export function api(): Client {
+  const token = sessions.current()?.token ?? ''
+  if (made?.token !== token) made = { token, client: createClient({ url: serviceUrl, token, fetch: send }) }
+  return made.client
+}
+
+const mostRetries = 2
+
+/** Refusals are final; a service that starts again is asked again. */
+function shouldRetry(failures: number, error: unknown): boolean {
+  return failures < mostRetries && isSvcError(error) && error.status >= 500
+}
+
+/** Nothing is asked again by the clock, or because a window is looked at: the live stream says what has changed. */
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: Number.POSITIVE_INFINITY,
+      gcTime: 10 * 60_000,
+      retry: shouldRetry,
+      refetchOnWindowFocus: false,
+      refetchOnReconnect: false,
+      networkMode: 'always',
+    },
+    mutations: { networkMode: 'always' },
+  },
+})
+
+// Nothing of one caller is shown to the next.
+let shownTo = sessions.current()?.token
+sessions.subscribe(() => {
+  const token = sessions.current()?.token
+  if (token !== shownTo) queryClient.clear()
+  shownTo = token
+})

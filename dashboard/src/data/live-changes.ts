@@ -1,0 +1,48 @@
+// What the live stream tells, gathered and handed out a few times a second.
+import { type ChangeType, changeTypes, type WatchedChange } from '../../../src/contract/api/watch.ts'
+import type { Kind } from '../../../src/contract/resources/index.ts'
+import type { Summary } from './summary.ts'
+
+export type LiveChange = { type: ChangeType; kind: Kind; object: Summary }
+/** Records, which are no objects, of a sort and a namespace have changed. */
+export type LiveRecords = { kind: string; namespace?: string }
+
+export type LiveListener = {
+  changes(changes: LiveChange[]): void
+  records(records: LiveRecords[]): void
+  /** What happened in between is not known: read again. */
+  missed(): void
+}
+
+/** Changes are shown together: a list is drawn at most this often. */
+const gatherMs = 120
+
+export function createLiveChanges(listener: LiveListener) {
+  let changes: LiveChange[] = []
+  let records = new Map<string, LiveRecords>()
+  let isWaiting = false
+
+  function handOut(): void {
+    const [changed, told] = [changes, [...records.values()]]
+    isWaiting = false
+    changes = []
+    records = new Map()
+    if (changed.length > 0) listener.changes(changed)
+    if (told.length > 0) listener.records(told)
+  }
+
+  function wait(): void {
+    if (isWaiting) return
+    isWaiting = true
+    setTimeout(handOut, gatherMs)
+  }
+
+  /** An event of the stream; others than changes say nothing here. */
+  return (name: string | undefined, data: string): void => {
+    const type = changeTypes.find((known) => known === name)
+    if (type !== undefined) changes.push({ type, ...(JSON.parse(data) as WatchedChange<Summary>) })
+    else if (name === 'records') records.set(data, JSON.parse(data) as LiveRecords)
+    else return
+    wait()
+  }
+}

@@ -1,0 +1,45 @@
+// What the live stream does to what is shown, and its state for the header.
+import { useEffect, useSyncExternalStore } from 'react'
+import type { Whoami } from '../../../src/contract/api/auth.ts'
+import { queryClient } from './api.ts'
+import { applyToLists } from './lists.ts'
+import type { LiveChange, LiveRecords } from './live-changes.ts'
+import { type LiveState, liveState, openLiveStream } from './live-stream.ts'
+import { namespaceOf } from './summary.ts'
+
+/** Single objects, and answers that are made from objects of a kind. */
+function readObjectsAgain(changes: LiveChange[]): void {
+  const names = changes.map(({ kind, object }) => JSON.stringify([kind, namespaceOf(object), object.metadata.name]))
+  for (const name of new Set(names)) {
+    void queryClient.invalidateQueries({ queryKey: ['object', ...(JSON.parse(name) as string[])] })
+  }
+  readRecordsAgain(changes)
+}
+
+function readRecordsAgain(records: readonly Pick<LiveRecords, 'kind'>[]): void {
+  for (const kind of new Set(records.map((record) => record.kind))) {
+    void queryClient.invalidateQueries({ queryKey: ['records', kind] })
+  }
+}
+
+const listener = {
+  changes(changes: LiveChange[]) {
+    applyToLists(changes)
+    readObjectsAgain(changes)
+  },
+  records: readRecordsAgain,
+  missed: () => void queryClient.invalidateQueries(),
+}
+
+/** Keeps the stream of this tab open while somebody is signed in. */
+export function useLiveStream({ boundNamespace }: Whoami): void {
+  useEffect(
+    () =>
+      openLiveStream(boundNamespace === undefined ? { allNamespaces: true } : { namespaces: boundNamespace }, listener),
+    [boundNamespace],
+  )
+}
+
+export function useLiveState(): LiveState {
+  return useSyncExternalStore(liveState.subscribe, liveState.current)
+}

@@ -1,0 +1,18 @@
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { Dashboard } from './app/dashboard.tsx'
+import { applyTheme } from './app/theme.ts'
+import './styles/tokens.css'
+import './styles/base.css'
+import './styles/shell.css'
+import './styles/parts.css'
+import './styles/table.css'
+
+applyTheme()
+const root = document.getElementById('root')
+if (root === null) throw new Error('the page has no element with the id "root"')
+createRoot(root).render(
+  <StrictMode>
+    <Dashboard />
+  </StrictMode>,
+)

@@ -1,0 +1,52 @@
+// A modal window, and a question before something that cannot be undone.
+import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { Button } from './button.tsx'
+
+type DialogProps = { title: string; onClose: () => void; isWide?: boolean; children: ReactNode }
+
+/** Open as long as it is drawn. Escape, and a click beside it, close it. */
+export function Dialog({ title, onClose, isWide = false, children }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    element.current?.showModal()
+  }, [])
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape does what the click beside it does
+    <dialog
+      ref={element}
+      className="dialog"
+      data-wide={isWide}
+      aria-labelledby={id}
+      onClose={onClose}
+      onClick={(event) => event.target === element.current && onClose()}
+    >
+      <h2 id={id}>{title}</h2>
+      {children}
+    </dialog>
+  )
+}
+
+type ConfirmProps = {
+  title: string
+  /** The word on the button: what will be done. */
+  action: string
+  isBusy?: boolean
+  onConfirm: () => void
+  onClose: () => void
+  children: ReactNode
+}
+
+export function Confirm({ title, action, isBusy = false, onConfirm, onClose, children }: ConfirmProps) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <div className="stack">{children}</div>
+      <div className="dialog-end">
+        <Button onClick={onClose}>Keep it</Button>
+        <Button look="danger" busy={isBusy} onClick={onConfirm}>
+          {action}
+        </Button>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,16 @@
+import type { ReactNode } from 'react'
+
+/** Names and values; those without a value are left out. */
+export function Facts({ of }: { of: [name: string, value: ReactNode][] }) {
+  const known = of.filter(([, value]) => value !== undefined && value !== null && value !== '')
+  return (
+    <dl className="facts">
+      {known.map(([name, value]) => (
+        <div key={name} style={{ display: 'contents' }}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

@@ -1,0 +1,120 @@
+// biome-ignore-all lint/a11y/useSemanticElements: rows that are not there cannot be in a <table>
+// biome-ignore-all lint/a11y/useFocusableInteractive: the table has the focus
+// A table of any length: only the rows in sight are in the page, so that ten thousand of them scroll as ten do.
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
+import { useMedia } from './media.ts'
+
+export type Column<T> = {
+  title: string
+  /** Of `grid-template-columns`; default `minmax(0, 1fr)`. */
+  width?: string
+  cell: (item: T) => ReactNode
+  /** Numbers stand at the end. */
+  atEnd?: boolean
+  /** On a narrow screen a row has two lines: what stands in the second, and what is left out. */
+  narrow?: 'second' | 'hidden'
+}
+
+export type TableProps<T> = {
+  label: string
+  columns: Column<T>[]
+  items: readonly T[]
+  keyOf: (item: T) => string
+  /** Enter on a row, which the arrow keys, `j` and `k` choose. */
+  onOpen?: (item: T) => void
+  /** Called when the end comes in sight. */
+  onEnd?: (() => void) | undefined
+  /** How many there are in all, loaded or not. */
+  total?: number | undefined
+  /** It takes the height that is left on the page and scrolls by itself; else it is as long as its rows, 480 px at most. */
+  fills?: boolean
+}
+
+const rowHeight = { wide: 40, narrow: 58 }
+const headHeight = 37
+const steps: Record<string, number> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 12, PageUp: -12 }
+
+export function Table<T>({ label, columns, items, keyOf, onOpen, onEnd, total, fills = false }: TableProps<T>) {
+  const scroller = useRef<HTMLDivElement>(null)
+  const isNarrow = useMedia('(max-width: 820px)')
+  const height = isNarrow ? rowHeight.narrow : rowHeight.wide
+  const [chosen, setChosen] = useState(-1)
+  const rows = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => height,
+    overscan: 12,
+    getItemKey: (index) => keyOf(items[index] as T),
+  })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: measured anew when the height of rows changes
+  useEffect(() => rows.measure(), [height])
+
+  const shown = rows.getVirtualItems()
+  const last = shown.at(-1)?.index ?? 0
+  const isNearEnd = items.length > 0 && last >= items.length - 20
+  useEffect(() => {
+    if (isNearEnd) onEnd?.()
+  }, [isNearEnd, onEnd])
+
+  function onKeyDown(event: KeyboardEvent): void {
+    if (event.target !== scroller.current) return
+    const step = steps[event.key]
+    const item = items[chosen]
+    if (step !== undefined) {
+      const next = Math.min(items.length - 1, Math.max(0, chosen + step))
+      setChosen(next)
+      rows.scrollToIndex(next)
+      event.preventDefault()
+    } else if (event.key === 'Enter' && item !== undefined) onOpen?.(item)
+  }
+
+  const template = { '--columns': columns.map(({ width }) => width ?? 'minmax(0, 1fr)').join(' ') } as object
+  const own = fills ? {} : { height: Math.min(480, headHeight + items.length * height + 2) }
+  return (
+    <div
+      ref={scroller}
+      className="table"
+      role="table"
+      aria-label={label}
+      aria-rowcount={(total ?? items.length) + 1}
+      data-fills={fills}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: rows are chosen by keyboard, and what scrolls must be reachable
+      tabIndex={0}
+      onKeyDown={onKeyDown}
+      style={{ ...template, ...own }}
+    >
+      <div role="rowgroup">
+        <div className="head" role="row" aria-rowindex={1}>
+          {columns.map(({ title, atEnd }) => (
+            <div key={title} role="columnheader" data-end={atEnd}>
+              {title}
+            </div>
+          ))}
+        </div>
+      </div>
+      <div className="rows" role="rowgroup" style={{ height: rows.getTotalSize() }}>
+        {shown.map(({ index, start, key }) => (
+          <div
+            key={key}
+            className="line"
+            role="row"
+            aria-rowindex={index + 2}
+            data-chosen={index === chosen}
+            style={{ height, transform: `translateY(${start}px)` }}
+          >
+            <Cells columns={columns} item={items[index] as T} />
+          </div>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+function Cells<T>({ columns, item }: { columns: Column<T>[]; item: T }) {
+  return columns.map(({ title, cell, atEnd, narrow }) => (
+    <div key={title} role="cell" data-end={atEnd} data-narrow={narrow}>
+      {cell(item)}
+    </div>
+  ))
+}

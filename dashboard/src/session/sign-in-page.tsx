@@ -1,0 +1,78 @@
+// Where one signs in: with a token, or by the link of `svc open`.
+import { type FormEvent, useState } from 'react'
+import { createClient } from '../../../src/client/client.ts'
+import { validateToken } from '../../../src/contract/api/auth.ts'
+import { isSvcError } from '../../../src/errors.ts'
+import { serviceUrl } from '../data/api.ts'
+import { Button } from '../parts/button.tsx'
+import { Field } from '../parts/field.tsx'
+import { Failure } from '../parts/states.tsx'
+import { sessions } from './session.ts'
+
+/** Undefined when the token is good; else what to say. */
+async function tryToken(token: string): Promise<string | undefined> {
+  try {
+    await createClient({ url: serviceUrl, token }).call(validateToken)
+    return undefined
+  } catch (error) {
+    if (isSvcError(error, 'Unauthenticated')) return 'This token is not known here, or it has expired.'
+    throw error
+  }
+}
+
+export function SignInPage({ linkError }: { linkError?: unknown }) {
+  const [token, setToken] = useState('')
+  const [problem, setProblem] = useState<string>()
+  const [error, setError] = useState<unknown>(linkError)
+  const [isBusy, setBusy] = useState(false)
+
+  async function signIn(event: FormEvent): Promise<void> {
+    event.preventDefault()
+    const given = token.trim()
+    if (given === '') return setProblem('Paste a token.')
+    setBusy(true)
+    setError(undefined)
+    try {
+      const refused = await tryToken(given)
+      setProblem(refused)
+      if (refused === undefined) sessions.begin({ token: given, source: 'token' })
+    } catch (failure) {
+      setError(failure)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <main className="sign-in">
+      <form className="card stack" onSubmit={(event) => void signIn(event)}>
+        <h1>Sign in</h1>
+        {sessions.ending() !== undefined && <p className="notice">{sessions.ending()}</p>}
+        {error !== undefined && <Failure error={error} />}
+        <p>
+          On the machine where the service runs, <code>svc open</code> signs you in by itself.
+        </p>
+        <Field
+          label="Token"
+          hint="`svc token show` prints yours; `svc token create NAME` makes one for somebody else."
+          problem={problem}
+        >
+          {(control) => (
+            <input
+              {...control}
+              className="input mono"
+              type="password"
+              autoComplete="off"
+              spellCheck={false}
+              value={token}
+              onChange={(event) => setToken(event.target.value)}
+            />
+          )}
+        </Field>
+        <Button type="submit" look="main" busy={isBusy}>
+          Sign in
+        </Button>
+      </form>
+    </main>
+  )
+}
