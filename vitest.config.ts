@@ -39,7 +39,7 @@ export default defineConfig({
     globalSetup: ['test/fixtures/temporary-folder.ts'],
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
     projects: [
-      { test: { ...patient, ...together, name: 'unit', include: ['src/**/*.test.ts'] } },
+      { test: { ...patient, ...together, name: 'unit', include: ['{src,dashboard}/**/*.test.ts'] } },
       { test: { ...patient, ...together, name: 'checks', include: ['test/checks/**/*.test.ts'] } },
       { test: { ...patient, ...together, name: 'contracts', include: ['test/contracts/**/*.test.ts'] } },
       { test: { ...patient, ...together, name: 'http', include: ['test/http/**/*.test.ts'] } },
@@ -50,6 +50,16 @@ export default defineConfig({
           ...together,
           name: 'scenarios',
           include: ['test/scenarios/**/*.test.ts'],
+          globalSetup: ['test/fixtures/built-program.ts'],
+        },
+      },
+      // In a real Chromium, where there is one; elsewhere these are skipped.
+      {
+        test: {
+          ...patient,
+          ...together,
+          name: 'dashboard',
+          include: ['test/dashboard/**/*.test.ts'],
           globalSetup: ['test/fixtures/built-program.ts'],
         },
       },

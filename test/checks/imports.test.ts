@@ -114,6 +114,13 @@ describe('the import table', () => {
     expect(loaded.filter((path) => schemas.some((name) => path === `src/contract/${name}`))).toEqual([])
   })
 
+  it('lets the dashboard know the contract and the client of the service, and nothing else of it', () => {
+    const known = /^src\/(contract|client)\/|^src\/errors\.ts$/
+    const theirs = listFiles('dashboard/src', ['.ts', '.tsx']).flatMap(listImports)
+    expect(theirs.length).toBeGreaterThan(0)
+    expect(theirs.filter(({ to }) => to.startsWith('src/') && !known.test(to))).toEqual([])
+  })
+
   it('has no cycles', () => {
     expect(findCycle(imports)).toBeUndefined()
   })

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { listFiles, readSource } from './source-tree.ts'
 
 const isTest = (path: string) => path.endsWith('.test.ts') || path.startsWith('test/')
-const files = ['src', 'bench', 'scripts', 'test'].flatMap((folder) => listFiles(folder, ['.ts']))
+const files = ['src', 'dashboard', 'bench', 'scripts', 'test'].flatMap((folder) => listFiles(folder, ['.ts', '.tsx']))
 const sources = files.filter((path) => !isTest(path))
 
 function countLines(path: string): number {

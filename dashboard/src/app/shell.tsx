@@ -43,11 +43,11 @@ export function Shell() {
         >
           <Icon name="menu" />
         </Button>
-        <Button className="palette-opener" aria-label="Search and commands" onClick={() => setPaletteOpen(true)}>
+        <Button className="palette-opener" onClick={() => setPaletteOpen(true)}>
           <span className="row">
             <Icon name="search" /> <span className="words">Search and commands</span>
           </span>
-          <kbd>Ctrl K</kbd>
+          <kbd aria-hidden="true">Ctrl K</kbd>
         </Button>
         <span className="grow" />
         <LiveMark />

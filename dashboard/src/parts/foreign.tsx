@@ -22,9 +22,11 @@ export function ForeignBlock({ text, label }: { text: string; label: string }) {
   return (
     <div className="stack">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <pre className="block foreign" dir="auto" tabIndex={0} role="region" aria-label={label}>
-        {shorten(visible(text.slice(0, most)), most)}
-      </pre>
+      <section className="block" aria-label={label} tabIndex={0}>
+        <pre className="foreign" dir="auto">
+          {shorten(visible(text.slice(0, most)), most)}
+        </pre>
+      </section>
       {text.length > most && (
         <button type="button" className="button" onClick={() => setMost(most + mostAtOnce)}>
           Show more ({Math.round((text.length - most) / 1000)} kB)
