@@ -47,7 +47,7 @@ export function Shell() {
           <span className="row">
             <Icon name="search" /> <span className="words">Search and commands</span>
           </span>
-          <kbd aria-hidden="true">Ctrl K</kbd>
+          <kbd>Ctrl K</kbd>
         </Button>
         <span className="grow" />
         <LiveMark />
