@@ -1,5 +1,5 @@
-// The dashboard calls routes by the constants of src/contract/api, as every client does. A browser needs of a route only where
-// it is and whether it answers JSON: schemas and descriptions, which the types come from, are not shipped.
+// The dashboard uses the constants of src/contract, as every client does. A browser needs of a route only where it is and
+// whether it answers JSON; of the rest, lists of words and numbers. Schemas and descriptions, which the types come from, are not shipped.
 import { pathToFileURL } from 'node:url'
 import type { Plugin } from 'vite'
 
@@ -32,14 +32,14 @@ export function writeContractModule(module: Record<string, unknown>): string {
   return `${lines.join('\n')}\n`
 }
 
-const routeFile = /\/src\/contract\/api\/[\w/-]+\.ts$/
+const schemaFile = /\/src\/contract\/(?:api|resources)\/[\w/-]+\.ts$/
 
 export function contractRoutes(): Plugin {
   return {
     name: 'contract-routes',
     enforce: 'pre',
     async load(id) {
-      if (!routeFile.test(id)) return null
+      if (!schemaFile.test(id)) return null
       return writeContractModule((await import(pathToFileURL(id).href)) as Record<string, unknown>)
     },
   }

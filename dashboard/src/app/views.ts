@@ -31,6 +31,8 @@ export const views: View[] = [
 ]
 
 /** Pages below a view, which no navigation names. */
-export const detailPages: { path: string; load: View['load'] }[] = []
+export const detailPages: { path: string; load: View['load'] }[] = [
+  { path: 'tasks/:namespace/:name', load: () => import('../views/tasks/task-page.tsx') },
+]
 
 export const viewGroups: ViewGroup[] = ['Work', 'Code', 'Catalogue', 'Service']

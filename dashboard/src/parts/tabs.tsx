@@ -1,14 +1,23 @@
-import { NavLink } from 'react-router'
+import { Link, useSearchParams } from 'react-router'
 
-/** Each tab has an address of its own, relative to the page's. The first one's `to` is `.`. */
-export function Tabs({ label, tabs }: { label: string; tabs: { to: string; title: string }[] }) {
+/** Parts of a page; which one is shown stands in the address as `tab`, the first one's name is empty. */
+export function Tabs({ label, tabs }: { label: string; tabs: readonly { name: string; title: string }[] }) {
+  const [parameters] = useSearchParams()
+  const current = parameters.get('tab') ?? ''
   return (
     <nav className="tabs" aria-label={label}>
-      {tabs.map(({ to, title }) => (
-        <NavLink key={to} to={to} end={to === '.'}>
+      {tabs.map(({ name, title }) => (
+        <Link key={name} to={addressOf(parameters, name)} replace aria-current={name === current ? 'page' : undefined}>
           {title}
-        </NavLink>
+        </Link>
       ))}
     </nav>
   )
+}
+
+function addressOf(parameters: URLSearchParams, name: string): string {
+  const next = new URLSearchParams(parameters)
+  next.delete('tab')
+  if (name !== '') next.set('tab', name)
+  return `?${next}`
 }

@@ -1,10 +1,8 @@
 import { useId } from 'react'
+import { taskPhases, taskTypes } from '../../../../src/contract/resources/task.ts'
 import { useParameters } from '../../app/scope.ts'
 
-const phases = ['Pending', 'Scheduled', 'Running', 'Waiting', 'Succeeded', 'Failed', 'Cancelled']
-const types = ['ai', 'agent', 'container']
-
-function Choice({ name, label, values }: { name: string; label: string; values: string[] }) {
+function Choice({ name, label, values }: { name: string; label: string; values: readonly string[] }) {
   const [parameters, change] = useParameters()
   const id = useId()
   return (
@@ -30,8 +28,8 @@ function Choice({ name, label, values }: { name: string; label: string; values: 
 export function TaskFilters() {
   return (
     <>
-      <Choice name="phase" label="State" values={phases} />
-      <Choice name="type" label="Type" values={types} />
+      <Choice name="phase" label="State" values={taskPhases} />
+      <Choice name="type" label="Type" values={taskTypes} />
     </>
   )
 }
