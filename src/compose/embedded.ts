@@ -10,9 +10,9 @@ import { createConfigMaps } from '../adapters/sql/configmaps.ts'
 import { createRecords } from '../adapters/sql/records.ts'
 import { createResources } from '../adapters/sql/resources.ts'
 import { createSecretStorage } from '../adapters/sql/secrets.ts'
+import { createCredentials } from '../adapters/sql/sign-in-links.ts'
 import { openSqlite, type SqliteDatabase } from '../adapters/sql/sqlite/database.ts'
 import { createTokenAuthenticator } from '../adapters/sql/token-authenticator.ts'
-import { createTokens } from '../adapters/sql/tokens.ts'
 import { systemClock as clock, systemIds as ids } from '../adapters/system/clock.ts'
 import type { Config } from '../config/load.ts'
 import { createEgress } from '../egress/egress.ts'
@@ -68,7 +68,7 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
   const providers = isOn ? { 'agent-sandbox': localWorkspaces } : {}
   const { workloads, sweep } = composeWorkspaces(config, work.workloads, { ...named, providers, endsOnClose: true })
   closing.add(() => workloads.close())
-  const tokens = createTokens({ database, clock, ids })
+  const credentials = createCredentials({ database, clock, ids })
   const ports: Ports = {
     resources,
     records: choosePlans(config, records),
@@ -77,8 +77,8 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
     workloads,
     sandbox,
     scratch: openScratch(config),
-    authenticator: createTokenAuthenticator({ tokens, clock, ownerToken: options.owner.text }),
-    tokens,
+    authenticator: createTokenAuthenticator({ ...credentials, clock, ownerToken: options.owner.text }),
+    ...credentials,
     workerTokens: createWorkerTokens({ keys, clock }),
     leadership,
     egress,

@@ -14,7 +14,7 @@ import { createKubernetesSecrets } from '../adapters/kubernetes/secrets.ts'
 import { openServedResources } from '../adapters/kubernetes/served-resources.ts'
 import { createStrayJobs } from '../adapters/kubernetes/stray-jobs.ts'
 import { openPostgresRecords } from '../adapters/sql/postgres/records.ts'
-import { createTokens } from '../adapters/sql/tokens.ts'
+import { createCredentials } from '../adapters/sql/sign-in-links.ts'
 import { systemClock as clock, systemIds as ids } from '../adapters/system/clock.ts'
 import type { Config } from '../config/load.ts'
 import { apiVersion } from '../contract/resources/index.ts'
@@ -89,7 +89,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
     scratch: openScratch(config),
     authenticator: createReviewAuthenticator({ api, clock }),
     authorizer: createReviewAuthorizer({ api, clock, operatorNamespace }),
-    tokens: createTokens({ database, clock, ids }),
+    ...createCredentials({ database, clock, ids }),
     ...actors,
     executionWorkspaces: own.providers,
     workerTokens: withWorkspaceTokens(work.ports.workerTokens, replicaKey),

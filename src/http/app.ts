@@ -24,6 +24,7 @@ import { maxWorkerJsonValues, readJsonBody } from './middleware/json-body.ts'
 import { createProxyEdge, type ProxyEdge } from './proxies/edge.ts'
 import { bindPublicRoutes } from './routes/index.ts'
 import { bindSarifImport } from './routes/sarif.ts'
+import { bindSignIn } from './routes/sign-in.ts'
 import { bindTaskInputs } from './routes/task-records.ts'
 import { secureOptionsOf } from './tls.ts'
 import { answerUnread } from './unread.ts'
@@ -235,6 +236,7 @@ export function createApp(deps: HttpDeps): HttpApp {
   addAudit(server, deps.usecases.audit)
   const bind: Bind = createBind(server, binding)
   bindPublicRoutes(bind, { ...deps, isDraining: () => drain.signal.aborted })
+  bindSignIn(bind, deps, binding.guards.users)
   bindInternalRoutes(bind, deps)
   addRawRoutes(server, deps, binding)
   addProxies(server, makeProxyEdge(deps, { ...binding, addressOf, draining: drain.signal }), deps)

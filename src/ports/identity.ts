@@ -57,12 +57,21 @@ export type Caller = {
   cluster?: ClusterSubject
   /** The command line of an agent: it may use this provider within this budget, and do nothing else. */
   agent?: AgentGrant
+  /** The stored token that the caller came with; absent for the owner's own token and for callers of others. */
+  token?: CallerToken
   /** True when a model acts for the caller; it may name no secrets (SECRET-007). */
   isModel?: boolean
   /** Where the model acts; recorded in the audit log, affects no decision. */
   origin?: ActionOrigin
   /** Whether the proxies add server-side tools; on unless the token switches them off. */
   serverTools: boolean
+}
+
+export type CallerToken = {
+  id: string
+  expiresAt?: string
+  /** It came from a sign-in link: the caller is who made the link. */
+  isSignIn: boolean
 }
 
 /** `context`: the token came in a header configured for context tokens. */
@@ -154,6 +163,8 @@ export type TokenRecord = {
   createdAt: string
   expiresAt?: string
   lastUsedAt?: string
+  /** Present: it came from a sign-in link of this caller, and acts as that caller. */
+  signInOf?: { id: string; name: string }
 }
 
 export type TokenDraft = { name: string; namespace?: string; role: Role; serverTools: boolean; expiresAt?: Date }
@@ -162,6 +173,25 @@ export interface Tokens {
   /** The token's text is returned once; only a hash is stored. */
   create(draft: TokenDraft): Promise<{ record: TokenRecord; token: string }>
   list(): Promise<TokenRecord[]>
-  /** NotFound when it does not exist. */
+  /** Ends with it: tokens and links of callers who signed in with it. NotFound when it does not exist. */
   revoke(id: string): Promise<void>
+}
+
+/** The token that a sign-in link stands for. */
+export type SignInDraft = {
+  /** Who makes the link: the id of a token, or `owner`. */
+  caller: { id: string; name: string }
+  token: TokenDraft & { expiresAt: Date }
+  /** When the link ends. */
+  expiresAt: Date
+}
+
+export interface SignInLinks {
+  /** A code for one sign-in; only a hash of it is stored. */
+  create(draft: SignInDraft): Promise<string>
+  /**
+   * Spends the code for its token. Unauthenticated, always in the same words, for one that is unknown, spent or over, or
+   * whose maker's token was revoked.
+   */
+  exchange(code: string): Promise<{ record: TokenRecord; token: string }>
 }

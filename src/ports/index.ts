@@ -15,7 +15,15 @@ import type { Events } from './events.ts'
 import type { ExecutionWorkspaces } from './execution-workspaces.ts'
 import type { Findings } from './findings.ts'
 import type { IdempotencyKeys } from './idempotency.ts'
-import type { AgentTokens, Authenticator, Authorizer, TokenExchange, Tokens, WorkerTokens } from './identity.ts'
+import type {
+  AgentTokens,
+  Authenticator,
+  Authorizer,
+  SignInLinks,
+  TokenExchange,
+  Tokens,
+  WorkerTokens,
+} from './identity.ts'
 import type { Leadership } from './leadership.ts'
 import type { Logs } from './logs.ts'
 import type { Memories } from './memories.ts'
@@ -92,6 +100,7 @@ export type Ports = {
   /** Absent: only the rules of the service decide. */
   authorizer?: Authorizer
   tokens: Tokens
+  signInLinks: SignInLinks
   /** Absent: context tokens are not exchanged. */
   tokenExchange?: TokenExchange
   workerTokens: WorkerTokens

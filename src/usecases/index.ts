@@ -37,6 +37,7 @@ import { createFindingUsecases, type FindingUsecases } from './security/findings
 import { createSarifUsecases, type SarifUsecases } from './security/sarif.ts'
 import { createScanUsecases, type ScanUsecases } from './security/scans.ts'
 import { createSessionUsecases, type SessionUsecases } from './sessions.ts'
+import { createSignInUsecases, type SignInUsecases } from './sign-in.ts'
 import { createSkillUsecases, type SkillUsecases } from './skills.ts'
 import { cancelTask } from './tasks/cancel.ts'
 import { listChildren } from './tasks/children.ts'
@@ -114,6 +115,7 @@ export type Usecases = {
   configMaps: ConfigMapUsecases
   tools: ToolUsecases & { requireFreeName(name: unknown): void }
   tokens: TokenUsecases
+  signIn: SignInUsecases
   usage: UsageUsecases
   overview: OverviewUsecases
   watch: WatchUsecases
@@ -194,6 +196,7 @@ export function createUsecases(given: UsecaseDeps): Usecases {
     configMaps: createConfigMapUsecases(deps),
     tools: { ...createToolUsecases(deps, resources), requireFreeName: (name) => requireFreeToolName(name, deps) },
     tokens: createTokenUsecases(deps),
+    signIn: createSignInUsecases(deps),
     usage: createUsageUsecases(deps),
     overview: createOverviewUsecases(deps, resources),
     watch: createWatchUsecases(deps),

@@ -8,6 +8,7 @@ import { openPostgres, type PostgresDatabase, type PostgresOptions } from '../..
 import { createPostgresLogs } from '../../src/adapters/sql/postgres/logs.ts'
 import { composeRecords } from '../../src/adapters/sql/records.ts'
 import { createSecretStorage } from '../../src/adapters/sql/secrets.ts'
+import { createSignInLinks } from '../../src/adapters/sql/sign-in-links.ts'
 import { sql } from '../../src/adapters/sql/statement.ts'
 import { createTokenAuthenticator } from '../../src/adapters/sql/token-authenticator.ts'
 import { createTokens } from '../../src/adapters/sql/tokens.ts'
@@ -103,6 +104,7 @@ function openStores(opened: PostgresDatabase, faults: RecordFaults, clock: Clock
   return {
     ...records,
     tokens: createTokens({ database, clock, ids }),
+    signInLinks: createSignInLinks({ database, clock, ids }),
     secrets: createSecretStorage({ database }),
     configMaps: createConfigMaps({ database, clock }),
   }

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { PostgresDatabase } from '../../src/adapters/sql/postgres/database.ts'
 import { createPostgresRecords } from '../../src/adapters/sql/postgres/records.ts'
 import type { RecordStores } from '../../src/adapters/sql/records.ts'
+import { createSignInLinks } from '../../src/adapters/sql/sign-in-links.ts'
 import { sql } from '../../src/adapters/sql/statement.ts'
 import { createTokenAuthenticator } from '../../src/adapters/sql/token-authenticator.ts'
 import { createTokens } from '../../src/adapters/sql/tokens.ts'
@@ -149,6 +150,46 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
         () => true,
       )
     await waitFor(isRefused, 'the token is refused')
+  })
+
+  it('lets a sign-in link be used once on whichever replica, and ends its token on each', async () => {
+    const of = ({ database }: { database: PostgresDatabase }) => ({ database, clock, ids })
+    const tokens = createTokens(of(one))
+    const { record: maker } = await tokens.create({ name: 'm', role: 'editor', serverTools: true })
+    const later = new Date(clock.now().getTime() + 60_000)
+    const token = { name: 'dashboard', role: 'editor', serverTools: true, expiresAt: later } as const
+    const code = await createSignInLinks(of(one)).create({ caller: maker, token, expiresAt: later })
+    const asked = await Promise.allSettled(
+      Array.from({ length: 10 }, (_, index) => createSignInLinks(of(index % 2 ? one : other)).exchange(code)),
+    )
+    const made = asked.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.token] : []))
+    expect(made).toHaveLength(1)
+    const still = { ...clock, now: () => new Date(0) }
+    const guard = createTokenAuthenticator({ tokens: createTokens(of(other)), clock: still })
+    const enter = () => guard.authenticate({ token: made[0] ?? '', source: 'bearer' })
+    expect((await enter()).uid).toBe(maker.id)
+    await tokens.revoke(maker.id)
+    await waitFor(
+      () =>
+        enter().then(
+          () => false,
+          () => true,
+        ),
+      'the token is refused',
+    )
+  })
+
+  it('leaves no token of a link that is used while its maker is revoked', async () => {
+    const of = ({ database }: { database: PostgresDatabase }) => ({ database, clock, ids })
+    const tokens = createTokens(of(one))
+    const later = new Date(clock.now().getTime() + 60_000)
+    const token = { name: 'dashboard', role: 'editor', serverTools: true, expiresAt: later } as const
+    for (let round = 0; round < 20; round += 1) {
+      const { record: maker } = await tokens.create({ name: 'm', role: 'editor', serverTools: true })
+      const code = await createSignInLinks(of(one)).create({ caller: maker, token, expiresAt: later })
+      await Promise.allSettled([createSignInLinks(of(other)).exchange(code), tokens.revoke(maker.id)])
+      expect((await tokens.list()).filter(({ signInOf }) => signInOf?.id === maker.id)).toEqual([])
+    }
   })
 
   it('lets exactly one of many replicas lock a session', async () => {

@@ -5,12 +5,13 @@ import type { SecretStorage } from '../../src/adapters/sql/secret-storage.ts'
 import type { TokenAuthenticatorOptions } from '../../src/adapters/sql/token-authenticator.ts'
 import type { TokenStore } from '../../src/adapters/sql/tokens.ts'
 import type { ConfigMaps } from '../../src/ports/configmaps.ts'
-import type { Authenticator } from '../../src/ports/identity.ts'
+import type { Authenticator, SignInLinks } from '../../src/ports/identity.ts'
 import type { Records } from '../../src/ports/index.ts'
 import type { RecordOwners } from '../../src/ports/retention.ts'
 
 export type BenchStores = Required<Records> & {
   tokens: TokenStore
+  signInLinks: SignInLinks
   secrets: SecretStorage
   configMaps: ConfigMaps
   owners: RecordOwners

@@ -25,6 +25,7 @@ import { describeScanImports } from './scan-imports.contract.ts'
 import { describeScans } from './scans.contract.ts'
 import { describeSecretStorage } from './secret-storage.contract.ts'
 import { describeSessions } from './sessions.contract.ts'
+import { describeSignInLinks } from './sign-in-links.contract.ts'
 import { describeTokens } from './tokens.contract.ts'
 import { describeTranscripts } from './transcripts.contract.ts'
 import { describeUsage } from './usage.contract.ts'
@@ -57,6 +58,7 @@ export const recordSuites = [
   describeScans,
   describeSecretStorage,
   describeSessions,
+  describeSignInLinks,
   describeTokens,
   describeTranscripts,
   describeUsage,

@@ -7,6 +7,7 @@ import { createConfigMaps } from '../../src/adapters/sql/configmaps.ts'
 import type { Database } from '../../src/adapters/sql/database.ts'
 import { createRecords } from '../../src/adapters/sql/records.ts'
 import { createSecretStorage } from '../../src/adapters/sql/secrets.ts'
+import { createSignInLinks } from '../../src/adapters/sql/sign-in-links.ts'
 import { createTokenAuthenticator } from '../../src/adapters/sql/token-authenticator.ts'
 import { createTokens } from '../../src/adapters/sql/tokens.ts'
 import type { Clock, Ids } from '../../src/ports/clock.ts'
@@ -91,6 +92,7 @@ export async function openSqliteBench(options: { blobDir?: string } = {}): Promi
       stores: {
         ...records,
         tokens,
+        signInLinks: createSignInLinks({ database, clock, ids }),
         secrets: createSecretStorage({ database }),
         configMaps: createConfigMaps({ database, clock }),
       },

@@ -32,6 +32,7 @@ export function describeTokens(name: string, open: OpenBench): void {
         uid: record.id,
         groups: [],
         role: 'editor',
+        token: { id: record.id, isSignIn: false },
         serverTools: true,
       })
     })

@@ -31,8 +31,13 @@ const reach: Record<AccessKind, 'here' | 'owner' | 'service'> = {
   Metrics: 'service',
 }
 
-/** Users' routes that ask for no right: they say who asks and how chat is set, and nothing of anybody's. */
-const withoutRight = new Set(['getWhoami', 'validateToken', 'getChatConfig'])
+/**
+ * Users' routes that ask for no right: they say who asks and how chat is set, and nothing of anybody's, and end what the
+ * caller came with.
+ */
+const withoutRight = new Set(['getWhoami', 'validateToken', 'getChatConfig', 'signOut'])
+/** Users' routes for whoever has a token of this service. */
+const withOwnToken = new Set(['createSignInLink'])
 /** The task here is not part of a transaction, so there is nothing for it to take. */
 const withoutUse = new Set(['takeToolToken'])
 /** Workers' routes for every task of the namespace. */
@@ -128,14 +133,26 @@ function judgeWorker(name: string, caller: CallerName): Verdict {
   return caller === 'worker of the task' && !withoutUse.has(name) ? 'in' : 403
 }
 
+function judgeOpen(name: string): Verdict | undefined {
+  // Whatever else a request carries, the code decides; here nobody has one.
+  if (name === 'exchangeSignInLink') return 401
+  return withoutCredential.has(name) ? 'in' : undefined
+}
+
+/** A caller who is known here, at a route without a right. */
+function judgeKnown(name: string, caller: CallerName): Verdict | undefined {
+  if (withOwnToken.has(name)) return /^(guest|transaction) /.test(caller) ? 403 : 'in'
+  return withoutRight.has(name) ? 'in' : undefined
+}
+
 /** What the rules say of a caller at a route; undefined: there is no rule. */
 function judge(name: string, route: Route, caller: CallerName): Verdict | undefined {
-  if (route.auth === 'none') return withoutCredential.has(name) ? 'in' : undefined
+  if (route.auth === 'none') return judgeOpen(name)
   if (route.auth === 'worker') return judgeWorker(name, caller)
   if (caller === 'agent of the task') return judgeAgent(name, route)
   if (caller === 'guest without a role') return 403
   if (roleOf[caller] === undefined) return 401
-  if (route.verb === undefined) return withoutRight.has(name) ? 'in' : undefined
+  if (route.verb === undefined) return judgeKnown(name, caller)
   return judgeUser(name, caller, route.verb)
 }
 
@@ -173,6 +190,7 @@ const bodies: Record<string, object> = {
   createMemoryProposal: { title: 't' },
   reviewMemoryProposal: { status: 'rejected' },
   createToken: { name: 'made' },
+  exchangeSignInLink: { code: 'svc_link_guessed' },
   countLlmaTokens: { model: 'vendor/m', messages: [{ role: 'user', content: 'hi' }] },
   createLlmaMessage: { model: 'vendor/m', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] },
   createLlmoCompletion: { model: 'vendor/m', messages: [{ role: 'user', content: 'hi' }] },

@@ -16,6 +16,7 @@ import { createConfigMaps } from '../../src/adapters/sql/configmaps.ts'
 import { createRecords } from '../../src/adapters/sql/records.ts'
 import { createResources } from '../../src/adapters/sql/resources.ts'
 import { createSecretStorage } from '../../src/adapters/sql/secrets.ts'
+import { createSignInLinks } from '../../src/adapters/sql/sign-in-links.ts'
 import { createTokenAuthenticator } from '../../src/adapters/sql/token-authenticator.ts'
 import { createTokens } from '../../src/adapters/sql/tokens.ts'
 import { systemClock as clock } from '../../src/adapters/system/clock.ts'
@@ -95,6 +96,7 @@ async function openPorts(options: ServiceOptions) {
     secrets: createEmbeddedSecrets({ storage: createSecretStorage({ database }), keys, clock }),
     configMaps: options.configMaps ?? createConfigMaps({ database, clock }),
     tokens,
+    signInLinks: createSignInLinks({ database, clock, ids }),
     authenticator: withAgentTokens(
       createAuthenticatorChain({
         plain: [createTokenAuthenticator({ tokens, clock, ownerToken })],

@@ -30,15 +30,18 @@ const OWNER: Caller = {
   serverTools: true,
 }
 
+/** Who signed in with a token stays that caller, for limits and records too. */
 function toCaller(record: TokenRecord): Caller {
-  const { namespace } = record
+  const { namespace, id, expiresAt, signInOf } = record
+  const { id: uid, name: username } = signInOf ?? record
   return {
     authType: 'token',
-    username: record.name,
-    uid: record.id,
+    username,
+    uid,
     groups: [],
     ...(namespace === undefined ? {} : { namespace, boundNamespace: namespace }),
     role: record.role,
+    token: { id, ...(expiresAt === undefined ? {} : { expiresAt }), isSignIn: signInOf !== undefined },
     serverTools: record.serverTools,
   }
 }

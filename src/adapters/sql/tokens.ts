@@ -4,7 +4,7 @@ import type { Role } from '../../contract/access.ts'
 import { SvcError } from '../../errors.ts'
 import type { Clock, Ids } from '../../ports/clock.ts'
 import type { TokenDraft, TokenRecord, Tokens } from '../../ports/identity.ts'
-import type { Database } from './database.ts'
+import type { Database, Tx } from './database.ts'
 import { sql } from './statement.ts'
 import { decodeOptional, decodeText, encodeOptional, encodeText } from './stored-text.ts'
 
@@ -22,6 +22,8 @@ type TokenRow = {
   created_at: string
   expires_at: string | null
   last_used_at: string | null
+  caller_id: string | null
+  caller_name: string | null
 }
 
 /** What the authenticator needs in addition to the port. */
@@ -47,8 +49,14 @@ export function hashToken(token: string): string {
   return hash('sha256', token, 'hex')
 }
 
+/** A new token, or anything else that lets its holder in. */
+export function makeTokenText(prefix: string, makeRandom: (size: number) => Uint8Array = randomBytes): string {
+  return prefix + Buffer.from(makeRandom(RANDOM_BYTES)).toString('base64url')
+}
+
 function toRecord(row: Omit<TokenRow, 'hash'>): TokenRecord {
   const namespace = decodeOptional(row.namespace)
+  const { caller_id: id, caller_name: name } = row
   return {
     id: row.id,
     name: decodeText(row.name),
@@ -58,6 +66,7 @@ function toRecord(row: Omit<TokenRow, 'hash'>): TokenRecord {
     createdAt: row.created_at,
     expiresAt: row.expires_at ?? undefined,
     lastUsedAt: row.last_used_at ?? undefined,
+    signInOf: id === null || name === null ? undefined : { id: decodeText(id), name: decodeText(name) },
   }
 }
 
@@ -69,42 +78,58 @@ function checkDraft(draft: TokenDraft, now: Date): void {
   }
 }
 
-export function createTokens(options: TokensOptions): TokenStore {
-  const { database, clock, ids } = options
-  const makeRandom = options.randomBytes ?? randomBytes
+type NewToken = { draft: TokenDraft; caller?: TokenRecord['signInOf'] }
 
-  async function insertToken(draft: TokenDraft, hash: string): Promise<TokenRow | undefined> {
-    return database.write((tx) =>
-      tx.first(sql<TokenRow>`insert into api_tokens
-          (id, hash, name, namespace, role, server_tools, created_at, expires_at)
-        values (${ids.next('tok')}, ${hash}, ${encodeText(draft.name)}, ${encodeOptional(draft.namespace)},
-          ${draft.role}, ${draft.serverTools ? 1 : 0}, ${clock.now().toISOString()},
-          ${draft.expiresAt?.toISOString() ?? null})
-        returning *`),
-    )
-  }
+/** Stores a new token, whose text only the result has. */
+export async function insertToken(
+  tx: Tx,
+  { draft, caller }: NewToken,
+  { clock, ids, randomBytes: makeRandom }: Omit<TokensOptions, 'database'>,
+): Promise<{ record: TokenRecord; token: string }> {
+  const token = makeTokenText(PREFIX, makeRandom)
+  const row = await tx.first(sql<TokenRow>`insert into api_tokens
+      (id, hash, name, namespace, role, server_tools, created_at, expires_at, caller_id, caller_name)
+    values (${ids.next('tok')}, ${hashToken(token)}, ${encodeText(draft.name)}, ${encodeOptional(draft.namespace)},
+      ${draft.role}, ${draft.serverTools ? 1 : 0}, ${clock.now().toISOString()},
+      ${draft.expiresAt?.toISOString() ?? null}, ${encodeOptional(caller?.id)}, ${encodeOptional(caller?.name)})
+    returning *`)
+  if (row === undefined) throw new SvcError('Internal', 'the token was not stored')
+  return { record: toRecord(row), token }
+}
+
+/** The ids of what is revoked: the token, then those of people who signed in with it. */
+async function deleteToken(tx: Tx, id: string): Promise<string[]> {
+  // First by itself: a link of it that is being exchanged is done after this statement, or fails.
+  const own = await tx.all(sql<{ id: string }>`delete from api_tokens where id = ${id} returning id`)
+  if (own.length === 0) return []
+  await tx.run(sql`delete from sign_in_links where caller_id = ${id}`)
+  const others = await tx.all(sql<{ id: string }>`delete from api_tokens where caller_id = ${id} returning id`)
+  return [...own, ...others].map((row) => row.id)
+}
+
+export function createTokens(options: TokensOptions): TokenStore {
+  const { database, clock } = options
 
   return {
     async create(draft) {
       checkDraft(draft, clock.now())
-      const token = PREFIX + Buffer.from(makeRandom(RANDOM_BYTES)).toString('base64url')
-      const row = await insertToken(draft, hashToken(token))
-      if (row === undefined) throw new SvcError('Internal', 'the token was not stored')
-      return { record: toRecord(row), token }
+      return database.write((tx) => insertToken(tx, { draft }, options))
     },
 
     async list() {
       const rows = await database.read.all(sql<Omit<TokenRow, 'hash'>>`select id, name, namespace, role, server_tools,
-        created_at, expires_at, last_used_at from api_tokens order by created_at desc, id desc`)
+        created_at, expires_at, last_used_at, caller_id, caller_name from api_tokens order by created_at desc, id desc`)
       return rows.map(toRecord)
     },
 
     async revoke(id) {
-      const { changes } = await database.write(async (tx) => {
-        tx.announce(REVOKED, id)
-        return tx.run(sql`delete from api_tokens where id = ${encodeText(id)}`)
+      const revoked = await database.write(async (tx) => {
+        const ids = await deleteToken(tx, encodeText(id))
+        for (const one of ids) tx.announce(REVOKED, one)
+        return ids
       })
-      if (changes === 0) throw new SvcError('NotFound', `there is no token ${id}: list the tokens to see their ids`)
+      if (revoked.length === 0)
+        throw new SvcError('NotFound', `there is no token ${id}: list the tokens to see their ids`)
     },
 
     async find(hash) {

@@ -3,7 +3,9 @@
 import { z } from 'zod'
 import { roles as accessRoles } from '../access.ts'
 import { field } from '../field.ts'
-import { defineRoute } from './route.ts'
+import { Timestamp } from '../resources/metadata.ts'
+import { defineRoute, errorResponses } from './route.ts'
+import { TokenCreated } from './tokens.ts'
 
 const tag = 'Authentication'
 
@@ -69,5 +71,58 @@ export const getWhoami = defineRoute({
   summary: 'Who the credential belongs to, and what it allows',
   description: 'Answers the name, groups, namespace and role of the caller.',
   responses: { 200: { description: 'The caller', schema: Whoami } },
+  auth: 'user',
+})
+
+/** A link that signs in once. */
+export const SignInLink = z
+  .object({
+    code: field(
+      z.string(),
+      'What the link carries, behind `#signin=` in the address of the dashboard. It is shown this once.',
+      'svc_link_0192f0c1',
+    ),
+    expiresAt: field(Timestamp, 'Until when it can be used.'),
+  })
+  .meta({ id: 'SignInLink' })
+
+/** The code of a sign-in link. */
+export const SignInExchange = z
+  .strictObject({ code: field(z.string().min(1).max(128), 'The code of a link.', 'svc_link_0192f0c1') })
+  .meta({ id: 'SignInExchange' })
+
+export const createSignInLink = defineRoute({
+  method: 'POST',
+  path: '/api/v1/auth/links',
+  tag,
+  summary: 'Make a link that signs in on the dashboard once',
+  description:
+    'Makes a code for one sign-in within two minutes, with the rights of the caller. Only tokens of this service make them: ' +
+    'other callers sign in on the dashboard itself.',
+  responses: { 201: { description: 'The code', schema: SignInLink } },
+  auth: 'user',
+})
+
+export const exchangeSignInLink = defineRoute({
+  method: 'POST',
+  path: '/api/v1/auth/links/exchange',
+  tag,
+  summary: 'Sign in with the code of a link',
+  description:
+    'Spends the code for a token that acts as the caller who made the link, for twelve hours and not longer than the token ' +
+    'of that caller. A code that is unknown, used or too old is answered with 401.',
+  body: SignInExchange,
+  responses: { ...errorResponses(401, 429), 201: { description: 'The token', schema: TokenCreated } },
+  auth: 'none',
+})
+
+export const signOut = defineRoute({
+  method: 'DELETE',
+  path: '/api/v1/auth/token',
+  tag,
+  summary: 'Sign out: revoke the token of this request',
+  description:
+    'Revokes the token that the request carries, if it came from a sign-in link; other tokens stay valid (409).',
+  responses: { ...errorResponses(409), 204: { description: 'Revoked' } },
   auth: 'user',
 })

@@ -57,6 +57,7 @@ describe('route table', () => {
   it('opens nothing but health, its own description and signed deliveries without a credential', () => {
     const open = routes.filter((route) => route.auth === 'none').map((route) => route.path)
     expect(open.sort()).toEqual([
+      '/api/v1/auth/links/exchange',
       '/healthz',
       '/openapi-internal.json',
       '/openapi.json',
@@ -73,8 +74,9 @@ describe('route table', () => {
     for (const [name, route] of Object.entries(routesByName)) {
       const statuses = Object.keys(route.responses).map(Number)
       expect(statuses, name).toContain(500)
-      // A delivery has a signature in the place of a credential.
-      expect(statuses.includes(401), name).toBe(route.auth !== 'none' || name === 'receiveDelivery')
+      // A delivery has a signature in the place of a credential, and who signs in has the code of a link.
+      const hasOther = name === 'receiveDelivery' || name === 'exchangeSignInLink'
+      expect(statuses.includes(401), name).toBe(route.auth !== 'none' || hasOther)
       expect(statuses.includes(415), name).toBe(route.body !== undefined)
       expect(statuses, name).not.toContain(422)
       expect(

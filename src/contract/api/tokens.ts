@@ -86,6 +86,15 @@ const tokenFields = {
   createdAt: field(Timestamp, 'When it was created.'),
   expiresAt: field(Timestamp.optional(), 'When it ends. Absent: never.'),
   lastUsedAt: field(Timestamp.optional(), 'When it was last used.'),
+  signInOf: field(
+    z
+      .object({
+        id: field(z.string(), 'Id of the token that the link was made with; `owner` for that of the owner.', 'owner'),
+        name: field(z.string(), 'Name of that caller.', 'owner'),
+      })
+      .optional(),
+    'The caller whose sign-in link it came from, and whom it acts as.',
+  ),
 }
 
 /** A token without its text. */

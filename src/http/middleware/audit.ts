@@ -105,7 +105,8 @@ export function addAudit(server: FastifyInstance, log: Pick<AuditLog, 'note'>): 
   server.decorateRequest('trail', undefined)
   onAnswered(server, (request, reply) => {
     const { route } = request.routeOptions.config
-    if (route === undefined || route.auth === 'none') return
+    // Without a guard of its own a route that is open to all has no trail.
+    if (route === undefined || (route.auth === 'none' && request.trail === undefined)) return
     const { identity } = request
     const note = describeRequest({ route, identity, trail: trailOf(request), status: statusOf(reply.raw) })
     if (note === undefined) return

@@ -33,6 +33,7 @@ import { executionWorkspacesMigration } from './0030-execution-workspaces.ts'
 import { scanImportsMigration } from './0031-scan-imports.ts'
 import { findingListsMigration } from './0032-finding-lists.ts'
 import { overviewMigration } from './0033-overview.ts'
+import { signInLinksMigration } from './0034-sign-in-links.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -68,4 +69,5 @@ export const migrations: readonly Migration[] = [
   scanImportsMigration,
   findingListsMigration,
   overviewMigration,
+  signInLinksMigration,
 ]
