@@ -154,7 +154,11 @@ export function createLocalWorkspaces(options: LocalWorkspacesOptions): LocalWor
     },
 
     async observeCommand(claim, id) {
-      return opened.get(nameOf(claim))?.commands.get(id)?.state() ?? { phase: 'Missing' }
+      const command = opened.get(nameOf(claim))?.commands.get(id)
+      const state = command?.state() ?? { phase: 'Missing' }
+      if (state.phase !== 'Running' || (await folders.read(claim)) !== undefined) return state
+      await command?.stop()
+      throw new WorkspaceError('WorkspaceLost', `the folder of workspace "${claim.name}" is gone`)
     },
 
     async stop(claim, id) {

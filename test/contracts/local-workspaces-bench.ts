@@ -1,0 +1,29 @@
+// Execution workspaces of this machine, for suites.
+import { probeBubblewrap } from '../../src/adapters/embedded/confinement/bubblewrap.ts'
+import { findControlGroups } from '../../src/adapters/embedded/confinement/control-groups.ts'
+import {
+  createLocalWorkspaces,
+  type LocalWorkspaces,
+  type LocalWorkspacesOptions,
+} from '../../src/adapters/embedded/execution-workspaces/workspaces.ts'
+import { systemClock } from '../../src/adapters/system/clock.ts'
+
+export function openLocalWorkspaces(root: string, changes: Partial<LocalWorkspacesOptions> = {}): LocalWorkspaces {
+  return createLocalWorkspaces({
+    root,
+    template: 'default',
+    worker: ['true'],
+    prefix: `svc-test-workspaces-${process.pid}`,
+    bubblewrap: probeBubblewrap(),
+    groups: findControlGroups(),
+    clock: systemClock,
+    nodePath: process.execPath,
+    binds: [],
+    masked: [],
+    memoryBytes: 512 * 1024 ** 2,
+    processes: 128,
+    size: { bytes: 64 * 1024 ** 2, files: 10_000 },
+    graceMs: 200,
+    ...changes,
+  })
+}
