@@ -68,7 +68,9 @@ function openLives(bench: RoundsBench, store: RecordBench, worker: string) {
     const records = life.bind(breakRecords(store.stores().workspaces, armed))
     const providers = { [bench.provider]: life.bind(breakProvider(provider.workspaces, armed)) }
     const workloads = openWorkspaceService({
-      ...{ providers, records, endsOnClose: bench.endsOnClose },
+      providers,
+      records,
+      endsOnClose: bench.endsOnClose,
       readBundle: packWorker(worker),
       findSecrets: async ({ taskUid }) => [tokens.get(taskUid) ?? ''],
       report: async (_holder, { reason = '' }) => {
@@ -79,7 +81,10 @@ function openLives(bench: RoundsBench, store: RecordBench, worker: string) {
   }
 
   const lives = {
-    ...{ armed, tokens, reasons, now: begin() },
+    armed,
+    tokens,
+    reasons,
+    now: begin(),
     async die(): Promise<void> {
       const { life, provider } = lives.now
       await Promise.all([life.end(), provider.kill()])
@@ -169,7 +174,8 @@ function createDriver(bench: RoundsBench, lives: Lives, dice: (below: number) =>
   }
 
   return {
-    ...{ sweep, happened },
+    sweep,
+    happened,
     async drive(round: Round): Promise<void> {
       if (round.number % roundsOfLife === roundsOfLife - 1) dying = dying.then(lives.die)
       await dying
