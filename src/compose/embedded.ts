@@ -1,10 +1,12 @@
 // Embedded mode: one process, SQLite, local workloads. Opens what the rest of the service works with.
+
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { environmentSecret, withEnvironmentSecret } from '../adapters/embedded/environment-secret.ts'
 import { createEmbeddedLeadership } from '../adapters/embedded/leadership.ts'
 import { openSecretKeys } from '../adapters/embedded/secret-key.ts'
 import { createEmbeddedSecrets, type EmbeddedSecrets } from '../adapters/embedded/secrets.ts'
+import { giveBackLost } from '../adapters/execution-workspaces/sweep.ts'
 import { createWorkerTokens } from '../adapters/identity/worker-tokens.ts'
 import { createConfigMaps } from '../adapters/sql/configmaps.ts'
 import { createRecords } from '../adapters/sql/records.ts'
@@ -133,6 +135,8 @@ async function openStores(dataDir: string, closing: Closing) {
   const records = createRecords({ database, blobDir: dataDir, clock, ids })
   closing.add(() => records.close())
   await records.sweepOrphans()
+  // Nobody but this process lends any.
+  await giveBackLost(records.workspaces, clock.now())
   const resources = await createResources(database, { clock, ids })
   closing.add(() => resources.close())
   return { database, records, resources }

@@ -36,6 +36,8 @@ export type WorkspaceRecord = WorkspaceKey & {
   step?: HoldStep
   /** It was taken away from everybody, to be deleted. */
   isSeized: boolean
+  /** Since when it is lent: nobody gets it, and it stays as it is. */
+  lentAt?: Date
   facts: WorkspaceFacts
   createdAt: Date
   /** When it was last taken or released. */
@@ -60,11 +62,13 @@ export interface WorkspaceRecords {
   release(key: WorkspaceKey, holder: AttemptKey): Promise<void>
   /**
    * Takes one that nobody holds, or this attempt, away from everybody: what is seized is going to be deleted. False when another attempt
-   * holds it. Repeating is harmless.
+   * holds it, or it is lent. Repeating is harmless.
    */
   seize(key: WorkspaceKey, holder?: AttemptKey): Promise<boolean>
-  /** Gives back one that was seized after all. */
-  giveBack(key: WorkspaceKey, facts: Partial<WorkspaceFacts>): Promise<void>
+  /** Takes one that nobody holds for a short while, to be given back; since when it is lent. Undefined when it cannot be had. */
+  lend(key: WorkspaceKey): Promise<Date | undefined>
+  /** Without effect unless it is lent since then. */
+  giveBack(key: WorkspaceKey, lentAt: Date, facts: Partial<WorkspaceFacts>): Promise<void>
   /** Forgets it, whoever holds it. */
   remove(key: WorkspaceKey): Promise<void>
   get(key: WorkspaceKey): Promise<WorkspaceRecord | undefined>

@@ -28,9 +28,9 @@ const firstPauseMs = 10
 const longestPauseMs = 500
 const hourMs = 3_600_000
 
-function stateOf({ holder, isSeized, facts }: WorkspaceRecord): WorkspaceItem['state'] {
+function stateOf({ holder, isSeized, lentAt, facts }: WorkspaceRecord): WorkspaceItem['state'] {
   if (isSeized) return 'Ending'
-  if (holder !== undefined) return 'InUse'
+  if (holder !== undefined || lentAt !== undefined) return 'InUse'
   return facts.isSuspended === true ? 'Suspended' : 'Retained'
 }
 
@@ -70,7 +70,8 @@ export function createWorkspaceUsecases({ ports, settings }: UsecaseDeps): Works
     await requireAccess(ports, caller, { verb, kind: 'Task', namespace })
     const found = (await records.workspaces.list({ owners: [namespace] })).find((one) => one.name === name)
     if (found !== undefined) return found
-    throw new SvcError('NotFound', `there is no workspace "${name}" in namespace "${namespace}"`)
+    const hint = 'the list of workspaces shows those that there are'
+    throw new SvcError('NotFound', `there is no workspace "${name}" in namespace "${namespace}"; ${hint}`)
   }
 
   function providerOf({ provider }: WorkspaceRecord): ExecutionWorkspaces {
@@ -79,11 +80,13 @@ export function createWorkspaceUsecases({ ports, settings }: UsecaseDeps): Works
     throw new SvcError('Unavailable', `workspace provider ${provider} is not enabled on this service`)
   }
 
-  /** Nobody else gets it until it is given back. */
-  async function seize({ holder, name, ...record }: WorkspaceRecord): Promise<void> {
-    if (!record.isSeized && (await records.workspaces.seize({ ...record, name }))) return
-    const by = holder === undefined ? 'somebody else' : `task "${holder.taskName}"; cancel it first`
-    throw new SvcError('Conflict', `workspace "${name}" is used by ${by}`)
+  function refuse({ name, holder, isSeized }: WorkspaceRecord): SvcError {
+    if (isSeized) return new SvcError('Conflict', `workspace "${name}" is being deleted`)
+    const by =
+      holder === undefined
+        ? "somebody's command; try again when it has ended"
+        : `task "${holder.taskName}"; cancel it first, or wait until it has ended`
+    return new SvcError('Conflict', `workspace "${name}" is used by ${by}`)
   }
 
   async function execute(record: WorkspaceRecord, { command, timeoutSeconds }: Command) {
@@ -100,14 +103,16 @@ export function createWorkspaceUsecases({ ports, settings }: UsecaseDeps): Works
     }
   }
 
+  /** Nobody else gets it meanwhile. */
   async function runAlone(record: WorkspaceRecord, command: Command) {
-    await seize(record)
+    const lentAt = await records.workspaces.lend(record)
+    if (lentAt === undefined) throw refuse((await records.workspaces.get(record)) ?? record)
     try {
       const options = { timeoutMs: readyMs, signal: AbortSignal.timeout(readyMs) }
       await providerOf(record).waitUntilReady(record.facts.claim, options)
       return await execute(record, command)
     } finally {
-      await records.workspaces.giveBack(record, { isSuspended: false })
+      await records.workspaces.giveBack(record, lentAt, { isSuspended: false })
     }
   }
 
@@ -123,7 +128,7 @@ export function createWorkspaceUsecases({ ports, settings }: UsecaseDeps): Works
     async release(caller, key) {
       const record = await find(caller, key, 'delete')
       const workspaces = providerOf(record)
-      if (!record.isSeized) await seize(record)
+      if (!(await records.workspaces.seize(record))) throw refuse((await records.workspaces.get(record)) ?? record)
       try {
         await workspaces.delete(record.facts.claim)
       } catch (error) {

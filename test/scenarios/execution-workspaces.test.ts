@@ -9,6 +9,7 @@ import {
   createTask,
   findProcesses,
   getTask,
+  launchSvc,
   makeFolder,
   readResult,
   removeFolder,
@@ -211,6 +212,53 @@ describe('an agent task in an execution workspace', () => {
     expect((await runSvc(['workspace', 'release', name], service.env)).code).toBe(0)
     expect((await service.call('DELETE', `/api/v1/workspaces/${name}`)).status).toBe(404)
     expect(listFolders()).not.toContain(name)
+  })
+
+  it('is kept when the service is killed while somebody runs a command in it', async () => {
+    await run('noted', 'echo here >note', { session: 'shell', cleanupPolicy: 'retain' })
+    const itemOf = async () =>
+      (await service.call<{ items: WorkspaceItem[] }>('GET', '/api/v1/workspaces')).body.items.find(
+        ({ sessionName }) => sessionName === 'shell',
+      )
+    const name = (await itemOf())?.name ?? ''
+    const script = 'echo begun >begun; sleep 600'
+    const shell = launchSvc(['workspace', 'shell', name, '--timeout', '300', '--', 'sh', '-c', script], service.env)
+    const place = join(folder, 'share', 'svc', 'workspaces', 'default', name, 'files', 'work')
+    await waitFor(() => existsSync(join(place, 'begun')), 'the command to run')
+    expect((await itemOf())?.state).toBe('InUse')
+    const refused = await runSvc(['workspace', 'release', name], service.env)
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("somebody's command; try again") })
+    await service.kill()
+    expect((await shell).code).not.toBe(0)
+    await waitFor(() => findProcesses(script).length === 0, 'nothing to run')
+    await start()
+    expect((await itemOf())?.state).toBe('Retained')
+    expect((await run('notes', 'cat note', { session: 'shell', cleanupPolicy: 'retain' })).text).toContain('here')
+    expect((await runSvc(['workspace', 'release', name], service.env)).code).toBe(0)
+  })
+
+  it('says what to do instead, when somebody asks for what cannot be', async () => {
+    await run('asked', 'true', { session: 'asked', cleanupPolicy: 'retain' })
+    const { items } = (await service.call<{ items: WorkspaceItem[] }>('GET', '/api/v1/workspaces')).body
+    const name = items.find(({ sessionName }) => sessionName === 'asked')?.name ?? ''
+    const asked: [words: string[], said: RegExp][] = [
+      [['release', 'none'], /no workspace "none" in namespace "default"; the list of workspaces shows/],
+      [['shell', 'none', '--', 'true'], /no workspace "none" in namespace "default"; the list of workspaces shows/],
+      [['release', name, '-n', 'elsewhere'], /in namespace "elsewhere"; the list of workspaces shows/],
+      [['release', 'Not A Name'], /name/],
+      [['release'], /name/],
+      [['shell', name, '--timeout', 'soon', '--', 'true'], /--timeout.*1 to 300/],
+      [['shell', name, '--timeout', '301', '--', 'true'], /--timeout.*1 to 300/],
+      [['shell', name], /say what to run: .*workspace shell NAME -- ls/],
+      [['list', '-n', 'elsewhere'], /no execution workspaces in namespace elsewhere; .*cleanupPolicy: retain/],
+    ]
+    for (const [words, said] of asked) {
+      const { stderr } = await runSvc(['workspace', ...words], service.env)
+      expect(stderr).toMatch(said)
+    }
+    expect((await runSvc(['workspace', 'release', name], service.env)).code).toBe(0)
+    const gone = await runSvc(['workspace', 'shell', name, '--', 'true'], service.env)
+    expect(gone).toMatchObject({ code: 1, stderr: expect.stringContaining('the list of workspaces shows') })
   })
 
   it('waits while its namespace has as many as it may, and says so', async () => {

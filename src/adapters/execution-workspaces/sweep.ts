@@ -2,7 +2,7 @@
 import { messageOf } from '../../errors.ts'
 import type { ExecutionWorkspaces } from '../../ports/execution-workspaces.ts'
 import type { AttemptKey, Workloads } from '../../ports/workloads.ts'
-import type { WorkspaceHolder, WorkspaceKey, WorkspaceRecord } from '../../ports/workspace-records.ts'
+import type { WorkspaceHolder, WorkspaceKey, WorkspaceRecord, WorkspaceRecords } from '../../ports/workspace-records.ts'
 import type { WorkspaceWorkloadsOptions } from './held.ts'
 
 export type WorkspaceSweepOptions = Pick<WorkspaceWorkloadsOptions, 'providers' | 'records' | 'clock'> & {
@@ -15,6 +15,9 @@ export type WorkspaceSweepOptions = Pick<WorkspaceWorkloadsOptions, 'providers' 
   workloads: Pick<Workloads, 'remove'>
   onFault(message: string): void
 }
+
+/** Longer than suspending one takes, or a command that a person runs in it. */
+const longestLoanMs = 900_000
 
 /** Deletes it, unless an attempt holds it by now. */
 export async function endWorkspace(
@@ -33,14 +36,30 @@ async function suspend({ providers, records }: WorkspaceSweepOptions, record: Wo
   const { provider, namespace, name, facts } = record
   const key = { provider, namespace, name }
   const workspaces = providers[provider]
-  if (workspaces === undefined || !(await records.seize(key))) return false
-  await workspaces.suspend(facts.claim)
-  await records.giveBack(key, { isSuspended: true })
+  const lentAt = workspaces && (await records.lend(key))
+  if (lentAt === undefined) return false
+  let isSuspended = false
+  try {
+    await workspaces?.suspend(facts.claim)
+    isSuspended = true
+  } finally {
+    await records.giveBack(key, lentAt, { isSuspended })
+  }
   return true
 }
 
+/** Gives back what was lent before then: whoever had it has not come back. Its files are as they were. */
+export async function giveBackLost(records: WorkspaceRecords, before: Date): Promise<number> {
+  const lost = (await records.list()).flatMap(({ lentAt, ...key }) =>
+    lentAt === undefined || lentAt >= before ? [] : [{ key, lentAt }],
+  )
+  for (const { key, lentAt } of lost) await records.giveBack(key, lentAt, { isSuspended: false })
+  return lost.length
+}
+
 async function settle(options: WorkspaceSweepOptions, record: WorkspaceRecord): Promise<boolean> {
-  const { holder, isSeized, usedAt, facts } = record
+  const { holder, isSeized, lentAt, usedAt, facts } = record
+  if (lentAt !== undefined) return false
   if (holder !== undefined) {
     if (await options.isLive(holder)) return false
     const attempt: AttemptKey = { taskUid: holder.taskUid, attempt: holder.attempt }
@@ -79,6 +98,7 @@ export async function sweepWorkspaces(options: WorkspaceSweepOptions): Promise<n
       options.onFault(messageOf(error))
     }
   }
+  await attempt(giveBackLost(options.records, new Date(options.clock.now().getTime() - longestLoanMs)))
   for (const record of await options.records.list()) {
     await attempt(settle(options, record).then((isDone) => (isDone ? 1 : 0)))
   }

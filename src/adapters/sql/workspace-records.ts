@@ -31,6 +31,8 @@ type Row = {
 const columns = sql`provider, namespace, name, owner, task_uid, attempt, task_name, step, facts, created_at, used_at`
 /** Holds one that is being deleted: no task has it as its uid. */
 const nobody = '-'
+/** Holds one that is lent, with the time since when as the name of its task. */
+const borrower = '+'
 
 function whereKey({ provider, namespace, name }: WorkspaceKey): Fragment {
   return sql`provider = ${provider} and namespace = ${namespace} and name = ${name}`
@@ -48,8 +50,9 @@ function writeFacts(facts: WorkspaceFacts): string {
   return encodeText(JSON.stringify(facts))
 }
 
-function holderOf({ task_uid, attempt, task_name, owner }: Row): Pick<WorkspaceRecord, 'holder'> {
+function holderOf({ task_uid, attempt, task_name, owner }: Row): Pick<WorkspaceRecord, 'holder' | 'lentAt'> {
   if (task_uid === null || task_uid === nobody) return {}
+  if (task_uid === borrower) return { lentAt: new Date(task_name ?? 0) }
   const taskName = task_name ?? ''
   return { holder: { taskUid: task_uid, attempt: Number(attempt), namespace: owner, taskName } }
 }
@@ -138,8 +141,17 @@ export function createWorkspaceRecords({ database, clock }: { database: Database
       )
     },
 
-    async giveBack(key, facts) {
-      const where = sql`${whereKey(key)} and task_uid = ${nobody}`
+    async lend(key) {
+      const lentAt = nowText()
+      const { changes } = await database.write((tx) =>
+        tx.run(sql`update execution_workspaces set task_uid = ${borrower}, attempt = 0, task_name = ${lentAt}
+          where ${whereKey(key)} and task_uid is null`),
+      )
+      return changes > 0 ? new Date(lentAt) : undefined
+    },
+
+    async giveBack(key, lentAt, facts) {
+      const where = sql`${whereKey(key)} and task_uid = ${borrower} and task_name = ${lentAt.toISOString()}`
       await database.write(async (tx) => {
         const found = await tx.first(sql<Row>`select ${columns} from execution_workspaces where ${where}`)
         if (found === undefined) return

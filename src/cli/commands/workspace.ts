@@ -1,6 +1,7 @@
 // workspace: execution workspaces that there are, a command in one, and the end of one.
 import type { Command } from 'commander'
 import {
+  commandLimits,
   listWorkspaces,
   releaseWorkspace,
   runInWorkspace,
@@ -47,6 +48,8 @@ function formatUntil(expiresAt: string, now: Date): string {
   return minutes < 120 ? `in ${minutes}m` : `in ${Math.round(minutes / 60)}h`
 }
 
+const howToKeepOne = 'agent tasks with `execution.workspace: { enabled: true, cleanupPolicy: retain }` leave one'
+
 async function listAll({ command, context }: Invocation): Promise<void> {
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
@@ -63,7 +66,7 @@ async function listAll({ command, context }: Invocation): Promise<void> {
       { title: 'AGE', value: (item) => formatAge(item.createdAt, context.now()) },
       { title: 'COST', value: (item) => item.cost?.toFixed(4) ?? '' },
     ],
-    empty: `no execution workspaces${describeScope(options)}`,
+    empty: `no execution workspaces${describeScope(options)}; ${howToKeepOne}`,
   })
 }
 
@@ -74,12 +77,18 @@ async function release(name: string, { command, context }: Invocation): Promise<
   await printAnswer(context, options, { name, released: true }, () => `workspace ${name} is deleted`)
 }
 
+function readTimeout({ timeout = '60' }: Given): number {
+  const seconds = Number(timeout)
+  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= commandLimits.seconds) return seconds
+  throw new SvcError('InvalidRequest', `--timeout takes whole seconds, 1 to ${commandLimits.seconds}`)
+}
+
 type Shell = Given & { name: string; words: string[] }
 
 async function openShell(shell: Shell, { command, context }: Invocation): Promise<void> {
   const options = readGlobalOptions(command)
+  const timeoutSeconds = readTimeout(shell)
   const client = await context.connect(options)
-  const timeoutSeconds = Number(shell.timeout ?? '60')
   const params = { name: shell.name }
   const run = async (argv: string[]) => {
     const body = { command: argv, timeoutSeconds }
@@ -95,14 +104,13 @@ async function openShell(shell: Shell, { command, context }: Invocation): Promis
 }
 
 async function readLines(context: CliContext): Promise<string[]> {
-  const input = await context.readInput()
-  if (input === undefined) {
-    throw new SvcError(
-      'InvalidRequest',
-      `say what to run: ${typed('workspace shell NAME -- ls -la')}, or give it lines of input`,
-    )
-  }
-  return input.split('\n').filter((line) => line.trim() !== '')
+  const input = (await context.readInput()) ?? ''
+  const lines = input.split('\n').filter((line) => line.trim() !== '')
+  if (lines.length > 0) return lines
+  throw new SvcError(
+    'InvalidRequest',
+    `say what to run: ${typed('workspace shell NAME -- ls -la')}, or give it lines of input`,
+  )
 }
 
 function tellRest({ terminal }: CliContext, { stderr, truncated }: WorkspaceCommandResult): void {
