@@ -1,4 +1,5 @@
 // Before this machine's service is stopped: that it is the one that is meant, and that its running tasks may wait.
+import type { Client } from '../client/client.ts'
 import { isSvcError, SvcError } from '../errors.ts'
 import { agrees } from './agree.ts'
 import type { CliContext, GlobalOptions } from './context.ts'
@@ -17,11 +18,10 @@ export function requireLocal(context: CliContext, options: GlobalOptions, what: 
 
 export type StopFlags = { yes?: boolean; force?: boolean }
 
-/** False when a person does not want it after all. InvalidRequest where nobody can be asked and no flag says so. */
+/** False when a person does not want it after all. Conflict where nobody can be asked and no flag says so. */
 export async function mayStop(context: CliContext, options: GlobalOptions, flags: StopFlags): Promise<boolean> {
-  const count = await countRunning(context, options)
-  if (count === 0) return true
-  const warning = `${describeCount(count)} ${count === 1 ? 'runs' : 'run'}, and will go on when the service starts again`
+  const warning = await describeRunning(context, options)
+  if (warning === undefined) return true
   if (flags.yes || flags.force) {
     context.terminal.note(warning)
     return true
@@ -31,13 +31,26 @@ export async function mayStop(context: CliContext, options: GlobalOptions, flags
   return agrees(context, 'stop it?')
 }
 
-/** Of all namespaces; none where no service runs. */
-async function countRunning(context: CliContext, options: GlobalOptions): Promise<number> {
+/** What would be interrupted, in all namespaces; undefined where nothing is, or no service runs. */
+async function describeRunning(context: CliContext, options: GlobalOptions): Promise<string | undefined> {
+  const client = await findService(context, options)
+  if (client === undefined) return undefined
   try {
-    const client = await context.connect(options, { start: false })
-    return await countTasks(client, { phase: 'Running', allNamespaces: true })
+    const count = await countTasks(client, { phase: 'Running', allNamespaces: true })
+    if (count === 0) return undefined
+    return `${describeCount(count)} ${count === 1 ? 'runs' : 'run'}, and will go on when the service starts again`
   } catch (error) {
-    if (isSvcError(error, 'Unavailable')) return 0
+    // It is there and too busy to answer: it may well be running something.
+    if (isSvcError(error, 'Unavailable')) return `the service does not say whether tasks run (${error.message})`
+    throw error
+  }
+}
+
+async function findService(context: CliContext, options: GlobalOptions): Promise<Client | undefined> {
+  try {
+    return await context.connect(options, { start: false })
+  } catch (error) {
+    if (isSvcError(error, 'Unavailable')) return undefined
     throw error
   }
 }

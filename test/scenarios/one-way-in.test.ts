@@ -15,6 +15,7 @@ import {
   runSvc,
   type Service,
   startService,
+  waitForPhase,
 } from './service.ts'
 
 const usualPort = 8080
@@ -90,6 +91,7 @@ describe('a command on a machine where no service runs', () => {
         stderr: expect.stringContaining('context team'),
       })
     }
+    await waitForPhase(service, 'long', 'Running')
     expect(await down([])).toMatchObject({ code: 1, stderr: expect.stringMatching(/1 task runs.*--yes/) })
     expect((await launchSvc(['restore', folder, '--replace'], env)).stderr).toContain('--yes')
     expect((await getTask(service, 'long')).status?.phase).toBe('Running')
