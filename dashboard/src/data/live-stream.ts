@@ -37,18 +37,37 @@ export const liveState = {
   },
 }
 
+/** The same bytes; tells of each part, and of the end, however it comes. */
+function listenTo(body: ReadableStream<Uint8Array>, onPart: () => void, onEnd: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  return new ReadableStream({
+    async pull(controller) {
+      const part = await reader.read().catch((error: unknown) => {
+        onEnd()
+        throw error
+      })
+      if (part.done) {
+        onEnd()
+        return controller.close()
+      }
+      onPart()
+      controller.enqueue(part.value)
+    },
+    cancel: (reason) => reader.cancel(reason),
+  })
+}
+
 /** Fetches, and notes when bytes come, comments included: events alone do not show that a connection lives. */
 function createHearing() {
   let heardAt = Date.now()
-  const note = <T>(chunk: T, controller: TransformStreamDefaultController<T>) => {
+  const note = () => {
     heardAt = Date.now()
-    controller.enqueue(chunk)
   }
+  const lose = () => setState('away')
   async function hear(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
-    const response = await fetch(input, { ...init, credentials: 'omit', cache: 'no-store' })
-    heardAt = Date.now()
+    const response = await fetch(input, { ...init, credentials: 'omit', cache: 'no-store' }).finally(note)
     if (response.ok) setState('live')
-    const body = response.body?.pipeThrough(new TransformStream({ transform: note })) ?? null
+    const body = response.body && listenTo(response.body, note, lose)
     return new Response(body, { status: response.status, headers: response.headers })
   }
   return { hear, isSilent: () => Date.now() - heardAt > silenceMs }
@@ -67,34 +86,52 @@ function guardSilence(isSilent: () => boolean, end: () => void): () => void {
   }
 }
 
-type Reading = { place: LivePlace; listener: LiveListener; receive: ReturnType<typeof createLiveChanges> }
+type Reading = {
+  place: LivePlace
+  receive: ReturnType<typeof createLiveChanges>
+  /** Everything up to this event was told. */
+  after: string | undefined
+}
 
-/** Reads until the stream is lost; `begin` is called where it begins, not goes on. */
-async function readOnce({ place, receive }: Reading, signal: AbortSignal, begin: () => void): Promise<void> {
+/** Reads until the stream is lost, from where the last one came to. */
+async function readOnce(reading: Reading, signal: AbortSignal, begin: () => void): Promise<void> {
   const lost = new AbortController()
   const { hear, isSilent } = createHearing()
   const release = guardSilence(isSilent, () => lost.abort())
   const client = createClient({ url: serviceUrl, token: sessions.current()?.token ?? '', fetch: hear })
-  const query = { kinds: kinds.join(','), ...place, view: 'summary', present: false } as const
+  const { place, after } = reading
+  const query = { kinds: kinds.join(','), ...place, view: 'summary', present: false, resourceVersion: after } as const
   const input = { query, signal: AbortSignal.any([signal, lost.signal]) }
   try {
-    for await (const { event, data } of readEvents(client, watchResources, input, begin)) receive(event, data)
+    for await (const { id, event, data } of readEvents(client, watchResources, input, begin)) {
+      reading.after = id ?? reading.after
+      reading.receive(event, data)
+    }
   } finally {
     release()
   }
 }
 
-async function readAlways(reading: Reading, signal: AbortSignal): Promise<void> {
-  let begins = 0
+/** Whether it is of use to try again. */
+function takeFailure(error: unknown, reading: Reading): boolean {
+  // What came between is forgotten.
+  if (isSvcError(error, 'Expired')) reading.after = undefined
+  if (!isSvcError(error, 'Unauthenticated')) return true
+  sessions.end('Your session has ended. Sign in again.')
+  return false
+}
+
+async function readAlways(reading: Reading, missed: () => void, signal: AbortSignal): Promise<void> {
+  let isFirst = true
   const begin = () => {
-    if (begins > 0) reading.listener.missed()
-    begins += 1
+    if (!isFirst && reading.after === undefined) missed()
+    isFirst = false
   }
   for (let pause = pauseMs.first; !signal.aborted; pause = Math.min(pause * 2, pauseMs.longest)) {
     try {
       await readOnce(reading, signal, begin)
     } catch (error) {
-      if (isSvcError(error, 'Unauthenticated')) return sessions.end('Your session has ended. Sign in again.')
+      if (!takeFailure(error, reading)) return
     }
     if (signal.aborted) return
     setState('away')
@@ -105,6 +142,7 @@ async function readAlways(reading: Reading, signal: AbortSignal): Promise<void> 
 /** Opens it; the function that is returned closes it. */
 export function openLiveStream(place: LivePlace, listener: LiveListener): () => void {
   const closed = new AbortController()
-  void readAlways({ place, listener, receive: createLiveChanges(listener) }, closed.signal)
+  const reading = { place, receive: createLiveChanges(listener), after: undefined }
+  void readAlways(reading, () => listener.missed(), closed.signal)
   return () => closed.abort()
 }

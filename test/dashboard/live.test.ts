@@ -1,0 +1,70 @@
+// What the page shows is kept true by its one stream: without reloading, without asking again, over a restart of the service.
+import type { Request } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { chromiumPath, closeBrowser, openDashboard, settle } from '../fixtures/dashboard/browser.ts'
+import { createTask, makeFolder, removeFolder, type Service, startService } from '../scenarios/service.ts'
+
+const shell = (script: string) => ({ type: 'container', command: ['sh', '-c', script] })
+
+describe.skipIf(chromiumPath === undefined)('a page that is looked at', () => {
+  const folder = makeFolder()
+  let service: Service
+  beforeAll(async () => {
+    service = await startService({ folder })
+  })
+  afterAll(async () => {
+    await closeBrowser()
+    await service.stop()
+    removeFolder(folder)
+  })
+
+  it('shows a task that is made, how it goes on and that it is deleted', async () => {
+    const { page, context, complaints } = await openDashboard(service)
+    await page.goto('/tasks')
+    await settle(page)
+    await createTask(service, 'seen-at-once', shell('sleep 1; echo done'))
+    const row = page.getByRole('row', { name: /seen-at-once/ })
+    await row.getByText('Running').waitFor()
+    await row.getByText('Succeeded').waitFor()
+    await page.getByLabel('State').selectOption('Running')
+    await row.waitFor({ state: 'detached' })
+    await page.getByLabel('State').selectOption('Succeeded')
+    await row.waitFor()
+    await service.call('DELETE', '/api/v1/tasks/seen-at-once')
+    await row.waitFor({ state: 'detached' })
+    expect(complaints).toEqual([])
+    await context.close()
+  })
+
+  it('asks for nothing again while ten minutes pass and nothing happens', async () => {
+    await createTask(service, 'quiet', shell('echo quiet'))
+    const { page, context } = await openDashboard(service)
+    await page.clock.install()
+    for (const address of ['/', '/tasks', '/tasks/default/quiet']) {
+      await page.goto(address)
+      await settle(page)
+      const asked: string[] = []
+      const note = (request: Request) => asked.push(new URL(request.url()).pathname)
+      page.on('request', note)
+      // The clock of the page alone: a stream that seems silent to it is opened again.
+      for (let minute = 0; minute < 10; minute += 1) await page.clock.runFor('01:00')
+      page.off('request', note)
+      expect(asked.filter((path) => path !== '/api/v1/watch')).toEqual([])
+    }
+    await context.close()
+  })
+
+  it('comes back by itself after the service was away, and shows what happened meanwhile', async () => {
+    const { port } = new URL(service.url)
+    const { page, context } = await openDashboard(service)
+    await page.goto('/tasks')
+    await page.getByText('Live', { exact: true }).waitFor()
+    await service.kill()
+    await page.getByText('Reconnecting', { exact: true }).waitFor()
+    service = await startService({ folder, flags: ['--port', port] })
+    await createTask(service, 'made-meanwhile', shell('echo here'))
+    await page.getByRole('row', { name: /made-meanwhile/ }).waitFor()
+    await page.getByText('Live', { exact: true }).waitFor()
+    await context.close()
+  })
+})
