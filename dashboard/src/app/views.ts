@@ -28,6 +28,7 @@ export const views: View[] = [
     group: 'Work',
     load: () => import('../views/tasks/task-list-page.tsx'),
   },
+  { path: 'chat', title: 'Chat', icon: 'chat', group: 'Work', load: () => import('../views/chat/chat-page.tsx') },
 ]
 
 /** Pages below a view, which no navigation names. */

@@ -19,23 +19,26 @@ const fields: Record<string, (object: Summary) => unknown> = {
   type: ({ spec }) => spec?.type,
   agent: ({ spec }) => (spec?.agentRef as { name?: string } | undefined)?.name,
 }
+
+/** `key=value` alone can be told by looking; other selectors are read again. */
+function hasLabel(object: Summary, selector: string): boolean | undefined {
+  const [, key = '', value] = /^([\w./-]+)=([\w.-]+)$/.exec(selector) ?? []
+  return value === undefined ? undefined : object.metadata.labels?.[key] === value
+}
 const notFilters = ['allNamespaces', 'sort', 'view', 'limit']
+
+function passes(object: Summary, name: string, wanted: string): boolean | undefined {
+  if (name === 'labelSelector') return hasLabel(object, wanted)
+  const read = fields[name]
+  return read === undefined ? undefined : wanted.split(',').includes(String(read(object)))
+}
 
 /** Whether the object belongs to the list; undefined where it cannot be told. */
 export function matches(object: Summary, filter: Filter): boolean | undefined {
-  let isKnown = true
-  for (const [name, wanted] of Object.entries(filter)) {
-    if (wanted === undefined || notFilters.includes(name)) continue
-    const read = fields[name]
-    if (read === undefined) isKnown = false
-    else if (
-      !String(wanted)
-        .split(',')
-        .includes(String(read(object)))
-    )
-      return false
-  }
-  return isKnown ? true : undefined
+  const asked = Object.entries(filter).filter(([name, wanted]) => wanted !== undefined && !notFilters.includes(name))
+  const answers = asked.map(([name, wanted]) => passes(object, name, String(wanted)))
+  if (answers.includes(false)) return false
+  return answers.includes(undefined) ? undefined : true
 }
 
 type Order = (a: Summary, b: Summary) => number

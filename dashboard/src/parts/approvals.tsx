@@ -1,0 +1,70 @@
+// What tasks ask people for: what would be done, and the two answers.
+import { useState } from 'react'
+import { type ApprovalItem, approve, decline, listApprovals } from '../../../src/contract/api/approvals.ts'
+import { useChange, useRecord } from '../data/records.ts'
+import type { SummaryOf } from '../data/summary.ts'
+import { Button } from './button.tsx'
+import { Foreign, ForeignBlock } from './foreign.tsx'
+import { Failure } from './states.tsx'
+import { Ago } from './time.tsx'
+import { say, sayFailure } from './toasts.tsx'
+
+type Asking = { namespace: string | undefined; tasks: readonly SummaryOf<'Task'>[] }
+
+const over = ['Succeeded', 'Failed', 'Cancelled']
+
+/** Those of these tasks that wait for an answer. A task that asks or was answered changes, so they are read again then. */
+export function PendingApprovals({ namespace, tasks }: Asking) {
+  const open = new Set(
+    tasks.filter(({ status }) => !over.includes(status?.phase ?? '')).map(({ metadata }) => metadata.uid),
+  )
+  const approvals = useRecord(
+    'Task',
+    listApprovals,
+    { query: { namespace, status: 'pending', limit: 500 } },
+    open.size > 0,
+  )
+  if (approvals.error !== null) return <Failure error={approvals.error} />
+  const asked = open.size === 0 ? [] : (approvals.data?.items ?? [])
+  return asked.filter(({ taskUid }) => open.has(taskUid)).map((one) => <Approval key={one.id} approval={one} />)
+}
+
+export function Approval({ approval }: { approval: ApprovalItem }) {
+  const { id, namespace, taskName, tool, arguments: args, message, expiresAt } = approval
+  const [reason, setReason] = useState('')
+  const allow = useChange(approve, 'Task')
+  const deny = useChange(decline, 'Task')
+  const isBusy = allow.isPending || deny.isPending
+  function answer(change: typeof allow | typeof deny, word: string): void {
+    const body = reason.trim() === '' ? {} : { reason }
+    const input = { params: { id }, query: { namespace }, body }
+    change.mutate(input as never, { onSuccess: () => say(`${tool}: ${word}`), onError: sayFailure })
+  }
+  return (
+    <section className="card approval stack" aria-label={`Approval for ${taskName}`}>
+      <h3>
+        <Foreign text={taskName} /> asks: <Foreign text={message} />
+      </h3>
+      <p className="soft">
+        It would run <code>{tool}</code>. Without an answer it is refused <Ago at={expiresAt} />.
+      </p>
+      {Object.keys(args).length > 0 && <ForeignBlock label="What it would do" text={JSON.stringify(args, null, 2)} />}
+      <div className="row">
+        <Button look="main" busy={isBusy} onClick={() => answer(allow, 'allowed')}>
+          Allow
+        </Button>
+        <Button look="danger" busy={isBusy} onClick={() => answer(deny, 'denied')}>
+          Deny
+        </Button>
+        <input
+          className="input approval-reason"
+          aria-label="Why, for the model to read"
+          placeholder="Why (the model reads it)"
+          maxLength={4096}
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+        />
+      </div>
+    </section>
+  )
+}

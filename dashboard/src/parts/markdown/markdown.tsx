@@ -1,0 +1,147 @@
+// Markdown of others as elements: no HTML is made of it, nothing is loaded by it, and links lead to https alone.
+import { createElement, type ReactNode, useMemo } from 'react'
+import { CopyButton } from '../copy-button.tsx'
+import { ForeignBlock } from '../foreign.tsx'
+import { visible } from '../visible-text.ts'
+import { type Block, parseBlocks } from './blocks.ts'
+import { type Inline, parseInline } from './inline.ts'
+
+/** What is longer is shown as it is written. */
+const longest = 50_000
+
+export function Markdown({ text, label }: { text: string; label: string }) {
+  const isShort = text.length <= longest
+  const blocks = useMemo(() => (isShort ? parseBlocks(visible(text)) : []), [text, isShort])
+  if (!isShort) return <ForeignBlock text={text} label={label} />
+  return (
+    <div className="markdown foreign" dir="auto">
+      <Blocks blocks={blocks} />
+    </div>
+  )
+}
+
+function Blocks({ blocks }: { blocks: Block[] }) {
+  // biome-ignore lint/suspicious/noArrayIndexKey: blocks have no other name, and grow at the end
+  return blocks.map((block, index) => <OneBlock key={index} block={block} />)
+}
+
+/** The page has its own first headings. */
+const firstHeading = 3
+
+function OneBlock({ block }: { block: Block }): ReactNode {
+  switch (block.type) {
+    case 'paragraph':
+      return <p dir="auto">{line(block.text)}</p>
+    case 'heading':
+      return createElement(`h${Math.min(6, block.level + firstHeading - 1)}`, { dir: 'auto' }, line(block.text))
+    case 'code':
+      return <Code {...block} />
+    case 'list':
+      return <List {...block} />
+    case 'quote':
+      return (
+        <blockquote>
+          <Blocks blocks={block.blocks} />
+        </blockquote>
+      )
+    case 'table':
+      return <Rows {...block} />
+    case 'rule':
+      return <hr />
+  }
+}
+
+function Code({ language, text }: { language: string; text: string }) {
+  return (
+    <div className="code">
+      <div className="code-head">
+        <span className="soft">{language}</span>
+        <CopyButton text={text} what="code" />
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <pre tabIndex={0} dir="ltr">
+        <code>{text}</code>
+      </pre>
+    </div>
+  )
+}
+
+function List({ isOrdered, start, items }: Extract<Block, { type: 'list' }>) {
+  const entries = items.map((blocks, index) => {
+    const [only, ...more] = blocks
+    return (
+      // biome-ignore lint/suspicious/noArrayIndexKey: items have no other name
+      <li key={index} dir="auto">
+        {only?.type === 'paragraph' && more.length === 0 ? line(only.text) : <Blocks blocks={blocks} />}
+      </li>
+    )
+  })
+  return isOrdered ? <ol start={start}>{entries}</ol> : <ul>{entries}</ul>
+}
+
+function Rows({ head, rows }: Extract<Block, { type: 'table' }>) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <div className="wide-table" tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            {head.map((cell, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: columns have no other name
+              <th key={index} scope="col">
+                {line(cell)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other name
+            <tr key={at}>
+              {row.map((cell, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: cells have no other name
+                <td key={index}>{line(cell)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function line(text: string): ReactNode {
+  return <Parts parts={parseInline(text)} />
+}
+
+function Parts({ parts }: { parts: Inline[] }): ReactNode {
+  // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other name
+  return parts.map((part, index) => <Part key={index} part={part} />)
+}
+
+const tags = { strong: 'strong', emphasis: 'em', strike: 's' } as const
+
+function Part({ part }: { part: Inline }): ReactNode {
+  switch (part.type) {
+    case 'text':
+      return part.text
+    case 'code':
+      return <code>{part.text}</code>
+    case 'break':
+      return <br />
+    case 'link':
+      return (
+        <a className="text-link" href={part.href} target="_blank" rel="noreferrer noopener" title={part.href}>
+          <Parts parts={part.children} />
+        </a>
+      )
+    default: {
+      const Tag = tags[part.type]
+      return (
+        <Tag>
+          <Parts parts={part.children} />
+        </Tag>
+      )
+    }
+  }
+}

@@ -1,0 +1,103 @@
+// The conversations there are, newest first: opened, renamed and deleted here.
+import { useState } from 'react'
+import { Link, useSearchParams } from 'react-router'
+import { cancelChat } from '../../../../src/contract/api/chat.ts'
+import { listSessions, type SessionItem } from '../../../../src/contract/api/sessions.ts'
+import { useParameters, useScope } from '../../app/scope.ts'
+import { useChange, useRecordPages } from '../../data/records.ts'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/dialog.tsx'
+import { Foreign } from '../../parts/foreign.tsx'
+import { Failure, Loading } from '../../parts/states.tsx'
+import { Ago } from '../../parts/time.tsx'
+import { say, sayFailure } from '../../parts/toasts.tsx'
+import { forgetTurns, type SessionPlace } from './turns.ts'
+
+type ListProps = { chosen: SessionPlace | undefined; onChosen: () => void }
+
+export function ConversationList({ chosen, onChosen }: ListProps) {
+  const sessions = useRecordPages('Session', listSessions, { query: useScope().query })
+  const chats = sessions.items.filter(({ sessionType }) => sessionType === 'chat')
+  return (
+    <>
+      {sessions.error !== null && <Failure error={sessions.error} retry={sessions.reload} />}
+      {sessions.isLoading && <Loading what="conversations" />}
+      {!sessions.isLoading && chats.length === 0 && (
+        <p className="soft">What you say here is kept as a conversation.</p>
+      )}
+      <ul>
+        {chats.map((session) => {
+          const isChosen = session.name === chosen?.name && session.namespace === chosen.namespace
+          return (
+            <li key={`${session.namespace}/${session.name}`} className="conversation" data-chosen={isChosen}>
+              <ConversationLink session={session} isChosen={isChosen} onChosen={onChosen} />
+              {isChosen && <Deletion session={session} />}
+            </li>
+          )
+        })}
+      </ul>
+      {sessions.hasMore && (
+        <Button busy={sessions.isLoadingMore} onClick={sessions.loadMore}>
+          Older
+        </Button>
+      )}
+    </>
+  )
+}
+
+type LinkProps = { session: SessionItem; isChosen: boolean; onChosen: () => void }
+
+function ConversationLink({ session, isChosen, onChosen }: LinkProps) {
+  const [parameters] = useSearchParams()
+  const next = new URLSearchParams(parameters)
+  next.set('session', `${session.namespace}/${session.name}`)
+  return (
+    <Link to={`?${next}`} aria-current={isChosen ? 'page' : undefined} onClick={onChosen}>
+      <span className="cut">
+        <Foreign text={session.name} />
+      </span>
+      <span className="soft when">
+        <Ago at={session.updatedAt} /> · {session.messageCount} messages
+        {session.activeTask !== undefined && ' · answering'}
+      </span>
+    </Link>
+  )
+}
+
+function Deletion({ session: { namespace, name } }: { session: SessionItem }) {
+  const [isAsking, setAsking] = useState(false)
+  const [, change] = useParameters()
+  const remove = useChange(cancelChat, 'Session')
+  function run(): void {
+    remove.mutate(
+      { params: { sessionId: name }, query: { namespace } },
+      {
+        onSuccess: () => {
+          forgetTurns({ namespace, name })
+          change({ session: undefined })
+          say('The conversation is deleted')
+        },
+        onError: sayFailure,
+        onSettled: () => setAsking(false),
+      },
+    )
+  }
+  return (
+    <>
+      <Button look="plain" onClick={() => setAsking(true)}>
+        Delete
+      </Button>
+      {isAsking && (
+        <Confirm
+          title="Delete this conversation?"
+          action="Delete the conversation"
+          isBusy={remove.isPending}
+          onConfirm={run}
+          onClose={() => setAsking(false)}
+        >
+          <p>Its messages are gone for good; an answer that is under way is stopped. Tasks that it started go on.</p>
+        </Confirm>
+      )}
+    </>
+  )
+}
