@@ -33,6 +33,26 @@ describe.skipIf(chromiumPath === undefined)('whoever looks at the dashboard', ()
     await context.close()
   })
 
+  it('signs in by a link once, with a token of its own that signing out revokes', async () => {
+    const { service } = started
+    const link = await service.call<{ code: string }>('POST', '/api/v1/auth/links')
+    const { page, context } = await openBrowser(service.url)
+    await page.goto(`/tasks#signin=${link.body.code}`)
+    await page.getByRole('heading', { name: 'Tasks' }).waitFor()
+    expect(page.url()).toBe(`${service.url}/tasks`)
+    const { token } = JSON.parse(String(await page.evaluate('localStorage.getItem("svc.session")')))
+    expect(token).not.toBe(service.token)
+    const answer = () => fetch(`${service.url}/api/v1/auth/validate`, { headers: { authorization: `Bearer ${token}` } })
+    expect((await answer()).status).toBe(200)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await expect.poll(async () => (await answer()).status).toBe(401)
+    const again = await openBrowser(service.url)
+    await again.page.goto(`/#signin=${link.body.code}`)
+    await again.page.getByText(/This link has been used/).waitFor()
+    await again.context.close()
+    await context.close()
+  })
+
   it('sends the token in the header only, and never in an address', async () => {
     const { service } = started
     const { page, context } = await openDashboard(service)

@@ -1,5 +1,11 @@
+import { signOut as revokeToken } from '../../../src/contract/api/auth.ts'
+import { api } from '../data/api.ts'
 import { sessions } from './session.ts'
 
+/** A token that came from a link is revoked: nobody else uses it. */
 export async function signOut(): Promise<void> {
+  const revoking = sessions.current()?.source === 'link' ? api().call(revokeToken) : undefined
   sessions.end('You are signed out.')
+  // A service that is away: the token ends by itself.
+  await revoking?.catch(() => undefined)
 }
