@@ -18,8 +18,8 @@ export async function startWorker(args: readonly string[] = process.argv.slice(2
   const stop = new AbortController()
   process.once('SIGTERM', () => stop.abort(new Error('the worker was told to stop')))
   const workspace = args.indexOf('--workspace')
-  if (workspace >= 0) return startWorkspaceWorker(args[workspace + 1] ?? '', stop.signal)
-  if (args.includes('--pod')) return startPodWorker(stop.signal)
+  if (workspace >= 0) return stayAwake(startWorkspaceWorker(args[workspace + 1] ?? '', stop.signal))
+  if (args.includes('--pod')) return stayAwake(startPodWorker(stop.signal))
   if (args.includes('--host-program')) return startHost(stop.signal)
   return runWorker({
     stdin: process.stdin,
@@ -29,6 +29,16 @@ export async function startWorker(args: readonly string[] = process.argv.slice(2
     load: loadDeps,
     fillsCache: args.includes('--fill-cache'),
   })
+}
+
+/** Pauses do not keep a process, and while the service is away nothing else may: it would end in the middle of its work. */
+async function stayAwake(work: Promise<number>): Promise<number> {
+  const timer = setInterval(() => undefined, 60_000)
+  try {
+    return await work
+  } finally {
+    clearInterval(timer)
+  }
 }
 
 async function startPodWorker(stop: AbortSignal): Promise<number> {
