@@ -1,4 +1,5 @@
-// Before the suites of the cluster: the images that they run programs in are there, or are built, once.
+// Before the suites of the cluster: the images that they run programs in are there, or are built, once; and so is the
+// program that some of them run beside the cluster.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -6,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import type { Collection } from '../../src/adapters/kubernetes/api/paths.ts'
+import setUpProgram from '../fixtures/built-program.ts'
 import { openClusterApi } from '../fixtures/cluster.ts'
 import { bareImage, testImage } from './workloads-bench.ts'
 
@@ -51,8 +53,9 @@ async function buildImage(script: string, image: string, containerfile: string):
   }
 }
 
-export async function setup(): Promise<void> {
-  const { KUBECONFIG } = process.env
-  if (!KUBECONFIG || !existsSync(KUBECONFIG)) return
+export async function setup(): Promise<(() => void) | undefined> {
+  const { KUBECONFIG, SVC_TEST_PROGRAM } = process.env
+  if (!KUBECONFIG || !existsSync(KUBECONFIG)) return undefined
   for (const [image, containerfile] of await findMissing()) await buildImage(findScript(), image, containerfile)
+  return SVC_TEST_PROGRAM === undefined ? await setUpProgram() : undefined
 }

@@ -1,0 +1,129 @@
+// Agent tasks in actors whose end is not their own: cancelled, deleted, late, and with a service that dies in the middle of
+// each step. Nothing is left: no actor, no record, no token that opens anything.
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type ActorCluster, type AskedTask, openActorCluster } from '../fixtures/actors/actor-cluster.ts'
+import { type ActorsDouble, startActors } from '../fixtures/actors/actors.ts'
+import { describeOnCluster } from '../fixtures/cluster.ts'
+import { waitFor } from '../fixtures/time.ts'
+
+describeOnCluster('tasks in actors, among faults', () => {
+  let double: ActorsDouble
+  let bench: ActorCluster
+
+  beforeAll(async () => {
+    double = await startActors({ workers: 2 })
+    bench = await openActorCluster({ double, prefix: 'actor-faults' })
+    await bench.start()
+  })
+  afterEach(() => {
+    double.gate.open()
+    double.control.setFault(() => undefined)
+    double.router.setIntercept(() => false)
+  })
+  afterAll(async () => {
+    await bench?.close()
+    await double?.stop()
+  })
+
+  const isEmpty = async (): Promise<boolean> =>
+    double.world.list().length === 0 && (await bench.workspaces()).length === 0
+
+  async function expectNothing(): Promise<void> {
+    await waitFor(isEmpty, 'no actor and no record to be left')
+    expect(double.world.workers.filter(({ actor }) => actor !== undefined)).toEqual([])
+  }
+
+  /** What the agent has found in its environment to speak with the service, once it runs. */
+  const findToken = () =>
+    waitFor(() => {
+      const [actor] = double.world.list()
+      const file = join(actor?.process?.folder ?? 'none', 'work', 'token')
+      return existsSync(file) && readFileSync(file, 'utf8').trim()
+    }, 'the agent to have its token')
+
+  async function statusWith(token: string): Promise<number> {
+    const url = new URL('/llmo/v1/models', bench.service.url)
+    return (await fetch(url, { headers: { authorization: `Bearer ${token}` } })).status
+  }
+
+  type Ending = [name: string, more: object, end: () => Promise<unknown>]
+  const endings: Ending[] = [
+    ['cancelled', {}, () => bench.call('POST', '/api/v1/tasks/cancelled/cancel', {})],
+    ['deleted', {}, () => bench.call('DELETE', '/api/v1/tasks/deleted')],
+    ['late', { timeout: '6s' }, async () => undefined],
+  ]
+  it.each(endings)(
+    'one that is %s leaves nothing: no actor, no record, no token that opens anything',
+    async (...asked) => {
+      const [name, more, end] = asked
+      await bench.create(name, bench.taskOf('printenv OPENAI_API_KEY >token; sleep 600', { more }))
+      const token = await findToken()
+      expect(await statusWith(token)).toBe(200)
+      await end()
+      await expectNothing()
+      expect(await statusWith(token)).toBe(401)
+    },
+  )
+
+  describe('the service is killed', () => {
+    type Point = [step: string, point: RegExp, time?: number]
+    const deleting: Point[] = [
+      ['claims', /^before CreateActor/],
+      ['has claimed', /^after CreateActor/],
+      ['resumes', /^before ResumeActor/],
+      ['has resumed', /^after ResumeActor/],
+      ['hands a token over', /^before POST .v1.files/],
+      ['has handed a token over', /^after POST .v1.files/],
+      ['stages', /^before POST .v1.files/, 2],
+      ['has started a command of its own', /^after POST .v1.exec own/, 2],
+      ['starts the attempt', /^before POST .v1.exec run-/],
+      ['has started the attempt', /^after POST .v1.exec run-/],
+      ['looks at the attempt', /^after GET .v1.exec.run-/, 3],
+      ['suspends', /^before SuspendActor/],
+      ['deletes', /^before DeleteActor/],
+      ['has deleted', /^after DeleteActor/],
+    ]
+    const retaining: Point[] = [
+      ['resumes', /^before ResumeActor/],
+      ['has handed a token over', /^after POST .v1.files/],
+      ['has started the attempt', /^after POST .v1.exec run-/],
+      ['looks at the attempt', /^after GET .v1.exec.run-/, 3],
+      ['scrubs', /^before POST .v1.scrub/],
+      ['has scrubbed', /^after POST .v1.scrub/],
+      ['suspends', /^before SuspendActor/],
+      ['has suspended', /^after SuspendActor/],
+    ]
+
+    async function killAt([step, point, time]: Point, asked: AskedTask): Promise<void> {
+      const name = `${step.replaceAll(' ', '-')}-${asked.session ?? 'alone'}`
+      const reached = double.gate.hold(point, time)
+      await bench.create(name, bench.taskOf('echo begun >>trace; sleep 0.5; cat trace', asked))
+      await reached
+      await bench.service.kill()
+      double.gate.open()
+      await bench.start()
+      const task = await bench.finish(name)
+      expect([task.status?.phase, task.status?.message]).toEqual(['Succeeded', expect.anything()])
+      expect(await bench.result(name)).toContain('begun')
+    }
+
+    it.each(deleting)('as it %s: the task succeeds, and its actor is gone', async (...at) => {
+      await killAt(at, {})
+      await expectNothing()
+    })
+
+    it.each(retaining)('as it %s: the task succeeds, and the next of its session finds the files', async (...at) => {
+      const asked: AskedTask = { session: 'kept', workspace: { cleanupPolicy: 'retain' } }
+      await killAt(at, asked)
+      const { text, shown } = await bench.run(`after-${at[0].replaceAll(' ', '-')}`, 'cat trace', asked)
+      expect(text).toMatch(/begun/)
+      expect(shown).toMatchObject({ phase: 'Retained', reused: true })
+      expect(double.world.list()).toMatchObject([{ status: 'STATUS_SUSPENDED' }])
+      const [item] = await bench.workspaces()
+      await bench.call('DELETE', `/api/v1/workspaces/${item?.name}`)
+      await expectNothing()
+    })
+  })
+})
