@@ -7,20 +7,27 @@ import { ToolHttp } from '../contract/resources/tool-http.ts'
 import type { ListedTool, ToolOauth } from '../contract/resources/tool-mcp.ts'
 import { SvcError } from '../errors.ts'
 import type { Secrets } from '../ports/secrets.ts'
-import type { ActorPlace } from '../ports/tool-actors.ts'
+import type { ActorPlace, ToolActors } from '../ports/tool-actors.ts'
+import { actorsAreOff, describeToolActor } from '../rules/actor-templates.ts'
 import { hasStatusOfSpec, readOutage } from '../rules/tool-outage.ts'
 import { readEntry } from './entries.ts'
+
+export type ToolParts = {
+  secrets: Secrets
+  /** Absent: there are no actors. */
+  toolActors?: ToolActors | undefined
+}
 
 /**
  * NotFound when its secret is missing or its server has not been asked for its tools yet, InvalidRequest when it cannot
  * be called; all as sentences for a user.
  */
-export async function assignTool(secrets: Secrets, tool: Tool): Promise<AssignedTool> {
+export async function assignTool({ secrets, toolActors }: ToolParts, tool: Tool): Promise<AssignedTool> {
   if (tool.spec.mcp === undefined) return assignHttpTool(secrets, tool)
   if (!hasStatusOfSpec(tool)) {
     throw new SvcError('NotFound', `the server of tool "${tool.metadata.name}" has not been asked for its tools yet`)
   }
-  const mcp = await assignServer(secrets, tool, readPlace(tool))
+  const mcp = await assignServer(secrets, tool, findPlace(tool, toolActors))
   return { ...describe(tool), mcp, tools: tool.spec.mcp.url === undefined ? listOwn(tool) : (tool.status?.tools ?? []) }
 }
 
@@ -30,13 +37,13 @@ function listOwn({ metadata, spec }: Tool): ListedTool[] {
   return [{ name: metadata.name, serverName: metadata.name, description, parameters }]
 }
 
-/** Where the controller found the actor. */
-function readPlace({ metadata, spec, status }: Tool): ActorPlace | undefined {
-  if (spec.mcp?.actor === undefined) return undefined
-  const { actor, endpoint = '' } = status ?? {}
-  const router = URL.parse(endpoint)?.origin
-  if (actor?.routeHost !== undefined && router !== undefined) return { router, host: actor.routeHost }
-  throw new SvcError('NotFound', `tool "${metadata.name}" has no actor yet`)
+/** As the settings say, not the status: who may write that decides nothing about where calls and their token go. */
+function findPlace(tool: Tool, toolActors: ToolActors | undefined): ActorPlace | undefined {
+  if (tool.spec.mcp?.actor === undefined) return undefined
+  const { name } = tool.metadata
+  if (toolActors === undefined) throw new SvcError('NotFound', `tool "${name}": mcp.actor ${actorsAreOff}`)
+  if (tool.status?.actor === undefined) throw new SvcError('NotFound', `tool "${name}" has no actor yet`)
+  return toolActors.place(describeToolActor(tool, toolActors))
 }
 
 /** `place`: of its actor, if it has one. NotFound or InvalidRequest, as for `assignTool`. */

@@ -49,15 +49,35 @@ export function openActors(
   const onFault = (message: string) => log.warn({}, message)
   const mintIdentity: MintIdentity | undefined =
     identity && createIdentities({ control, ...identity, readToken: () => read(identity.token), onFault })
+  const derive = (purpose: string) => createHmac('sha256', deps.key).update(purpose).digest()
+  // As long as the key is the same, so are the names of what it has made.
+  const installation = derive('names of actors').toString('hex').slice(0, 12)
   const tokens = createDaemonTokens({
-    key: createHmac('sha256', deps.key).update('daemons of actors').digest(),
+    key: derive('daemons of actors'),
     readBootstrapToken: () => read(actors.bootstrapToken),
   })
   const router = { egress, routerUrl, dnsSuffix }
   return {
     executionWorkspaces: {
-      actor: createActorWorkspaces({ control, templates, router, tokens, mintIdentity, clock, isolated }),
+      actor: createActorWorkspaces({
+        control,
+        installation,
+        templates,
+        router,
+        tokens,
+        mintIdentity,
+        clock,
+        isolated,
+      }),
     },
-    toolActors: createToolActors({ control, templates, routerUrl, dnsSuffix, templateNamespace, isolated }),
+    toolActors: createToolActors({
+      control,
+      installation,
+      templates,
+      routerUrl,
+      dnsSuffix,
+      templateNamespace,
+      isolated,
+    }),
   }
 }

@@ -14,6 +14,8 @@ export type ResolvedWorkspace = {
   boot: boolean
   pool?: Named
   processMode?: string
+  /** What the agent of the task calls its program. */
+  program?: string
   claimTimeoutSeconds: number
   commandTimeoutSeconds: number
   /** Name and namespace of the claim. */

@@ -12,6 +12,8 @@ export type WorkspaceClaim = ResourceKey & {
   pool?: ResourceKey
   /** Actors only: started from scratch when it is first resumed. */
   boot?: boolean
+  /** Agent program that it has to have; ignored where templates do not say which ones they have. */
+  program?: string
   /** For people who inspect what there is; ignored where there is nothing to label. */
   labels: Record<string, string>
 }
@@ -41,6 +43,9 @@ export class WorkspaceError extends Error {
     this.reason = reason
   }
 }
+
+/** `of`: what is wrong, so that whoever chose it can choose another. */
+export type WorkspaceProblem = { of: 'templateRef' | 'poolRef'; message: string }
 
 export type WorkspaceState =
   | { phase: 'Absent' }
@@ -96,6 +101,13 @@ export type CommandState =
  * `ProviderUnavailable` when trying again later may help.
  */
 export interface ExecutionWorkspaces {
+  /**
+   * Why a claim would be refused for good as things are now, for whoever makes the task; undefined when nothing is against
+   * it, or it cannot be known. Absent: nothing is known before the claim.
+   */
+  findProblem?(
+    claim: Pick<WorkspaceClaim, 'namespace' | 'template' | 'pool' | 'program'>,
+  ): Promise<WorkspaceProblem | undefined>
   /** Makes the claim unless it exists; once it returns, the claim is recorded where `list` finds it. */
   claim(claim: WorkspaceClaim): Promise<void>
   observe(claim: WorkspaceClaim): Promise<WorkspaceState>

@@ -1,4 +1,5 @@
 // Actors that run the MCP servers of Tools.
+import type { ToolActorHome } from '../rules/actor-templates.ts'
 import type { ResourceKey } from './resources.ts'
 
 /** `name` is a DNS label made by a rule; `namespace` is that of the Tool. */
@@ -13,9 +14,7 @@ export type ToolActor = ResourceKey & {
 export type ActorPlace = { router: string; host: string }
 
 /** Every method but `place` may reject with WorkspaceError, whose message is for the owner of the Tool. */
-export interface ToolActors {
-  /** Namespace of templates whose namespace a Tool does not name; absent: that of the Tool. */
-  readonly templateNamespace: string | undefined
+export interface ToolActors extends ToolActorHome {
   place(actor: ResourceKey): ActorPlace
   /** Why the actor's pool does not fit; undefined when nothing is against it, or the pool does not exist yet. */
   findPoolProblem(actor: ToolActor): Promise<string | undefined>

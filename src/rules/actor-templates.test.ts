@@ -5,6 +5,7 @@ import {
   describeToolActor,
   findPoolProblem,
   findTemplateProblem,
+  isActorOfTool,
 } from './actor-templates.ts'
 
 const template: ActorTemplate = {
@@ -91,11 +92,11 @@ describe('a pool of actors', () => {
 
 describe('the actor of a tool', () => {
   const metadata = { name: 'the.weather', namespace: 'team-a', uid: 'u-1' }
-  const of = (actor: object, templateNamespace?: string, uid = 'u-1') =>
-    describeToolActor(
-      { metadata: { ...metadata, uid }, spec: { mcp: { path: '/mcp', actor } } } as never,
+  const of = (actor: object, templateNamespace?: string, uid = 'u-1', installation = 'here') =>
+    describeToolActor({ metadata: { ...metadata, uid }, spec: { mcp: { path: '/mcp', actor } } } as never, {
       templateNamespace,
-    )
+      installation,
+    })
   const templateRef = { name: 't' }
 
   it('has a template of the namespace that the tool names, or the settings name, or of its own [MCP-006]', () => {
@@ -111,17 +112,30 @@ describe('the actor of a tool', () => {
     expect(of({ templateRef, poolRef: { name: 'warm', namespace: 'b' } }).pool?.namespace).toBe('b')
   })
 
-  it('has a name that is a DNS label, and another one for another tool, template or pool', () => {
+  it('has a name that is a DNS label, and another one for another tool, template, pool or installation', () => {
     const names = [
       of({ templateRef }),
       of({ templateRef: { name: 'other' } }),
       of({ templateRef, poolRef: { name: 'warm' } }),
       of({ templateRef }, 'usual'),
       of({ templateRef }, undefined, 'u-2'),
+      of({ templateRef }, undefined, 'u-1', 'elsewhere'),
     ].map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)
-    for (const name of names) expect(name).toMatch(/^svc-tool-the-weather-[0-9a-f]{16}$/)
+    for (const name of names) expect(name).toMatch(/^svc-tool-the-weather-[0-9a-f]{16}-[0-9a-f]{8}$/)
     expect(of({ templateRef }).name).toBe(names[0])
     expect(of({ templateRef }).boot).toBe(false)
+  })
+
+  it('is known by its name, whatever it was made from: no other is its own, of this installation or another', () => {
+    const isOwn = (name: string, installation = 'here') => isActorOfTool({ metadata }, name, installation)
+    expect([of({ templateRef }), of({ templateRef: { name: 'other' } })].map(({ name }) => isOwn(name))).toEqual([
+      true,
+      true,
+    ])
+    expect(isOwn(of({ templateRef }, undefined, 'u-2').name)).toBe(false)
+    expect(isOwn(of({ templateRef }).name, 'elsewhere')).toBe(false)
+    expect(isOwn(`${of({ templateRef }).name}-x`)).toBe(false)
+    expect(isOwn('svc-ws-0123')).toBe(false)
   })
 })

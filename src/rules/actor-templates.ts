@@ -112,27 +112,39 @@ export function findForeignPool(pool: Key, namespace: string): string | undefine
 export const actorsAreOff =
   'needs actors, which are not enabled on this service; its owner can set --actor-enabled (settings.actorEnabled of the chart). A server with an address is named by mcp.url'
 
-const digits = 16
+function digest(parts: readonly unknown[], digits: number): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, digits)
+}
 
-/** Another name as soon as it is made from something else. */
-function nameToolActor({ metadata: { name, uid } }: Wished, from: { template: Key; pool: Key | undefined }): string {
-  const { template, pool } = from
-  const parts = [uid, template.namespace, template.name, pool?.namespace, pool?.name]
-  const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, digits)
-  const readable = name.replace(/[^a-z0-9]+/g, '-').slice(0, 32)
-  return `svc-tool-${readable}-${hash}`
+/** What the names of all actors begin with that a Tool of this installation has had. */
+function prefixOf({ metadata: { name, uid } }: Pick<Wished, 'metadata'>, installation: string): string {
+  return `svc-tool-${name.replace(/[^a-z0-9]+/g, '-').slice(0, 24)}-${digest([installation, uid], 16)}-`
+}
+
+/** Whether an actor of that name is one that the Tool has had: a status may say anything. */
+export function isActorOfTool(tool: Pick<Wished, 'metadata'>, actor: string, installation: string): boolean {
+  const prefix = prefixOf(tool, installation)
+  return actor.startsWith(prefix) && /^[0-9a-f]{8}$/.test(actor.slice(prefix.length))
 }
 
 type ActorOfTool = Key & { template: Key; pool?: Key; boot: boolean }
 type Wished = { spec: Pick<Tool['spec'], 'mcp'>; metadata: { name: string; namespace: string; uid: string } }
 
-/** The actor of a Tool with `mcp.actor`; `templateNamespace`: of templates whose namespace it does not name. */
-export function describeToolActor(tool: Wished, templateNamespace: string | undefined): ActorOfTool {
+export type ToolActorHome = {
+  /** Namespace of templates whose namespace a Tool does not name; absent: that of the Tool. */
+  readonly templateNamespace: string | undefined
+  /** Tells the actors of this installation of the service from those of others. */
+  readonly installation: string
+}
+
+/** The actor of a Tool with `mcp.actor`: another one as soon as it is to be made from something else. */
+export function describeToolActor(tool: Wished, { templateNamespace, installation }: ToolActorHome): ActorOfTool {
   const { namespace } = tool.metadata
   const { templateRef, poolRef, boot = false } = tool.spec.mcp?.actor ?? { templateRef: { name: '' } }
   const template = { name: templateRef.name, namespace: templateRef.namespace ?? templateNamespace ?? namespace }
   const pool = poolRef?.name ? { name: poolRef.name, namespace: poolRef.namespace ?? namespace } : undefined
-  const named = { name: nameToolActor(tool, { template, pool }), namespace, template, boot }
+  const from = digest([template.namespace, template.name, pool?.namespace, pool?.name], 8)
+  const named = { name: `${prefixOf(tool, installation)}${from}`, namespace, template, boot }
   return pool === undefined ? named : { ...named, pool }
 }
 

@@ -7,6 +7,7 @@ import type { Agent } from '../contract/resources/agent.ts'
 import type { WorkspaceProvider } from '../contract/resources/execution.ts'
 import type { ExecutionWorkspaceStatus, Task } from '../contract/resources/task.ts'
 import type { ProviderDefaults, WorkspaceDefaults } from '../contract/resources/task-problems.ts'
+import { nameOfProgram } from './agent-programs.ts'
 import { callerKey, readCaller } from './caller-identity.ts'
 
 type Named = { namespace: string; name: string }
@@ -27,24 +28,43 @@ export function wantsWorkspace({ spec }: Pick<Task, 'spec'>): boolean {
   return spec.type === 'agent' && spec.execution?.workspace?.enabled === true
 }
 
+type Wishes = Pick<Task, 'spec'> & { metadata: Pick<Task['metadata'], 'namespace'> }
+
+/**
+ * What the workspace of a task comes from. Undefined for a task without one, and for one that this service cannot have
+ * (`taskProblems` says why).
+ */
+export function chooseOrigin(defaults: WorkspaceDefaults, task: Wishes, agent: Agent | undefined) {
+  const { spec, metadata } = task
+  const asked = spec.execution?.workspace
+  if (asked === undefined || !wantsWorkspace(task)) return undefined
+  const provider = asked.provider ?? defaults.defaultProvider
+  const usual = defaults.providers[provider]
+  const template = asked.templateRef?.name || usual?.template
+  if (template === undefined || usual === undefined) return undefined
+  const { namespace } = metadata
+  return {
+    provider,
+    template: { name: template, namespace: asked.templateRef?.namespace ?? usual.templateNamespace ?? namespace },
+    pool: readPool(asked.poolRef, namespace),
+    program: agent?.spec.runtime && nameOfProgram(agent.spec.runtime),
+  }
+}
+
 /** Undefined for a task without one. The task has no problems with these settings (`taskProblems`). */
 export function resolveWorkspace(settings: WorkspaceSettings, attempt: Attempt): ResolvedWorkspace | undefined {
   const { spec, metadata } = attempt.task
+  const origin = chooseOrigin(settings, attempt.task, attempt.agent)
   const asked = spec.execution?.workspace
-  if (asked === undefined || !wantsWorkspace(attempt.task)) return undefined
-  const provider = asked.provider ?? settings.defaultProvider
-  const usual = settings.providers[provider]
-  const template = asked.templateRef?.name || usual?.template
-  if (usual === undefined || template === undefined) return undefined
+  const usual = origin && settings.providers[origin.provider]
+  if (origin === undefined || asked === undefined || usual === undefined) return undefined
   const { namespace } = metadata
   const resolved = {
-    provider,
-    template: { name: template, namespace: asked.templateRef?.namespace ?? usual.templateNamespace ?? namespace },
+    ...origin,
     reusePolicy: asked.reusePolicy,
     reuseKey: asked.reusePolicy === 'session' ? spec.sessionRef?.name : undefined,
     cleanupPolicy: asked.cleanupPolicy ?? usual.cleanupPolicy,
     boot: asked.boot,
-    pool: readPool(asked.poolRef, namespace),
     processMode: readWord(asked.hibernation?.processMode),
     claimTimeoutSeconds: usual.claimTimeoutSeconds,
     commandTimeoutSeconds: usual.commandTimeoutSeconds,

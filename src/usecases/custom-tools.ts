@@ -17,7 +17,7 @@ export type CustomToolCache = {
   get(namespace: string): CustomTools | Promise<CustomTools>
 }
 
-type ToolPorts = Pick<Ports, 'resources' | 'secrets' | 'clock'>
+type ToolPorts = Pick<Ports, 'resources' | 'secrets' | 'clock' | 'toolActors'>
 
 /** `memory` forgets with the Tools of a namespace. */
 export function createCustomToolCache(ports: ToolPorts, memory: CatalogMemory): CustomToolCache {
@@ -35,9 +35,9 @@ async function readTools(ports: ToolPorts, namespace: string): Promise<CustomToo
 }
 
 /** A tool that cannot be called yet is offered anyway, and explains why (LLMA-026). */
-async function makeTools({ secrets, clock }: ToolPorts, resource: ToolResource): Promise<CustomTools> {
+async function makeTools({ clock, ...ports }: ToolPorts, resource: ToolResource): Promise<CustomTools> {
   try {
-    const assigned = await assignTool(secrets, resource)
+    const assigned = await assignTool(ports, resource)
     return { tools: createCustomTools(assigned, clock), secrets: listToolSecrets(assigned) }
   } catch (error) {
     if (!isSvcError(error)) throw error

@@ -42,7 +42,10 @@ function makeClaim(rest: Partial<WorkspaceClaim> = {}): WorkspaceClaim {
   const template = { namespace: 'templates', name: 'agents' }
   return { name: `svc-ws-own-${count}`, namespace: 'team-a', template, labels: {}, ...rest }
 }
-const refOf = ({ namespace, name }: WorkspaceClaim) => ({ atespace: namespace, name })
+const refOf = ({ namespace, name }: WorkspaceClaim, { installation } = opened) => ({
+  atespace: namespace,
+  name: `${name}-${installation}`,
+})
 const wait = (signal = new AbortController().signal) => ({ timeoutMs: 60_000, signal })
 
 /** Why it was not ready when it was given up, which is after its second try: the first one has been told by then. */
@@ -138,7 +141,9 @@ describe('an actor', () => {
   it('knows its session by a token in a file, which is scrubbed', async () => {
     const by = openActors(double, { identity: 'required' })
     const { claim } = await make({}, by)
-    expect(await run(claim, 'cat "$SVC_SESSION_IDENTITY_FILE"', by)).toBe(`header.svc.svc.agents.${claim.name}`)
+    expect(await run(claim, 'cat "$SVC_SESSION_IDENTITY_FILE"', by)).toBe(
+      `header.svc.svc.agents.${claim.name}-${by.installation}`,
+    )
     await by.workspaces.scrub(claim, [])
     expect(await run(claim, 'cat "$SVC_SESSION_IDENTITY_FILE" 2>/dev/null; ls -A .svc', by)).toBe('')
     await by.workspaces.delete(claim)
@@ -189,6 +194,17 @@ describe('templates and pools', () => {
     expect(double.control.seen.filter(({ call }) => call === 'CreateActor')).toEqual([])
   })
 
+  it('without the program of the agent are refused, at once where they are known', async () => {
+    const [fitting, other] = [makeClaim({ program: 'opencode' }), makeClaim({ program: 'llmo-cli' })]
+    expect(await opened.workspaces.findProblem?.(fitting)).toBeUndefined()
+    await opened.workspaces.claim(fitting)
+    const message = expect.stringContaining('has no agent program llmo-cli')
+    expect(await opened.workspaces.findProblem?.(other)).toEqual({ of: 'templateRef', message })
+    expect(await failureOf(opened.workspaces.claim(other))).toMatchObject({ reason: 'TemplateIncompatible', message })
+    const unknown = makeClaim({ template: { namespace: 'templates', name: 'none' }, program: 'llmo-cli' })
+    expect(await opened.workspaces.findProblem?.(unknown)).toBeUndefined()
+  })
+
   it('of other namespaces are refused where namespaces are isolated', async () => {
     const isolated = openActors(double, { isolated: true })
     const claim = makeClaim({ namespace: 'team-b', pool: { namespace: 'team-a', name: 'warm' } })
@@ -228,7 +244,8 @@ describe('templates and pools', () => {
     await waitFor(
       () =>
         double.control.seen.some(
-          ({ call, message }) => call === 'ResumeActor' && message.actor_ref.name === claims[0]?.name,
+          ({ call, message }) =>
+            call === 'ResumeActor' && message.actor_ref.name === `${claims[0]?.name}-${opened.installation}`,
         ),
       'the first waits',
     )
@@ -282,7 +299,7 @@ describe('the tokens of a daemon', () => {
     expect(await ended(claim, 'long', replica)).toMatchObject({ exitCode: 0, stdout: 'done\n' })
     await replica.workspaces.waitUntilReady(claim, wait())
     expect(await run(claim, 'echo still')).toBe('still\n')
-    const stranger = openActors(double, { key: randomBytes(32) })
+    const stranger = openActors(double, { key: randomBytes(32), installation: opened.installation })
     expect((await failureOf(stranger.workspaces.observeCommand(claim, 'long'))).message).toContain('somebody else')
     expect(await failureOf(stranger.workspaces.waitUntilReady(claim, wait()))).toMatchObject({
       reason: 'ProtocolError',
@@ -290,6 +307,32 @@ describe('the tokens of a daemon', () => {
     })
     await opened.workspaces.delete(claim)
     await Promise.all([replica.close(), stranger.close()])
+  })
+
+  it('cannot be replayed, neither after a restart of the service nor when the daemon began anew', async () => {
+    double.router.seen.length = 0
+    const { claim } = await make()
+    const [bootstrap = '', first = ''] = tokensSent()
+    const again = openActors(double, { key: opened.key })
+    await again.workspaces.waitUntilReady(claim, wait())
+    const second = tokensSent().at(-1) ?? ''
+    await run(claim, 'true', again)
+    const newest = tokensSent().at(-1) ?? ''
+    const daemon = daemonOf(claim)
+    const file = (token: string) => [{ path: '/app/.svc/handoff-token', bytes: Buffer.from(token), mode: 0o600 }]
+    for (const old of [bootstrap, first, second].filter((one) => one !== newest)) {
+      await expect(daemon.putFiles(file('mine.x'), old)).rejects.toThrow('not valid')
+    }
+    await double.world.losePod(refOf(claim))
+    await double.world.resume(refOf(claim), false)
+    for (const old of [first, newest]) await expect(daemon.putFiles(file('mine.x'), old)).rejects.toThrow('not valid')
+    await again.workspaces.waitUntilReady(claim, wait())
+    expect(tokensSent().filter((token) => token === bootstrap).length).toBeGreaterThan(1)
+    for (const old of [bootstrap, first, newest]) {
+      await expect(daemon.putFiles(file('mine.x'), old)).rejects.toThrow('not valid')
+    }
+    await again.workspaces.delete(claim)
+    await again.close()
   })
 
   it('that are wrong are told', async () => {
@@ -367,10 +410,10 @@ describe('what breaks', () => {
 
   it('is the control service in between: the connection is made again', async () => {
     const { claim } = await make()
-    const { certificate, identityToken, control } = double
+    const { certificate, identityToken, control, gate } = double
     control.stop()
     expect(await failureOf(opened.workspaces.observe(claim))).toMatchObject({ reason: 'ProviderUnavailable' })
-    const again = await startControlServer(double.world, { certificate, identityToken, port: control.port })
+    const again = await startControlServer(double.world, { certificate, identityToken, gate, port: control.port })
     double.control = again
     await waitFor(
       async () => (await opened.workspaces.observe(claim).catch(() => undefined))?.phase === 'Ready',
@@ -418,6 +461,24 @@ describe('what breaks', () => {
     await opened.workspaces.delete(claim)
   }, 60_000)
 
+  it('is nothing while the actor is on its way: what is asked of it is tried again', async () => {
+    const { claim } = await make()
+    await opened.workspaces.suspend(claim)
+    const reached = double.gate.hold(/^after ResumeActor/)
+    const actor = double.world.require(refOf(claim))
+    const waiting = opened.workspaces.waitUntilReady(claim, wait())
+    await reached
+    actor.status = 'STATUS_RESUMING'
+    expect(await failureOf(opened.workspaces.observeCommand(claim, 'any'))).toMatchObject({
+      reason: 'ProviderUnavailable',
+    })
+    actor.status = 'STATUS_RUNNING'
+    double.gate.open()
+    await waiting
+    expect(await opened.workspaces.observeCommand(claim, 'any')).toEqual({ phase: 'Missing' })
+    await opened.workspaces.delete(claim)
+  })
+
   it('is the actor in the middle of a command: it is lost, not begun again', async () => {
     const { claim } = await make()
     await opened.workspaces.start(claim, command('lost', 'sleep 600'))
@@ -438,7 +499,7 @@ describe('what breaks', () => {
     const key = randomBytes(32)
     const claim = makeClaim({ boot: true })
     async function byAnother<T>(work: (one: OpenedActors) => Promise<T>): Promise<T> {
-      const one = openActors(double, { key })
+      const one = openActors(double, { key, installation: opened.installation })
       return work(one).finally(() => one.close())
     }
     await byAnother(({ workspaces }) => workspaces.claim(claim))
@@ -458,6 +519,27 @@ describe('what breaks', () => {
     for (const _time of [1, 2]) await byAnother(({ workspaces }) => workspaces.delete(claim))
     expect(double.world.find(refOf(claim))).toBeUndefined()
     expect(double.world.workers.filter(({ actor }) => actor !== undefined)).toEqual([])
+  })
+})
+
+describe('two installations on one actor service', () => {
+  it('have actors of their own for the same claim, and neither lists or deletes those of the other', async () => {
+    const other = openActors(double)
+    const { claim } = await make()
+    await run(claim, 'echo mine >mine')
+    await other.workspaces.claim(claim)
+    expect((await other.workspaces.waitUntilReady(claim, wait())).reused).toBe(false)
+    expect(await run(claim, 'ls', other)).not.toContain('mine')
+    for (const { workspaces } of [opened, other]) {
+      const listed: string[] = []
+      for await (const one of workspaces.list()) listed.push(one.claim.name)
+      expect(listed).toEqual([claim.name])
+    }
+    await other.workspaces.delete(claim)
+    expect(await run(claim, 'cat mine')).toBe('mine\n')
+    expect(double.world.list().map(({ ref }) => ref)).toEqual([refOf(claim)])
+    await opened.workspaces.delete(claim)
+    await other.close()
   })
 })
 

@@ -55,7 +55,7 @@ const errorWith = (text: string) => toolWhen(({ status }) => status?.error?.incl
 
 async function call(tool: Tool, args: object = { city: 'Oslo' }) {
   const links = createLinks()
-  const [custom] = createCustomTools(await assignTool(bench.secrets, tool), bench.clock)
+  const [custom] = createCustomTools(await assignTool({ secrets: bench.secrets, toolActors: opened.toolActors }, tool), bench.clock)
   const context = { egress: bench.egress, egressPolicy: { allowNetworks: [], deny: [] }, links }
   try {
     return await custom?.invoke(args as never, context as never, new AbortController().signal)
@@ -107,7 +107,7 @@ describe('a tool on an actor', () => {
       specOf(actorOf(), { http: { authSecretRef: { name: 'keys', key: 'token' } } }),
     )
     const tool = await available()
-    const assigned = await assignTool(bench.secrets, tool)
+    const assigned = await assignTool({ secrets: bench.secrets, toolActors: opened.toolActors }, tool)
     expect('mcp' in assigned && assigned.mcp.token).toBe(token)
     await call(tool)
     expect(double.router.seen.every(({ authorization }) => authorization === `Bearer ${token}`)).toBe(true)

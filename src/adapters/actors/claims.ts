@@ -12,7 +12,7 @@ import {
 } from '../../rules/actor-templates.ts'
 import type { ActorTemplates } from './templates.ts'
 
-type Claimed = Pick<WorkspaceClaim, 'namespace' | 'template' | 'pool'>
+type Claimed = Pick<WorkspaceClaim, 'namespace' | 'template' | 'pool' | 'program'>
 
 export interface ActorClaims {
   /** Rejects with TemplateNotFound. */
@@ -45,9 +45,9 @@ export function createActorClaims(templates: ActorTemplates, isolated: boolean):
 
   return {
     readTemplate,
-    async requireTemplate({ template }) {
+    async requireTemplate({ template, program }) {
       const found = await readTemplate(template)
-      const problem = findTemplateProblem(found)
+      const problem = findTemplateProblem(found, program)
       if (problem === undefined) return found
       if (problem.isFinal) throw new WorkspaceError(problem.reason, problem.message)
       return { ...found, unready: problem }

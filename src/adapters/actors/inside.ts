@@ -7,9 +7,10 @@ import {
 } from '../../ports/execution-workspaces.ts'
 import { readRoot } from '../../rules/actor-templates.ts'
 import type { ActorClaims } from './claims.ts'
+import type { Actor } from './control.ts'
 import { type Daemon, joinRoot, openDaemon } from './daemon.ts'
 import { type ActorParts, identityFile } from './parts.ts'
-import { describeActor, refOf } from './state.ts'
+import { describeActor, nameWorkspaceActors } from './state.ts'
 
 /** Names the file to what runs inside. */
 const identityVariable = 'SVC_SESSION_IDENTITY_FILE'
@@ -31,15 +32,13 @@ function createRoots(claims: ActorClaims) {
 
 export function createInside(options: ActorParts, claims: ActorClaims) {
   const rootOf = createRoots(claims)
+  const { refOf } = nameWorkspaceActors(options.installation)
   const { router, tokens, control, mintIdentity } = options
   const open: Open = async (claim, use) => {
     const ref = refOf(claim)
     const actor = await control.get(ref)
     // Asking a suspended actor would wake it.
-    if (actor?.status !== 'STATUS_RUNNING') {
-      const state = actor === undefined ? 'is gone' : `is not running (${describeActor(actor).phase})`
-      throw new WorkspaceError('WorkspaceLost', `the actor of the workspace ${state}`)
-    }
+    if (actor?.status !== 'STATUS_RUNNING') throw explainAbsence(actor)
     const daemon = openDaemon(router, ref)
     const root = await rootOf(claim)
     return tokens.use(ref, daemon, (token) => use({ daemon, token, root }))
@@ -80,6 +79,15 @@ export function createInside(options: ActorParts, claims: ActorClaims) {
       )
     },
   } satisfies Partial<ExecutionWorkspaces>
+}
+
+/** One that is on its way may come yet. */
+function explainAbsence(actor: Actor | undefined): WorkspaceError {
+  const whose = 'the actor of the workspace'
+  if (actor === undefined) return new WorkspaceError('WorkspaceLost', `${whose} is gone`)
+  const { phase } = describeActor(actor)
+  const reason = actor.status === 'STATUS_RESUMING' ? 'ProviderUnavailable' : 'WorkspaceLost'
+  return new WorkspaceError(reason, `${whose} is not running (${phase})`)
 }
 
 /** What is not there any more has nothing to stop, and keeps no secret. */

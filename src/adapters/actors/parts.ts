@@ -8,6 +8,8 @@ import type { DaemonTokens } from './tokens.ts'
 
 export type ActorParts = {
   control: ActorControl
+  /** A part of a DNS label that no other installation of the service has. */
+  installation: string
   templates: ActorTemplates
   router: Router
   tokens: DaemonTokens

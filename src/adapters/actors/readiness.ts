@@ -7,12 +7,13 @@ import { joinRoot, openDaemon } from './daemon.ts'
 import { type ActorParts, identityFile } from './parts.ts'
 import { describePlacement } from './placement.ts'
 import { createResumption, repeatUntilAble, type Waiting } from './resumption.ts'
-import { refOf } from './state.ts'
+import { nameWorkspaceActors } from './state.ts'
 
 type Start = { claim: WorkspaceClaim; actor: Actor; root: string }
 
 export function createReadiness(options: ActorParts, claims: ActorClaims) {
   const { control, clock, router, tokens, mintIdentity } = options
+  const { refOf } = nameWorkspaceActors(options.installation)
   const resume = createResumption({ control, clock })
 
   async function begin(claim: WorkspaceClaim, { tell }: Waiting): Promise<Start> {

@@ -2,8 +2,27 @@
 import type { WorkspaceState } from '../../ports/execution-workspaces.ts'
 import type { Actor, ActorRef } from './control.ts'
 
-export function refOf({ namespace, name }: { namespace: string; name: string }): ActorRef {
+/** Claims of workspaces; other actors are none of theirs. */
+const prefix = 'svc-ws-'
+
+type Named = { namespace: string; name: string }
+
+export function refOf({ namespace, name }: Named): ActorRef {
   return { atespace: namespace, name }
+}
+
+/**
+ * Actors of workspaces have the names of their claims and what tells this installation from others: of the same session,
+ * two of them must not have the same actor.
+ */
+export function nameWorkspaceActors(installation: string) {
+  const ending = `-${installation}`
+  return {
+    refOf: ({ namespace, name }: Named): ActorRef => refOf({ namespace, name: `${name}${ending}` }),
+    /** The name of its claim; undefined: it is none of ours. */
+    claimOf: (actor: string): string | undefined =>
+      actor.startsWith(prefix) && actor.endsWith(ending) ? actor.slice(0, -ending.length) : undefined,
+  }
 }
 
 /** What an actor that was never resumed and one that rests have in common is their status. */

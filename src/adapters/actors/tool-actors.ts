@@ -10,6 +10,7 @@ import type { ActorTemplates } from './templates.ts'
 
 export type ToolActorsOptions = {
   control: ActorControl
+  installation: string
   templates: ActorTemplates
   routerUrl: string
   dnsSuffix: string
@@ -35,6 +36,7 @@ export function createToolActors(options: ToolActorsOptions): ToolActors {
 
   return {
     templateNamespace: options.templateNamespace,
+    installation: options.installation,
     place: (actor) => ({ router: new URL(options.routerUrl).origin, host: hostOfActor(actor, options.dnsSuffix) }),
     async findPoolProblem({ pool, template }) {
       const found = pool === undefined ? undefined : await templates.pool(pool)

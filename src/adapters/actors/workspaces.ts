@@ -1,25 +1,30 @@
 // Execution workspaces that are actors: made, resumed and suspended by the control service, used through their daemon.
-import { type ExecutionWorkspaces, type ListedWorkspace, WorkspaceError } from '../../ports/execution-workspaces.ts'
-import { createActorClaims } from './claims.ts'
+import {
+  type ExecutionWorkspaces,
+  type ListedWorkspace,
+  WorkspaceError,
+  type WorkspaceFailure,
+  type WorkspaceProblem,
+} from '../../ports/execution-workspaces.ts'
+import { type ActorClaims, createActorClaims } from './claims.ts'
 import type { Actor } from './control.ts'
 import { createInside } from './inside.ts'
 import { removeActor, suspendActor } from './lifecycle.ts'
 import type { ActorParts } from './parts.ts'
 import { createReadiness } from './readiness.ts'
-import { describeActor, refOf } from './state.ts'
-
-/** Claims of workspaces; other actors are none of theirs. */
-const prefix = 'svc-ws-'
+import { describeActor, nameWorkspaceActors } from './state.ts'
 
 /** `isolated`: pools of other namespaces are refused. */
 export function createActorWorkspaces(options: ActorParts & { isolated?: boolean }): ExecutionWorkspaces {
   const { control, templates, clock, isolated = false } = options
+  const { refOf, claimOf } = nameWorkspaceActors(options.installation)
   const claims = createActorClaims(templates, isolated)
   const makeReady = createReadiness(options, claims)
   /** The service does not say when an actor was made: not before it was first seen. */
   const seen = new Map<string, Date>()
 
   return {
+    findProblem: (claim) => findLastingProblem(claims, claim),
     async claim(claim) {
       await claims.requireTemplate(claim)
       await control.create(refOf(claim), claim.template, await claims.requirePool(claim))
@@ -43,17 +48,36 @@ export function createActorWorkspaces(options: ActorParts & { isolated?: boolean
     },
     async *list() {
       for await (const actor of control.list()) {
-        if (!actor.actor_id.startsWith(prefix)) continue
-        const createdAt = seen.get(actor.actor_id) ?? clock.now()
-        seen.set(actor.actor_id, createdAt)
-        yield describeListed(actor, createdAt)
+        const name = claimOf(actor.actor_id)
+        if (name === undefined) continue
+        const createdAt = seen.get(name) ?? clock.now()
+        seen.set(name, createdAt)
+        yield describeListed(actor, { name, createdAt })
       }
     },
   }
 }
 
-function describeListed(actor: Actor, createdAt: Date): ListedWorkspace {
+const lasting: readonly WorkspaceFailure[] = ['TemplateIncompatible', 'PoolIncompatible']
+
+/** A template that is missing may be made yet. */
+async function findLastingProblem(
+  claims: ActorClaims,
+  claim: Parameters<ActorClaims['requirePool']>[0],
+): Promise<WorkspaceProblem | undefined> {
+  try {
+    await claims.requireTemplate(claim)
+    await claims.requirePool(claim)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof WorkspaceError)) throw error
+    if (!lasting.includes(error.reason)) return undefined
+    return { of: error.reason === 'PoolIncompatible' ? 'poolRef' : 'templateRef', message: error.message }
+  }
+}
+
+function describeListed(actor: Actor, { name, createdAt }: { name: string; createdAt: Date }): ListedWorkspace {
   const template = { namespace: actor.actor_template_namespace, name: actor.actor_template_name }
-  const claim = { namespace: actor.atespace, name: actor.actor_id, template, labels: {} }
+  const claim = { namespace: actor.atespace, name, template, labels: {} }
   return { claim, state: describeActor(actor), createdAt }
 }

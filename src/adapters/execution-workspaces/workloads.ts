@@ -29,9 +29,9 @@ function isOver({ phase }: WorkloadState): boolean {
 }
 
 function toClaim(spec: WorkloadSpec, workspace: NonNullable<WorkloadSpec['workspace']>): WorkspaceClaim {
-  const { claim, template, pool, boot } = workspace
+  const { claim, template, pool, boot, program } = workspace
   const labels = { 'svc.ai/namespace': spec.namespace, 'svc.ai/task': spec.taskName }
-  return dropUndefined({ ...claim, template, pool, ...(boot && { boot }), labels })
+  return dropUndefined({ ...claim, template, pool, program, ...(boot && { boot }), labels })
 }
 
 function listSecrets({ run }: WorkloadSpec): string[] {

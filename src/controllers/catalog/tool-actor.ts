@@ -4,7 +4,7 @@ import type { Tool, ToolActorStatus } from '../../contract/resources/tool.ts'
 import { isSvcError } from '../../errors.ts'
 import { WorkspaceError } from '../../ports/execution-workspaces.ts'
 import type { ActorPlace, ToolActor } from '../../ports/tool-actors.ts'
-import { actorsAreOff, describeToolActor } from '../../rules/actor-templates.ts'
+import { actorsAreOff, describeToolActor, isActorOfTool, type ToolActorHome } from '../../rules/actor-templates.ts'
 import { cleanupFinalizer } from '../../rules/scheduled-run.ts'
 import type { CatalogDeps } from './settings.ts'
 
@@ -27,13 +27,12 @@ type HeldActor = { place: ActorPlace; status: ToolActorStatus; problem?: string 
 /** Makes and resumes the actor; `problem` says why it does not run yet. */
 export async function holdActor({ toolActors }: Context, tool: Tool, signal: AbortSignal): Promise<HeldActor | string> {
   if (toolActors === undefined) return `mcp.actor ${actorsAreOff}`
-  const actor = describeToolActor(tool, toolActors.templateNamespace)
+  const actor = describeToolActor(tool, toolActors)
   const place = toolActors.place(actor)
   const held = { place, status: showActor(actor, place) }
   try {
-    const before = tool.status?.actor?.actorID
-    if (before !== undefined && before !== actor.name) {
-      await toolActors.remove({ namespace: actor.namespace, name: before })
+    for (const name of listActors(tool, toolActors)) {
+      if (name !== actor.name) await toolActors.remove({ namespace: actor.namespace, name })
     }
     await toolActors.ensure(actor, signal)
     return held
@@ -55,9 +54,11 @@ async function setFinalizer({ resources }: Context, tool: Tool, wanted: boolean)
 }
 
 /** Also one that was made just before the service ended, and which the status does not name. */
-function listActors(tool: Tool, templateNamespace: string | undefined): string[] {
-  const own = tool.spec.mcp?.actor === undefined ? undefined : describeToolActor(tool, templateNamespace).name
-  return [...new Set([own, tool.status?.actor?.actorID])].filter((name) => name !== undefined)
+function listActors(tool: Tool, home: ToolActorHome): string[] {
+  const own = tool.spec.mcp?.actor === undefined ? undefined : describeToolActor(tool, home).name
+  const told = tool.status?.actor?.actorID
+  const before = told !== undefined && isActorOfTool(tool, told, home.installation) ? told : undefined
+  return [...new Set([own, before])].filter((name) => name !== undefined)
 }
 
 async function dropActors({ toolActors, log }: Context, tool: Tool): Promise<void> {
@@ -66,7 +67,7 @@ async function dropActors({ toolActors, log }: Context, tool: Tool): Promise<voi
     log.warn({ tool: tool.metadata.name, namespace }, 'actors are off: the actor of a tool is left behind')
     return
   }
-  for (const name of listActors(tool, toolActors.templateNamespace)) await toolActors.remove({ namespace, name })
+  for (const name of listActors(tool, toolActors)) await toolActors.remove({ namespace, name })
 }
 
 /**

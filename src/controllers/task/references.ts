@@ -2,7 +2,7 @@
 
 import { readSecret } from '../../catalog/entries.ts'
 import { resolveModels } from '../../catalog/models.ts'
-import { assignTool } from '../../catalog/tools.ts'
+import { assignTool, type ToolParts } from '../../catalog/tools.ts'
 import type { AssignedTool } from '../../contract/api/assigned-tool.ts'
 import type { ModelChoice } from '../../contract/api/assignment.ts'
 import { secretFolders } from '../../contract/api/worker-pod.ts'
@@ -46,9 +46,8 @@ export type NewAttempt = {
   memories: GivenMemory[]
 }
 
-type ReferenceDeps = {
+type ReferenceDeps = ToolParts & {
   resources: Resources
-  secrets: Secrets
   configMaps: ConfigMaps
   codeHosts?: CodeHosts
   records: { results: Results }
@@ -152,7 +151,7 @@ async function readMounted(secrets: Secrets, task: Task, agent: Agent | undefine
 
 async function resolveTool(deps: ReferenceDeps, reference: CustomTool): Promise<AssignedTool> {
   const tool = await deps.resources.get('Tool', reference)
-  if (tool !== undefined) return assignTool(deps.secrets, tool)
+  if (tool !== undefined) return assignTool(deps, tool)
   const where = `in namespace "${reference.namespace}"`
   throw new SvcError(
     'NotFound',

@@ -14,6 +14,7 @@ import type { QueryVectors } from '../../ports/memory-vectors.ts'
 import type { Probes } from '../../ports/probes.ts'
 import type { Resources } from '../../ports/resources.ts'
 import type { Secrets } from '../../ports/secrets.ts'
+import type { ToolActors } from '../../ports/tool-actors.ts'
 import type { WorkloadLimits, Workloads } from '../../ports/workloads.ts'
 import type { AgentPrograms } from '../../rules/agent-programs.ts'
 import type { Spender } from '../../rules/budget.ts'
@@ -115,6 +116,8 @@ export type TaskControllerDeps = {
   queryVectors?: QueryVectors
   /** Absent: Secrets of Apps cannot be used. */
   codeHosts?: CodeHosts
+  /** Absent: tools cannot have actors. */
+  toolActors?: ToolActors
   /** Absent: parked tasks cannot wait for anything outside. */
   probes?: Probes
   clock: Clock

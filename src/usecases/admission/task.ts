@@ -3,13 +3,16 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { findNameProblems } from '../../contract/api/task-body.ts'
+import { dropUndefined } from '../../contract/json.ts'
 import type { Task } from '../../contract/resources/task.ts'
 import { refuse } from '../../contract/validation.ts'
 import { type Problem, SvcError } from '../../errors.ts'
 import { annotateCaller, identifyCaller } from '../../rules/caller-identity.ts'
+import { chooseOrigin, wantsWorkspace } from '../../rules/execution-workspace.ts'
 import { cleanupFinalizer } from '../../rules/scheduled-run.ts'
 import { fitsTask, stampOf } from '../../rules/stamp.ts'
 import { actsForAnother, findFixedChanges, listChangedFields } from '../../rules/task-changes.ts'
+import type { UsecaseDeps } from '../deps.ts'
 import type { AdmissionRequest, Admitted } from './request.ts'
 
 const identityFields = ['requestedBy', 'transaction'] as const
@@ -46,14 +49,30 @@ function keepStamp({ spec }: Task): Admitted {
   return { spec: { requestedBy, transaction } }
 }
 
+/** InvalidRequest for a workspace that cannot be had as things are: of a template without the agent's program, for one. */
+async function requireWorkspace(request: AdmissionRequest<'Task'>, { ports, settings }: UsecaseDeps): Promise<void> {
+  const { namespace, spec, before } = request
+  const isSame = isDeepStrictEqual(before?.spec.execution, spec.execution)
+  if (settings.workspaces === undefined || !wantsWorkspace(request) || isSame) return
+  const { name = '', namespace: home = namespace } = spec.agentRef ?? {}
+  const agent = await ports.resources.get('Agent', { namespace: home, name })
+  const wanted = chooseOrigin(settings.workspaces, { spec, metadata: { namespace } }, agent)
+  if (wanted === undefined) return
+  const { provider, ...origin } = wanted
+  const problem = await ports.executionWorkspaces?.[provider]?.findProblem?.(dropUndefined({ namespace, ...origin }))
+  if (problem !== undefined)
+    refuse('task', [{ path: `spec.execution.workspace.${problem.of}`, message: problem.message }])
+}
+
 /**
  * InvalidRequest for an identity that the client supplies; Forbidden for one that does not fit into a task. On an
  * update, Conflict for fields that can no longer change.
  */
-export function admitTask(request: AdmissionRequest<'Task'>): Admitted {
+export async function admitTask(request: AdmissionRequest<'Task'>, deps: UsecaseDeps): Promise<Admitted> {
   const { caller, before } = request
   refuse('task', findForged(request))
   refuse('task', findNameProblems(request.name, request.spec))
+  await requireWorkspace(request, deps)
   if (before !== undefined) {
     checkChange(before, request)
     return keepStamp(before)

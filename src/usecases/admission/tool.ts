@@ -33,7 +33,7 @@ async function requirePool(request: AdmissionRequest<'Tool'>, { ports, settings 
   const { namespace, name, spec, before } = request
   const actors = ports.toolActors
   if (actors === undefined || isDeepStrictEqual(before?.spec.mcp?.actor, spec.mcp?.actor)) return
-  const actor = describeToolActor({ spec, metadata: { name, namespace, uid: '' } }, actors.templateNamespace)
+  const actor = describeToolActor({ spec, metadata: { name, namespace, uid: '' } }, actors)
   const foreign = settings.isolateNamespaces && actor.pool ? findForeignPool(actor.pool, namespace) : undefined
   const message = foreign ?? (await actors.findPoolProblem(actor))
   if (message !== undefined) refuse('tool', [{ path: 'spec.mcp.actor.poolRef', message }])
