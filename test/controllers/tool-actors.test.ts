@@ -55,7 +55,10 @@ const errorWith = (text: string) => toolWhen(({ status }) => status?.error?.incl
 
 async function call(tool: Tool, args: object = { city: 'Oslo' }) {
   const links = createLinks()
-  const [custom] = createCustomTools(await assignTool({ secrets: bench.secrets, toolActors: opened.toolActors }, tool), bench.clock)
+  const [custom] = createCustomTools(
+    await assignTool({ secrets: bench.secrets, toolActors: opened.toolActors }, tool),
+    bench.clock,
+  )
   const context = { egress: bench.egress, egressPolicy: { allowNetworks: [], deny: [] }, links }
   try {
     return await custom?.invoke(args as never, context as never, new AbortController().signal)
