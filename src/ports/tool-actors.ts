@@ -1,5 +1,4 @@
 // Actors that run the MCP servers of Tools.
-import type { ToolActorHome } from '../rules/actor-templates.ts'
 import type { ResourceKey } from './resources.ts'
 
 /** `name` is a DNS label made by a rule; `namespace` is that of the Tool. */
@@ -14,7 +13,11 @@ export type ToolActor = ResourceKey & {
 export type ActorPlace = { router: string; host: string }
 
 /** Every method but `place` may reject with WorkspaceError, whose message is for the owner of the Tool. */
-export interface ToolActors extends ToolActorHome {
+export interface ToolActors {
+  /** Namespace of templates whose namespace a Tool does not name; absent: that of the Tool. */
+  readonly templateNamespace: string | undefined
+  /** Tells the actors of this installation of the service from those of others. */
+  readonly installation: string
   place(actor: ResourceKey): ActorPlace
   /** Why the actor's pool does not fit; undefined when nothing is against it, or the pool does not exist yet. */
   findPoolProblem(actor: ToolActor): Promise<string | undefined>

@@ -130,12 +130,8 @@ export function isActorOfTool(tool: Pick<Wished, 'metadata'>, actor: string, ins
 type ActorOfTool = Key & { template: Key; pool?: Key; boot: boolean }
 type Wished = { spec: Pick<Tool['spec'], 'mcp'>; metadata: { name: string; namespace: string; uid: string } }
 
-export type ToolActorHome = {
-  /** Namespace of templates whose namespace a Tool does not name; absent: that of the Tool. */
-  readonly templateNamespace: string | undefined
-  /** Tells the actors of this installation of the service from those of others. */
-  readonly installation: string
-}
+/** As the port of such actors (`ports/tool-actors.ts`) says. */
+export type ToolActorHome = { readonly templateNamespace: string | undefined; readonly installation: string }
 
 /** The actor of a Tool with `mcp.actor`: another one as soon as it is to be made from something else. */
 export function describeToolActor(tool: Wished, { templateNamespace, installation }: ToolActorHome): ActorOfTool {

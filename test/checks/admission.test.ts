@@ -45,6 +45,7 @@ const admission: Record<string, Twin> = {
   refusePrograms: { reason: 'reads agents, which a policy cannot; a run asks again and says so' },
   requireFreeHeaders: { policies: ['tool-headers'] },
   requirePool: { reason: 'a policy cannot read the pool; the tool says in its status what is wrong' },
+  requireWorkspace: { reason: 'a policy cannot read the template; the task fails and says why when it starts' },
   requireFreeToolName: { reason: 'built-in tools have a "_" in their names, which no object of the cluster can have' },
   requireUse: contextTokens,
   requireContext: contextTokens,
