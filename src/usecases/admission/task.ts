@@ -8,7 +8,7 @@ import type { Task } from '../../contract/resources/task.ts'
 import { refuse } from '../../contract/validation.ts'
 import { type Problem, SvcError } from '../../errors.ts'
 import { annotateCaller, identifyCaller } from '../../rules/caller-identity.ts'
-import { chooseOrigin, wantsWorkspace } from '../../rules/execution-workspace.ts'
+import { chooseOrigin } from '../../rules/execution-workspace.ts'
 import { cleanupFinalizer } from '../../rules/scheduled-run.ts'
 import { fitsTask, stampOf } from '../../rules/stamp.ts'
 import { actsForAnother, findFixedChanges, listChangedFields } from '../../rules/task-changes.ts'
@@ -53,7 +53,7 @@ function keepStamp({ spec }: Task): Admitted {
 async function requireWorkspace(request: AdmissionRequest<'Task'>, { ports, settings }: UsecaseDeps): Promise<void> {
   const { namespace, spec, before } = request
   const isSame = isDeepStrictEqual(before?.spec.execution, spec.execution)
-  if (settings.workspaces === undefined || !wantsWorkspace(request) || isSame) return
+  if (settings.workspaces === undefined || isSame) return
   const { name = '', namespace: home = namespace } = spec.agentRef ?? {}
   const agent = await ports.resources.get('Agent', { namespace: home, name })
   const wanted = chooseOrigin(settings.workspaces, { spec, metadata: { namespace } }, agent)
