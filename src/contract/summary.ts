@@ -16,16 +16,39 @@ const metadataFields = [
 /** Fields in addition to the columns of each kind. The type requires every kind, so that none is forgotten. */
 const moreFields: Record<Kind, readonly string[]> = {
   Task: [
-    ...['spec.ai.providerRef.name', 'spec.ai.model', 'spec.schedule', 'spec.suspend', 'spec.priority'],
-    ...['status.message', 'status.startTime', 'status.completionTime', 'status.nextScheduleTime', 'status.usage'],
-    ...['metadata.ownerReferences', 'status.firstStartTime', 'status.iteration'],
+    ...[
+      'spec.ai.providerRef.name',
+      'spec.ai.model',
+      'spec.priority',
+      'spec.sessionRef.name',
+      'spec.requestedBy.username',
+    ],
+    ...['spec.schedule', 'spec.timeZone', 'spec.suspend', 'status.lastScheduleTime', 'status.nextScheduleTime'],
+    ...['status.message', 'status.failureReason', 'status.queuedReason', 'status.nextRetryTime'],
+    ...['status.startTime', 'status.firstStartTime', 'status.completionTime', 'status.usage', 'status.iteration'],
+    'metadata.ownerReferences',
   ],
-  Agent: ['status.message'],
-  Provider: ['status.message', 'status.lastError'],
-  Tool: ['spec.description', 'status.message'],
-  Skill: ['spec.description', 'status.message'],
-  RepositoryScan: ['status.message'],
-  RepositoryMonitor: ['status.message'],
+  Agent: ['spec.tools', 'spec.skills', 'spec.coordination', 'status.lastUsed', 'status.conditions'],
+  Provider: [
+    ...['spec.baseURL', 'status.message', 'status.lastError', 'status.lastErrorAt', 'status.lastReached'],
+    'status.coolingDownUntil',
+  ],
+  Tool: [
+    ...['spec.description', 'spec.http.url', 'spec.mcp.url', 'status.error', 'status.lastCheck', 'status.conditions'],
+  ],
+  Skill: [
+    ...['spec.displayName', 'spec.description', 'spec.author', 'spec.tags', 'spec.source'],
+    ...['status.commit', 'status.readAt', 'status.conditions'],
+  ],
+  RepositoryScan: [
+    ...['spec.schedule', 'spec.timeZone', 'spec.suspend', 'status.branch', 'status.findingCounts', 'status.failedRuns'],
+    ...['status.lastScanID', 'status.lastSuccessfulScanAt', 'status.nextScanAt', 'status.message'],
+  ],
+  RepositoryMonitor: [
+    ...['spec.schedule', 'spec.timeZone', 'spec.suspend', 'status.branch', 'status.lastRunID', 'status.nextRunTime'],
+    ...['status.lastSuccessfulRunTime', 'status.heldUpUntil', 'status.pendingReviews', 'status.activeRepairs'],
+    ...['status.blockedItems', 'status.skippedItems', 'status.mergeReadyItems', 'status.conditions'],
+  ],
 }
 
 function pathsOf(kind: Kind): string[][] {

@@ -37,6 +37,7 @@ import type { Plans } from './plans.ts'
 import type { Probes } from './probes.ts'
 import type { ProviderHealth } from './provider-health.ts'
 import type { RateLimits } from './rate-limits.ts'
+import type { RecordChanges } from './record-changes.ts'
 import type { RepositoryFolders } from './repository-folders.ts'
 import type { Resources } from './resources.ts'
 import type { Results } from './results.ts'
@@ -83,6 +84,8 @@ export type Records = {
   scanImports: ScanImports
   deliveries: Deliveries
   workspaces: WorkspaceRecords
+  /** Tells of changes in the others. */
+  changes: RecordChanges
 }
 
 /** The health of one dependency, for readyz: `check` rejects when it cannot be reached. */

@@ -4,13 +4,18 @@ import type { Kind, ResourceOf } from '../contract/resources/index.ts'
 /** Names one object of a kind. */
 export type ResourceKey = { namespace: string; name: string }
 
+/** Values by field. */
+export type FieldFilter = Readonly<Record<string, string | readonly string[]>>
+
 /** Which objects are meant: those for which all of it holds. */
 export type ObjectFilter = {
   names?: readonly string[]
   /** Kubernetes label selector syntax: `a=b,c!=d,e in (x,y),!f`. */
   labelSelector?: string
-  /** Equality on an indexed field. Task: `phase`, `type`, `agent`, `owner` (uid of the parent task), `uid`. */
-  fields?: Record<string, string>
+  /** Text in the name, in any case. */
+  search?: string
+  /** An indexed field has this value, or one of these. Task: `phase`, `type`, `agent`, `owner` (uid of the parent task), `uid`. */
+  fields?: FieldFilter
 }
 
 export type ListQuery = ObjectFilter & {

@@ -4,6 +4,9 @@ import { isTerminalPhase, type Task } from '../contract/resources/task.ts'
 import { SvcError } from '../errors.ts'
 import { parentOf } from './family.ts'
 
+/** Equals no value. */
+const missing = '\0'
+
 type FieldReader<R> = (object: R) => string | undefined
 
 const taskFields: Record<string, FieldReader<Task>> = {
@@ -63,7 +66,7 @@ export function listFields(kind: Kind): string[] {
 }
 
 /** Throws InvalidRequest when the kind cannot be filtered by one of the fields. */
-export function checkFields(kind: Kind, fields: Record<string, string>): void {
+export function checkFields(kind: Kind, fields: Readonly<Record<string, unknown>>): void {
   const known = listFields(kind)
   const unknown = Object.keys(fields).find((field) => !known.includes(field))
   if (unknown === undefined) return
@@ -72,8 +75,17 @@ export function checkFields(kind: Kind, fields: Record<string, string>): void {
   throw new SvcError('InvalidRequest', message, { details: [{ path: unknown, message }] })
 }
 
-/** Whether the object has each of the values. */
-export function matchesFields(kind: Kind, fields: Record<string, string>, object: Resource<unknown, unknown>): boolean {
+/** Whether the object has each of the values, of several for one field any. */
+export function matchesFields(
+  kind: Kind,
+  fields: Readonly<Record<string, string | readonly string[]>>,
+  object: Resource<unknown, unknown>,
+): boolean {
   const values = readFields(kind, object)
-  return Object.entries(fields).every(([field, value]) => values[field] === value)
+  return Object.entries(fields).every(([field, wanted]) => [wanted].flat().includes(values[field] ?? missing))
+}
+
+/** Whether the name contains the text, in any case: names are in lower case. */
+export function matchesSearch(name: string, search: string | undefined): boolean {
+  return search === undefined || name.includes(search.toLowerCase())
 }

@@ -5,6 +5,7 @@ import type { ConfigMap, ConfigMapDraft } from '../ports/configmaps.ts'
 import type { Caller } from '../ports/identity.ts'
 import type { ResourceKey } from '../ports/resources.ts'
 import { matchesLabels, parseLabelSelector } from '../rules/label-selector.ts'
+import { matchesSearch } from '../rules/resource-fields.ts'
 import { listWhole, requireAccess } from './access.ts'
 import type { UsecaseDeps } from './deps.ts'
 
@@ -12,7 +13,7 @@ export type ConfigMapUsecases = {
   /** In order of namespace and name; without a namespace of all that the caller may list. */
   list(
     caller: Caller,
-    query: { namespace: string | undefined; labelSelector?: string | undefined },
+    query: { namespace: string | undefined; labelSelector?: string | undefined; search?: string | undefined },
   ): Promise<ConfigMap[]>
   /** NotFound. */
   get(caller: Caller, key: ResourceKey): Promise<ConfigMap>
@@ -36,10 +37,10 @@ function nameIn({ name, metadata }: ConfigMapBody): string | undefined {
 export function createConfigMapUsecases({ ports }: UsecaseDeps): ConfigMapUsecases {
   const { configMaps } = ports
   return {
-    async list(caller, { namespace, labelSelector = '' }) {
+    async list(caller, { namespace, labelSelector = '', search }) {
       const requirements = parseLabelSelector(labelSelector)
       const all = await listWhole(ports, caller, 'ConfigMap', { namespace, read: configMaps.list })
-      return all.filter(({ labels }) => matchesLabels(requirements, labels))
+      return all.filter(({ name, labels }) => matchesSearch(name, search) && matchesLabels(requirements, labels))
     },
     async get(caller, key) {
       await requireAccess(ports, caller, { verb: 'get', kind: 'ConfigMap', ...key })

@@ -4,6 +4,7 @@ import type { Tool } from '../contract/resources/tool.ts'
 import { SvcError } from '../errors.ts'
 import type { Caller } from '../ports/identity.ts'
 import type { ResourceKey, ResourceText } from '../ports/resources.ts'
+import { matchesSearch } from '../rules/resource-fields.ts'
 import { keepAllowed, requireAccess, requireListing, seesSome } from './access.ts'
 import type { UsecaseDeps } from './deps.ts'
 import type { PlacedQuery, ResourceUsecases } from './resources.ts'
@@ -48,7 +49,8 @@ export function createToolUsecases({ builtinTools, ports }: UsecaseDeps, resourc
   /** The page that starts at this index of the built-in tools. */
   async function listFrom(offset: number, caller: Caller, query: ToolQuery): Promise<ToolPage> {
     // A label selector can only match resources; built-in tools have no labels.
-    const all = query.labelSelector === undefined ? await listBuiltins(caller, query) : []
+    const shown = query.labelSelector === undefined ? await listBuiltins(caller, query) : []
+    const all = shown.filter(({ name }) => matchesSearch(name, query.search))
     const builtins = all.slice(offset, offset + query.limit)
     const next = offset + builtins.length
     if (next < all.length) return { builtins, tools: [], continue: makeCursor(next) }

@@ -1,5 +1,5 @@
 // Watches of objects: the changes that the caller may see, and how far they were told.
-import type { ChangeType } from '../contract/api/watch.ts'
+import type { ChangeType, RecordKind } from '../contract/api/watch.ts'
 import type { Kind } from '../contract/resources/index.ts'
 import { isSvcError } from '../errors.ts'
 import type { Caller } from '../ports/identity.ts'
@@ -7,11 +7,12 @@ import type { TextChange, TextWatch, TextWatchOptions } from '../ports/resources
 import { mayAccess, requireListing, seesSome } from './access.ts'
 import type { UsecaseDeps } from './deps.ts'
 import { createSlots } from './slots.ts'
+import { type RecordHint, readWithRecords } from './watched-records.ts'
 
 /** Without namespaces: all that the caller may list. */
-export type WatchRequest = Omit<TextWatchOptions, 'signal'>
+export type WatchRequest = Omit<TextWatchOptions, 'signal'> & { records?: readonly RecordKind[] | undefined }
 
-export type WatchedText = { type: ChangeType; kind: Kind; object: string } | { type: 'synced' }
+export type WatchedText = { type: ChangeType; kind: Kind; object: string } | { type: 'synced' } | RecordHint
 
 export type OpenedWatch = {
   changes: AsyncIterable<WatchedText>
@@ -75,9 +76,18 @@ export function createWatchUsecases({ ports }: UsecaseDeps): WatchUsecases {
     }
   }
 
+  function readAll(caller: Caller, request: WatchRequest, watch: TextWatch, namespaces: readonly string[] | undefined) {
+    const objects = readAllowed(caller, request, watch)
+    const { records = [], after } = request
+    if (records.length === 0) return objects
+    // Taken up again, it begins with one for each kind: some may have been missed.
+    const query = { records, namespaces, isResumed: after !== undefined }
+    return readWithRecords(ports, { caller, query, objects })
+  }
+
   return {
     async open(caller, request) {
-      const { namespaces: _named, ...rest } = request
+      const { namespaces: _named, records: _told, ...rest } = request
       const bound = await requireAll(caller, request)
       const stop = new AbortController()
       const namespaces = bound.length > 0 ? { namespaces: bound } : {}
@@ -91,7 +101,8 @@ export function createWatchUsecases({ ports }: UsecaseDeps): WatchUsecases {
         const watch = ports.resources.watchText(options)
         return (signal) => {
           signal.addEventListener('abort', end, { once: true })
-          return { changes: endQuietly(readAllowed(caller, request, watch)), position: () => watch.position() }
+          const changes = readAll(caller, request, watch, namespaces.namespaces)
+          return { changes: endQuietly(changes), position: () => watch.position() }
         }
       } catch (error) {
         end()

@@ -418,6 +418,37 @@ export function describeResourceLists(open: OpenResources): void {
       expect((await list({ fields: { phase: 'running' } })).items).toEqual([])
     })
 
+    it('choose by any of several phases, page by page [TASK-032]', async () => {
+      for (const name of ['a', 'b', 'c', 'd']) await create(name)
+      await changeStatus(opened.resources, { namespace, name: 'b' }, () => ({ phase: 'Running' }))
+      await changeStatus(opened.resources, { namespace, name: 'c' }, () => ({ phase: 'Failed' }))
+      const some = { fields: { phase: ['Pending', 'Running'] } }
+      expect(namesOf((await list(some)).items)).toEqual(['a', 'b', 'd'])
+      expect(namesOf((await list({ ...some, sort: '-created' })).items)).toEqual(['d', 'b', 'a'])
+      const first = await list({ ...some, limit: 2 })
+      const rest = await list({ ...some, limit: 2, continue: first.continue ?? '' })
+      expect(namesOf([...first.items, ...rest.items])).toEqual(['a', 'b', 'd'])
+      const other = { fields: { phase: ['Failed', 'Running'] }, limit: 2, continue: first.continue ?? '' }
+      expect(await reasonOf(list(other))).toBe('InvalidRequest')
+      expect(namesOf((await list({ fields: { phase: ['Failed'], type: ['ai', 'agent'] } })).items)).toEqual(['c'])
+      expect((await list({ fields: { phase: [] } })).items).toEqual([])
+    })
+
+    it('are combined with text in the name, in any case', async () => {
+      for (const name of ['nightly-report', 'report-2', 'review']) await create(name)
+      await changeStatus(opened.resources, { namespace, name: 'report-2' }, () => ({ phase: 'Running' }))
+      expect(namesOf((await list({ search: 'RePort' })).items)).toEqual(['nightly-report', 'report-2'])
+      expect(namesOf((await list({ search: 'report', sort: '-created', limit: 1 })).items)).toEqual(['report-2'])
+      expect(namesOf((await list({ search: 're', fields: { phase: 'Running' } })).items)).toEqual(['report-2'])
+      expect(namesOf((await list({ search: '_' })).items)).toEqual([])
+      const first = await list({ search: 'report', limit: 1 })
+      expect(namesOf((await list({ search: 'report', limit: 1, continue: first.continue ?? '' })).items)).toEqual([
+        'report-2',
+      ])
+      const mixed = list({ search: 'view', limit: 1, continue: first.continue ?? '' })
+      expect(await reasonOf(mixed)).toBe('InvalidRequest')
+    })
+
     it('choose by the owning task, whatever a label says [TASK-032]', async () => {
       const [boss, other] = [await create('boss'), await create('other')]
       const own = ({ metadata: { name, uid } }: typeof boss) => ({

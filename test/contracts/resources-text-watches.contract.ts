@@ -94,6 +94,22 @@ export function describeResourceTextWatches(open: OpenResources): void {
       for (const watch of [running, named]) await watch.stop()
     })
 
+    it('with text or several phases begins with what matches, then reports what does', async () => {
+      const setPhase = (name: string, phase: TaskPhase) =>
+        changeStatus(opened.resources, { namespace, name }, () => ({ phase }))
+      for (const name of ['report-a', 'report-b', 'other']) await createTask(name)
+      const options = { kinds: ['Task'] as const, namespaces: [namespace] }
+      const watch = follow({ ...options, search: 'Report', fields: { phase: ['Pending', 'Failed'] } })
+      await watch.until('synced')
+      expect(watch.log().toSorted()).toEqual(['ADDED Task report-a', 'ADDED Task report-b', 'synced'])
+      await setPhase('other', 'Failed')
+      await setPhase('report-a', 'Running')
+      await setPhase('report-b', 'Failed')
+      await watch.until('MODIFIED Task report-b')
+      expect(watch.log().slice(3)).toEqual(['DELETED Task report-a', 'MODIFIED Task report-b'])
+      await watch.stop()
+    })
+
     it('refuses a field that one of its kinds does not have', () => {
       const signal = new AbortController().signal
       const options = { kinds: ['Task', 'Agent'] as const, fields: { phase: 'Running' }, signal }

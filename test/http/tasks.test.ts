@@ -234,6 +234,7 @@ describe('reading tasks', () => {
     }
     expect(await namesFor('')).toEqual(['one', 'three', 'two'])
     expect(await namesFor('phase=Running')).toEqual(['two'])
+    expect(await namesFor('phase=Running,Failed&search=TW')).toEqual(['two'])
     expect(await namesFor('type=container')).toEqual(['two'])
     expect(await namesFor('agent=helper')).toEqual(['three'])
     expect(await namesFor('labelSelector=team%3Dred')).toEqual(['one'])

@@ -2,7 +2,7 @@
 import type { Kind } from '../../contract/resources/index.ts'
 import type { ObjectFilter, TextChange } from '../../ports/resources.ts'
 import { matchesLabels, parseLabelSelector } from '../../rules/label-selector.ts'
-import { checkFields, matchesFields } from '../../rules/resource-fields.ts'
+import { checkFields, matchesFields, matchesSearch } from '../../rules/resource-fields.ts'
 import type { Change } from './change-ring.ts'
 import type { StoredObject } from './stored-object.ts'
 
@@ -26,7 +26,7 @@ function parseStates(change: Change): States {
 /** InvalidRequest when the selector or a field is invalid for one of the kinds. */
 export function createChangeFilter(
   kinds: readonly Kind[],
-  { names, labelSelector = '', fields = {} }: ObjectFilter,
+  { names, search, labelSelector = '', fields = {} }: ObjectFilter,
 ): ChangeFilter {
   for (const kind of kinds) checkFields(kind, fields)
   const requirements = parseLabelSelector(labelSelector)
@@ -45,7 +45,7 @@ export function createChangeFilter(
   }
 
   return (change) => {
-    if (named?.has(change.name) === false) return undefined
+    if (named?.has(change.name) === false || !matchesSearch(change.name, search)) return undefined
     return isOfAll ? change.type : compare(change)
   }
 }

@@ -24,10 +24,11 @@ type Encoded = {
 /** Stands for what is listed: kind, namespace, filters and order (HTTP-025). */
 export function hashFilter(kind: Kind, query: ListQuery): string {
   const fields = Object.entries(query.fields ?? {}).sort(([left], [right]) => (left < right ? -1 : 1))
-  const { namespace = null, labelSelector = '', sort = 'name', names } = query
+  const { namespace = null, labelSelector = '', sort = 'name', names, search } = query
   const order = sort === 'name' ? [] : [sort]
   const named = names === undefined ? [] : [{ names }]
-  const filter = JSON.stringify([kind, namespace, labelSelector, fields, ...order, ...named])
+  const searched = search === undefined ? [] : [{ search }]
+  const filter = JSON.stringify([kind, namespace, labelSelector, fields, ...order, ...named, ...searched])
   return createHash('sha256').update(filter).digest('base64url').slice(0, 16)
 }
 

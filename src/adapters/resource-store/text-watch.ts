@@ -67,9 +67,9 @@ function describePresent(kind: Kind, text: string): TextChange {
 
 /** What there is of a source, at the version that its lane was opened at: nothing is awaited between the two. */
 async function* listPresent(source: KindSource, options: TextWatchOptions): AsyncGenerator<TextChange> {
-  const { namespaces, names, labelSelector, fields } = options
+  const { namespaces, names, search, labelSelector, fields } = options
   const place = source.namespace === undefined ? { namespaces } : { namespace: source.namespace }
-  const filter = { ...place, names, labelSelector, fields }
+  const filter = { ...place, names, search, labelSelector, fields }
   let next: string | undefined
   do {
     const page = await source.listText({ ...filter, limit: listingPage, continue: next })

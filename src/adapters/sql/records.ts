@@ -26,12 +26,14 @@ import { createParkings } from './parkings.ts'
 import { createPlans } from './plans.ts'
 import { createProviderHealth } from './provider-health.ts'
 import { createRateLimits } from './rate-limits.ts'
+import { createRecordChanges } from './record-changes.ts'
 import { createResults } from './results.ts'
 import { createScanImports } from './scan-imports.ts'
 import { createScans } from './scans.ts'
 import { createSessions } from './sessions.ts'
 import { listSql, sql } from './statement.ts'
 import { createRecordOwners } from './task-uids.ts'
+import { tellRecords } from './told-records.ts'
 import { createTranscripts } from './transcript-search.ts'
 import { createUsage } from './usage.ts'
 import { createWorkspaceRecords } from './workspace-records.ts'
@@ -72,7 +74,8 @@ async function findReferenced(database: Database, blobIds: string[]): Promise<Se
 
 /** The record stores over a database, a store of bodies and a store of logs. */
 export function composeRecords({ database, blobs, logs, clock }: RecordParts): RecordStores {
-  const records = {
+  const changes = createRecordChanges({ database, clock })
+  const stores = {
     results: createResults({ database, blobs, clock }),
     artifacts: createArtifacts({ database, blobs, clock }),
     inputs: createInputs({ database, blobs, clock }),
@@ -101,11 +104,15 @@ export function composeRecords({ database, blobs, logs, clock }: RecordParts): R
     scanImports: createScanImports({ database, clock }),
     deliveries: createDeliveries({ database, clock }),
   }
+  const records = { ...tellRecords(stores, changes.note), changes }
   return {
     ...records,
     owners: createRecordOwners({ database, records }),
     sweepOrphans: () => blobs.sweepOrphans((blobIds) => findReferenced(database, blobIds)),
-    close: () => records.logs.close(),
+    close: () => {
+      changes.close()
+      return records.logs.close()
+    },
   }
 }
 

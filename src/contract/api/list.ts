@@ -128,8 +128,8 @@ export const ResourceSummary = z
     apiVersion: field(z.string(), 'Version of the API.', 'core.svc.ai/v1alpha1'),
     kind: field(z.string(), 'Kind of the object.', 'Task'),
     metadata: field(
-      ObjectMeta.omit({ annotations: true, finalizers: true, ownerReferences: true }),
-      'Name, labels and what the service keeps about the object.',
+      ObjectMeta.omit({ annotations: true, finalizers: true }),
+      'Name, labels, of tasks their owners, and what the service keeps about the object.',
     ),
     spec: field(z.record(z.string(), z.unknown()).optional(), 'Some of what is wanted.', { type: 'ai' }),
     status: field(z.record(z.string(), z.unknown()).optional(), 'Some of what is.', { phase: 'Running' }),
@@ -143,9 +143,34 @@ export const LabelSelector = z
   .max(4096)
   .meta({ [publishedMark]: { format: 'label-selector' } })
 
+/** Text to find objects by. */
+export const SearchParameter = field(
+  z.string().min(1).max(63).optional(),
+  'Only objects with this text in their names, in any case.',
+  'report',
+)
+
+/** A comma-separated list without repetitions. */
+export const Words = z
+  .string()
+  .max(4096)
+  .transform((text): unknown[] => [...new Set(text.split(','))])
+
+/** Some of these words, with commas between them. */
+export function someOf<const T extends readonly [string, ...string[]]>(words: T) {
+  const any = words.join('|')
+  const documented = z
+    .string()
+    .min(1)
+    .max(4096)
+    .regex(new RegExp(`^(${any})(,(${any}))*$`))
+  return documentAs(Words.pipe(z.array(z.enum(words))), documented)
+}
+
 /** Query of a list of resources. */
 export const ResourceListQuery = ObjectListQuery.extend({
   labelSelector: field(LabelSelector.optional(), 'Only objects whose labels match.', 'team=search,env!=test'),
+  search: SearchParameter,
 })
 export type ResourceListQuery = z.infer<typeof ResourceListQuery>
 

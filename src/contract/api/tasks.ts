@@ -12,6 +12,7 @@ import {
   NamespaceQuery,
   orSummary,
   SortParameter,
+  someOf,
   WholeListQuery,
 } from './list.ts'
 import { updateBodyOf } from './resource-body.ts'
@@ -44,7 +45,11 @@ export type TaskDetail = z.infer<typeof TaskDetail>
 
 /** Filters of tasks by what is in them. */
 export const taskFilters = {
-  phase: field(z.enum(taskPhases).optional(), 'Only tasks in this phase.'),
+  phase: field(
+    someOf(taskPhases).optional(),
+    'Only tasks in one of these phases, separated by commas; schedules are `Scheduled`.',
+    'Pending,Running',
+  ),
   type: field(z.enum(taskTypes).optional(), 'Only tasks of this type.'),
   agent: field(Name.optional(), 'Only tasks of this agent.', 'researcher'),
 }

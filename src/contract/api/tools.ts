@@ -32,6 +32,7 @@ export const CustomToolItem = z
     builtin: field(z.literal(false), 'Always false.'),
     description: field(z.string(), 'What the tool does; the model reads it.', 'Returns the weather of a city'),
     available: field(z.boolean(), 'Whether the service can reach the tool.'),
+    error: field(z.string().optional(), 'Why it cannot be reached.', 'the Secret weather-key is missing'),
     url: field(
       z.string().optional(),
       'Address that each call is sent to. Absent while it is not known.',

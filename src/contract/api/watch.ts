@@ -4,23 +4,24 @@ import { z } from 'zod'
 import { field } from '../field.ts'
 import { type Kind, kindNames } from '../resources/index.ts'
 import { Name } from '../resources/metadata.ts'
-import { booleanParameter, LabelSelector, ViewParameter } from './list.ts'
+import { booleanParameter, LabelSelector, SearchParameter, someOf, ViewParameter, Words } from './list.ts'
 import { defineRoute, documentAs, errorResponses, StreamHeaders } from './route.ts'
 import { taskFilters } from './tasks.ts'
 
-/** A comma-separated list without repetitions. */
-const Words = z
-  .string()
-  .max(4096)
-  .transform((text): unknown[] => [...new Set(text.split(','))])
 const documented = z.string().min(1).max(4096)
 const documentedNames = documented.regex(
   /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(,[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?){0,49}$/,
 )
-const anyKind = kindNames.join('|')
-const documentedKinds = documented.regex(new RegExp(`^(${anyKind})(,(${anyKind}))*$`))
-const KindWords = documentAs(Words.pipe(z.array(z.enum(kindNames as [Kind, ...Kind[]]))), documentedKinds)
+const KindWords = someOf(kindNames as [Kind, ...Kind[]])
 const NameWords = documentAs(Words.pipe(z.array(Name).max(50)), documentedNames)
+
+/** Records that a watch can tell of; they are not objects, and are listed by routes of their own. */
+export const recordKinds = [
+  ...(['Approval', 'Audit', 'Budget', 'Delivery', 'Finding', 'Memory', 'MemoryProposal'] as const),
+  ...(['Monitor', 'Plan', 'Scan', 'Session', 'Usage', 'Workspace'] as const),
+] as const
+/** One of them. */
+export type RecordKind = (typeof recordKinds)[number]
 
 /** Which changes a watch reports. */
 export const WatchQuery = z.object({
@@ -40,8 +41,14 @@ export const WatchQuery = z.object({
     'Only objects whose labels match; one that no longer matches is told as `deleted`.',
     'team=search,env!=test',
   ),
+  search: SearchParameter,
   ...taskFilters,
   view: ViewParameter,
+  records: field(
+    someOf(recordKinds).optional(),
+    'Records to tell of besides, separated by commas: `records` events say that some of a kind have changed.',
+    'Approval,Finding',
+  ),
   present: field(
     booleanParameter(true),
     'Whether to begin with an `added` for each object there is. `false`: `synced` comes at once, and then what changes.',
@@ -69,6 +76,9 @@ export type WatchedChange<R = unknown> = {
   object: R
 }
 
+/** Data of `records`: records of the kind have changed in the namespace; without one: perhaps anywhere. */
+export type WatchedRecords = { kind: RecordKind; namespace?: string }
+
 /** Data of `synced` (all existing objects have been sent) and of `bookmark` (no further changes up to this version). */
 export type WatchedPosition = { resourceVersion: string }
 
@@ -80,7 +90,9 @@ export const watchResources = defineRoute({
   description: [
     'An event stream of what happens to objects of the API, each as the caller may list it. Events are `added`, `modified` and `deleted`,',
     'with `{"kind","object"}` as data; `synced` after the objects that were there at the beginning; and `bookmark` in silence.',
-    'The last two have `{"resourceVersion"}`. The id of an event is a version up to which everything was told: `Last-Event-ID`',
+    '`records` has `{"kind","namespace"}` and says that records of the kind have changed, at most once a second for each; without a',
+    'namespace: perhaps anywhere, as after a stream is taken up again. Records that the caller may not list are left out.',
+    '`synced` and `bookmark` have `{"resourceVersion"}`. The id of an event is a version up to which everything was told: `Last-Event-ID`',
     'goes on after it, on any replica, and can repeat events, whose objects have the same `metadata.resourceVersion`.',
     'A version that is too old is answered 410, and a stream whose reader is too slow is ended: begin without a version.',
     'Credential and rights are asked again while the stream lives; it is ended when the credential is no longer good, or may no longer list a namespace that is named.',

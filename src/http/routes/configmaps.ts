@@ -45,8 +45,8 @@ function withVersion(body: routes.ConfigMapBody, ifMatch: string | undefined): r
 export function bindConfigMaps(bind: Bind, { usecases }: RouteContext): void {
   const { configMaps } = usecases
   bind(routes.listConfigMaps, async ({ caller, namespace, query }) => {
-    const { labelSelector } = query
-    const all = await configMaps.list(caller, { namespace: placeOf({ namespace }), labelSelector })
+    const { labelSelector, search } = query
+    const all = await configMaps.list(caller, { namespace: placeOf({ namespace }), labelSelector, search })
     return { json: wrapPage(pageOf(all, query), presentItem) }
   })
   bind(routes.getConfigMap, async ({ caller, namespace, params }) => {

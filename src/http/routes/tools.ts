@@ -15,6 +15,7 @@ function presentTool({ metadata, spec, status }: Tool): routes.CustomToolItem {
     builtin: false,
     description: spec.description,
     available: status?.available ?? false,
+    ...(status?.error ? { error: status.error } : {}),
     ...(url ? { url } : {}),
     createdAt: metadata.creationTimestamp,
   }

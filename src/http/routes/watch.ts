@@ -1,5 +1,5 @@
 // The one live stream of objects: events with the version they go up to as id, and a bookmark in silence.
-import { type WatchedPosition, watchResources } from '../../contract/api/watch.ts'
+import { type WatchedPosition, type WatchedRecords, watchResources } from '../../contract/api/watch.ts'
 import { dropUndefined } from '../../contract/json.ts'
 import { summarizeText } from '../../contract/summary.ts'
 import type { OpenedWatch, WatchedText } from '../../usecases/watch.ts'
@@ -12,11 +12,15 @@ function framePosition(event: 'synced' | 'bookmark', resourceVersion: string): F
   return { id: resourceVersion, event, data: JSON.stringify(data) }
 }
 
+type ObjectChange = Extract<WatchedText, { object: string }>
+
 /** The JSON of an object as it is asked for. */
-type Write = (change: Extract<WatchedText, { object: string }>) => string
+type Write = (change: ObjectChange) => string
 
 function frameChange(text: WatchedText, position: string | undefined, write: Write): Frame {
   if (text.type === 'synced') return framePosition('synced', position ?? '')
+  // Without an id: the version of an object is not about records.
+  if (text.type === 'records') return { event: text.type, data: JSON.stringify(text.change satisfies WatchedRecords) }
   // The object is JSON already.
   const data = `{"kind":"${text.kind}","object":${write(text)}}`
   return { id: position, event: text.type, data }
@@ -45,11 +49,12 @@ function frameWatch(opened: OpenedWatch, write: Write) {
 export function bindWatch(bind: Bind, { usecases }: RouteContext): void {
   bind(watchResources, async ({ caller, namespace, query, headers }) => {
     const { kinds, allNamespaces, namespaces = [namespace], names, labelSelector, resourceVersion } = query
-    const { phase, type, agent, present } = query
+    const { phase, type, agent, present, search } = query
     const after = headers['last-event-id'] ?? resourceVersion
     const fields = dropUndefined({ phase, type, agent })
     const places = allNamespaces ? undefined : namespaces
-    const request = { kinds, names, labelSelector, fields, after, present, namespaces: places }
+    const narrowed = { names, search, labelSelector, fields }
+    const request = { kinds, ...narrowed, after, present, namespaces: places, records: query.records }
     const open = await usecases.watch.open(caller, request)
     const write: Write = ({ kind, object }) => (query.view === 'full' ? object : summarizeText(kind, object))
     return { events: (signal) => frameWatch(open(signal), write) }

@@ -3,7 +3,7 @@ import { setImmediate as yieldTurn } from 'node:timers/promises'
 import type { Kind, ResourceOf } from '../../../contract/resources/index.ts'
 import type { ListQuery, ResourcePage, ResourceText } from '../../../ports/resources.ts'
 import { type LabelRequirement, matchesLabels, parseLabelSelector } from '../../../rules/label-selector.ts'
-import { checkFields } from '../../../rules/resource-fields.ts'
+import { checkFields, matchesSearch } from '../../../rules/resource-fields.ts'
 import { comparePositions, type ListOrder, type Position } from '../../resource-store/list-order.ts'
 import { decodePageToken, encodePageToken, hashFilter, type PageToken } from '../../resource-store/page-token.ts'
 import { labelField } from '../../resource-store/stored-object.ts'
@@ -21,8 +21,9 @@ type Filter = {
   namespaces: ReadonlySet<string> | undefined
   names: ReadonlySet<string> | undefined
   order: ListOrder
-  /** Pairs of field and value that the object must have, as `formatValue` makes them. */
-  pairs: string[]
+  search: string | undefined
+  /** Pairs of field and value, as `formatValue` makes them; the object must have one of each list. */
+  pairs: string[][]
   requirements: LabelRequirement[]
   isFiltering: boolean
 }
@@ -37,22 +38,27 @@ function parseFilter(kind: Kind, query: ListQuery): Filter {
   const fields = query.fields ?? {}
   checkFields(kind, fields)
   const requirements = parseLabelSelector(query.labelSelector ?? '')
-  const pairs = Object.entries(fields).map(([field, value]) => formatValue(field, value))
-  const { namespace, sort: order = 'name' } = query
+  const pairs = Object.entries(fields).map(([field, values]) =>
+    [values].flat().map((value) => formatValue(field, value)),
+  )
+  const { namespace, search, sort: order = 'name' } = query
   const namespaces = query.namespaces && new Set(query.namespaces)
   const names = query.names && new Set(query.names)
-  const isFiltering = pairs.length + requirements.length > 0 || (namespaces ?? names) !== undefined
-  return { namespace, namespaces, names, order, pairs, requirements, isFiltering }
+  const isFiltering = pairs.length + requirements.length > 0 || (namespaces ?? names ?? search) !== undefined
+  return { namespace, namespaces, names, search, order, pairs, requirements, isFiltering }
 }
 
 function matchesFilter(
-  { namespace, namespaces, names, pairs, requirements }: Filter,
+  { namespace, namespaces, names, search, pairs, requirements }: Filter,
   entry: Entry | undefined,
 ): entry is Entry {
   if (entry === undefined) return false
   if (namespace !== undefined && entry.namespace !== namespace) return false
   if (namespaces?.has(entry.namespace) === false || names?.has(entry.name) === false) return false
-  return pairs.every((pair) => entry.values.includes(pair)) && matchesLabels(requirements, entry.labels)
+  if (!matchesSearch(entry.name, search)) return false
+  return (
+    pairs.every((some) => some.some((pair) => entry.values.includes(pair))) && matchesLabels(requirements, entry.labels)
+  )
 }
 
 /** Pairs that every match has; one of them may drive the search. */
@@ -61,7 +67,7 @@ function listLeads({ pairs, requirements }: Filter): string[] {
     const value = requirement.operator === 'in' && requirement.values.length === 1 ? requirement.values[0] : undefined
     return value === undefined ? [] : [formatValue(labelField(requirement.key), value)]
   })
-  return [...pairs, ...labels]
+  return [...pairs.flatMap((some) => (some.length === 1 ? some : [])), ...labels]
 }
 
 /** An object's position, and the object as it is listed; undefined when the list did not contain it. */

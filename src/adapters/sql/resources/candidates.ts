@@ -35,8 +35,9 @@ function limitNamespace({ namespace, namespaces }: CandidateScope): Fragment {
   return sql` and k.namespace in (${joinSql(namespaces.map(castText), ', ')})`
 }
 
-function limitNames({ filter: { names } }: CandidateScope): Fragment {
-  return names === undefined ? nothing : sql` and k.name in (${joinSql(names.map(castText), ', ')})`
+function limitNames({ filter: { names, search } }: CandidateScope): Fragment {
+  const named = names === undefined ? nothing : sql` and k.name in (${joinSql(names.map(castText), ', ')})`
+  return search === undefined ? named : sql`${named} and instr(k.name, ${castText(search)}) > 0`
 }
 
 function startAfter({ order, namespace }: CandidateScope, after: Position | undefined): Fragment {

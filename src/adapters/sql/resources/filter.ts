@@ -2,7 +2,7 @@
 import type { Kind } from '../../../contract/resources/index.ts'
 import type { ListQuery } from '../../../ports/resources.ts'
 import { type LabelRequirement, matchesLabels, parseLabelSelector } from '../../../rules/label-selector.ts'
-import { checkFields, listFields, matchesFields } from '../../../rules/resource-fields.ts'
+import { checkFields, listFields, matchesFields, matchesSearch } from '../../../rules/resource-fields.ts'
 import { type IndexEntry, labelField, type StoredObject } from '../../resource-store/stored-object.ts'
 import { encodeText } from '../stored-text.ts'
 
@@ -16,6 +16,8 @@ export type ResourceFilter = {
   conditions: IndexCondition[]
   /** Absent: any. */
   names: readonly string[] | undefined
+  /** Text in names, in lower case; absent: any. */
+  search: string | undefined
   /** False for an empty filter. */
   isFiltering: boolean
   /** Whether an object that meets the equalities and the conditions matches. */
@@ -47,18 +49,20 @@ export function parseFilter(kind: Kind, query: ListQuery): ResourceFilter {
   const names = query.names && new Set(query.names)
   const ofFields = listFields(kind).flatMap((field) => {
     const value = fields[field]
-    return value === undefined ? [] : [{ field, values: [encodeText(value)], isNegated: false }]
+    return value === undefined ? [] : [{ field, values: [value].flat().map(encodeText), isNegated: false }]
   })
   const all: IndexCondition[] = [...toConditions(requirements), ...ofFields]
   const isEquality = (condition: IndexCondition) => condition.values.length === 1 && !condition.isNegated
   return {
     equalities: all.filter(isEquality).map(({ field, values }) => ({ field, value: values[0] ?? '' })),
     conditions: all.filter((condition) => !isEquality(condition)),
-    isFiltering: all.length > 0 || requirements.length > 0 || names !== undefined,
+    isFiltering: all.length > 0 || requirements.length > 0 || (names ?? query.search) !== undefined,
     isIndexed: requirements.every(isIndexedRequirement),
     names: query.names,
+    search: query.search?.toLowerCase(),
     matches: (object) =>
       (names?.has(object.metadata.name) ?? true) &&
+      matchesSearch(object.metadata.name, query.search) &&
       matchesLabels(requirements, object.metadata.labels) &&
       matchesFields(kind, fields, object),
   }
