@@ -103,6 +103,19 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     expect(heard).toEqual(['event', 'log', 'cool-down of main'])
   })
 
+  it('tells every replica which records have changed, and that some may have when it was cut off', async () => {
+    const told: unknown[][] = [[], []]
+    const ends = both().map(({ records }, at) => records.changes.subscribe((change) => told[at]?.push(change)))
+    await one.records.sessions.ensure(session, { create: true, sessionType: 'chat' })
+    for (const heard of told) {
+      await waitFor(() => heard.length > 0)
+      expect(heard).toEqual([{ kind: 'Session', namespace: 'default' }])
+    }
+    server.execute('postgres', `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`)
+    for (const heard of told) await waitFor(() => heard.includes(undefined))
+    for (const end of ends) end()
+  })
+
   it('notifies its own followers once, not again when its notification comes back', async () => {
     let [own, foreign] = [0, 0]
     one.records.events.onAppend('task-1', () => {

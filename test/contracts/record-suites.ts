@@ -19,6 +19,7 @@ import { describeParkings } from './parkings.contract.ts'
 import { describePlans } from './plans.contract.ts'
 import { describeProviderHealth } from './provider-health.contract.ts'
 import { describeRateLimits } from './rate-limits.contract.ts'
+import { describeRecordChanges } from './record-changes.contract.ts'
 import { describeResults } from './results.contract.ts'
 import { describeRetention } from './retention.contract.ts'
 import { describeScanImports } from './scan-imports.contract.ts'
@@ -52,6 +53,7 @@ export const recordSuites = [
   describePlans,
   describeProviderHealth,
   describeRateLimits,
+  describeRecordChanges,
   describeResults,
   describeRetention,
   describeScanImports,

@@ -8,7 +8,11 @@ import { summarize } from '../../src/contract/summary.ts'
 import type { Authorizer } from '../../src/ports/identity.ts'
 import { aiTask, ownerToken, type Service, startService } from './service.ts'
 
-type Event = { id?: number; event: string; data: { kind?: string; object?: Watched; resourceVersion?: string } }
+type Event = {
+  id?: number
+  event: string
+  data: { kind?: string; namespace?: string; object?: Watched; resourceVersion?: string }
+}
 type Watched = {
   metadata: { name: string; namespace: string; resourceVersion: string }
   status?: { phase?: string }
@@ -79,6 +83,7 @@ async function watch(query: string, { token = ownerToken, after }: { token?: str
     text: () => text,
     isOver: () => isOver,
     until: (event: string) => until(() => told().includes(event) || events().some((one) => one.event === event)),
+    untilSo: until,
     end: () => until(() => false),
   }
 }
@@ -125,6 +130,30 @@ describe('a watch', () => {
     const ids = stream.events().flatMap(({ id }) => id ?? [])
     expect(ids.length).toBeGreaterThanOrEqual(4)
     expect(ids).toEqual(ids.toSorted((one, other) => one - other))
+  })
+
+  it('tells of records that changed where the caller may list them', async () => {
+    const [place, hidden] = [placeOf(), placeOf()]
+    const remember = (namespace: string) =>
+      service.call('POST /api/v1/memories', { payload: { namespace, content: 'a fact' } })
+    refused = [hidden]
+    const query = 'kinds=Task&records=Memory,MemoryProposal,Audit'
+    const stream = await watch(`${query}&allNamespaces=true`)
+    await stream.until('synced')
+    for (const namespace of [hidden, place]) expect((await remember(namespace)).statusCode).toBe(201)
+    const named = () => stream.events().filter(({ event }) => event === 'records')
+    await stream.untilSo(() => named().some(({ data }) => data.kind === 'Memory'))
+    expect(named()).toContainEqual({ event: 'records', data: { kind: 'Memory', namespace: place } })
+    await create(place, 'a')
+    await stream.until('added a')
+    expect(JSON.stringify(named())).not.toContain(`"${hidden}"`)
+    const viewer = await tokenFor('viewer', place)
+    const after = stream.events().findLast(({ id }) => id !== undefined)?.id ?? 0
+    const again = await watch(`${query}&namespaces=${place}`, { token: viewer.token, after })
+    await again.until('records')
+    expect(again.events().map(({ data }) => data.kind)).not.toContain('Audit')
+    expect(again.events()[0]).toEqual({ event: 'records', data: { kind: 'Memory' } })
+    expect((await watch('kinds=Task&records=Task')).response.status).toBe(400)
   })
 
   it('leaves out what is present when told so', async () => {
