@@ -8,6 +8,7 @@ import './styles/base.css'
 import './styles/shell.css'
 import './styles/parts.css'
 import './styles/table.css'
+import './styles/forms.css'
 
 applyTheme()
 const root = document.getElementById('root')

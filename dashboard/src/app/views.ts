@@ -29,11 +29,49 @@ export const views: View[] = [
     load: () => import('../views/tasks/task-list-page.tsx'),
   },
   { path: 'chat', title: 'Chat', icon: 'chat', group: 'Work', load: () => import('../views/chat/chat-page.tsx') },
+  {
+    path: 'agents',
+    title: 'Agents',
+    icon: 'agents',
+    group: 'Catalogue',
+    load: () => import('../views/catalogue/agent-list-page.tsx'),
+  },
+  {
+    path: 'tools',
+    title: 'Tools',
+    icon: 'tools',
+    group: 'Catalogue',
+    load: () => import('../views/catalogue/tool-list-page.tsx'),
+  },
+  {
+    path: 'skills',
+    title: 'Skills',
+    icon: 'skills',
+    group: 'Catalogue',
+    load: () => import('../views/catalogue/skill-list-page.tsx'),
+  },
+  {
+    path: 'providers',
+    title: 'Providers',
+    icon: 'providers',
+    group: 'Catalogue',
+    load: () => import('../views/catalogue/provider-list-page.tsx'),
+  },
 ]
+
+/** Kinds of objects that forms make. */
+const madeByForm = ['agents', 'tools', 'skills', 'providers']
+const catalogue = ['agents', 'tools', 'skills', 'providers']
 
 /** Pages below a view, which no navigation names. */
 export const detailPages: { path: string; load: View['load'] }[] = [
   { path: 'tasks/:namespace/:name', load: () => import('../views/tasks/task-page.tsx') },
+  { path: 'tools/-/:name', load: () => import('../views/catalogue/builtin-tool-page.tsx') },
+  ...madeByForm.map((path) => ({ path: `${path}/new`, load: () => import('../views/objects/new-object-page.tsx') })),
+  ...catalogue.map((path) => ({
+    path: `${path}/:namespace/:name`,
+    load: () => import('../views/catalogue/object-page.tsx'),
+  })),
 ]
 
 export const viewGroups: ViewGroup[] = ['Work', 'Code', 'Catalogue', 'Service']

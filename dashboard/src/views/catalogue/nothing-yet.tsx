@@ -1,0 +1,25 @@
+import type { ReactNode } from 'react'
+import { useScopedPath } from '../../app/scope.ts'
+import { LinkButton } from '../../parts/link-button.tsx'
+import { Empty } from '../../parts/states.tsx'
+import { type ObjectPath, objectKind, withArticle } from '../objects/object-kinds.ts'
+
+export function MakeLink({ path }: { path: ObjectPath }) {
+  const scoped = useScopedPath()
+  return (
+    <LinkButton isMain to={scoped(`/${path}/new`)}>
+      Make {withArticle(objectKind(path).noun)}
+    </LinkButton>
+  )
+}
+
+/** There are none of the kind: what it is, and how to make one. */
+export function NothingYet({ path, children }: { path: ObjectPath; children: ReactNode }) {
+  const { noun } = objectKind(path)
+  return (
+    <Empty title={`There is no ${noun} yet`}>
+      <p style={{ maxWidth: 480 }}>{children}</p>
+      <MakeLink path={path} />
+    </Empty>
+  )
+}

@@ -1,0 +1,60 @@
+// One agent, provider, tool or skill: what it is, how it is, what uses it, and the form that changes it.
+import { useLocation, useParams } from 'react-router'
+import { Page } from '../../app/page.tsx'
+import { useParameters } from '../../app/scope.ts'
+import { type ConditionItem, Conditions } from '../../parts/conditions.tsx'
+import { Foreign } from '../../parts/foreign.tsx'
+import { Failure, Loading } from '../../parts/states.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
+import { EditTab } from '../objects/edit-tab.tsx'
+import { DeleteButton } from '../objects/object-actions.tsx'
+import { kindOfAddress, type ObjectKind, type StoredObject } from '../objects/object-kinds.ts'
+import { useStoredObject } from '../objects/use-stored-object.ts'
+import { summaries } from './summaries.tsx'
+import { UsedBy } from './used-by.tsx'
+
+const tabs = [
+  { name: '', title: 'Summary' },
+  { name: 'edit', title: 'Change' },
+]
+
+export default function ObjectPage() {
+  const { namespace = '', name = '' } = useParams()
+  const of = kindOfAddress(useLocation().pathname)
+  const object = useStoredObject(of, { namespace, name })
+  const [parameters] = useParameters()
+  return (
+    <Page
+      title={name}
+      heading={<Foreign text={name} />}
+      actions={object.data !== undefined && <DeleteButton of={of} place={{ namespace, name }} />}
+    >
+      {object.error !== null && <Failure error={object.error} retry={() => void object.refetch()} />}
+      {object.isLoading && <Loading what={`the ${of.noun}`} />}
+      {object.data !== undefined && (
+        <>
+          <Tabs label={`Parts of the ${of.noun}`} tabs={tabs} />
+          {parameters.get('tab') === 'edit' ? (
+            <EditTab of={of} object={object.data} />
+          ) : (
+            <Summary of={of} object={object.data} />
+          )}
+        </>
+      )}
+    </Page>
+  )
+}
+
+function Summary({ of, object }: { of: ObjectKind; object: StoredObject }) {
+  const Own = summaries[of.path]
+  return (
+    <div className="grid">
+      {Own !== undefined && <Own object={object as never} />}
+      <section className="card" aria-labelledby="conditions">
+        <h2 id="conditions">How it is</h2>
+        <Conditions of={object.status?.conditions as ConditionItem[] | undefined} />
+      </section>
+      <UsedBy path={of.path} place={object.metadata} />
+    </div>
+  )
+}

@@ -1,0 +1,62 @@
+// A provider, and a trial of it that costs nothing.
+import { testProvider } from '../../../../src/contract/api/providers.ts'
+import type { Provider } from '../../../../src/contract/resources/provider.ts'
+import { useChange } from '../../data/records.ts'
+import { Badge } from '../../parts/badge.tsx'
+import { Button } from '../../parts/button.tsx'
+import { Facts } from '../../parts/facts.tsx'
+import { Foreign } from '../../parts/foreign.tsx'
+import { Failure } from '../../parts/states.tsx'
+import { Ago } from '../../parts/time.tsx'
+import { ReadyBadge } from './columns.tsx'
+
+export function ProviderSummary({ object: { metadata, spec, status } }: { object: Provider }) {
+  return (
+    <>
+      <section className="card" aria-labelledby="what">
+        <h2 id="what">What it is</h2>
+        <Facts
+          of={[
+            ['State', <ReadyBadge key="state" ready={status?.ready} />],
+            ['Type', spec.type],
+            ['Address', spec.baseURL && <Foreign text={spec.baseURL} />],
+            ['Model', spec.defaultModel && <Foreign text={spec.defaultModel} />],
+            ['Key', spec.secretRef && <Foreign text={`${spec.secretRef.name} / ${spec.secretRef.key}`} />],
+            ['Message', status?.message && <Foreign text={status.message} />],
+            ['Last error', status?.lastError && <Foreign text={status.lastError} />],
+            ['Last reached', status?.lastReached && <Ago key="reached" at={status.lastReached} />],
+            ['Rests until', status?.coolingDownUntil && <Ago key="rests" at={status.coolingDownUntil} />],
+            ['Made', <Ago key="made" at={metadata.creationTimestamp} />],
+          ]}
+        />
+      </section>
+      <Trial {...metadata} />
+    </>
+  )
+}
+
+function Trial({ namespace, name }: { namespace: string; name: string }) {
+  const trial = useChange(testProvider)
+  const found = trial.data
+  return (
+    <section className="card stack" aria-labelledby="trial">
+      <h2 id="trial">Does it answer?</h2>
+      <p>The service asks the vendor for its list of models, with the key. No model is called.</p>
+      <div>
+        <Button busy={trial.isPending} onClick={() => trial.mutate({ params: { name }, query: { namespace } })}>
+          Try it
+        </Button>
+      </div>
+      {trial.error !== null && <Failure error={trial.error} />}
+      {found !== undefined && (
+        <div className="stack" role="status">
+          <p className="row">
+            <Badge tone={found.ok ? 'good' : 'bad'}>{found.ok ? 'It answers' : (found.reason ?? 'Failed')}</Badge>
+            <Foreign text={found.message} />
+          </p>
+          {found.models.length > 0 && <Foreign className="soft" text={found.models.join(', ')} />}
+        </div>
+      )}
+    </section>
+  )
+}

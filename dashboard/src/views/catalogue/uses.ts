@@ -1,0 +1,47 @@
+// What names an object: found in the objects that can name one of its kind.
+import { listAgents } from '../../../../src/contract/api/agents.ts'
+import { listProviders } from '../../../../src/contract/api/providers.ts'
+import { useRecord } from '../../data/records.ts'
+import type { ObjectPath, StoredObject } from '../objects/object-kinds.ts'
+
+export type Use = { path: ObjectPath; namespace: string; name: string }
+type Key = { namespace: string; name: string }
+
+/** Fields under which each kind is named. */
+const namingFields: Partial<Record<ObjectPath, RegExp>> = {
+  agents: /^(agentRef|allowedAgents)$/,
+  providers: /^providerRef$/,
+  tools: /^tools$/,
+  skills: /^skills$/,
+}
+
+/** Whether a value names the object under one of the fields; `home`: the namespace that is meant where none is written. */
+export function names(value: unknown, field: RegExp, wanted: Key & { home: string }): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return Object.entries(value).some(([name, inner]) => {
+    const entries: unknown[] = Array.isArray(inner) ? inner : [inner]
+    if (field.test(name) && entries.some((entry) => isReference(entry, wanted))) return true
+    return entries.some((entry) => names(entry, field, wanted))
+  })
+}
+
+function isReference(entry: unknown, { name, namespace, home }: Key & { home: string }): boolean {
+  if (typeof entry !== 'object' || entry === null) return false
+  const reference = entry as Partial<Key>
+  return reference.name === name && (reference.namespace ?? home) === namespace
+}
+
+/** Agents and providers of the namespace that name the object. */
+export function useUses(path: ObjectPath, key: Key): Use[] {
+  const input = { query: { namespace: key.namespace, limit: 500 } }
+  const agents = useRecord('Agent', listAgents, input).data?.items ?? []
+  const providers = useRecord('Provider', listProviders, input).data?.items ?? []
+  const field = namingFields[path]
+  if (field === undefined) return []
+  const find = (from: ObjectPath, objects: readonly unknown[]) =>
+    (objects as StoredObject[]).flatMap(({ metadata, spec }) => {
+      if (!names(spec, field, { ...key, home: metadata.namespace })) return []
+      return [{ path: from, namespace: metadata.namespace, name: metadata.name }]
+    })
+  return [...find('agents', agents), ...find('providers', providers)]
+}

@@ -1,0 +1,22 @@
+// The tab of an object's page that changes it.
+import { useParameters } from '../../app/scope.ts'
+import { say } from '../../parts/toasts.tsx'
+import { ObjectEditor } from './object-editor.tsx'
+import type { ObjectKind, StoredObject } from './object-kinds.ts'
+
+export function EditTab({ of, object }: { of: ObjectKind; object: StoredObject }) {
+  const [, change] = useParameters()
+  const { metadata, spec } = object
+  return (
+    <ObjectEditor
+      key={metadata.name}
+      of={of}
+      start={{ metadata, spec }}
+      stored={object}
+      onSaved={() => {
+        say(`${metadata.name} is saved`)
+        change({ tab: '', as: '' })
+      }}
+    />
+  )
+}

@@ -1,0 +1,36 @@
+// The form that makes an object of the kind that the address names.
+import { useLocation, useNavigate } from 'react-router'
+import { Page } from '../../app/page.tsx'
+import { useScope } from '../../app/scope.ts'
+import { useManifestSchema } from '../../data/schemas.ts'
+import { emptyOf, type Fields } from '../../parts/schema-form/schema.ts'
+import { Failure, Loading } from '../../parts/states.tsx'
+import { say } from '../../parts/toasts.tsx'
+import { ObjectEditor } from './object-editor.tsx'
+import { kindOfAddress, withArticle } from './object-kinds.ts'
+import { suggestedSpecs } from './suggested-specs.ts'
+
+export default function NewObjectPage() {
+  const navigate = useNavigate()
+  const { home } = useScope()
+  const of = kindOfAddress(useLocation().pathname)
+  const { schema, error, retry } = useManifestSchema(of.kind)
+  const spec =
+    schema && ({ ...(emptyOf(schema.properties?.spec ?? {}) as Fields), ...suggestedSpecs[of.path] } as Fields)
+  return (
+    <Page title={`New ${of.noun}`} heading={`Make ${withArticle(of.noun)}`}>
+      {error !== null && <Failure error={error} retry={retry} />}
+      {spec === undefined && error === null && <Loading what="the form" />}
+      {spec !== undefined && (
+        <ObjectEditor
+          of={of}
+          start={{ metadata: { name: '', namespace: home }, spec }}
+          onSaved={({ metadata }) => {
+            say(`${metadata.name} is made`)
+            void navigate(`/${of.path}/${metadata.namespace}/${metadata.name}`)
+          }}
+        />
+      )}
+    </Page>
+  )
+}
