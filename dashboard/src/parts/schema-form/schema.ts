@@ -125,8 +125,11 @@ export function childPath(path: string, key: string | number): string {
   return path === '' ? key : `${path}.${key}`
 }
 
-function isEmptyText(schema: Schema | undefined, value: unknown, isRequired: boolean): boolean {
-  return value === undefined || (value === '' && schema !== undefined && !isRequired)
+/** Whether an optional field says nothing: not filled in, or made of such fields alone. */
+function saysNothing(before: unknown, after: unknown): boolean {
+  if (after === undefined || after === '') return true
+  if (typeof before !== 'object' || before === null || Array.isArray(before)) return false
+  return Object.keys(before).length > 0 && Object.keys(after as Fields).length === 0
 }
 
 /** The value without optional fields that were added and not filled in. */
@@ -135,8 +138,9 @@ export function withoutBlanks(schema: Schema | undefined, value: unknown): unkno
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).flatMap(([name, inner]) => {
     const own = schema?.properties?.[name]
-    if (isEmptyText(own, inner, schema?.required?.includes(name) === true)) return []
-    return [[name, withoutBlanks(own, inner)]]
+    const kept = withoutBlanks(own, inner)
+    const isOptional = own !== undefined && schema?.required?.includes(name) !== true
+    return isOptional && saysNothing(inner, kept) ? [] : [[name, kept]]
   })
   return Object.fromEntries(entries)
 }
