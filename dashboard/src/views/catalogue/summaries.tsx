@@ -44,7 +44,7 @@ function AgentSummary({ object: { metadata, spec, status } }: { object: Agent })
       {prompt !== undefined && (
         <section className="card" aria-labelledby="prompt">
           <h2 id="prompt">System prompt</h2>
-          <ForeignBlock label="System prompt" text={prompt} />
+          <ForeignBlock label="Text of the system prompt" text={prompt} />
         </section>
       )}
     </>

@@ -3,32 +3,15 @@ import { listAgents } from '../../../../src/contract/api/agents.ts'
 import { listProviders } from '../../../../src/contract/api/providers.ts'
 import { useRecord } from '../../data/records.ts'
 import type { ObjectPath, StoredObject } from '../objects/object-kinds.ts'
+import { type Key, names } from './naming.ts'
 
 export type Use = { path: ObjectPath; namespace: string; name: string }
-type Key = { namespace: string; name: string }
-
 /** Fields under which each kind is named. */
 const namingFields: Partial<Record<ObjectPath, RegExp>> = {
   agents: /^(agentRef|allowedAgents)$/,
   providers: /^providerRef$/,
   tools: /^tools$/,
   skills: /^skills$/,
-}
-
-/** Whether a value names the object under one of the fields; `home`: the namespace that is meant where none is written. */
-export function names(value: unknown, field: RegExp, wanted: Key & { home: string }): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return Object.entries(value).some(([name, inner]) => {
-    const entries: unknown[] = Array.isArray(inner) ? inner : [inner]
-    if (field.test(name) && entries.some((entry) => isReference(entry, wanted))) return true
-    return entries.some((entry) => names(entry, field, wanted))
-  })
-}
-
-function isReference(entry: unknown, { name, namespace, home }: Key & { home: string }): boolean {
-  if (typeof entry !== 'object' || entry === null) return false
-  const reference = entry as Partial<Key>
-  return reference.name === name && (reference.namespace ?? home) === namespace
 }
 
 /** Agents and providers of the namespace that name the object. */
