@@ -1,6 +1,6 @@
 // A folder of the service on its way into a workspace and back: an archive that the installed tar makes on one side and
 // unpacks on the other.
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -16,6 +16,7 @@ const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' }
 /** Of an archive that is brought in whole: it passes through memory. */
 const largestArchive = 512 * 1024 ** 2
 const pieceBytes = 3 * 1024 ** 2
+const newline = 0x0a
 
 function startTar(args: string[]) {
   const child = spawn('tar', args, { stdio: ['pipe', 'pipe', 'pipe'], env: environment })
@@ -72,7 +73,8 @@ export async function fillWorkspace(
 const packScript = [
   'out=$PWD/$1; cd "$2" || exit 2; chmod -R u+rX . 2>/dev/null',
   String.raw`find . -mindepth 1 -path ./.git -prune -o -mindepth 1 \( -type f -o -type d -o -type l \) -print0 |`,
-  'tar -c --no-recursion --hard-dereference --owner=0 --group=0 --null -T - -z -f "$out" && wc -c <"$out"',
+  // Holes are kept: a file of any length is written in no time, and would be read for hours.
+  'tar -c -S --no-recursion --hard-dereference --owner=0 --group=0 --null -T - -z -f "$out" && wc -c <"$out"',
 ].join('\n')
 
 async function* readPieces(options: WorkspaceWorkloadsOptions, held: Held, at: string, size: number) {
@@ -95,21 +97,42 @@ function limitBytes(most: number): Transform {
   })
 }
 
+/** tar closes its input once it has seen the end of the archive, which may come before everything is brought. */
+function judgeReading([counted, brought, ended]: PromiseSettledResult<void>[]): void {
+  const causes = [counted, ended?.status === 'rejected' ? brought : undefined, ended]
+  const failed = causes.find((cause) => cause?.status === 'rejected')
+  if (failed?.status === 'rejected') throw failed.reason
+}
+
+/** Rejects, and ends the program, once it names more files than that. */
+async function countNames(child: ChildProcess, most: number): Promise<void> {
+  let count = 0
+  for await (const chunk of child.stdout ?? []) {
+    for (const byte of chunk as Buffer) if (byte === newline) count += 1
+    if (count <= most) continue
+    child.kill()
+    throw new CheckoutError('TooLarge', `There are more than ${most} files in the workspace.`)
+  }
+}
+
+type Reading = { from: string; to: string; at: string; mostBytes: number; mostFiles: number }
+
 /** Puts what is in the folder of the workspace into an empty folder of the service. */
 export async function readWorkspace(
   options: WorkspaceWorkloadsOptions,
   held: Held,
-  { from, to, at, mostBytes }: { from: string; to: string; at: string; mostBytes: number },
+  { from, to, at, mostBytes, mostFiles }: Reading,
 ): Promise<void> {
   const command = { command: ['sh', '-c', packScript, 'pack', at, from], timeoutSeconds: 1800 }
   const told = await requireShort({ ...options, workspaces: held.workspaces }, held.facts.claim, command)
   const size = Number(told.trim())
   if (!Number.isSafeInteger(size)) throw new WorkspaceError('ProtocolError', 'the workspace does not say what it holds')
-  const { child, ended } = startTar(['-x', '--no-same-owner', '--no-same-permissions', '-C', to, '-f', '-'])
+  const { child, ended } = startTar(['-x', '-v', '--no-same-owner', '--no-same-permissions', '-C', to, '-f', '-'])
+  const pieces = Readable.from(readPieces(options, held, at, Math.min(size, mostBytes)))
+  const brought = pipeline(pieces, createGunzip(), limitBytes(mostBytes), child.stdin)
+  const counted = countNames(child, mostFiles)
   try {
-    const pieces = Readable.from(readPieces(options, held, at, Math.min(size, mostBytes)))
-    await pipeline(pieces, createGunzip(), limitBytes(mostBytes), child.stdin)
-    await ended
+    judgeReading(await Promise.allSettled([counted, brought, ended]))
   } finally {
     child.kill()
   }

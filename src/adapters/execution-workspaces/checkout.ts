@@ -1,13 +1,14 @@
 // The repository of an attempt: the service checks out, reads the diff, commits and pushes (ADR 45); the workspace has the
 // files, and keeps them from one task of a session to the next.
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { workspaceFolders } from '../../contract/execution-workspace.ts'
 import { messageOf } from '../../errors.ts'
-import type { Checkout, CheckoutSpec } from '../../ports/checkouts.ts'
+import { type Checkout, CheckoutError, type CheckoutSpec } from '../../ports/checkouts.ts'
 import type { AttemptCheckout, CheckoutChanges, WorkloadState } from '../../ports/workloads.ts'
 import type { WorkspaceFacts } from '../../ports/workspace-records.ts'
 import { createChangesKeeper, describeCheckout, describeLostChanges } from '../attempts/checkout-changes.ts'
+import { removeTree } from '../workspaces/removal.ts'
 import { fillWorkspace, readWorkspace } from './archives.ts'
 import { type Held, noteFacts, type WorkspaceWorkloadsOptions } from './held.ts'
 import { fail } from './outcome.ts'
@@ -16,13 +17,14 @@ import { folderOf } from './staging.ts'
 type CheckedOut = NonNullable<WorkspaceFacts['checkout']>
 
 const usualBytes = 10 * 1024 ** 3
+const usualFiles = 1024 ** 2
 
 function privateFolder({ checkouts: { folder } }: WorkspaceWorkloadsOptions, { holder }: Held): string {
   return join(folder, `${holder.taskUid}-${holder.attempt}`)
 }
 
 async function emptyFolder(folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true })
+  await removeTree(folder)
   await mkdir(folder, { recursive: true, mode: 0o700 })
 }
 
@@ -56,6 +58,23 @@ export async function bringCheckout(
   await emptyFolder(folder)
 }
 
+/** What an earlier task of the session checked out; the branch that it named may be gone by now. */
+async function prepareAgain(
+  { checkouts: { checkouts } }: WorkspaceWorkloadsOptions,
+  { priorDiff: _prior, ...spec }: CheckoutSpec,
+  folder: string,
+): Promise<Checkout> {
+  const signal = AbortSignal.timeout(1_800_000)
+  try {
+    return await checkouts.prepare(spec, folder, signal)
+  } catch (error) {
+    if (!(error instanceof CheckoutError) || error.fault !== 'RefMissing') throw error
+    const { branch: _branch, prBaseBranch: _base, ...commit } = spec
+    await emptyFolder(folder)
+    return checkouts.prepare(commit, folder, signal)
+  }
+}
+
 /** As it was checked out, with the files that are in the workspace now. */
 async function readBack(options: WorkspaceWorkloadsOptions, held: Held, spec: CheckoutSpec): Promise<Checkout> {
   const { checkouts } = options.checkouts
@@ -63,14 +82,12 @@ async function readBack(options: WorkspaceWorkloadsOptions, held: Held, spec: Ch
   const { checkout } = held.facts
   if (checkout === undefined) throw new Error('it is not known what was checked out')
   const known = await checkouts.resume(spec, folder)
-  const { priorDiff: _prior, ...again } = spec
   if (known === undefined) await emptyFolder(folder)
-  const signal = AbortSignal.timeout(1_800_000)
-  const opened = known ?? (await checkouts.prepare({ ...again, ref: checkout.baseSHA }, folder, signal))
+  const opened = known ?? (await prepareAgain(options, { ...spec, ref: checkout.baseSHA }, folder))
   await emptyFolder(folder)
   const at = `${folderOf('changes')}.tar.gz`
-  const mostBytes = spec.limits?.bytes ?? usualBytes
-  await readWorkspace(options, held, { from: workspaceFolders.work, to: folder, at, mostBytes })
+  const { bytes: mostBytes = usualBytes, files: mostFiles = usualFiles } = spec.limits ?? {}
+  await readWorkspace(options, held, { from: workspaceFolders.work, to: folder, at, mostBytes, mostFiles })
   return opened
 }
 
@@ -114,7 +131,7 @@ export async function forgetCheckout(
 ): Promise<void> {
   const folder = privateFolder(options, held)
   await (await options.checkouts.checkouts.resume(spec, folder))?.close()
-  await rm(folder, { recursive: true, force: true })
+  await removeTree(folder)
 }
 
 /** Keeps what the attempt has changed; the end of the attempt. */

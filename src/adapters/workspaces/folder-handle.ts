@@ -21,8 +21,16 @@ export function entryOf(folder: FileHandle, name: string): string {
   return `${addressOf(folder)}/${name}`
 }
 
+/**
+ * Names are bytes, and here each of them is one character, as with the encoding `latin1` of opendir: a name that is no UTF-8
+ * could not be found again otherwise.
+ */
+export function addressIn(folder: FileHandle, name: string): Buffer {
+  return Buffer.from(entryOf(folder, name), 'latin1')
+}
+
 /** ENOTDIR when it is a link or anything else that is not a folder. */
-export function enterFolder(address: string): Promise<FileHandle> {
+export function enterFolder(address: string | Buffer): Promise<FileHandle> {
   return open(address, flags)
 }
 

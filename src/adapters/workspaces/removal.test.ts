@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { enterFolder, entryOf } from './folder-handle.ts'
 import { removeTree } from './removal.ts'
+import { measureFolder } from './size.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'svc-removal-'))
 const outside = join(base, 'outside')
@@ -34,6 +35,16 @@ describe('removal of the files that a program wrote', () => {
     mkdirSync(join(folder, 'a', 'b', 'c'), { recursive: true })
     writeFileSync(join(folder, 'a', 'b', 'c', 'file'), 'x')
     for (const path of ['a/b/c', 'a/b', 'a']) chmodSync(join(folder, path), 0o000)
+    await removeTree(folder)
+    expect(existsSync(folder)).toBe(false)
+  })
+
+  it('removes and counts names that are no text', async () => {
+    const name = Buffer.from('/\xff', 'latin1')
+    const inner = Buffer.concat([Buffer.from(folder), name])
+    mkdirSync(inner)
+    writeFileSync(Buffer.concat([inner, name]), 'x'.repeat(10_000))
+    expect(await measureFolder(folder, { bytes: 1e9, files: 100 })).toMatchObject({ files: 2 })
     await removeTree(folder)
     expect(existsSync(folder)).toBe(false)
   })

@@ -2,14 +2,14 @@
 import { randomUUID } from 'node:crypto'
 import { chmod, type FileHandle, opendir, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { addressOf, enterFolder, entryOf, hasHandles, unlockFolder } from './folder-handle.ts'
+import { addressIn, addressOf, enterFolder, hasHandles, unlockFolder } from './folder-handle.ts'
 
 function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code
 }
 
 /** Removes an entry that is not a folder, never what it points to; false when it is a folder. */
-async function removeFile(address: string): Promise<boolean> {
+async function removeFile(address: string | Buffer): Promise<boolean> {
   try {
     await unlink(address)
     return true
@@ -25,14 +25,14 @@ async function removeFile(address: string): Promise<boolean> {
 /** Calls `take` for each folder in a folder, and removes the other entries. */
 async function clearFiles(folder: FileHandle, take: (name: string) => Promise<void>): Promise<number> {
   let count = 0
-  for await (const { name } of await opendir(addressOf(folder))) {
+  for await (const { name } of await opendir(addressOf(folder), { encoding: 'latin1' })) {
     count++
-    if (!(await removeFile(entryOf(folder, name)))) await take(name)
+    if (!(await removeFile(addressIn(folder, name)))) await take(name)
   }
   return count
 }
 
-async function useFolder<T>(address: string, use: (folder: FileHandle) => Promise<T>): Promise<T> {
+async function useFolder<T>(address: string | Buffer, use: (folder: FileHandle) => Promise<T>): Promise<T> {
   const folder = await enterFolder(address)
   try {
     await unlockFolder(folder)
@@ -44,15 +44,15 @@ async function useFolder<T>(address: string, use: (folder: FileHandle) => Promis
 
 /** Moves subfolders up beside their parent, so that no depth needs more than three descriptors, nor recursion. */
 async function flattenFolder(root: FileHandle, name: string): Promise<void> {
-  await useFolder(entryOf(root, name), async (folder) => {
+  await useFolder(addressIn(root, name), async (folder) => {
     const hoist = async (child: string) => {
       // An unwritable folder cannot be moved, because its entry `..` changes.
-      await useFolder(entryOf(folder, child), async () => undefined)
-      await rename(entryOf(folder, child), entryOf(root, randomUUID()))
+      await useFolder(addressIn(folder, child), async () => undefined)
+      await rename(addressIn(folder, child), addressIn(root, randomUUID()))
     }
     while ((await clearFiles(folder, hoist)) > 0);
   })
-  await rmdir(entryOf(root, name))
+  await rmdir(addressIn(root, name))
 }
 
 async function emptyFolder(root: FileHandle): Promise<void> {

@@ -2,7 +2,7 @@
 
 import type { Stats } from 'node:fs'
 import { type FileHandle, lstat, opendir } from 'node:fs/promises'
-import { addressOf, enterFolder, entryOf } from './folder-handle.ts'
+import { addressIn, addressOf, enterFolder } from './folder-handle.ts'
 
 export type WorkspaceSize = {
   bytes: number
@@ -48,7 +48,7 @@ async function forgiveGone<T>(work: Promise<T>): Promise<T | undefined> {
 
 async function countEntries(folder: FileHandle, names: string[], count: Count): Promise<string[]> {
   const folders: string[] = []
-  const entries = await Promise.all(names.map((name) => forgiveGone(lstat(entryOf(folder, name)))))
+  const entries = await Promise.all(names.map((name) => forgiveGone(lstat(addressIn(folder, name)))))
   entries.forEach((stats, index) => {
     if (stats === undefined) return
     add(count, stats)
@@ -61,17 +61,17 @@ async function countFolder(folder: FileHandle, count: Count, depth: number): Pro
   if (depth > deepest) throw overfull
   const folders: string[] = []
   let names: string[] = []
-  for await (const { name } of await opendir(addressOf(folder), { bufferSize: batchSize })) {
+  for await (const { name } of await opendir(addressOf(folder), { bufferSize: batchSize, encoding: 'latin1' })) {
     names.push(name)
     if (names.length < batchSize) continue
     folders.push(...(await countEntries(folder, names, count)))
     names = []
   }
   folders.push(...(await countEntries(folder, names, count)))
-  for (const name of folders) await countBelow(entryOf(folder, name), count, depth + 1)
+  for (const name of folders) await countBelow(addressIn(folder, name), count, depth + 1)
 }
 
-async function countBelow(address: string, count: Count, depth: number): Promise<void> {
+async function countBelow(address: string | Buffer, count: Count, depth: number): Promise<void> {
   const folder = await forgiveGone(enterFolder(address))
   if (folder === undefined) return
   try {
