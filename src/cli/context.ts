@@ -189,6 +189,8 @@ export interface CliContext {
   readEnvironment(name: string): string | undefined
   /** The text as a person left it in their editor. InvalidRequest when there is no editor, or it fails. */
   editText(text: string, name: string): Promise<string>
+  /** False when no browser starts from here. */
+  openBrowser(url: string): Promise<boolean>
   /**
    * While `work` runs, Ctrl-C aborts its signal, and undefined is returned; a second one ends the program. At any other time
    * Ctrl-C ends the program at once.

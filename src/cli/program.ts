@@ -18,6 +18,7 @@ const groups: Record<string, () => Promise<AddCommands>> = {
   run: async () => (await import('./commands/run.ts')).addRunCommand,
   chat: async () => (await import('./commands/chat.ts')).addChatCommand,
   up: async () => (await service()).addUpCommand,
+  open: async () => (await import('./commands/open.ts')).addOpenCommand,
   down: async () => (await service()).addDownCommand,
   status: async () => (await service()).addStatusCommand,
   doctor: async () => (await service()).addDoctorCommand,
@@ -104,7 +105,7 @@ function createBareProgram(context: CliContext): Command {
     .addHelpText(
       'after',
       () =>
-        `\nFirst steps:\n  ${typed('run "say hello"')}   run a task; starts a service when none runs\n  ${typed('doctor         ')}   what this machine lacks, and how to get it`,
+        `\nFirst steps:\n  ${typed('run "say hello"')}   run a task; starts a service when none runs\n  ${typed('open           ')}   see it in a browser\n  ${typed('doctor         ')}   what this machine lacks, and how to get it`,
     )
   addGlobalOptions(program)
   return program.hook('preAction', (_program, command) => {

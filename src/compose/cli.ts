@@ -54,6 +54,8 @@ function createContext(interrupts: Interrupts): CliContext {
     readEnvironment: (name) => readEnvironment()[name],
     readModelHints,
     editText: async (text, name) => (await import('../terminal/editor.ts')).editText(text, name),
+    openBrowser: async (url) =>
+      (await import('../terminal/browser.ts')).openBrowser(url, { env: readEnvironment(), platform: process.platform }),
     connect: (options, how) => connect(options, terminal, how),
     target: targetOf,
     findToken,

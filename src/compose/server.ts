@@ -93,6 +93,7 @@ function greet(url: string, token: OwnerToken, config: Config): void {
     '',
     '  Next, in another terminal:',
     `    ${typed('run "write hello to notes.txt, then read notes.txt"')}`,
+    ...(config.dashboard ? [`    ${typed('open')}`] : []),
     `    ${typed('doctor')}`,
     '',
     '  Ctrl-C stops it.',
