@@ -86,8 +86,8 @@ export async function buildProgram(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   const outputs: RolldownOutput[] = []
   for (const input of [programs, worker, tagger]) outputs.push(await bundle(input, folder))
+  outputs.push(...(await buildDashboard(join(folder, 'dashboard'))))
   writeFileSync(join(folder, 'licences.txt'), collectLicences(outputs))
-  await buildDashboard(join(folder, 'dashboard'))
 }
 
 if (import.meta.main) await buildProgram(process.argv[2] ?? join(root, 'dist'))

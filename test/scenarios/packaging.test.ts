@@ -73,7 +73,7 @@ describe('a built program', () => {
 
   it('carries the licences of the packages in it', () => {
     const text = readFileSync(join(chunks, '..', 'licences.txt'), 'utf8')
-    for (const name of ['zod', 'fastify', 'undici', '@pinojs/redact'])
+    for (const name of ['zod', 'fastify', 'undici', '@pinojs/redact', 'react-dom'])
       expect(text).toMatch(new RegExp(`^${name} [0-9]`, 'm'))
     expect(text).toContain('Permission is hereby granted')
   })
@@ -97,5 +97,6 @@ describe('npm run package', () => {
     expect(outcome.stderr).toContain('started a service')
     expect(outcome.stdout).toContain('packed')
     expect(outcome.code).toBe(0)
+    expect(existsSync(join(place, 'svc', 'dist', 'dashboard', 'index.html.br'))).toBe(true)
   })
 })
