@@ -30,6 +30,20 @@ export const views: View[] = [
   },
   { path: 'chat', title: 'Chat', icon: 'chat', group: 'Work', load: () => import('../views/chat/chat-page.tsx') },
   {
+    path: 'sessions',
+    title: 'Sessions',
+    icon: 'sessions',
+    group: 'Work',
+    load: () => import('../views/sessions/session-list-page.tsx'),
+  },
+  {
+    path: 'memories',
+    title: 'Memories',
+    icon: 'memories',
+    group: 'Work',
+    load: () => import('../views/memories/memory-list-page.tsx'),
+  },
+  {
     path: 'agents',
     title: 'Agents',
     icon: 'agents',
@@ -57,6 +71,27 @@ export const views: View[] = [
     group: 'Catalogue',
     load: () => import('../views/catalogue/provider-list-page.tsx'),
   },
+  {
+    path: 'audit',
+    title: 'Audit',
+    icon: 'audit',
+    group: 'Service',
+    load: () => import('../views/audit/audit-page.tsx'),
+  },
+  {
+    path: 'tokens',
+    title: 'Tokens',
+    icon: 'tokens',
+    group: 'Service',
+    load: () => import('../views/tokens/token-list-page.tsx'),
+  },
+  {
+    path: 'secrets',
+    title: 'Secrets',
+    icon: 'secrets',
+    group: 'Service',
+    load: () => import('../views/secrets/secret-list-page.tsx'),
+  },
 ]
 
 /** Kinds of objects that forms make. */
@@ -65,6 +100,8 @@ const catalogue = ['agents', 'tools', 'skills', 'providers']
 
 /** Pages below a view, which no navigation names. */
 export const detailPages: { path: string; load: View['load'] }[] = [
+  { path: 'proposals', load: () => import('../views/proposals/proposal-queue-page.tsx') },
+  { path: 'sessions/:namespace/:name', load: () => import('../views/sessions/session-page.tsx') },
   { path: 'tasks/:namespace/:name', load: () => import('../views/tasks/task-page.tsx') },
   { path: 'tools/-/:name', load: () => import('../views/catalogue/builtin-tool-page.tsx') },
   ...madeByForm.map((path) => ({ path: `${path}/new`, load: () => import('../views/objects/new-object-page.tsx') })),

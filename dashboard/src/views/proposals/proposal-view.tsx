@@ -1,0 +1,116 @@
+// One proposal with all that a decision needs, and the decision.
+import { type RefObject, useEffect, useRef, useState } from 'react'
+import type { MemoryProposal } from '../../../../src/contract/api/memory-proposals.ts'
+import { Badge, type Tone } from '../../parts/badge.tsx'
+import { Button } from '../../parts/button.tsx'
+import { Foreign, ForeignBlock } from '../../parts/foreign.tsx'
+import { Provenance } from '../../parts/provenance.tsx'
+import { Ago } from '../../parts/time.tsx'
+import { isTyping } from '../../parts/typing.ts'
+import { AcceptDialog } from './accept-dialog.tsx'
+import { useDecision } from './use-decision.ts'
+
+const tones: Record<string, Tone> = { pending: 'warn', accepted: 'good', applied: 'good', rejected: 'bad' }
+
+type ViewProps = { proposal: MemoryProposal; onDecided: () => void }
+
+export function ProposalView({ proposal, onDecided }: ViewProps) {
+  const { title, status, type, description, content, patch } = proposal
+  return (
+    <article className="card stack" aria-label={title.slice(0, 120)}>
+      <div className="row">
+        <h2>
+          <Foreign text={title} />
+        </h2>
+        <Badge tone={tones[status] ?? 'plain'}>{status}</Badge>
+        <span className="badge">
+          <Foreign text={type} />
+        </span>
+      </div>
+      {content !== undefined && <ForeignBlock label="What is to be remembered" text={content} />}
+      {description !== undefined && (
+        <p className="memory-text">
+          <Foreign text={description} most={8000} />
+        </p>
+      )}
+      {patch !== undefined && <ForeignBlock label="Change" text={patch} />}
+      <Provenance of={proposal} />
+      {status === 'pending' && <Decision proposal={proposal} onDecided={onDecided} />}
+      {status !== 'pending' && <Decided proposal={proposal} onDecided={onDecided} />}
+    </article>
+  )
+}
+
+function Decided({ proposal, onDecided }: ViewProps) {
+  const { reviewer, reviewedBy, reviewedAt, reviewNote, status, type } = proposal
+  const { remember, isBusy } = useDecision(proposal, onDecided)
+  return (
+    <>
+      {reviewedAt !== undefined && (
+        <p className="soft">
+          Decided by <Foreign text={reviewedBy?.name ?? reviewer} /> <Ago at={reviewedAt} />
+          {reviewNote !== undefined && ': '}
+          <Foreign text={reviewNote} />
+        </p>
+      )}
+      {status === 'accepted' && type === 'memory' && (
+        <div>
+          <Button look="main" busy={isBusy} onClick={remember}>
+            Remember it
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}
+
+/** `a` accepts, `e` edits and accepts, `r` rejects. */
+function useDecisionKeys(keys: Record<string, () => void>, isOff: boolean): void {
+  const newest: RefObject<typeof keys> = useRef(keys)
+  useEffect(() => {
+    newest.current = keys
+  })
+  useEffect(() => {
+    if (isOff) return undefined
+    function onKey(event: KeyboardEvent): void {
+      const run = newest.current[event.key]
+      if (run === undefined || isTyping(event)) return
+      event.preventDefault()
+      run()
+    }
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  }, [isOff])
+}
+
+function Decision({ proposal, onDecided }: ViewProps) {
+  const [isEditing, setEditing] = useState(false)
+  const { accept, reject, isBusy } = useDecision(proposal, onDecided)
+  useDecisionKeys({ a: () => accept(), e: () => setEditing(true), r: reject }, isBusy || isEditing)
+  return (
+    <>
+      <div className="row">
+        <Button look="main" busy={isBusy} onClick={() => accept()} aria-keyshortcuts="a">
+          Accept <kbd>a</kbd>
+        </Button>
+        <Button busy={isBusy} onClick={() => setEditing(true)} aria-keyshortcuts="e">
+          Edit and accept <kbd>e</kbd>
+        </Button>
+        <Button look="danger" busy={isBusy} onClick={reject} aria-keyshortcuts="r">
+          Reject <kbd>r</kbd>
+        </Button>
+        <span className="soft">
+          <kbd>j</kbd> <kbd>k</kbd> next and before
+        </span>
+      </div>
+      {isEditing && (
+        <AcceptDialog
+          content={proposal.content ?? ''}
+          isBusy={isBusy}
+          onAccept={(content) => accept(content)}
+          onClose={() => setEditing(false)}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,102 @@
+// Sessions of tasks and chats, newest first; words find messages in all of them.
+import { Link, useNavigate } from 'react-router'
+import { listSessions, type SessionItem } from '../../../../src/contract/api/sessions.ts'
+import { Page } from '../../app/page.tsx'
+import { useParameters, useScope } from '../../app/scope.ts'
+import { useRecordPages } from '../../data/records.ts'
+import { Badge } from '../../parts/badge.tsx'
+import { Choice } from '../../parts/choice.tsx'
+import { Foreign } from '../../parts/foreign.tsx'
+import { Listing } from '../../parts/listing.tsx'
+import { SearchBox } from '../../parts/search-box.tsx'
+import { Empty } from '../../parts/states.tsx'
+import type { Column } from '../../parts/table.tsx'
+import { Ago } from '../../parts/time.tsx'
+import { pathOf } from './session-path.ts'
+import { TranscriptHits } from './transcript-hits.tsx'
+
+const columns: Column<SessionItem>[] = [
+  {
+    title: 'Name',
+    width: 'minmax(180px, 2fr)',
+    cell: (session) => (
+      <Link to={pathOf(session)}>
+        <Foreign text={session.name} />
+      </Link>
+    ),
+  },
+  {
+    title: 'Of',
+    width: '110px',
+    cell: ({ sessionType, activeTask }) =>
+      activeTask === undefined ? <span>{sessionType}</span> : <Badge tone="busy">{`${sessionType}, at work`}</Badge>,
+  },
+  { title: 'Namespace', cell: ({ namespace }) => namespace, narrow: 'hidden' },
+  {
+    title: 'Model',
+    cell: ({ answeredBy }) => <Foreign text={answeredBy && `${answeredBy.name} · ${answeredBy.model}`} />,
+    narrow: 'second',
+  },
+  {
+    title: 'Messages',
+    width: '86px',
+    atEnd: true,
+    cell: ({ messageCount }) => <span className="number">{messageCount.toLocaleString()}</span>,
+    narrow: 'hidden',
+  },
+  {
+    title: 'Tokens',
+    width: '110px',
+    atEnd: true,
+    cell: ({ inputTokens, outputTokens }) => (
+      <span className="number">{(inputTokens + outputTokens).toLocaleString()}</span>
+    ),
+    narrow: 'hidden',
+  },
+  {
+    title: 'Last written',
+    width: '120px',
+    atEnd: true,
+    cell: ({ updatedAt }) => <Ago at={updatedAt} />,
+    narrow: 'hidden',
+  },
+]
+
+export default function SessionListPage() {
+  const [parameters] = useParameters()
+  const words = parameters.get('q')?.trim() ?? ''
+  const actions = (
+    <>
+      <SearchBox label="Search in transcripts" placeholder='Search, "in phrases" too' />
+      <Choice name="type" label="Of" values={['chat', 'task']} />
+    </>
+  )
+  return (
+    <Page title="Sessions" actions={actions}>
+      {words === '' ? <Sessions /> : <TranscriptHits words={words} />}
+    </Page>
+  )
+}
+
+function Sessions() {
+  const navigate = useNavigate()
+  const [parameters] = useParameters()
+  const type = parameters.get('type')
+  const sessions = useRecordPages('Session', listSessions, { query: useScope().query })
+  const items = sessions.items.filter(({ sessionType }) => type === null || sessionType === type)
+  return (
+    <Listing
+      label="Sessions"
+      columns={columns}
+      list={{ ...sessions, items }}
+      keyOf={pathOf}
+      onOpen={(session) => void navigate(pathOf(session))}
+      empty={
+        <Empty title={type === null ? 'There are no sessions yet' : 'There are no sessions of that sort'}>
+          <p>A chat is a session, and so is the conversation of a task that names one (`sessionRef`).</p>
+        </Empty>
+      }
+      fills
+    />
+  )
+}

@@ -1,0 +1,3 @@
+export function pathOf({ namespace, name }: { namespace: string; name: string }): string {
+  return `/sessions/${namespace}/${encodeURIComponent(name)}`
+}

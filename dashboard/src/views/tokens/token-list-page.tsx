@@ -1,0 +1,77 @@
+// Tokens of callers: made, shown once, revoked.
+import { useState } from 'react'
+import { listTokens, type TokenItem } from '../../../../src/contract/api/tokens.ts'
+import { Page } from '../../app/page.tsx'
+import { useRecord } from '../../data/records.ts'
+import { Badge } from '../../parts/badge.tsx'
+import { Button } from '../../parts/button.tsx'
+import { Foreign } from '../../parts/foreign.tsx'
+import { Empty, Failure, Loading } from '../../parts/states.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
+import { Ago } from '../../parts/time.tsx'
+import { useCaller } from '../../session/caller.ts'
+import { NewToken } from './new-token.tsx'
+import { RevokeToken } from './revoke-token.tsx'
+import '../../styles/service.css'
+
+function useOwn(): (token: TokenItem) => boolean {
+  const { uid } = useCaller()
+  return ({ id }) => uid === id
+}
+
+function columnsFor(isOwn: (token: TokenItem) => boolean): Column<TokenItem>[] {
+  return [
+    {
+      title: 'Name',
+      width: 'minmax(150px, 1.5fr)',
+      cell: (token) => (
+        <>
+          <Foreign text={token.name} /> {isOwn(token) && <Badge tone="busy">Yours</Badge>}
+        </>
+      ),
+    },
+    { title: 'Role', width: '90px', cell: ({ role }) => role, narrow: 'second' },
+    { title: 'Namespace', cell: ({ namespace }) => namespace ?? 'all', narrow: 'hidden' },
+    { title: 'Last used', width: '110px', cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} />, narrow: 'hidden' },
+    {
+      title: 'Ends',
+      width: '110px',
+      cell: ({ expiresAt }) => (expiresAt === undefined ? 'never' : <Ago at={expiresAt} />),
+      narrow: 'hidden',
+    },
+    { title: 'Made', width: '110px', cell: ({ createdAt }) => <Ago at={createdAt} />, narrow: 'hidden' },
+    {
+      title: 'Revoke',
+      width: '92px',
+      atEnd: true,
+      cell: (token) => <RevokeToken token={token} isOwn={isOwn(token)} />,
+    },
+  ]
+}
+
+export default function TokenListPage() {
+  const [isMaking, setMaking] = useState(false)
+  const isOwn = useOwn()
+  const tokens = useRecord('Token', listTokens)
+  const items = tokens.data?.items ?? []
+  const make = (
+    <Button look="main" onClick={() => setMaking(true)}>
+      New token
+    </Button>
+  )
+  return (
+    <Page title="Tokens" actions={make}>
+      {tokens.error !== null && <Failure error={tokens.error} retry={() => void tokens.refetch()} />}
+      {tokens.isLoading && <Loading what="tokens" />}
+      {tokens.data !== undefined && items.length === 0 && (
+        <Empty title="There are no tokens yet">
+          <p>Each program and each person gets one of their own, so that one can be revoked without the others.</p>
+        </Empty>
+      )}
+      {items.length > 0 && (
+        <Table label="Tokens" columns={columnsFor(isOwn)} items={items} keyOf={({ id }) => id} fills />
+      )}
+      {isMaking && <NewToken onClose={() => setMaking(false)} />}
+    </Page>
+  )
+}
