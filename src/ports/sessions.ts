@@ -7,6 +7,8 @@ export type RememberedModel = { namespace: string; name: string; model: string }
 
 export type Session = SessionKey & {
   sessionType: 'task' | 'chat'
+  /** As it was renamed, else how the first message of a user begins. */
+  title?: string
   /** UID of the task, or id of the chat turn, that holds the session now. */
   activeTask?: string
   /** For a chat: what answered its last turn. */
@@ -53,9 +55,12 @@ export interface Sessions {
     namespace?: string
     /** Of all namespaces only these; no part of the cursor. */
     namespaces?: readonly string[]
+    sessionType?: Session['sessionType'] | undefined
     limit: number
     continue?: string
   }): Promise<{ items: Session[]; continue?: string }>
+  /** The session with its new title; undefined when it does not exist. */
+  rename(key: SessionKey, title: string): Promise<Session | undefined>
   /** The namespaces that hold sessions, in order. */
   namespaces(): Promise<string[]>
   /**

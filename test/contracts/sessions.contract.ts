@@ -48,6 +48,31 @@ export function describeSessions(name: string, open: OpenBench): void {
       expect(await ensure('another')).not.toHaveProperty('answeredBy')
     })
 
+    it('is called as it begins, until somebody gives it another title', async () => {
+      await ensure()
+      expect(await sessions().get(key)).not.toHaveProperty('title')
+      await sessions().append(key, [
+        { role: 'system', content: 'not this' },
+        ...say(`  What\n is ${'so '.repeat(60)}long?`),
+      ])
+      const title = (await sessions().get(key))?.title
+      expect(title).toMatch(/^What is so so .*…$/)
+      expect(title?.length).toBeLessThanOrEqual(80)
+      await sessions().append(key, say('and then'))
+      expect((await sessions().list({ limit: 1 })).items[0]?.title).toBe(title)
+      expect(await sessions().rename(key, hardTexts[0] ?? '')).toMatchObject({ ...key, title: hardTexts[0] })
+      await bench().reopen()
+      expect((await sessions().get(key))?.title).toBe(hardTexts[0])
+      expect(await sessions().rename({ ...key, name: 'none' }, 'x')).toBeUndefined()
+    })
+
+    it('lists the sessions of chats or of tasks alone', async () => {
+      await ensure()
+      await sessions().ensure({ ...key, name: 'work' }, { create: true, sessionType: 'task' })
+      expect((await sessions().list({ limit: 9, sessionType: 'chat' })).items.map(({ name }) => name)).toEqual(['talk'])
+      expect((await sessions().list({ limit: 9, sessionType: 'task' })).items.map(({ name }) => name)).toEqual(['work'])
+    })
+
     it('creates a session only when asked, and once', async () => {
       expect(await sessions().ensure(key, { create: false, sessionType: 'chat' })).toBeUndefined()
       const now = bench().now().toISOString()

@@ -149,6 +149,18 @@ describe.skipIf(chromiumPath === undefined)('chat', () => {
     expect(await failure.count()).toBe(0)
   })
 
+  it('calls a conversation as it begins, and renames it', async () => {
+    const list = page.getByRole('complementary', { name: 'Conversations' })
+    await list.getByRole('link', { name: /^hello/ }).waitFor()
+    await list.getByRole('button', { name: 'Rename' }).click()
+    await page.getByLabel('Title').fill(' ')
+    await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click()
+    await expect.poll(() => page.getByLabel('Title').getAttribute('aria-invalid')).toBe('true')
+    await page.getByLabel('Title').fill('Keys of vendors')
+    await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click()
+    await list.getByRole('link', { name: /^Keys of vendors/ }).waitFor()
+  })
+
   it('asks before it deletes a conversation', async () => {
     const list = page.getByRole('complementary', { name: 'Conversations' })
     const before = await list.getByRole('listitem').count()

@@ -96,7 +96,7 @@ describe.skipIf(chromiumPath === undefined)('what is remembered', () => {
     await shown('Third').waitFor()
     await expect.poll(() => statusOf(second)).toBe('rejected')
     await page.keyboard.press('e')
-    await page.getByLabel('What is to be remembered').fill('In other words')
+    await page.getByRole('textbox', { name: 'What is to be remembered' }).fill('In other words')
     await page.getByRole('button', { name: 'Accept so' }).click()
     await page.getByText('Nothing waits for review').waitFor()
     await expect.poll(() => statusOf(third)).toBe('applied')

@@ -22,6 +22,7 @@ export type SessionRow = {
   provider_namespace: string | null
   provider_name: string | null
   model: string | null
+  title: string | null
 }
 
 export type MessageRow = { id: number; body: string }
@@ -38,6 +39,7 @@ export function toSession(row: SessionRow): Session {
     namespace: decodeText(row.namespace),
     name: decodeText(row.name),
     sessionType: row.session_type,
+    ...(row.title !== null && { title: decodeText(row.title) }),
     activeTask,
     ...toAnsweredBy(row),
     messageCount: Number(row.message_count),

@@ -38,6 +38,20 @@ function setAnsweredBy({ answeredBy }: AppendOptions): Fragment {
   return sql`, provider_namespace = ${encodeText(namespace)}, provider_name = ${encodeText(name)}, model = ${encodeText(model)}`
 }
 
+const titleLength = 80
+
+/** Of a session that has none: how the first message of a user begins. */
+function setTitle({ title }: SessionRow, messages: readonly TranscriptMessage[]): Fragment {
+  const words =
+    messages
+      .find(({ role }) => role === 'user')
+      ?.content.trim()
+      .replaceAll(/\s+/g, ' ') ?? ''
+  if (title !== null || words === '') return sql``
+  const begin = words.length <= titleLength ? words : `${words.slice(0, titleLength - 1).trimEnd()}…`
+  return sql`, title = ${encodeText(begin)}`
+}
+
 async function appendMessages(
   tx: Tx,
   key: SessionKey,
@@ -50,7 +64,7 @@ async function appendMessages(
   await tx.run(sql`update sessions set updated_at = ${now}, message_count = message_count + ${messages.length},
       last_message_id = last_message_id + ${messages.length},
       input_tokens = input_tokens + ${options.usage?.inputTokens ?? 0},
-      output_tokens = output_tokens + ${options.usage?.outputTokens ?? 0}${setAnsweredBy(options)}
+      output_tokens = output_tokens + ${options.usage?.outputTokens ?? 0}${setAnsweredBy(options)}${setTitle(row, messages)}
     where ${matchKey(key)}`)
   return { released: options.release !== undefined && (await releaseRow(tx, key, options.release)) }
 }

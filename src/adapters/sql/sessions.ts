@@ -49,6 +49,7 @@ function selectPage(query: Parameters<Sessions['list']>[0], now: string) {
   const scope = encodeText(query.namespace ?? '')
   const conditions = [isKept(now)]
   if (query.namespace !== undefined) conditions.push(sql`namespace = ${scope}`)
+  if (query.sessionType !== undefined) conditions.push(sql`session_type = ${query.sessionType}`)
   if (query.namespaces !== undefined) conditions.push(isIn(query.namespaces))
   if (query.continue !== undefined) conditions.push(readCursor(query.continue, scope))
   return sql<SessionRow>`select * from sessions where ${joinSql(conditions, ' and ')}
@@ -127,6 +128,15 @@ export function createSessions(deps: { database: Database; clock: Clock }): Sess
       if (rows.length <= query.limit || last === undefined) return page
       const scope = encodeText(query.namespace ?? '')
       return { ...page, continue: encodeCursor([scope, last.created_at, last.namespace, last.name]) }
+    },
+
+    async rename(key, title) {
+      const now = clock.now().toISOString()
+      const row = await database.write((tx) =>
+        tx.first(sql<SessionRow>`update sessions set title = ${encodeText(title)}
+          where ${matchKey(key)} and ${isKept(now)} returning *`),
+      )
+      return row === undefined ? undefined : toSession(row)
     },
 
     async namespaces() {

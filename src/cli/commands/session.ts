@@ -1,6 +1,12 @@
 // session: transcripts that tasks and chats continue.
 import { type Command, Option } from 'commander'
-import { deleteSession, getSession, listSessions, type SessionItem } from '../../contract/api/sessions.ts'
+import {
+  deleteSession,
+  getSession,
+  listSessions,
+  type SessionItem,
+  updateSession,
+} from '../../contract/api/sessions.ts'
 import { searchTranscripts, transcriptLimits } from '../../contract/api/transcripts.ts'
 import { describeScope, printAnswer, printList } from '../answers.ts'
 import type { CliContext } from '../context.ts'
@@ -29,6 +35,12 @@ export function addSessionCommands(program: Command, context: CliContext): void 
     .addOption(new Option('--limit <count>', 'at most so many').default(String(transcriptLimits.hits.standard)))
     .action((words: string[], given: SearchOptions, command: Command) => search(words, given, { command, context }))
   session
+    .command('rename <name> <title...>')
+    .description('give a session another title; its name stays')
+    .action((name: string, words: string[], _options: unknown, command: Command) =>
+      rename(name, words.join(' '), { command, context }),
+    )
+  session
     .command('delete <names...>')
     .alias('rm')
     .description('remove one session, or several, with their transcripts')
@@ -52,6 +64,7 @@ async function listAll(command: Command, context: CliContext): Promise<void> {
       { title: 'NAMESPACE', value: (item) => item.namespace },
       { title: 'NAME', value: (item) => item.name },
       { title: 'TYPE', value: (item) => item.sessionType },
+      { title: 'TITLE', value: (item) => item.title },
       { title: 'MESSAGES', value: (item) => item.messageCount },
       { title: 'TASK', value: (item) => item.activeTask },
       { title: 'UPDATED', value: (item) => formatAge(item.updatedAt, context.now()) },
@@ -70,6 +83,14 @@ async function show(name: string, { tail }: { tail?: string }, { command, contex
   await printAnswer(context, options, session, () =>
     session.transcript.split('\n').filter(Boolean).map(formatMessage).join('\n\n'),
   )
+}
+
+async function rename(name: string, title: string, { command, context }: Invocation): Promise<void> {
+  const options = readGlobalOptions(command)
+  const client = await context.connect(options)
+  const input = { params: { id: name }, query: namespaceOf(options), body: { title } }
+  const session = await client.call(updateSession, input)
+  await printAnswer(context, options, session, () => `session ${session.name} is called "${session.title}"`)
 }
 
 type SearchOptions = { session?: string; except?: string; role?: string; limit: string }

@@ -9,6 +9,9 @@ import { defineRoute, errorResponses, ReadHeaders } from './route.ts'
 export const sessionTypes = ['task', 'chat'] as const
 export const messageRoles = ['user', 'assistant', 'tool', 'system'] as const
 
+/** In UTF-16 units. */
+export const mostTitleLength = 200
+
 /** One message of a transcript; a line of it in the worker API. */
 export const TranscriptMessage = z
   .object({
@@ -39,6 +42,11 @@ export type TranscriptMessage = z.infer<typeof TranscriptMessage>
 const sessionFields = {
   name: field(z.string(), 'Name of the session.', 'support-42'),
   namespace: field(Name, 'Namespace of the session.', 'default'),
+  title: field(
+    z.string().optional(),
+    'What it is about: as somebody named it, else how its first message begins. Absent: nobody has said anything.',
+    'Failed tasks of today',
+  ),
   sessionType: field(z.enum(sessionTypes), 'What the session belongs to.'),
   messageCount: field(z.int().min(0), 'Number of messages.', 12),
   inputTokens: field(z.int().min(0), 'Input tokens of all its tasks and turns.', 1200),
@@ -78,6 +86,21 @@ export const SessionDetail = z
   .meta({ id: 'SessionDetail' })
 export type SessionDetail = z.infer<typeof SessionDetail>
 
+/** A new title. */
+export const SessionUpdate = z
+  .strictObject({
+    title: field(
+      z
+        .string()
+        .trim()
+        .min(1, 'must not be empty: write in a few words what the session is about')
+        .max(mostTitleLength, `must have at most ${mostTitleLength} characters`),
+      'What the session is about.',
+      'Failed tasks of today',
+    ),
+  })
+  .meta({ id: 'SessionUpdate' })
+
 /** One page of sessions. */
 export const SessionList = listOf(SessionItem, 'SessionList')
 const params = z.object({ id: field(RecordName, 'Name of the session.', 'support-42') })
@@ -89,7 +112,9 @@ export const listSessions = defineRoute({
   tag,
   summary: 'List sessions, newest first',
   description: 'Lists sessions of tasks and chats, newest first, one page at a time.',
-  query: NamespacesListQuery,
+  query: NamespacesListQuery.extend({
+    sessionType: field(z.enum(sessionTypes).optional(), 'Only sessions that belong to this.', 'chat'),
+  }),
   headers: ReadHeaders,
   responses: { 200: { description: 'Sessions', schema: SessionList } },
   auth: 'user',
@@ -114,6 +139,20 @@ export const getSession = defineRoute({
   responses: { 200: { description: 'The session', schema: SessionDetail }, ...errorResponses(404) },
   auth: 'user',
   verb: { verb: 'get', kind: 'Session' },
+})
+
+export const updateSession = defineRoute({
+  method: 'PUT',
+  path: '/api/v1/sessions/:id',
+  tag,
+  summary: 'Give a session another title',
+  description: 'Changes the title of the session; its name, by which it is continued, stays.',
+  params,
+  query: NamespaceQuery,
+  body: SessionUpdate,
+  responses: { 200: { description: 'The session', schema: SessionItem }, ...errorResponses(404) },
+  auth: 'user',
+  verb: { verb: 'update', kind: 'Session' },
 })
 
 export const deleteSession = defineRoute({

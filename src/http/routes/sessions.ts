@@ -24,6 +24,10 @@ export function bindSessions(bind: Bind, { usecases }: RouteContext): void {
     const { session, messages } = await usecases.sessions.get(caller, key, query.maxMessages)
     return { json: { ...presentSession(session), transcript: messages.map(writeMessage).join('\n') } }
   })
+  bind(routes.updateSession, async ({ caller, namespace, params, body }) => {
+    const session = await usecases.sessions.rename(caller, { namespace, name: params.id }, body.title)
+    return { json: presentSession(session) }
+  })
   bind(routes.deleteSession, async ({ caller, namespace, params }) => {
     await usecases.sessions.remove(caller, { namespace, name: params.id })
     return { empty: true }

@@ -11,13 +11,15 @@ import { Foreign } from '../../parts/foreign.tsx'
 import { Failure, Loading } from '../../parts/states.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { say, sayFailure } from '../../parts/toasts.tsx'
+import { Renaming } from './renaming.tsx'
 import { forgetTurns, type SessionPlace } from './turns.ts'
 
 type ListProps = { chosen: SessionPlace | undefined; onChosen: () => void }
 
 export function ConversationList({ chosen, onChosen }: ListProps) {
-  const sessions = useRecordPages('Session', listSessions, { query: useScope().query })
-  const chats = sessions.items.filter(({ sessionType }) => sessionType === 'chat')
+  const query = { ...useScope().query, sessionType: 'chat' } as const
+  const sessions = useRecordPages('Session', listSessions, { query })
+  const chats = sessions.items
   return (
     <>
       {sessions.error !== null && <Failure error={sessions.error} retry={sessions.reload} />}
@@ -31,6 +33,7 @@ export function ConversationList({ chosen, onChosen }: ListProps) {
           return (
             <li key={`${session.namespace}/${session.name}`} className="conversation" data-chosen={isChosen}>
               <ConversationLink session={session} isChosen={isChosen} onChosen={onChosen} />
+              {isChosen && <Renaming session={session} />}
               {isChosen && <Deletion session={session} />}
             </li>
           )
@@ -54,7 +57,7 @@ function ConversationLink({ session, isChosen, onChosen }: LinkProps) {
   return (
     <Link to={`?${next}`} aria-current={isChosen ? 'page' : undefined} onClick={onChosen}>
       <span className="cut">
-        <Foreign text={session.name} />
+        <Foreign text={session.title ?? session.name} />
       </span>
       <span className="soft when">
         <Ago at={session.updatedAt} /> · {session.messageCount} messages

@@ -7,7 +7,7 @@ import { useRecordPages } from '../../data/records.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Choice } from '../../parts/choice.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
-import { Listing } from '../../parts/listing.tsx'
+import { Listing, type Loaded } from '../../parts/listing.tsx'
 import { SearchBox } from '../../parts/search-box.tsx'
 import { Empty } from '../../parts/states.tsx'
 import type { Column } from '../../parts/table.tsx'
@@ -26,6 +26,12 @@ const columns: Column<SessionItem>[] = [
     ),
   },
   {
+    title: 'About',
+    width: 'minmax(0, 2.4fr)',
+    cell: ({ title }) => <Foreign text={title} />,
+    narrow: 'second',
+  },
+  {
     title: 'Of',
     width: '110px',
     cell: ({ sessionType, activeTask }) =>
@@ -35,7 +41,7 @@ const columns: Column<SessionItem>[] = [
   {
     title: 'Model',
     cell: ({ answeredBy }) => <Foreign text={answeredBy && `${answeredBy.name} · ${answeredBy.model}`} />,
-    narrow: 'second',
+    narrow: 'hidden',
   },
   {
     title: 'Messages',
@@ -82,13 +88,13 @@ function Sessions() {
   const navigate = useNavigate()
   const [parameters] = useParameters()
   const type = parameters.get('type')
-  const sessions = useRecordPages('Session', listSessions, { query: useScope().query })
-  const items = sessions.items.filter(({ sessionType }) => type === null || sessionType === type)
+  const query = { ...useScope().query, sessionType: type ?? undefined }
+  const sessions = useRecordPages('Session', listSessions, { query } as never)
   return (
     <Listing
       label="Sessions"
       columns={columns}
-      list={{ ...sessions, items }}
+      list={sessions as Loaded<SessionItem>}
       keyOf={pathOf}
       onOpen={(session) => void navigate(pathOf(session))}
       empty={

@@ -34,6 +34,7 @@ import { scanImportsMigration } from './0031-scan-imports.ts'
 import { findingListsMigration } from './0032-finding-lists.ts'
 import { overviewMigration } from './0033-overview.ts'
 import { signInLinksMigration } from './0034-sign-in-links.ts'
+import { sessionTitlesMigration } from './0035-session-titles.ts'
 
 export const migrations: readonly Migration[] = [
   resourcesMigration,
@@ -70,4 +71,5 @@ export const migrations: readonly Migration[] = [
   findingListsMigration,
   overviewMigration,
   signInLinksMigration,
+  sessionTitlesMigration,
 ]

@@ -1,0 +1,8 @@
+// What a session is about, for lists of conversations.
+import type { Migration } from '../../migrations.ts'
+
+export const sessionTitlesMigration: Migration = {
+  number: 35,
+  name: 'session titles',
+  statements: 'alter table sessions add column title text collate "C"',
+}
