@@ -16,6 +16,7 @@ const fills = {
     '{{ .Values.settings.executionWorkspaceDefaultProvider | default "agent-sandbox" | quote }}',
   workspaceTemplates: '{{ include "svc.cel.workspaceTemplates" . }}',
   workspaceCleanups: '{{ include "svc.cel.workspaceCleanups" . }}',
+  workspaceSpaces: '{{ include "svc.cel.workspaceSpaces" . }}',
 } as const satisfies Partial<Record<keyof PolicySettings, string>>
 
 const prefix = 'PREFIX'

@@ -20,6 +20,8 @@ function readSandboxes(config: Config, ownNamespace: string | undefined): Provid
     cleanupPolicy: config.agentSandboxCleanupPolicy,
     claimTimeoutSeconds: seconds(config.agentSandboxClaimTimeout),
     commandTimeoutSeconds: seconds(config.agentSandboxCommandTimeout),
+    // Sandboxes are made from templates of the namespace of their claim.
+    templateNamespace: isOurs ? ownNamespace : undefined,
     claimNamespace: isOurs ? ownNamespace : undefined,
   })
 }

@@ -92,6 +92,29 @@ describe('findTaskProblem', () => {
     )
   })
 
+  it('refuses templates and pools of other namespaces that were stored before, and those that no sandbox can have', () => {
+    const workspaces = {
+      defaultProvider: 'agent-sandbox' as const,
+      providers: {
+        'agent-sandbox': { template: 't', cleanupPolicy: 'delete' as const },
+        actor: { template: 't', templateNamespace: 'templates', cleanupPolicy: 'delete' as const },
+      },
+    }
+    const find = (workspace: object, isolateNamespaces: boolean) =>
+      findTaskProblem(
+        task({ ...agentTask, execution: { workspace: { enabled: true, ...workspace } } }),
+        agent({ runtime: { type: 'llma-cli' } }),
+        { ...abilities, workspaces, isolateNamespaces },
+      )
+    const far = { name: 't', namespace: 'far' }
+    for (const workspace of [{ templateRef: far }, { poolRef: far }]) {
+      expect(find({ provider: 'actor', ...workspace }, true)).toMatch(/names namespace "far"/)
+      expect(find({ provider: 'actor', ...workspace }, false)).toBeUndefined()
+    }
+    expect(find({ provider: 'actor', templateRef: { name: 't', namespace: 'templates' } }, true)).toBeUndefined()
+    for (const isolated of [true, false]) expect(find({ templateRef: far }, isolated)).toMatch(/templateRef.namespace/)
+  })
+
   it('refuses references into other namespaces only where namespaces are isolated', () => {
     const far = task({ agentRef: { name: 'it', namespace: 'far' } })
     expect(findTaskProblem(far, agent({}), abilities)).toBeUndefined()

@@ -5,7 +5,7 @@ import type { Task } from '../contract/resources/task.ts'
 import { taskProblems, type WorkspaceDefaults } from '../contract/resources/task-problems.ts'
 import { summarize } from '../contract/validation.ts'
 import { type AgentPrograms, approvalsOf, findProgramProblem, findUnkeptLimit } from './agent-programs.ts'
-import { findForeignReference } from './isolation.ts'
+import { findForeignReference, findPlaceObstacle, listForeignWorkspaces } from './isolation.ts'
 
 /** What this service supports. */
 export type Abilities = {
@@ -28,6 +28,14 @@ const checkIsolation: Check = (task, agent, { isolateNamespaces }) => {
   if (!isolateNamespaces) return undefined
   const own = findForeignReference('Task', task.metadata.namespace, task.spec)
   return own ?? (agent && findForeignReference('Agent', agent.metadata.namespace, agent.spec))
+}
+
+const checkPlaces: Check = ({ metadata: { namespace }, spec }, _agent, { workspaces, isolateNamespaces }) => {
+  const problems = listForeignWorkspaces(namespace, spec, workspaces).flatMap((place) => {
+    const message = findPlaceObstacle({ kind: 'Task', namespace }, place, isolateNamespaces)
+    return message === undefined ? [] : [{ path: place.path, message }]
+  })
+  return problems.length === 0 ? undefined : summarize('task', problems)
 }
 
 const checkAgent: Check = (_task, agent) => {
@@ -63,7 +71,7 @@ const checkApproval: Check = (task, agent) => {
   return 'approvals need an agent with coordination.enabled; set it, or remove request_approval and approvalRequiredTools'
 }
 
-const checks: Check[] = [checkSpec, checkIsolation, checkAgent, checkRuntime, checkApproval]
+const checks: Check[] = [checkSpec, checkIsolation, checkPlaces, checkAgent, checkRuntime, checkApproval]
 
 /** Why the task can never run as it is, in one sentence; undefined when it can. */
 export function findTaskProblem(task: Task, agent: Agent | undefined, abilities: Abilities): string | undefined {

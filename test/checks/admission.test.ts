@@ -30,6 +30,7 @@ const admission: Record<string, Twin> = {
     policies: ['task-workspaces', 'tool-actors'],
   },
   requireReferences: { policies: references },
+  requirePlaces: { policies: ['task-workspaces', 'tool-actors'] },
   requireOwnSecret: { reason: 'of the owner’s environment, which Kubernetes mode has not' },
   requireOwnKeys: { policies: ['reserved-keys'] },
   admitTask: { policies: ['task-identity'] },
@@ -57,6 +58,9 @@ const rules: Record<string, Twin> = {
   findForeignReference: {
     policies: references.filter((name) => !/-configmaps$|^(agent|provider|tool|repository\w+)-secrets$/.test(name)),
   },
+  listForeignWorkspaces: { policies: ['task-workspaces'] },
+  listForeignActors: { policies: ['tool-actors'] },
+  findPlaceObstacle: { policies: ['task-workspaces', 'tool-actors'] },
   actorsAreOff: { policies: ['tool-actors'] },
   describeToolActor: writesOnly,
   chooseOrigin: { reason: 'a policy cannot read the template; the task fails and says why when it starts' },
@@ -93,6 +97,7 @@ const settings = {
   workspaceDefaultProvider: "'agent-sandbox'",
   workspaceTemplates: '{"agent-sandbox": "", "actor": "acting"}',
   workspaceCleanups: '{"agent-sandbox": "delete", "actor": "retain"}',
+  workspaceSpaces: '{"agent-sandbox": "", "actor": "templates"}',
   scope: {},
 }
 const policies = listPolicyRules(settings).map(({ name }) => name)

@@ -39,6 +39,7 @@ function settingsFor(prefix: string, spaces: string[], isolated: boolean): Polic
     workspaceDefaultProvider: "'agent-sandbox'",
     workspaceTemplates: isolated ? '{"agent-sandbox": ""}' : '{"actor": "acting"}',
     workspaceCleanups: '{"actor": "retain"}',
+    workspaceSpaces: '{"agent-sandbox": "", "actor": "templates"}',
     scope: {
       namespaceSelector: {
         matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: spaces }],
@@ -404,6 +405,18 @@ const inWorkspace = (what: string, workspace: Spec, refused?: string): Case => (
 
 /** The service has sandboxes only, without a default template. */
 const unnamedTemplates = (): Case[] => [
+  inWorkspace('of the own namespace, in full', { enabled: true, templateRef: { name: 't', namespace: apart } }),
+  inWorkspace('of another namespace', { enabled: true, templateRef: far() }, 'sandboxes cannot be claimed'),
+  inWorkspace('of an actor of another namespace', { provider: 'actor', templateRef: far() }, 'isolated here'),
+  inWorkspace('of an actor of the namespace in the settings', {
+    provider: 'actor',
+    templateRef: { name: 't', namespace: 'templates' },
+  }),
+  inWorkspace(
+    'from a pool of another namespace',
+    { provider: 'actor', poolRef: far(), cleanupPolicy: 'delete' },
+    'isolated here',
+  ),
   inWorkspace('without a template', { enabled: true }, 'templateRef.name is required'),
   inWorkspace('of actors, which there are not', { enabled: true, provider: 'actor' }, 'provider is not enabled'),
 ]
@@ -416,6 +429,33 @@ const workspaces = (): Case[] => {
     inWorkspace('that is off', { enabled: false }),
     inWorkspace('of actors', { ...actor, boot: true, hibernation: { processMode: 'restart' }, snapshot: {} }),
     inWorkspace('from a pool', { ...actor, ...pool, cleanupPolicy: 'delete' }),
+    inWorkspace('from a template of another namespace', { ...actor, templateRef: far() }, 'may not create tasks'),
+    inWorkspace('from the usual templates', { ...actor, templateRef: { name: 't', namespace: 'templates' } }),
+    inWorkspace(
+      'from a pool of another namespace',
+      { ...actor, poolRef: far(), cleanupPolicy: 'delete' },
+      'may not create tasks',
+    ),
+    {
+      as: 'ann',
+      what: 'an actor from a template of another namespace',
+      kind: 'Tool',
+      spec: { description: 'd', mcp: { actor: { templateRef: far() } } },
+      refused: 'may not create tools',
+    },
+    {
+      as: 'ann',
+      what: 'an actor from a pool of another namespace',
+      kind: 'Tool',
+      spec: { description: 'd', mcp: { actor: { templateRef: { name: 't' }, poolRef: far() } } },
+      refused: 'may not create tools',
+    },
+    {
+      as: 'ann',
+      what: 'an actor from the usual templates',
+      kind: 'Tool',
+      spec: { description: 'd', mcp: { actor: { templateRef: { name: 't', namespace: 'templates' } } } },
+    },
     inWorkspace('of the default provider', { enabled: true, templateRef: { name: 't' } }, 'provider is not enabled'),
     inWorkspace('from a pool, retained', { ...actor, ...pool }, 'must be delete for a pooled workspace'),
     inWorkspace('from a snapshot', { ...actor, snapshot: { restore: 'x' } }, 'snapshot is reserved'),

@@ -71,10 +71,16 @@ async function expectNothingLeft(bench: SandboxesBench): Promise<void> {
       .filter(({ metadata }) => metadata.ownerReferences?.[0]?.kind === 'SandboxWarmPool')
       .map(({ metadata }) => metadata.name),
   )
-  await waitFor(async () => {
-    const left = [...(await bench.list('sandboxes')), ...(await bench.listPods())]
-    return left.every(({ metadata }) => pooled.has(metadata.name) || metadata.name.startsWith('warm-'))
-  }, 'no sandbox and no pod is left')
+  let left: string[] = []
+  const isClean = async () => {
+    const all = [...(await bench.list('sandboxes')), ...(await bench.listPods())].map(({ metadata }) => metadata)
+    left = all.map(({ name }) => name).filter((name) => !pooled.has(name) && !name.startsWith('warm-'))
+    return left.length === 0
+  }
+  // The kubelet takes its time for many pods.
+  await waitFor(isClean, 'no sandbox and no pod is left', 180_000).catch((error: unknown) => {
+    throw new Error(`${error}: ${left.join(', ')}`)
+  })
 }
 
 describeOnCluster('agent-sandbox', () => {
@@ -267,7 +273,7 @@ describeOnCluster('agent-sandbox', () => {
       expect(await bench.list('sandboxclaims')).toEqual([])
     })
 
-    it('an image without a shell, and one that ends by itself', async () => {
+    it('an image without a shell, one without node, and one that ends by itself', async () => {
       await bench.addTemplate('bare', {
         container: {
           command: [
@@ -279,6 +285,15 @@ describeOnCluster('agent-sandbox', () => {
         },
         pod: { volumes: [{ name: 'nothing', emptyDir: {} }] },
       })
+      const withoutNode = { env: [{ name: 'PATH', value: '/usr/bin:/bin' }] }
+      await bench.addTemplate('nodeless', { container: withoutNode })
+      const nodeless = bench.claimOf('nodeless')
+      await bench.workspaces.claim(nodeless)
+      expect(await failureOf(wait(bench.workspaces, nodeless))).toMatchObject({
+        reason: 'TemplateIncompatible',
+        message: 'the image of the sandbox lacks node',
+      })
+      await bench.workspaces.delete(nodeless)
       await bench.addTemplate('short', { container: { command: ['true'] }, pod: { restartPolicy: 'Never' } })
       const [bare, short] = [bench.claimOf('bare'), bench.claimOf('short')]
       await Promise.all([bare, short].map((claim) => bench.workspaces.claim(claim)))
@@ -292,6 +307,19 @@ describeOnCluster('agent-sandbox', () => {
       })
       await Promise.all([bare, short].map((claim) => bench.workspaces.delete(claim)))
       await expectNothingLeft(bench)
+    })
+
+    it('a lasting volume that its user may not write to, rather than files that go with the pod', async () => {
+      const own = await openSandboxes('v1beta1', { volumeCount: 1 })
+      const { container, spec = {} } = keepFiles(own.namespace)
+      await own.addTemplate('owned', { container: { ...container, securityContext: { runAsUser: 1000 } }, spec })
+      const claim = own.claimOf('owned')
+      await own.workspaces.claim(claim)
+      expect(await failureOf(wait(own.workspaces, claim))).toMatchObject({
+        reason: 'TemplateIncompatible',
+        message: expect.stringContaining('fsGroup'),
+      })
+      await own.close()
     })
 
     it('a sandbox that is not ready in time: it says what it waited for, and nothing is left of it', async () => {

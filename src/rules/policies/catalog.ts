@@ -5,6 +5,7 @@ import { actorsAreOff } from '../actor-templates.ts'
 import { metadataNames, metadataNetworks, specialNetworks } from '../address.ts'
 import { propagationHeader } from '../token-propagation.ts'
 import {
+  apiGroup,
   everyKind,
   isService,
   type PolicyRules,
@@ -142,10 +143,15 @@ function toolRules({ propagates }: PolicySettings): PolicyRules[] {
 }
 
 function actorRules(settings: PolicySettings): PolicyRules[] {
-  const { hasActors, isolated } = settings
+  const { hasActors, isolated, workspaceSpaces } = settings
   const kept = 'oldObject != null && object.spec.?mcp == oldObject.spec.?mcp'
   const isFree = `${isService(settings)} || !has(object.spec.mcp) || !has(object.spec.mcp.actor) || (${kept})`
   const poolSpace = 'object.spec.mcp.actor.?poolRef.?namespace.orValue(request.namespace)'
+  const space = "object.spec.mcp.actor.?templateRef.?namespace.orValue('')"
+  const isNear = `${space} == '' || ${space} == request.namespace || ('actor' in ${workspaceSpaces} && ${workspaceSpaces}['actor'] == ${space})`
+  const mayUse = (at: string) =>
+    `authorizer.group('${apiGroup}').resource('tools').namespace(${at}).check('create').allowed()`
+  const mayNot = 'is of a namespace in which its author may not create tools; ask for a role there'
   return [
     {
       name: 'tool-actors',
@@ -156,6 +162,21 @@ function actorRules(settings: PolicySettings): PolicyRules[] {
           expression: `${isFree} || !${isolated} || ${poolSpace} == request.namespace`,
           message: 'spec.mcp.actor.poolRef must not refer to another namespace',
           reason: 'Invalid',
+        },
+        {
+          expression: `${isFree} || !${isolated} || ${isNear}`,
+          message: 'spec.mcp.actor.templateRef must not refer to another namespace',
+          reason: 'Invalid',
+        },
+        {
+          expression: `${isFree} || ${poolSpace} == request.namespace || ${mayUse(poolSpace)}`,
+          message: `spec.mcp.actor.poolRef ${mayNot}`,
+          reason: 'Forbidden',
+        },
+        {
+          expression: `${isFree} || ${isNear} || ${mayUse(space)}`,
+          message: `spec.mcp.actor.templateRef ${mayNot}`,
+          reason: 'Forbidden',
         },
       ],
     },

@@ -16,6 +16,7 @@ const settings: PolicySettings = {
   workspaceDefaultProvider: "'agent-sandbox'",
   workspaceTemplates: '{"agent-sandbox": "", "actor": "acting"}',
   workspaceCleanups: '{"agent-sandbox": "delete", "actor": "retain"}',
+  workspaceSpaces: '{"agent-sandbox": "", "actor": "templates"}',
   scope: {},
 }
 const rules = listPolicyRules(settings)

@@ -25,6 +25,8 @@ export type PolicySettings = {
   /** Maps: of each enabled provider the default template (empty: none), and the default policy of clean-up. */
   workspaceTemplates: string
   workspaceCleanups: string
+  /** A map: of a provider that is set to it the namespace of templates that tasks name without one; may be empty. */
+  workspaceSpaces: string
   /** Which objects the policies are bound to: `matchResources` of the bindings. */
   scope: object
 }

@@ -1,5 +1,13 @@
 // Execution workspaces that a task asks for: what depends on the settings of the service, and fields without a schema.
-import { isService, type PolicyRules, type PolicySettings, specChanged, type Validation } from './policy.ts'
+import {
+  apiGroup,
+  isService,
+  type PolicyRules,
+  type PolicySettings,
+  specChanged,
+  type Validation,
+  type Variable,
+} from './policy.ts'
 
 const path = 'spec.execution.workspace'
 
@@ -7,7 +15,48 @@ function refuse(expression: string, message: string, settings: PolicySettings): 
   return { expression: `${isService(settings)} || !(${expression})`, message, reason: 'Invalid' }
 }
 
-/** The same as `taskProblems` of the contract. */
+/** Namespaces that are named, and what a template has without one; after `asked` and `provider`. */
+function listPlaces({ workspaceSpaces }: PolicySettings): Variable[] {
+  const usual = "variables.provider in variables.spaces ? variables.spaces[variables.provider] : ''"
+  return [
+    { name: 'spaces', expression: workspaceSpaces },
+    { name: 'usual', expression: usual },
+    { name: 'space', expression: "variables.asked.?templateRef.?namespace.orValue('')" },
+    { name: 'poolSpace', expression: "variables.asked.?poolRef.?namespace.orValue('')" },
+  ]
+}
+
+/** The same as `requirePlaces`: templates and pools of other namespaces. */
+function placeRules(settings: PolicySettings): Validation[] {
+  const { isolated } = settings
+  const isFar = "variables.space != '' && variables.space != request.namespace && variables.space != variables.usual"
+  const isFarPool = "variables.poolSpace != '' && variables.poolSpace != request.namespace"
+  const mayUse = (space: string) =>
+    `authorizer.group('${apiGroup}').resource('tasks').namespace(${space}).check('create').allowed()`
+  const refuseFar = (field: string, far: string, space: string): Validation[] => [
+    refuse(
+      `${isolated} && ${far}`,
+      `${path}.${field}.namespace must not be another one: namespaces are isolated here`,
+      settings,
+    ),
+    {
+      expression: `${isService(settings)} || !(${far}) || ${mayUse(space)}`,
+      message: `${path}.${field} is of a namespace in which its author may not create tasks; ask for a role there`,
+      reason: 'Forbidden',
+    },
+  ]
+  return [
+    refuse(
+      "variables.provider == 'agent-sandbox' && variables.space != '' && variables.space != (variables.usual != '' ? variables.usual : request.namespace)",
+      `${path}.templateRef.namespace is one in which sandboxes cannot be claimed: leave it out`,
+      settings,
+    ),
+    ...refuseFar('templateRef', isFar, 'variables.space'),
+    ...refuseFar('poolRef', isFarPool, 'variables.poolSpace'),
+  ]
+}
+
+/** The same as `taskProblems` of the contract, and `requirePlaces`. */
 export function workspaceRules(settings: PolicySettings): PolicyRules[] {
   const { workspaceDefaultProvider, workspaceTemplates, workspaceCleanups } = settings
   const ofSandboxes = "variables.provider == 'agent-sandbox'"
@@ -23,6 +72,7 @@ export function workspaceRules(settings: PolicySettings): PolicyRules[] {
         { name: 'provider', expression: `variables.asked.?provider.orValue(${workspaceDefaultProvider})` },
         { name: 'templates', expression: workspaceTemplates },
         { name: 'cleanups', expression: workspaceCleanups },
+        ...listPlaces(settings),
         {
           name: 'template',
           expression:
@@ -68,6 +118,7 @@ export function workspaceRules(settings: PolicySettings): PolicyRules[] {
           `${path}.hibernation ${forActors}`,
           settings,
         ),
+        ...placeRules(settings),
       ],
     },
   ]

@@ -11,6 +11,7 @@ import { requireAllowedHosts } from './allowed-hosts.ts'
 import { requireSpendable } from './budget.ts'
 import { requireContext } from './context.ts'
 import { admitMonitor } from './monitor.ts'
+import { requirePlaces } from './places.ts'
 import { admitProvider } from './provider.ts'
 import { requireReferences } from './references.ts'
 import { admitScan } from './repository-scan.ts'
@@ -73,6 +74,7 @@ export async function admit<K extends Kind>(
 ): Promise<Admitted> {
   refuseImpossible(kind, request, deps.settings)
   await requireReferences(kind, request, deps)
+  await requirePlaces(kind, request, deps)
   await requireAllowedHosts(kind, request, deps)
   await requireContext(kind, request, deps)
   if (kind === 'Task') await requireSpendable(request as AdmissionRequest<'Task'>, deps)

@@ -44,6 +44,12 @@
 {{- dict "agent-sandbox" (.Values.settings.agentSandboxCleanupPolicy | default "delete") "actor" (.Values.settings.actorCleanupPolicy | default "delete") | toJson }}
 {{- end }}
 
+{{/* Where templates are that tasks and tools name without a namespace; empty: in their own. */}}
+{{- define "svc.cel.workspaceSpaces" -}}
+{{- $sandboxes := ternary .Release.Namespace "" (eq (.Values.settings.agentSandboxNamespaceStrategy | default "task") "controller") }}
+{{- dict "agent-sandbox" $sandboxes "actor" (.Values.settings.actorDefaultTemplateNamespace | default "") | toJson }}
+{{- end }}
+
 {{/* Another installation may serve the other namespaces. */}}
 {{- define "svc.policyScope" -}}
 {{- with .Values.watchNamespaces }}

@@ -69,21 +69,27 @@ async function expectWord(shell: SandboxShell, place: SandboxPlace, script: Scri
   if (words[0] !== word) throw misunderstood(words)
 }
 
-/** Folders that its files may be in, best first: what lasts longer than a pod, then what the image is made for. */
+/** Folders that its files may be in, best first: what lasts longer than a pod and no other, or what the image is made for. */
 function listRoots({ spec = {} }: Sandbox): string[] {
-  const found = [findLastingFolder(spec), chooseContainer(spec)?.workingDir, '/workspace', '/tmp/workspace']
-  return found.filter((folder) => folder !== undefined && folder !== '/') as string[]
+  const lasting = findLastingFolder(spec)
+  if (lasting !== undefined) return [lasting]
+  const folders = [chooseContainer(spec)?.workingDir, '/workspace', '/tmp/workspace']
+  return folders.filter((folder) => folder !== undefined && folder !== '/') as string[]
+}
+
+function describeLack(what: string, roots: string[]): string {
+  if (!what.startsWith('a folder')) return `the image of the sandbox lacks ${what}`
+  return `the user of the sandbox may write to none of ${roots.join(', ')}: a volume needs a securityContext.fsGroup in the pod of its template`
 }
 
 /** Absolute path of the root, in a container that can be worked in. Idempotent. */
 export async function prepare(shell: SandboxShell, place: SandboxPlace, sandbox: Sandbox): Promise<string> {
-  const { words } = await ask(shell, place, {
-    text: assign({ folders: listRoots(sandbox).join('\n') }) + prepareScript,
-  })
+  const roots = listRoots(sandbox)
+  const { words } = await ask(shell, place, { text: assign({ folders: roots.join('\n') }) + prepareScript })
   const [word, ...rest] = words
   if (word === 'root' && rest.join(' ').startsWith('/')) return rest.join(' ')
   if (word !== 'missing') throw misunderstood(words)
-  throw new WorkspaceError('TemplateIncompatible', `the image of the sandbox lacks ${rest.join(' ')}`)
+  throw new WorkspaceError('TemplateIncompatible', describeLack(rest.join(' '), roots))
 }
 
 /** What is not to be asked for: nothing of it reaches the workspace. */

@@ -20,7 +20,7 @@ prepared() {
  * Answers `root PATH`, or `missing WHAT`.
  */
 export const prepareScript = `${functions}
-for program in setsid head tail wc mkfifo grep base64 sleep; do
+for program in setsid head tail wc mkfifo grep base64 sleep tar node; do
   command -v "$program" > /dev/null || { echo "missing $program"; exit 0; }
 done
 if ! prepared; then

@@ -18,7 +18,14 @@ describe('the state of a claim', () => {
   })
 
   it('is waited for while that can help', () => {
-    for (const reason of ['DependenciesNotReady', 'WarmPoolNotFound', 'TemplateNotFound', 'ReconcilerError']) {
+    for (const reason of [
+      'DependenciesNotReady',
+      'WarmPoolNotFound',
+      'TemplateNotFound',
+      'ReconcilerError',
+      'SandboxMissing',
+      'AdoptionConflict',
+    ]) {
       expect(judgeClaim(not(reason))).toEqual({ phase: 'Pending', message: `${reason}: why` })
     }
     expect(judgeClaim(claim())).toMatchObject({ phase: 'Pending', message: expect.stringContaining('not looked') })
@@ -29,7 +36,7 @@ describe('the state of a claim', () => {
 
   it('has failed where only the template or a new claim can help', () => {
     expect(judgeClaim(not('InvalidMetadata'))).toMatchObject({ phase: 'Failed', reason: 'TemplateIncompatible' })
-    for (const reason of ['PodFailed', 'PodSucceeded', 'SandboxExpired', 'ClaimExpired']) {
+    for (const reason of ['PodFailed', 'PodSucceeded', 'SandboxExpired', 'ClaimExpired', 'MultiplePods']) {
       expect(judgeClaim(not(reason))).toMatchObject({
         reason: 'WorkspaceLost',
         message: expect.stringContaining('why'),

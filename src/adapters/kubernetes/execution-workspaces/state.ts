@@ -11,8 +11,8 @@ const lasting: Record<string, WorkspaceFailure> = {
   VolumeClaimTemplatesError: 'TemplateIncompatible',
 }
 
-/** Its sandbox, or what ran in it, has ended. */
-const ended = new Set(['ClaimExpired', 'SandboxExpired', 'PodFailed', 'PodSucceeded'])
+/** Its sandbox, or what ran in it, has ended; or nobody can tell any more which pod it is. */
+const ended = new Set(['ClaimExpired', 'SandboxExpired', 'PodFailed', 'PodSucceeded', 'MultiplePods'])
 
 const suspended = 'SandboxSuspended'
 
