@@ -16,6 +16,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   coordination: () => import('./coordination.ts'),
   workspace: () => import('./workspace.ts'),
   sandboxes: () => import('./sandboxes.ts'),
+  'local-workspaces': () => import('./local-workspaces.ts'),
   agent: () => import('./agent.ts'),
   scan: () => import('./scan.ts'),
   codehost: () => import('./codehost.ts'),
