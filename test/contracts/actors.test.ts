@@ -241,14 +241,10 @@ describe('templates and pools', () => {
       await opened.workspaces.delete(claim)
     })
     const [gaveUp = Promise.resolve(), ...others] = waits
-    await waitFor(
-      () =>
-        double.control.seen.some(
-          ({ call, message }) =>
-            call === 'ResumeActor' && message.actor_ref.name === `${claims[0]?.name}-${opened.installation}`,
-        ),
-      'the first waits',
-    )
+    const isFirst = ({ call, message }: (typeof double.control.seen)[number]) =>
+      call === 'ResumeActor' && message.actor_ref.name === `${claims[0]?.name}-${opened.installation}`
+    // By its second try the refusal of the first one has been told.
+    await waitFor(() => double.control.seen.filter(isFirst).length > 1, 'the first waits')
     given.abort(new Error('cancelled'))
     expect(await failureOf(gaveUp)).toMatchObject({
       reason: 'ClaimTimeout',
@@ -426,6 +422,13 @@ describe('what breaks', () => {
     ['garbage', 'ProtocolError', 200, () => 'PK\u0003\u0004 no JSON'],
     ['JSON of another kind', 'ProtocolError', 200, () => '{"running": "perhaps"}'],
     ['an end without an exit code', 'ProtocolError', 200, () => '{"execId": "a", "running": false}'],
+    [
+      'an exit code that no program has',
+      'ProtocolError',
+      200,
+      () => '{"execId":"a","running":false,"exitCode":4294967295}',
+    ],
+    ['a negative exit code', 'ProtocolError', 200, () => '{"execId":"a","running":false,"exitCode":-1}'],
     ['a flood', 'ProtocolError', 200, () => 'x'.repeat(40 * 1_048_576)],
     ['an error of its own', 'ProtocolError', 500, () => '{"error": "out of order"}'],
     ['the words of a router that cannot reach it', 'ProviderUnavailable', 503, () => 'upstream connect error'],
@@ -439,6 +442,37 @@ describe('what breaks', () => {
       return true
     })
     expect((await failureOf(opened.workspaces.observeCommand(claim, 'any'))).reason).toBe(reason)
+    double.router.setIntercept(() => false)
+    await opened.workspaces.delete(claim)
+  })
+
+  it.each([
+    ['a line break', 'a\r\nx-more: b'],
+    ['what no token has', 'a b/c'],
+    ['nothing', ''],
+    ['far too much', 'a'.repeat(10_000)],
+  ])('is a daemon that says its token begins with %s', async (_what, handoff) => {
+    const claim = makeClaim()
+    await opened.workspaces.claim(claim)
+    double.router.setIntercept(({ url = '' }, response) => {
+      if (url !== '/healthz') return false
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ status: 'ok', handoff }))
+      return true
+    })
+    const failed = await failureOf(opened.workspaces.waitUntilReady(claim, wait()))
+    expect(failed.reason).toBe('ProtocolError')
+    double.router.setIntercept(() => false)
+    await opened.workspaces.delete(claim)
+  })
+
+  it('is a daemon with huge headers, which is not waited for in vain', async () => {
+    const { claim } = await make()
+    double.router.setIntercept(({ url = '' }, response) => {
+      if (!url.startsWith('/v1/exec/')) return false
+      response.writeHead(200, { 'x-much': 'x'.repeat(1_000_000) }).end('{}')
+      return true
+    })
+    expect((await failureOf(opened.workspaces.observeCommand(claim, 'any'))).reason).toBe('ProviderUnavailable')
     double.router.setIntercept(() => false)
     await opened.workspaces.delete(claim)
   })
@@ -519,6 +553,35 @@ describe('what breaks', () => {
     for (const _time of [1, 2]) await byAnother(({ workspaces }) => workspaces.delete(claim))
     expect(double.world.find(refOf(claim))).toBeUndefined()
     expect(double.world.workers.filter(({ actor }) => actor !== undefined)).toEqual([])
+  })
+})
+
+describe('a program in an actor that looks around', () => {
+  it('finds no token of the daemon, wherever processes tell of themselves', async () => {
+    const { claim } = await make()
+    const search =
+      'cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr "\\0" "\\n"; grep -rs . /app/.svc /tmp /run-actor'
+    const found = await run(claim, search)
+    expect(found).toContain('SVC_EXEC=')
+    const tokens = double.router.seen.flatMap(({ authorization }) => authorization?.replace('Bearer ', '') ?? [])
+    for (const token of tokens) expect(found).not.toContain(token)
+    await opened.workspaces.delete(claim)
+  })
+
+  it('is refused by the daemons of others, to whom the router leads it, and by its own', async () => {
+    const [{ claim }, other] = [await make(), await make()]
+    await run(other.claim, 'echo theirs >theirs')
+    const ask = [
+      'const { request } = require("node:http"); const [url, ...hosts] = process.argv.slice(1)',
+      'const body = JSON.stringify({ execId: "x", command: ["cat", "theirs"], timeoutSeconds: 5, path: "/app/theirs", files: [] })',
+      'for (const host of hosts) for (const path of ["/v1/exec", "/v1/files", "/v1/files/download", "/v1/scrub"]) request(new URL(path, url), { method: "POST", headers: { host } }, (a) => console.log(a.statusCode)).end(body)',
+    ].join('\n')
+    const hosts = [other.claim, claim].map((one) => `${refOf(one).name}.team-a.${dnsSuffix}`)
+    count += 1
+    const asking = { ...command(`ask-${count}`, ''), command: ['node', '-e', ask, double.router.url, ...hosts] }
+    await opened.workspaces.start(claim, asking)
+    expect((await ended(claim, `ask-${count}`)).stdout).toBe('401\n'.repeat(8))
+    for (const one of [claim, other.claim]) await opened.workspaces.delete(one)
   })
 })
 

@@ -18,13 +18,15 @@ export type Router = { egress: Pick<Egress, 'request'>; routerUrl: string; dnsSu
 /** The daemon does not know the token: it has another one, or has been started anew. */
 export class TokenRefused extends Error {}
 
-const Health = z.object({ status: z.literal('ok'), handoff: z.string().max(200).optional() })
+/** It becomes part of a header. */
+const publicPart = z.string().regex(/^[\w-]{1,200}$/)
+const Health = z.object({ status: z.literal('ok'), handoff: publicPart.optional() })
 const Done = z.object({})
 const Started = z.object({ execId: z.string().max(200) })
 const Execution = z.object({
   execId: z.string().max(200),
   running: z.boolean(),
-  exitCode: z.int().nullish(),
+  exitCode: z.int().min(0).max(255).nullish(),
   stdout: z.string().default(''),
   stderr: z.string().default(''),
   stdoutTruncated: z.boolean().default(false),
