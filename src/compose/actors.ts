@@ -9,7 +9,7 @@ import { createActorWorkspaces } from '../adapters/actors/workspaces.ts'
 import type { KubernetesApi } from '../adapters/kubernetes/api.ts'
 import { systemClock as clock } from '../adapters/system/clock.ts'
 import { readEntry } from '../catalog/entries.ts'
-import { readActorConfig, type SecretEntry } from '../config/actors.ts'
+import { readActorConfig, readRetiredActors, type SecretEntry } from '../config/actors.ts'
 import type { Config } from '../config/load.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Egress } from '../ports/egress.ts'
@@ -28,56 +28,57 @@ export type ActorDeps = {
   key: Uint8Array
 }
 
+export type OpenedActors = Pick<Ports, 'executionWorkspaces' | 'toolActors'>
+
+function openShared(config: Config, { api, egress, key }: ActorDeps, closing: Closing) {
+  const derive = (purpose: string) => createHmac('sha256', key).update(purpose).digest()
+  return {
+    clock,
+    // As long as the key is the same, so are the names of what it has made.
+    installation: derive('names of actors').toString('hex').slice(0, 12),
+    templates: createActorTemplates(api),
+    isolated: config.enforceNamespaceIsolation,
+    router: { egress, routerUrl: config.actorRouterUrl, dnsSuffix: config.actorActorDnsSuffix },
+    openControl(options: Parameters<typeof createActorControl>[0]) {
+      const control = createActorControl(options)
+      closing.add(async () => control.close())
+      return control
+    },
+    openTokens: (readBootstrapToken: () => Promise<string>) =>
+      createDaemonTokens({ key: derive('daemons of actors'), readBootstrapToken }),
+  }
+}
+
 /** Nothing where actors are not enabled. InvalidRequest when their settings are incomplete. */
-export function openActors(
-  config: Config,
-  deps: ActorDeps,
-  closing: Closing,
-): Pick<Ports, 'executionWorkspaces' | 'toolActors'> {
+export function openActors(config: Config, deps: ActorDeps, closing: Closing): OpenedActors {
   const actors = readActorConfig(config)
   if (actors === undefined) return {}
   const { endpoint, trust, routerUrl, dnsSuffix, templateNamespace, identity } = actors
-  const { egress, log } = deps
-  const control = createActorControl({ endpoint, trust })
-  closing.add(async () => control.close())
-  const templates = createActorTemplates(deps.api)
-  const isolated = config.enforceNamespaceIsolation
+  const { openControl, openTokens, ...shared } = openShared(config, deps, closing)
+  const control = openControl({ endpoint, trust })
   const read = async ({ name, entry }: SecretEntry) => {
     const key = { namespace: deps.operatorNamespace, name }
     return (await readEntry(deps.secrets, key, { entry, owner: 'the settings of actors' })).value
   }
-  const onFault = (message: string) => log.warn({}, message)
+  const onFault = (message: string) => deps.log.warn({}, message)
   const mintIdentity: MintIdentity | undefined =
     identity && createIdentities({ control, ...identity, readToken: () => read(identity.token), onFault })
-  const derive = (purpose: string) => createHmac('sha256', deps.key).update(purpose).digest()
-  // As long as the key is the same, so are the names of what it has made.
-  const installation = derive('names of actors').toString('hex').slice(0, 12)
-  const tokens = createDaemonTokens({
-    key: derive('daemons of actors'),
-    readBootstrapToken: () => read(actors.bootstrapToken),
-  })
-  const router = { egress, routerUrl, dnsSuffix }
+  const tokens = openTokens(() => read(actors.bootstrapToken))
   return {
-    executionWorkspaces: {
-      actor: createActorWorkspaces({
-        control,
-        installation,
-        templates,
-        router,
-        tokens,
-        mintIdentity,
-        clock,
-        isolated,
-      }),
-    },
-    toolActors: createToolActors({
-      control,
-      installation,
-      templates,
-      routerUrl,
-      dnsSuffix,
-      templateNamespace,
-      isolated,
-    }),
+    executionWorkspaces: { actor: createActorWorkspaces({ ...shared, control, tokens, mintIdentity }) },
+    toolActors: createToolActors({ ...shared, control, routerUrl, dnsSuffix, templateNamespace }),
   }
+}
+
+/** Ends what is left of actors that are not enabled any more, where the settings still say whom to ask. */
+export function openRetiredActors(
+  config: Config,
+  deps: ActorDeps,
+  closing: Closing,
+): NonNullable<Ports['executionWorkspaces']> {
+  const retired = readRetiredActors(config)
+  if (retired === undefined) return {}
+  const { openControl, openTokens, ...shared } = openShared(config, deps, closing)
+  const tokens = openTokens(() => Promise.reject(new Error('actors are not enabled')))
+  return { actor: createActorWorkspaces({ ...shared, control: openControl(retired), tokens }) }
 }

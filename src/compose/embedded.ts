@@ -67,8 +67,10 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
   const codeHosts = openCodeHosts(config, { egress, policy: reach.policy })
   const named = { records, resources, secrets, configMaps, codeHosts, checkouts, log: options.log }
   const isOn = config.agentSandboxEnabled ?? true
-  const providers = isOn ? { 'agent-sandbox': localWorkspaces } : {}
-  const { workloads, sweep } = composeWorkspaces(config, work.workloads, { ...named, providers, endsOnClose: true })
+  const own = { 'agent-sandbox': localWorkspaces }
+  const providers = isOn ? own : {}
+  const provided = { providers, retired: isOn ? {} : own, endsOnClose: true }
+  const { workloads, sweep } = composeWorkspaces(config, work.workloads, { ...named, ...provided })
   closing.add(() => workloads.close())
   const credentials = createCredentials({ database, clock, ids })
   const ports: Ports = {

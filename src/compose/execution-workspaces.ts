@@ -29,6 +29,7 @@ import { readRetention } from './workspace-settings.ts'
 
 export type WorkspaceParts = {
   providers: WorkspaceWorkloadsOptions['providers']
+  retired?: WorkspaceWorkloadsOptions['retired']
   records: Records
   resources: Resources
   secrets: Secrets
@@ -67,11 +68,13 @@ export function composeWorkspaces<W extends Workloads & { letGo?(): Promise<void
   inner: W,
   parts: WorkspaceParts,
 ) {
-  const { providers, records, resources, checkouts, log, endsOnClose } = parts
+  const { records, resources, checkouts, log, endsOnClose } = parts
+  const { providers, retired = {} } = parts
   const finder = createFinder(parts)
   const tell = (error: unknown) => log.warn({ error: messageOf(error) }, 'the state of a workspace could not be shown')
   const workloads = withExecutionWorkspaces(inner, {
     providers,
+    retired,
     records: records.workspaces,
     clock,
     ids,
@@ -90,6 +93,7 @@ export function composeWorkspaces<W extends Workloads & { letGo?(): Promise<void
   const sweep = () =>
     sweepWorkspaces({
       providers,
+      retired,
       records: records.workspaces,
       clock,
       retentionMs: readRetention(config),

@@ -30,7 +30,7 @@ import { type Closing, createClosing } from '../service/closing.ts'
 import { createClusterHealth } from '../service/cluster-health.ts'
 import { bindTerm } from '../service/term.ts'
 import { carryWorkspace } from '../tools/workspace/carried-workspace.ts'
-import { openActors } from './actors.ts'
+import { type OpenedActors, openActors, openRetiredActors } from './actors.ts'
 import { openCheckouts, openReach, openRepositories } from './checkouts.ts'
 import { openCodeHosts } from './code-hosts.ts'
 import { composeWorkspaces, type WorkspaceParts, withWorkspaceTokens } from './execution-workspaces.ts'
@@ -76,8 +76,10 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
   closing.add(() => work.sandbox.close())
   const codeHosts = openCodeHosts(config, { egress, policy: reach.policy })
   const replicaKey = await ensureReplicaKey({ api, namespace: operatorNamespace, name: replicaKeyName })
-  const actors = openActors(config, { api, egress, ...named, log, operatorNamespace, key: replicaKey }, closing)
-  const own = openWorkspaces(config, { ...stored, ...named, codeHosts, log }, { work, actors }, closing)
+  const actorDeps = { api, egress, ...named, log, operatorNamespace, key: replicaKey }
+  const actors = openActors(config, actorDeps, closing)
+  const retired = openRetiredActors(config, actorDeps, closing)
+  const own = openWorkspaces(config, { ...stored, ...named, codeHosts, log }, { work, actors, retired }, closing)
   const term = bindTerm({ leadership, workloads: own.workloads })
   const strays = createStrayJobs({ api, resources, clock, instance: operatorNamespace, namespaces })
   const ports: Ports = {
@@ -136,17 +138,17 @@ function listAddresses({ metricsHost, metricsPort, host }: Config, controllerUrl
   }
 }
 
-type ClusterProviders = { work: ClusterWork; actors: Pick<Ports, 'executionWorkspaces'> }
+type ClusterProviders = { work: ClusterWork; actors: OpenedActors; retired: WorkspaceParts['retired'] }
 
 /** Attempts in workspaces, whoever provides them. */
 function openWorkspaces(
   config: Config,
   parts: Omit<WorkspaceParts, 'providers' | 'endsOnClose'>,
-  { work, actors }: ClusterProviders,
+  { work, actors, retired }: ClusterProviders,
   closing: Closing,
 ) {
   const providers = { ...work.ports.executionWorkspaces, ...actors.executionWorkspaces }
-  const own = composeWorkspaces(config, work.workloads, { ...parts, providers, endsOnClose: false })
+  const own = composeWorkspaces(config, work.workloads, { ...parts, providers, retired, endsOnClose: false })
   closing.add(() => own.workloads.close())
   return { providers, ...own }
 }

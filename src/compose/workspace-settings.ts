@@ -27,7 +27,7 @@ function readSandboxes(config: Config, ownNamespace: string | undefined): Provid
 }
 
 function readActors(config: Config): ProviderSettings | undefined {
-  if (!config.actorEnabled) return undefined
+  if (!config.actorEnabled || config.mode === 'embedded') return undefined
   return dropUndefined({
     template: config.actorDefaultTemplate,
     templateNamespace: config.actorDefaultTemplateNamespace,

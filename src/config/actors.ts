@@ -69,6 +69,20 @@ function readIdentity(settings: Settings): Pick<ActorConfig, 'identity'> {
   return secret === undefined ? {} : { identity: { token: { name: secret, entry }, audience, appId, userId, required } }
 }
 
+/**
+ * Where actors are not enabled any more, but the settings still say whom to ask: what is left of them can be ended.
+ */
+export function readRetiredActors(settings: Settings): Pick<ActorConfig, 'endpoint' | 'trust'> | undefined {
+  const {
+    actorEnabled,
+    actorApiCaFile: caFile,
+    actorApiInsecureSkipVerify: isOpen,
+    actorApiEndpoint: endpoint,
+  } = settings
+  if (actorEnabled || findTrustProblems(settings).length > 0) return undefined
+  return { endpoint, trust: caFile === undefined || isOpen ? 'insecure' : { caFile } }
+}
+
 /** Undefined unless actors are enabled. InvalidRequest that names every setting that is missing or contradicts another. */
 export function readActorConfig(settings: Settings): ActorConfig | undefined {
   if (!settings.actorEnabled) return undefined

@@ -3,7 +3,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type ActorCluster, type AskedTask, openActorCluster } from '../fixtures/actors/actor-cluster.ts'
+import {
+  type ActorCluster,
+  type AskedTask,
+  openActorCluster,
+  putTemplate,
+  templateOf,
+} from '../fixtures/actors/actor-cluster.ts'
 import { type ActorsDouble, startActors } from '../fixtures/actors/actors.ts'
 import { describeOnCluster } from '../fixtures/cluster.ts'
 import { waitFor } from '../fixtures/time.ts'
@@ -73,6 +79,49 @@ describeOnCluster('tasks in actors, among faults', () => {
       await waitFor(() => isRefused(token), 'its token to be refused')
     },
   )
+
+  it('one whose provider is switched off says so at its end; what was retained goes, and new ones are refused', async () => {
+    await bench.run('left', 'echo kept >note', { session: 'off', workspace: { cleanupPolicy: 'retain' } })
+    await bench.create('runs', bench.taskOf('printenv OPENAI_API_KEY >token; sleep 600'))
+    await waitFor(
+      async () => (await bench.getTask('runs')).status?.executionWorkspace?.phase === 'Ready',
+      'it to be ready',
+    )
+    await bench.service.kill()
+    await bench.start({ without: true })
+    const task = await bench.finish('runs')
+    expect(task.status).toMatchObject({ phase: 'Failed', message: expect.stringContaining('actor is not enabled') })
+    const body = { name: 'refused', namespace: bench.tasks, spec: bench.taskOf('true') }
+    const { status, body: told } = await bench.call('POST', '/api/v1/tasks', body)
+    expect([status, JSON.stringify(told)]).toEqual([
+      400,
+      expect.stringContaining('actor is not enabled on this service'),
+    ])
+    await expectNothing()
+    await bench.service.stop()
+    await bench.start()
+  })
+
+  it('one whose agent program the template does not name is refused, at once or when it starts', async () => {
+    const { make, tasks } = bench
+    await putTemplate('bare', tasks, templateOf('opencode'))
+    double.serve(tasks, { bare: ['true'] })
+    const workspace = { templateRef: { name: 'bare' } }
+    const message = expect.stringContaining(
+      'has no agent program shell; its annotation svc.ai/agent-runtimes has opencode',
+    )
+    const body = { name: 'unfit', namespace: tasks, spec: bench.taskOf('true', { workspace }) }
+    const { status, body: told } = await bench.call<{ error: { details: object[] } }>('POST', '/api/v1/tasks', body)
+    expect(status).toBe(400)
+    expect(told.error.details).toEqual([{ path: 'spec.execution.workspace.templateRef', message }])
+    await bench.apply([
+      make('Task', 'applied', bench.taskOf('true', { workspace, more: { retryPolicy: { maxRetries: 0 } } })),
+    ])
+    const task = await bench.finish('applied')
+    expect(task.status).toMatchObject({ phase: 'Failed', message })
+    expect(task.status?.executionWorkspace).toMatchObject({ phase: 'Failed', reason: 'WorkspaceClaimFailed' })
+    await expectNothing()
+  })
 
   describe('the service is killed', () => {
     type Point = [step: string, point: RegExp, time?: number]

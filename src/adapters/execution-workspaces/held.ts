@@ -11,6 +11,8 @@ export type WorkspaceReport = Omit<ExecutionWorkspaceStatus, 'lastUpdateTime'>
 
 export type WorkspaceWorkloadsOptions = {
   providers: Partial<Record<WorkspaceProvider, ExecutionWorkspaces>>
+  /** Not enabled any more: they serve to end what is left of them, and nothing else. */
+  retired?: Partial<Record<WorkspaceProvider, ExecutionWorkspaces>>
   records: WorkspaceRecords
   clock: Clock
   ids: Ids

@@ -219,6 +219,11 @@ export async function adoptHeld(options: WorkspaceWorkloadsOptions, held: Held):
 
 /** Cleans up after an attempt of an earlier process that does not go on. */
 export async function cleanUpLost(options: WorkspaceWorkloadsOptions, held: Held): Promise<End> {
+  if (options.providers[held.key.provider] === undefined) {
+    const message = `the workspace is deleted, because provider ${held.key.provider} is not enabled any more`
+    await remove(options, held, { reason: 'WorkspaceDeleted', message })
+    return { phase: 'Missing' }
+  }
   await wake(held)
   await cleanUp(options, held)
   return { phase: 'Missing' }

@@ -5,7 +5,7 @@ import type { AttemptKey, Workloads } from '../../ports/workloads.ts'
 import type { WorkspaceHolder, WorkspaceKey, WorkspaceRecord, WorkspaceRecords } from '../../ports/workspace-records.ts'
 import type { WorkspaceWorkloadsOptions } from './held.ts'
 
-export type WorkspaceSweepOptions = Pick<WorkspaceWorkloadsOptions, 'providers' | 'records' | 'clock'> & {
+export type WorkspaceSweepOptions = Pick<WorkspaceWorkloadsOptions, 'providers' | 'retired' | 'records' | 'clock'> & {
   /** How long one that nobody uses is kept. */
   retentionMs: number
   /** How long it is kept ready for the next task. */
@@ -21,12 +21,18 @@ const longestLoanMs = 900_000
 
 /** Deletes it, unless an attempt holds it by now. */
 export async function endWorkspace(
-  { providers, records }: Pick<WorkspaceSweepOptions, 'providers' | 'records'>,
+  { providers, retired, records }: Pick<WorkspaceSweepOptions, 'providers' | 'retired' | 'records'>,
   { provider, namespace, name, facts }: WorkspaceRecord,
 ): Promise<boolean> {
   const key = { provider, namespace, name }
-  const workspaces = providers[provider]
-  if (workspaces === undefined || !(await records.seize(key))) return false
+  const workspaces = providers[provider] ?? retired?.[provider]
+  if (workspaces === undefined) {
+    throw new Error(
+      `workspace "${name}" of namespace "${namespace}" is left behind, because provider ${provider} is not enabled; ` +
+        'enable it again to have it deleted',
+    )
+  }
+  if (!(await records.seize(key))) return false
   await workspaces.delete(facts.claim)
   await records.remove(key)
   return true
@@ -67,7 +73,8 @@ async function settle(options: WorkspaceSweepOptions, record: WorkspaceRecord): 
     return true
   }
   const idleMs = options.clock.now().getTime() - usedAt.getTime()
-  if (isSeized || idleMs >= options.retentionMs) return endWorkspace(options, record)
+  const isOff = options.providers[record.provider] === undefined
+  if (isSeized || isOff || idleMs >= options.retentionMs) return endWorkspace(options, record)
   if (idleMs >= options.idleMs && facts.isSuspended !== true) return suspend(options, record)
   return false
 }

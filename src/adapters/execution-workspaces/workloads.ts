@@ -60,7 +60,7 @@ function begin<W extends Workloads>(
 ): Held {
   const held: Held = {
     ...parts,
-    workspaces: providerOf(table, parts.key.provider),
+    workspaces: table.options.retired?.[parts.key.provider] ?? providerOf(table, parts.key.provider),
     stop: undefined,
     stopping: new AbortController(),
     isLetGo: false,
@@ -125,6 +125,12 @@ async function findHeld<W extends Workloads>(table: Table<W>, key: AttemptKey): 
 async function cleanUpRecord<W extends Workloads>(table: Table<W>, record: WorkspaceRecord): Promise<void> {
   const { holder, provider, namespace, name, facts } = record
   if (holder === undefined) return
+  const { providers, retired, records } = table.options
+  // Nobody can end it now; the sweep does once its provider is enabled again.
+  if (providers[provider] === undefined && retired?.[provider] === undefined) {
+    await records.seize({ provider, namespace, name }, holder)
+    return
+  }
   const known = { holder, key: { provider, namespace, name }, facts, secrets: undefined }
   const held = begin(table, { ...known, state: { phase: 'Pending' } }, (lost) => cleanUpLost(table.options, lost))
   await held.finished
