@@ -50,7 +50,7 @@ function openShared(config: Config, { api, egress, key }: ActorDeps, closing: Cl
 }
 
 /** Nothing where actors are not enabled. InvalidRequest when their settings are incomplete. */
-export function openActors(config: Config, deps: ActorDeps, closing: Closing): OpenedActors {
+function openActors(config: Config, deps: ActorDeps, closing: Closing): OpenedActors {
   const actors = readActorConfig(config)
   if (actors === undefined) return {}
   const { endpoint, trust, routerUrl, dnsSuffix, templateNamespace, identity } = actors
@@ -71,7 +71,7 @@ export function openActors(config: Config, deps: ActorDeps, closing: Closing): O
 }
 
 /** Ends what is left of actors that are not enabled any more, where the settings still say whom to ask. */
-export function openRetiredActors(
+function openRetiredActors(
   config: Config,
   deps: ActorDeps,
   closing: Closing,
@@ -81,4 +81,8 @@ export function openRetiredActors(
   const { openControl, openTokens, ...shared } = openShared(config, deps, closing)
   const tokens = openTokens(() => Promise.reject(new Error('actors are not enabled')))
   return { actor: createActorWorkspaces({ ...shared, control: openControl(retired), tokens }) }
+}
+
+export function openAnyActors(config: Config, deps: ActorDeps, closing: Closing) {
+  return { actors: openActors(config, deps, closing), retired: openRetiredActors(config, deps, closing) }
 }

@@ -3,6 +3,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { environmentSecret, withEnvironmentSecret } from '../adapters/embedded/environment-secret.ts'
+import type { LocalWorkspaces } from '../adapters/embedded/execution-workspaces/workspaces.ts'
 import { createEmbeddedLeadership } from '../adapters/embedded/leadership.ts'
 import { openSecretKeys } from '../adapters/embedded/secret-key.ts'
 import { createEmbeddedSecrets, type EmbeddedSecrets } from '../adapters/embedded/secrets.ts'
@@ -66,11 +67,8 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
   const configMaps = createConfigMaps({ database, clock })
   const codeHosts = openCodeHosts(config, { egress, policy: reach.policy })
   const named = { records, resources, secrets, configMaps, codeHosts, checkouts, log: options.log }
-  const isOn = config.agentSandboxEnabled ?? true
-  const own = { 'agent-sandbox': localWorkspaces }
-  const providers = isOn ? own : {}
-  const provided = { providers, retired: isOn ? {} : own, endsOnClose: true }
-  const { workloads, sweep } = composeWorkspaces(config, work.workloads, { ...named, ...provided })
+  const provided = chooseProviders(config, localWorkspaces)
+  const { workloads, sweep } = composeWorkspaces(config, work.workloads, { ...named, ...provided, endsOnClose: true })
   closing.add(() => workloads.close())
   const credentials = createCredentials({ database, clock, ids })
   const ports: Ports = {
@@ -88,7 +86,7 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
     egress,
     ...openRepositories(config, checkouts, { egress, policy: reach.policy }),
     codeHosts,
-    executionWorkspaces: providers,
+    executionWorkspaces: provided.providers,
     clock,
     ids,
     health: [{ name: 'store', check: database.check }],
@@ -125,6 +123,11 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
       workloads.warmUp().catch(() => undefined)
     },
   }
+}
+
+function chooseProviders({ agentSandboxEnabled: isOn = true }: Config, localWorkspaces: LocalWorkspaces) {
+  const own = { 'agent-sandbox': localWorkspaces }
+  return isOn ? { providers: own, retired: {} } : { providers: {}, retired: own }
 }
 
 function databaseFile(dataDir: string): string {

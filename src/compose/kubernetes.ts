@@ -30,7 +30,7 @@ import { type Closing, createClosing } from '../service/closing.ts'
 import { createClusterHealth } from '../service/cluster-health.ts'
 import { bindTerm } from '../service/term.ts'
 import { carryWorkspace } from '../tools/workspace/carried-workspace.ts'
-import { type OpenedActors, openActors, openRetiredActors } from './actors.ts'
+import { type OpenedActors, openAnyActors } from './actors.ts'
 import { openCheckouts, openReach, openRepositories } from './checkouts.ts'
 import { openCodeHosts } from './code-hosts.ts'
 import { composeWorkspaces, type WorkspaceParts, withWorkspaceTokens } from './execution-workspaces.ts'
@@ -76,10 +76,8 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
   closing.add(() => work.sandbox.close())
   const codeHosts = openCodeHosts(config, { egress, policy: reach.policy })
   const replicaKey = await ensureReplicaKey({ api, namespace: operatorNamespace, name: replicaKeyName })
-  const actorDeps = { api, egress, ...named, log, operatorNamespace, key: replicaKey }
-  const actors = openActors(config, actorDeps, closing)
-  const retired = openRetiredActors(config, actorDeps, closing)
-  const own = openWorkspaces(config, { ...stored, ...named, codeHosts, log }, { work, actors, retired }, closing)
+  const found = openAnyActors(config, { api, egress, ...named, log, operatorNamespace, key: replicaKey }, closing)
+  const own = openWorkspaces(config, { ...stored, ...named, codeHosts, log }, { work, ...found }, closing)
   const term = bindTerm({ leadership, workloads: own.workloads })
   const strays = createStrayJobs({ api, resources, clock, instance: operatorNamespace, namespaces })
   const ports: Ports = {
@@ -92,7 +90,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
     authenticator: createReviewAuthenticator({ api, clock }),
     authorizer: createReviewAuthorizer({ api, clock, operatorNamespace }),
     ...createCredentials({ database, clock, ids }),
-    ...actors,
+    ...found.actors,
     executionWorkspaces: own.providers,
     workerTokens: withWorkspaceTokens(work.ports.workerTokens, replicaKey),
     leadership: term.leadership,
