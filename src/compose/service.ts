@@ -29,7 +29,7 @@ import { createApp, type HttpApp } from '../http/app.ts'
 import { createMetricsServer } from '../http/listeners.ts'
 import type { TlsPair } from '../http/tls.ts'
 import { choosePort } from '../launch/free-port.ts'
-import { dashboardFolder, version } from '../launch/program-files.ts'
+import { version } from '../launch/program-files.ts'
 import type { Logger } from '../observability/log.ts'
 import { createMetrics, type Metrics } from '../observability/metrics.ts'
 import type { Traces } from '../observability/traces.ts'
@@ -59,6 +59,7 @@ import { composeMemoryVectors, withQueryVectors } from './memory-vectors.ts'
 import type { OpenedMode } from './mode.ts'
 import { readProxySettings } from './proxy-settings.ts'
 import { checkoutLimitsOf, defaultLimitsOf, readChatSettings, reviewMarkersOf } from './settings.ts'
+import { readSignIn } from './sign-in.ts'
 import { openTraces } from './traces.ts'
 import { readWebhookSettings } from './webhook-settings.ts'
 import { readWorkspaceList, readWorkspaceSettings } from './workspace-settings.ts'
@@ -219,7 +220,7 @@ function composeHttp(
       publicHosts: [...config.publicHost, ...mode.serviceNames],
       corsAllowedOrigins: config.corsAllowedOrigins,
       tls,
-      dashboard: config.dashboard ? { folder: dashboardFolder } : undefined,
+      ...readSignIn(config),
       tokenHeaders: readIdentityConfig(config).context?.headers ?? [],
       authFailuresPerMinute: config.authFailuresPerMinute,
       trustedProxies: config.trustedProxies,

@@ -1,4 +1,5 @@
 // What the HTTP edge needs.
+import type { OidcSignIn } from '../contract/api/auth.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Ports } from '../ports/index.ts'
@@ -33,6 +34,8 @@ export type HttpSettings = {
   tls?: TlsPair
   /** Absent: no dashboard is served. */
   dashboard?: DashboardSettings | undefined
+  /** Issuers at which people sign in on the dashboard; default: none. */
+  signIn?: readonly OidcSignIn[]
   /** How often both time limits are checked; default 5 seconds. */
   timeoutCheckMs?: number
   /** Interval of heartbeat comments in event streams; default 15 seconds. */

@@ -43,7 +43,14 @@ const withoutUse = new Set(['takeToolToken'])
 /** Workers' routes for every task of the namespace. */
 const ofNamespace = new Set(['searchNamespaceTranscripts'])
 /** Routes for everybody. */
-const withoutCredential = new Set(['getHealth', 'getReadiness', 'getOpenApi', 'getInternalOpenApi', 'receiveDelivery'])
+const withoutCredential = new Set([
+  'getSignInMethods',
+  'getHealth',
+  'getReadiness',
+  'getOpenApi',
+  'getInternalOpenApi',
+  'receiveDelivery',
+])
 
 const names = [
   ...['nobody', 'owner', 'second owner', 'editor', 'runner', 'viewer', 'bound here', 'bound elsewhere'],

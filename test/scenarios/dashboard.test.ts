@@ -109,6 +109,27 @@ describe('svc open', () => {
     const { code, stdout, stderr } = await runSvc(args, trusting.env)
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${trusting.url}/\n` })
     expect(stderr).toContain('sign in on the page')
+    const methods = () => fetch(`${trusting.url}/api/v1/auth/methods`).then((answer) => answer.json())
+    expect(await methods()).toEqual({ token: true, oidc: [] })
+    await trusting.stop()
+    await issuer.stop()
+    removeFolder(trusting.folder)
+  })
+})
+
+describe('signing in by an issuer', () => {
+  it('has what a public client needs, and the page may call that issuer', async () => {
+    const issuer = await startIssuer()
+    const flags = ['--oidc-issuer', issuer.url, '--oidc-audience', audience, '--oidc-allowed-subjects', subject]
+    const own = ['--oidc-sign-in-client-id', 'page', '--oidc-sign-in-origins', 'https://tokens.example.com/token']
+    const trusting = await startService({ flags: [...flags, ...own] })
+    const { oidc } = (await (await fetch(`${trusting.url}/api/v1/auth/methods`)).json()) as { oidc: object[] }
+    const { host } = new URL(issuer.url)
+    const scopes = ['openid', 'profile', 'email']
+    expect(oidc).toEqual([{ name: host, issuer: issuer.url, clientId: 'page', scopes, tokenKind: 'access' }])
+    const page = await fetch(trusting.url, { headers: { accept: 'text/html' } })
+    const policy = page.headers.get('content-security-policy')?.split('; ')
+    expect(policy).toContain(`connect-src 'self' ${issuer.url} https://tokens.example.com`)
     await trusting.stop()
     await issuer.stop()
     removeFolder(trusting.folder)

@@ -6,6 +6,10 @@ const address = z
   .url({ protocol: /^https?$/, error: 'must be an address such as https://issuer.example.com' })
   .optional()
 
+const origins = names.pipe(
+  z.array(z.url({ protocol: /^https?$/, error: 'must be addresses such as https://tokens.example.com' })),
+)
+
 function scopes(scope: string) {
   return define(names.default([scope]), {
     help: 'scopes that allow this; a context token needs one of them',
@@ -75,6 +79,23 @@ export const oidcSettings = {
     help: 'roles of groups, * being everybody: viewer, runner, editor, owner (default: all are editors)',
     example: 'developers=editor',
     placeholder: 'group=role,...',
+  }),
+  oidcSignInClientId: define(text.optional(), {
+    help: 'client id of the dashboard at the issuer: a public client with the redirect /signin/callback; without it nobody signs in there by the issuer',
+    example: 'svc-dashboard',
+    placeholder: 'id',
+  }),
+  oidcSignInScopes: define(names.default(['openid', 'profile', 'email']), {
+    help: 'scopes that the dashboard asks for',
+    placeholder: 'scope,...',
+  }),
+  oidcSignInTokenKind: define(oneOf(['access', 'id']).default('access'), {
+    help: "which of the issuer's tokens the dashboard sends",
+  }),
+  oidcSignInOrigins: define(origins.default([]), {
+    help: "origins that a sign-in calls besides the issuer's, such as that of its token endpoint",
+    example: 'https://tokens.example.com',
+    placeholder: 'origin,...',
   }),
 } as const
 

@@ -126,3 +126,33 @@ export const signOut = defineRoute({
   responses: { ...errorResponses(409), 204: { description: 'Revoked' } },
   auth: 'user',
 })
+
+/** An issuer at which people sign in on the dashboard: authorization code with PKCE, as a public client. */
+export const OidcSignIn = z
+  .object({
+    name: field(z.string(), 'What people know it by: its host.', 'issuer.example.com'),
+    issuer: field(z.string(), 'Its address, below which its metadata is.', 'https://issuer.example.com'),
+    clientId: field(z.string(), 'Client id of the dashboard there.', 'svc-dashboard'),
+    scopes: field(z.array(z.string()), 'Scopes to ask for.', ['openid', 'profile', 'email']),
+    tokenKind: field(z.enum(['access', 'id']), "Which of the issuer's tokens is sent to this service."),
+  })
+  .meta({ id: 'OidcSignIn' })
+export type OidcSignIn = z.infer<typeof OidcSignIn>
+
+/** The ways to sign in. */
+export const SignInMethods = z
+  .object({
+    token: field(z.literal(true), 'A token can be pasted.'),
+    oidc: field(z.array(OidcSignIn), 'Issuers, if any.'),
+  })
+  .meta({ id: 'SignInMethods' })
+
+export const getSignInMethods = defineRoute({
+  method: 'GET',
+  path: '/api/v1/auth/methods',
+  tag,
+  summary: 'How one signs in on the dashboard',
+  description: 'Answers what the sign-in page needs, before anybody is signed in; nothing of it is secret.',
+  responses: { 200: { description: 'The ways', schema: SignInMethods } },
+  auth: 'none',
+})

@@ -58,6 +58,7 @@ describe('route table', () => {
     const open = routes.filter((route) => route.auth === 'none').map((route) => route.path)
     expect(open.sort()).toEqual([
       '/api/v1/auth/links/exchange',
+      '/api/v1/auth/methods',
       '/healthz',
       '/openapi-internal.json',
       '/openapi.json',

@@ -11,7 +11,7 @@ export type DashboardSettings = {
   /** The built dashboard. */
   folder: string
   /** Origins that its page may call besides the service itself. */
-  connectOrigins?: () => readonly string[]
+  connectOrigins?: readonly string[]
 }
 
 /** Answers a request that no route accepts, and returns true; false when it is not for the dashboard. */
@@ -60,7 +60,8 @@ function sendFile(file: DashboardFile, request: FastifyRequest, reply: FastifyRe
   reply.header('content-type', file.contentType).send(body)
 }
 
-export function createDashboard({ folder, connectOrigins = () => [] }: DashboardSettings): Dashboard {
+export function createDashboard({ folder, connectOrigins = [] }: DashboardSettings): Dashboard {
+  const headers = pageHeadersOf(connectOrigins)
   let known: DashboardFiles | undefined
   // On first use: a start does not wait for it, and a dashboard that is built later is found.
   const read = () => {
@@ -68,7 +69,7 @@ export function createDashboard({ folder, connectOrigins = () => [] }: Dashboard
     return known
   }
   const send = (file: DashboardFile, request: FastifyRequest, reply: FastifyReply) => {
-    reply.headers(pageHeadersOf(connectOrigins()))
+    reply.headers(headers)
     sendFile(file, request, reply)
     return true
   }

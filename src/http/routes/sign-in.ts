@@ -1,6 +1,6 @@
 // Links that sign in on the dashboard once, and the end of such a sign-in.
 import type { FastifyRequest } from 'fastify'
-import { createSignInLink, exchangeSignInLink, signOut } from '../../contract/api/auth.ts'
+import { createSignInLink, exchangeSignInLink, getSignInMethods, signOut } from '../../contract/api/auth.ts'
 import type { Bind } from '../bind.ts'
 import type { HttpDeps } from '../deps.ts'
 import type { AttemptGuard } from '../middleware/attempt-guard.ts'
@@ -8,7 +8,7 @@ import type { AttemptGuard } from '../middleware/attempt-guard.ts'
 const notStored = { 'cache-control': 'no-store' }
 
 /** `guard`: that of users' credentials, which a code is one of. */
-export function bindSignIn(bind: Bind, { usecases, ports }: HttpDeps, guard: AttemptGuard): void {
+export function bindSignIn(bind: Bind, { usecases, ports, settings }: HttpDeps, guard: AttemptGuard): void {
   async function exchange(code: string, request: FastifyRequest) {
     request.trail = { attempted: true }
     const { clientAddress: address, id: requestId, socket: connection } = request
@@ -19,6 +19,7 @@ export function bindSignIn(bind: Bind, { usecases, ports }: HttpDeps, guard: Att
     return made
   }
 
+  bind(getSignInMethods, () => ({ json: { token: true as const, oidc: [...(settings.signIn ?? [])] } }))
   bind(createSignInLink, async ({ caller }) => {
     const { code, expiresAt } = await usecases.signIn.createLink(caller)
     return { json: { code, expiresAt: expiresAt.toISOString() }, headers: notStored }
