@@ -20,6 +20,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   agent: () => import('./agent.ts'),
   scan: () => import('./scan.ts'),
   codehost: () => import('./codehost.ts'),
+  dashboard: () => import('./dashboard.ts'),
 }
 
 const names = process.argv.slice(2)
