@@ -1,14 +1,14 @@
 // The namespace that lists show: one, or all.
-import { useId } from 'react'
+import { useId, useState } from 'react'
 import { useObjects } from '../data/lists.ts'
 import { namespaceOf } from '../data/summary.ts'
 import { useParameters, useScope } from './scope.ts'
 
-/** Those that something is in, as far as it was read, and the one that is chosen. */
-function useNamespaces(): string[] {
+/** Those that something is in, as far as it was read, and the one that is chosen. Read when they are `wanted`. */
+function useNamespaces(wanted: boolean): string[] {
   const { namespace, home } = useScope()
-  const tasks = useObjects('Task', { allNamespaces: true, sort: '-created' })
-  const agents = useObjects('Agent', { allNamespaces: true })
+  const tasks = useObjects('Task', { allNamespaces: true, sort: '-created' }, wanted)
+  const agents = useObjects('Agent', { allNamespaces: true }, wanted)
   const found = [...tasks.items, ...agents.items].map(namespaceOf)
   return [...new Set([...found, home, ...(namespace === undefined ? [] : [namespace])])].sort()
 }
@@ -22,14 +22,23 @@ export function NamespaceChoice() {
 function NamespaceSelect() {
   const [, change] = useParameters()
   const { namespace = '' } = useScope()
-  const names = useNamespaces()
+  const [isWanted, setWanted] = useState(false)
+  const names = useNamespaces(isWanted)
+  const want = () => setWanted(true)
   const id = useId()
   return (
     <>
       <label htmlFor={id} className="visually-hidden">
         Namespace
       </label>
-      <select id={id} className="input" value={namespace} onChange={(event) => change({ ns: event.target.value })}>
+      <select
+        id={id}
+        className="input"
+        value={namespace}
+        onPointerEnter={want}
+        onFocus={want}
+        onChange={(event) => change({ ns: event.target.value })}
+      >
         <option value="">All namespaces</option>
         {names.map((name) => (
           <option key={name}>{name}</option>

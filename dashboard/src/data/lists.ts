@@ -72,6 +72,8 @@ export function useObjects<K extends ListedKind>(kind: K, filter: ListFilter, is
     queryKey: key,
     queryFn: () => readList(kind, filter, queryClient.getQueryData<ListData>(key)?.items.length ?? 0),
     enabled: isEnabled,
+    // Rows that did not change are the same objects already; to compare ten thousand of them takes longer than to draw them.
+    structuralSharing: false,
   })
   const next = query.data?.next
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key is the kind and the filter as text

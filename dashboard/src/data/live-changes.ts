@@ -1,15 +1,18 @@
 // What the live stream tells, gathered and handed out a few times a second.
-import { type ChangeType, changeTypes, type WatchedChange } from '../../../src/contract/api/watch.ts'
+import {
+  type ChangeType,
+  changeTypes,
+  type WatchedChange,
+  type WatchedRecords,
+} from '../../../src/contract/api/watch.ts'
 import type { Kind } from '../../../src/contract/resources/index.ts'
 import type { Summary } from './summary.ts'
 
 export type LiveChange = { type: ChangeType; kind: Kind; object: Summary }
-/** Records, which are no objects, of a sort and a namespace have changed. */
-export type LiveRecords = { kind: string; namespace?: string }
 
 export type LiveListener = {
   changes(changes: LiveChange[]): void
-  records(records: LiveRecords[]): void
+  records(records: WatchedRecords[]): void
   /** What happened in between is not known: read again. */
   missed(): void
 }
@@ -19,7 +22,7 @@ const gatherMs = 120
 
 export function createLiveChanges(listener: LiveListener) {
   let changes: LiveChange[] = []
-  let records = new Map<string, LiveRecords>()
+  let records = new Map<string, WatchedRecords>()
   let isWaiting = false
 
   function handOut(): void {
@@ -41,7 +44,7 @@ export function createLiveChanges(listener: LiveListener) {
   return (name: string | undefined, data: string): void => {
     const type = changeTypes.find((known) => known === name)
     if (type !== undefined) changes.push({ type, ...(JSON.parse(data) as WatchedChange<Summary>) })
-    else if (name === 'records') records.set(data, JSON.parse(data) as LiveRecords)
+    else if (name === 'records') records.set(data, JSON.parse(data) as WatchedRecords)
     else return
     wait()
   }

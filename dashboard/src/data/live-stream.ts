@@ -1,7 +1,7 @@
 // The one event stream of this tab: opened when somebody signs in, and again whenever it is lost.
 import { createClient } from '../../../src/client/client.ts'
 import { readEvents } from '../../../src/client/event-stream.ts'
-import { watchResources } from '../../../src/contract/api/watch.ts'
+import { recordKinds, watchResources } from '../../../src/contract/api/watch.ts'
 import type { Kind } from '../../../src/contract/resources/index.ts'
 import { isSvcError } from '../../../src/errors.ts'
 import { sessions } from '../session/session.ts'
@@ -100,7 +100,8 @@ async function readOnce(reading: Reading, signal: AbortSignal, begin: () => void
   const release = guardSilence(isSilent, () => lost.abort())
   const client = createClient({ url: serviceUrl, token: sessions.current()?.token ?? '', fetch: hear })
   const { place, after } = reading
-  const query = { kinds: kinds.join(','), ...place, view: 'summary', present: false, resourceVersion: after } as const
+  const what = { kinds: kinds.join(','), records: recordKinds.join(','), view: 'summary', present: false } as const
+  const query = { ...what, ...place, resourceVersion: after }
   const input = { query, signal: AbortSignal.any([signal, lost.signal]) }
   try {
     for await (const { id, event, data } of readEvents(client, watchResources, input, begin)) {

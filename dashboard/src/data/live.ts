@@ -3,7 +3,7 @@ import { useEffect, useSyncExternalStore } from 'react'
 import type { Whoami } from '../../../src/contract/api/auth.ts'
 import { queryClient } from './api.ts'
 import { applyToLists } from './lists.ts'
-import type { LiveChange, LiveRecords } from './live-changes.ts'
+import type { LiveChange } from './live-changes.ts'
 import { type LiveState, liveState, openLiveStream } from './live-stream.ts'
 import { namespaceOf } from './summary.ts'
 
@@ -16,9 +16,18 @@ function readObjectsAgain(changes: LiveChange[]): void {
   readRecordsAgain(changes)
 }
 
-function readRecordsAgain(records: readonly Pick<LiveRecords, 'kind'>[]): void {
-  for (const kind of new Set(records.map((record) => record.kind))) {
-    void queryClient.invalidateQueries({ queryKey: ['records', kind] })
+/** Answers of a sort are read again at most this often, however many changes there are. */
+const betweenReadsMs = 1000
+const waiting = new Set<string>()
+
+function readRecordsAgain(records: readonly { kind: string }[]): void {
+  for (const { kind } of records) {
+    if (waiting.has(kind)) continue
+    waiting.add(kind)
+    setTimeout(() => {
+      waiting.delete(kind)
+      void queryClient.invalidateQueries({ queryKey: ['records', kind] })
+    }, betweenReadsMs)
   }
 }
 
