@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { recordContext } from '../../test/fixtures/cli/recording-context.ts'
 import type { CallInput } from '../client/client.ts'
+import { growTree } from '../client/task-tree.ts'
 import type { Route } from '../contract/api/route.ts'
 import { apiVersion } from '../contract/resources/metadata.ts'
 import type { Task } from '../contract/resources/task.ts'
 import { SvcError } from '../errors.ts'
 import { runCommandLine } from './program.ts'
-import { describeTotal, growTree } from './task-tree.ts'
+import { describeTotal } from './task-tree.ts'
 
 type Made = { parent?: string; second?: number; status?: object; agent?: string }
 

@@ -1,51 +1,15 @@
 // The tree of a coordination run: a task, the tasks that it made, and so on, as rows of a table.
+import { formatMoney } from '../client/money.ts'
+import type { TreePlace } from '../client/task-tree.ts'
 import { formatDuration } from '../contract/duration.ts'
 import { isTerminalPhase, type Task, type TaskUsage } from '../contract/resources/task.ts'
-import { parentOf } from '../rules/family.ts'
-import { formatMoney } from './money.ts'
 import type { Column } from './output.ts'
 
-export type TreeRow = {
-  task: Task
-  /** The lines of the tree that stand before its name. */
-  lead: string
-}
+export type TreeRow = Pick<TreePlace<Task>, 'task' | 'lead'>
 
 /** What a task has used; of a task that runs the service sums it elsewhere. */
 export type Used = Pick<TaskUsage, 'inputTokens' | 'outputTokens' | 'cost' | 'currency'>
 export type FindUsed = (task: Task) => Used | undefined
-
-function byAge(one: Task, other: Task): number {
-  const key = ({ metadata }: Task) => `${metadata.creationTimestamp} ${metadata.uid}`
-  return key(one) < key(other) ? -1 : 1
-}
-
-function groupByParent(tasks: Iterable<Task>): Map<string, Task[]> {
-  const groups = new Map<string, Task[]>()
-  for (const task of tasks) {
-    const parent = parentOf(task)?.uid
-    if (parent !== undefined) groups.set(parent, [...(groups.get(parent) ?? []), task])
-  }
-  return groups
-}
-
-/** The task first, each of its children above theirs, oldest first. */
-export function growTree(root: Task, tasks: Iterable<Task>): TreeRow[] {
-  const groups = groupByParent(tasks)
-  const rows: TreeRow[] = [{ task: root, lead: '' }]
-  const grow = (parent: Task, before: string): void => {
-    const children = (groups.get(parent.metadata.uid) ?? []).toSorted(byAge)
-    // Whatever a store says, nothing is its own descendant.
-    groups.delete(parent.metadata.uid)
-    for (const [at, task] of children.entries()) {
-      const isLast = at === children.length - 1
-      rows.push({ task, lead: `${before}${isLast ? '└─ ' : '├─ '}` })
-      grow(task, `${before}${isLast ? '   ' : '│  '}`)
-    }
-  }
-  grow(root, '')
-  return rows
-}
 
 export function hasEnded(rows: readonly TreeRow[]): boolean {
   return rows.every(({ task }) => isTerminalPhase(task.status?.phase))

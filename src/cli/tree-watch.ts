@@ -1,10 +1,11 @@
 // Follows the tree of a task over the one live stream, and what its tasks have used.
 import type { Client } from '../client/client.ts'
+import { growTree } from '../client/task-tree.ts'
 import { type ObjectEvent, watchObjects } from '../client/watch.ts'
 import { getUsage } from '../contract/api/usage.ts'
 import { isTerminalPhase, type Task } from '../contract/resources/task.ts'
 import { SvcError } from '../errors.ts'
-import { type FindUsed, growTree, hasEnded, type TreeRow, type Used } from './task-tree.ts'
+import { type FindUsed, hasEnded, type TreeRow, type Used } from './task-tree.ts'
 
 /** The tasks of the namespace, from which the tree grows. */
 function createGrower({ metadata: { uid, name } }: Task) {

@@ -1,21 +1,8 @@
-// The task that owns a task, found by uid: names can be reused, and anybody may write a label.
-import { apiVersion } from '../contract/resources/metadata.ts'
+// Which tasks belong to which.
+import { parentOf, type TaskIdentity } from '../contract/family.ts'
 import type { Task } from '../contract/resources/task.ts'
 
-/** One task; the uid distinguishes it from earlier tasks of the same name. */
-export type TaskIdentity = { uid: string; name: string }
-
-/** The task that created this one, or undefined. */
-export function parentOf({
-  metadata,
-}: {
-  metadata: Pick<Task['metadata'], 'ownerReferences'>
-}): TaskIdentity | undefined {
-  const owner = metadata.ownerReferences?.find(
-    (reference) => reference.controller === true && reference.kind === 'Task' && reference.apiVersion === apiVersion,
-  )
-  return owner && { uid: owner.uid, name: owner.name }
-}
+export { parentOf } from '../contract/family.ts'
 
 export function isChildOf(child: Task, parent: TaskIdentity): boolean {
   return parentOf(child)?.uid === parent.uid

@@ -1,11 +1,11 @@
 // usage: tokens and cost, summed by day, agent, caller, model or whatever else is counted by.
 import { type Command, Option } from 'commander'
+import { formatMoney } from '../../client/money.ts'
 import { getUsage, type UsageItem, usageGroups } from '../../contract/api/usage.ts'
 import { formatDuration } from '../../contract/duration.ts'
 import { printList } from '../answers.ts'
 import type { CliContext } from '../context.ts'
 import { namespaceOf, readGlobalOptions } from '../global-options.ts'
-import { formatMoney } from '../money.ts'
 import type { Column } from '../output.ts'
 import { readSince } from '../since.ts'
 

@@ -1,8 +1,9 @@
 // The log of a task as it is followed: whole lines, and the one that is being written in parts.
-import type { Client } from '../client/client.ts'
-import { readEvents } from '../client/event-stream.ts'
+
 import type { LogPart } from '../contract/api/task-records.ts'
 import { getTaskLogs } from '../contract/api/tasks.ts'
+import type { Client } from './client.ts'
+import { readEvents } from './event-stream.ts'
 
 /** Where a log was left, to go on from there. */
 export type LogPosition = { lastId?: string | undefined }
