@@ -92,6 +92,20 @@ export const views: View[] = [
     group: 'Service',
     load: () => import('../views/secrets/secret-list-page.tsx'),
   },
+  {
+    path: 'schedules',
+    title: 'Schedules',
+    icon: 'schedules',
+    group: 'Work',
+    load: () => import('../views/schedules/schedules-page.tsx'),
+  },
+  {
+    path: 'usage',
+    title: 'Usage',
+    icon: 'usage',
+    group: 'Service',
+    load: () => import('../views/usage/usage-page.tsx'),
+  },
 ]
 
 /** Kinds of objects that forms make. */
@@ -100,9 +114,10 @@ const catalogue = ['agents', 'tools', 'skills', 'providers']
 
 /** Pages below a view, which no navigation names. */
 export const detailPages: { path: string; load: View['load'] }[] = [
+  { path: 'tasks/new', load: () => import('../views/new-task/new-task-page.tsx') },
+  { path: 'tasks/:namespace/:name', load: () => import('../views/task/task-page.tsx') },
   { path: 'proposals', load: () => import('../views/proposals/proposal-queue-page.tsx') },
   { path: 'sessions/:namespace/:name', load: () => import('../views/sessions/session-page.tsx') },
-  { path: 'tasks/:namespace/:name', load: () => import('../views/tasks/task-page.tsx') },
   { path: 'tools/-/:name', load: () => import('../views/catalogue/builtin-tool-page.tsx') },
   ...madeByForm.map((path) => ({ path: `${path}/new`, load: () => import('../views/objects/new-object-page.tsx') })),
   ...catalogue.map((path) => ({

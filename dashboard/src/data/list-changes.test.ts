@@ -73,7 +73,7 @@ describe('a list that lives', () => {
   it('is the same list where nothing in it has changed, and unknown where a filter cannot be judged', () => {
     const before = listOf([task(1)])
     expect(applyChanges(before, [change('deleted', task(7))], newest)).toBe(before)
-    expect(applyChanges(before, [change('added', task(7))], { ...newest, labelSelector: 'a=b' })).toBe('unknown')
+    expect(applyChanges(before, [change('added', task(7))], { ...newest, labelSelector: 'a in (b)' })).toBe('unknown')
   })
 
   it('is after any changes what a list of the objects that are left would be', () => {

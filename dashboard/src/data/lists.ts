@@ -36,6 +36,18 @@ async function readPage(client: Client, kind: ListedKind, filter: ListFilter, af
   return (await client.call(routes[kind] as typeof listTasks, { query })) as unknown as ListBody<Summary>
 }
 
+/** The query of a list, for those who read several; all of its pages when `atLeast` is infinite. */
+export function listQuery(kind: ListedKind, filter: ListFilter, atLeast?: number) {
+  const key = listKey(kind, filter)
+  const known = () => queryClient.getQueryData<ListData>(key)?.items.length ?? 0
+  return {
+    queryKey: key,
+    queryFn: () => readList(kind, filter, atLeast ?? known()),
+    // Rows that did not change are the same objects already; to compare ten thousand of them takes longer than to draw them.
+    structuralSharing: false,
+  }
+}
+
 /** Pages until as many objects as were there before are there again. */
 async function readList(kind: ListedKind, filter: ListFilter, atLeast: number): Promise<ListData> {
   let items: Summary[] = []
@@ -68,13 +80,7 @@ const listKey = (kind: ListedKind, filter: ListFilter) => ['list', kind, filter]
 export function useObjects<K extends ListedKind>(kind: K, filter: ListFilter, isEnabled = true): LiveList<K> {
   const key = listKey(kind, filter)
   const [isLoadingMore, setLoadingMore] = useState(false)
-  const query = useQuery({
-    queryKey: key,
-    queryFn: () => readList(kind, filter, queryClient.getQueryData<ListData>(key)?.items.length ?? 0),
-    enabled: isEnabled,
-    // Rows that did not change are the same objects already; to compare ten thousand of them takes longer than to draw them.
-    structuralSharing: false,
-  })
+  const query = useQuery({ ...listQuery(kind, filter), enabled: isEnabled })
   const next = query.data?.next
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key is the kind and the filter as text
   const loadMore = useCallback(async () => {

@@ -6,6 +6,7 @@ import { applyToLists } from './lists.ts'
 import type { LiveChange } from './live-changes.ts'
 import { type LiveState, liveState, openLiveStream } from './live-stream.ts'
 import { namespaceOf } from './summary.ts'
+import { noteForSums } from './sums.ts'
 
 /** Single objects, and answers that are made from objects of a kind. */
 function readObjectsAgain(changes: LiveChange[]): void {
@@ -22,6 +23,7 @@ const waiting = new Set<string>()
 
 function readRecordsAgain(records: readonly { kind: string }[]): void {
   for (const { kind } of records) {
+    noteForSums(kind)
     if (waiting.has(kind)) continue
     waiting.add(kind)
     setTimeout(() => {

@@ -16,6 +16,23 @@ export function useObject<R extends Route>(kind: Kind, route: R, key: { namespac
   })
 }
 
+/** What else there is about an object, such as the result of a task; read again when the object changes. */
+export function useObjectRecord<R extends Route>(
+  kind: Kind,
+  route: R,
+  key: { namespace: string; name: string },
+  more: { query?: Partial<RouteQueryInput<R>>; isEnabled?: boolean } = {},
+) {
+  const { namespace, name } = key
+  const query = { namespace, ...more.query }
+  return useQuery({
+    queryKey: ['object', kind, namespace, name, route.path, more.query],
+    queryFn: ({ signal }) =>
+      api().call(route, { params: paramsOf(route, name), query, signal } as unknown as CallInput<R>),
+    enabled: more.isEnabled ?? true,
+  })
+}
+
 /** The one parameter of the route's path, whatever it is called. */
 function paramsOf(route: Route, name: string): Record<string, string> {
   const parameter = /:([A-Za-z]+)/.exec(route.path)?.[1] ?? 'id'

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 
 /** Names and values; those without a value are left out. */
 export function Facts({ of }: { of: [name: string, value: ReactNode][] }) {
-  const known = of.filter(([, value]) => value !== undefined && value !== null && value !== '')
+  const known = of.filter(([, value]) => value !== undefined && value !== null && value !== '' && value !== false)
   return (
     <dl className="facts">
       {known.map(([name, value]) => (

@@ -23,6 +23,8 @@ export type TableProps<T> = {
   keyOf: (item: T) => string
   /** Enter on a row, which the arrow keys, `j` and `k` choose. */
   onOpen?: (item: T) => void
+  /** The space bar on a row. */
+  onToggle?: (item: T) => void
   /** Called when the end comes in sight. */
   onEnd?: (() => void) | undefined
   /** How many there are in all, loaded or not. */
@@ -35,7 +37,8 @@ const rowHeight = { wide: 40, narrow: 58 }
 const headHeight = 37
 const steps: Record<string, number> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 12, PageUp: -12 }
 
-export function Table<T>({ label, columns, items, keyOf, onOpen, onEnd, total, fills = false }: TableProps<T>) {
+export function Table<T>(props: TableProps<T>) {
+  const { label, columns, items, keyOf, onOpen, onToggle, onEnd, total, fills = false } = props
   const scroller = useRef<HTMLDivElement>(null)
   const isNarrow = useMedia('(max-width: 820px)')
   const height = isNarrow ? rowHeight.narrow : rowHeight.wide
@@ -57,8 +60,16 @@ export function Table<T>({ label, columns, items, keyOf, onOpen, onEnd, total, f
     if (isNearEnd) onEnd?.()
   }, [isNearEnd, onEnd])
 
+  function toggleChosen(event: KeyboardEvent): void {
+    const item = items[chosen]
+    if (event.key !== ' ' || item === undefined || onToggle === undefined) return
+    onToggle(item)
+    event.preventDefault()
+  }
+
   function onKeyDown(event: KeyboardEvent): void {
     if (event.target !== scroller.current) return
+    toggleChosen(event)
     const step = steps[event.key]
     const item = items[chosen]
     if (step !== undefined) {

@@ -1,55 +1,14 @@
 // All tasks, live; the filters stand in the address.
+import { useEffect, useMemo, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import { Page } from '../../app/page.tsx'
-import { useParameters, useScope } from '../../app/scope.ts'
+import { useParameters, useScope, useScopedPath } from '../../app/scope.ts'
 import { type ListFilter, useObjects } from '../../data/lists.ts'
-import { namespaceOf, type SummaryOf } from '../../data/summary.ts'
-import { Badge } from '../../parts/badge.tsx'
-import { Foreign } from '../../parts/foreign.tsx'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
-import { type Column, Table } from '../../parts/table.tsx'
-import { Ago, Span } from '../../parts/time.tsx'
-import { TaskFilters } from './task-filters.tsx'
-
-type Row = SummaryOf<'Task'>
-
-export const pathOf = (task: Row) => `/tasks/${namespaceOf(task)}/${task.metadata.name}`
-
-const columns: Column<Row>[] = [
-  {
-    title: 'Name',
-    width: 'minmax(160px, 2fr)',
-    cell: (task) => (
-      <Link to={pathOf(task)}>
-        <Foreign text={task.metadata.name} />
-      </Link>
-    ),
-  },
-  { title: 'State', width: '112px', cell: ({ status }) => <Badge>{status?.phase ?? 'Pending'}</Badge> },
-  { title: 'Type', width: '84px', cell: ({ spec }) => spec?.type, narrow: 'hidden' },
-  { title: 'Agent', cell: ({ spec }) => <Foreign text={spec?.agentRef?.name} />, narrow: 'hidden' },
-  {
-    title: 'What',
-    width: 'minmax(0, 2fr)',
-    cell: ({ status }) => <Foreign text={status?.message} />,
-    narrow: 'second',
-  },
-  { title: 'Namespace', cell: (task) => namespaceOf(task), narrow: 'hidden' },
-  {
-    title: 'Took',
-    width: '92px',
-    atEnd: true,
-    narrow: 'hidden',
-    cell: ({ status }) => <Span from={status?.startTime} to={status?.completionTime} />,
-  },
-  {
-    title: 'Made',
-    width: '112px',
-    atEnd: true,
-    narrow: 'hidden',
-    cell: ({ metadata }) => <Ago at={metadata.creationTimestamp} />,
-  },
-]
+import { Table } from '../../parts/table.tsx'
+import { ChosenTasks } from './chosen-tasks.tsx'
+import { boxColumn, pathOf, type TaskRow, taskColumns } from './task-columns.tsx'
+import { filterNames, TaskFilters } from './task-filters.tsx'
 
 function useFilter(): ListFilter {
   const [parameters] = useParameters()
@@ -60,38 +19,98 @@ function useFilter(): ListFilter {
     phase: read('phase'),
     type: read('type'),
     agent: read('agent'),
+    labelSelector: read('label'),
   } as ListFilter
 }
 
-export default function TaskListPage() {
-  const navigate = useNavigate()
+/** Whether every word occurs in the name or the message. */
+function hasText({ metadata, status }: TaskRow, words: readonly string[]): boolean {
+  const text = `${metadata.name} ${status?.message ?? ''}`.toLowerCase()
+  return words.every((word) => text.includes(word))
+}
+
+/** The tasks with the text; as long as it is looked for, further pages are read. */
+function useFoundTasks() {
   const tasks = useObjects('Task', useFilter())
+  const [parameters] = useParameters()
+  const text = parameters.get('text') ?? ''
+  const words = useMemo(() => text.toLowerCase().split(/\s+/).filter(Boolean), [text])
+  const items = useMemo(
+    () => (words.length === 0 ? tasks.items : tasks.items.filter((task) => hasText(task, words))),
+    [tasks.items, words],
+  )
+  const isSearching = words.length > 0 && tasks.hasMore
+  const { loadMore } = tasks
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each page that has come
+  useEffect(() => {
+    if (isSearching) loadMore()
+  }, [isSearching, tasks.items.length])
+  return { ...tasks, items, total: words.length === 0 ? tasks.total : items.length, isSearching }
+}
+
+/** The chosen rows; those that are gone are chosen no longer. */
+function useChosen(items: readonly TaskRow[]) {
+  const [uids, setUids] = useState<ReadonlySet<string>>(new Set())
+  const chosen = uids.size === 0 ? [] : items.filter(({ metadata }) => uids.has(metadata.uid))
+  return {
+    uids,
+    chosen,
+    toggle: ({ metadata: { uid } }: TaskRow) =>
+      setUids((before) =>
+        before.has(uid) ? new Set([...before].filter((one) => one !== uid)) : new Set([...before, uid]),
+      ),
+    all: () => setUids(new Set(items.map(({ metadata }) => metadata.uid))),
+    none: () => setUids(new Set()),
+  }
+}
+
+export default function TaskListPage() {
+  const scoped = useScopedPath()
+  const actions = (
+    <Link to={scoped('/tasks/new')} className="button" data-look="main">
+      New task
+    </Link>
+  )
   return (
-    <Page title="Tasks" actions={<TaskFilters />}>
-      {tasks.error !== null && <Failure error={tasks.error} retry={tasks.reload} />}
-      {tasks.isLoading ? (
-        <Loading what="tasks" />
-      ) : tasks.items.length === 0 && tasks.error === null ? (
-        <NoTasks />
-      ) : (
-        <Table
-          label="Tasks"
-          columns={columns}
-          items={tasks.items}
-          keyOf={({ metadata }) => metadata.uid}
-          onOpen={(task) => void navigate(pathOf(task))}
-          onEnd={tasks.hasMore ? tasks.loadMore : undefined}
-          total={tasks.total}
-          fills
-        />
-      )}
+    <Page title="Tasks" actions={actions}>
+      <TaskFilters />
+      <TaskList />
     </Page>
+  )
+}
+
+function TaskList() {
+  const navigate = useNavigate()
+  const tasks = useFoundTasks()
+  const { uids, chosen, toggle, all, none } = useChosen(tasks.items)
+  if (tasks.error !== null) return <Failure error={tasks.error} retry={tasks.reload} />
+  if (tasks.isLoading) return <Loading what="tasks" />
+  if (tasks.items.length === 0) return tasks.isSearching ? <Loading what="more tasks" /> : <NoTasks />
+  return (
+    <>
+      {chosen.length > 0 && <ChosenTasks tasks={chosen} onChooseAll={all} onDone={none} />}
+      <Table
+        label="Tasks"
+        columns={[boxColumn(uids, toggle), ...taskColumns]}
+        items={tasks.items}
+        keyOf={({ metadata }) => metadata.uid}
+        onOpen={(task) => void navigate(pathOf(task))}
+        onToggle={toggle}
+        onEnd={tasks.hasMore ? tasks.loadMore : undefined}
+        total={tasks.total}
+        fills
+      />
+      <p className="soft keys">
+        <kbd>↑</kbd> <kbd>↓</kbd> or <kbd>j</kbd> <kbd>k</kbd> choose a row, <kbd>Enter</kbd> opens it, <kbd>Space</kbd>{' '}
+        marks it
+      </p>
+    </>
   )
 }
 
 function NoTasks() {
   const [parameters] = useParameters()
-  const isFiltered = ['phase', 'type', 'agent'].some((name) => parameters.has(name))
+  const isFiltered = filterNames.some((name) => parameters.has(name))
   return isFiltered ? (
     <Empty title="No task matches">
       <p>Take one of the filters away.</p>
@@ -99,7 +118,7 @@ function NoTasks() {
   ) : (
     <Empty title="There are no tasks yet">
       <p>
-        Type <code>svc run "say hello"</code>, or ask for one in the chat.
+        Make one here, type <code>svc run "say hello"</code>, or ask for one in the chat.
       </p>
     </Empty>
   )

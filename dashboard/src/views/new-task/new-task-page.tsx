@@ -1,0 +1,92 @@
+// A new task: by a few fields, or as YAML with everything that a task can have.
+import { useState } from 'react'
+import { useNavigate } from 'react-router'
+import { createTask, getTask } from '../../../../src/contract/api/tasks.ts'
+import { Page } from '../../app/page.tsx'
+import { useParameters, useScope } from '../../app/scope.ts'
+import { useChange, useObject } from '../../data/records.ts'
+import { Failure, Loading } from '../../parts/states.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
+import { say } from '../../parts/toasts.tsx'
+import { SimpleForm } from './simple-form.tsx'
+import { bodyOf, cloneOf, emptyDraft } from './task-draft.ts'
+import { YamlForm } from './yaml-form.tsx'
+
+type TaskBody = NonNullable<Parameters<ReturnType<typeof useCreate>['create']>[0]>
+
+const ways = [
+  { name: '', title: 'Simple' },
+  { name: 'yaml', title: 'YAML' },
+]
+
+/** Four letters or digits, so that two tasks have two names. */
+export function makeSuffix(): string {
+  return crypto.randomUUID().slice(0, 4)
+}
+
+function useCreate() {
+  const navigate = useNavigate()
+  const change = useChange(createTask)
+  return {
+    error: change.error,
+    isBusy: change.isPending,
+    create: (body: Parameters<typeof change.mutate>[0]['body']) =>
+      change.mutate(
+        { body },
+        {
+          onSuccess: ({ metadata: { namespace, name }, spec }) => {
+            say(spec.schedule === undefined ? `${name} is made` : `${name} is scheduled`)
+            void navigate(`/tasks/${namespace}/${name}`)
+          },
+        },
+      ),
+  }
+}
+
+export type Creating = ReturnType<typeof useCreate>
+
+export default function NewTaskPage() {
+  const [parameters] = useParameters()
+  const from = /^([^/]+)\/([^/]+)$/.exec(parameters.get('from') ?? '')
+  if (from === null) return <NewTask />
+  return <ClonedTask namespace={from[1] ?? ''} name={from[2] ?? ''} />
+}
+
+function ClonedTask({ namespace, name }: { namespace: string; name: string }) {
+  const task = useObject('Task', getTask, { namespace, name })
+  const creating = useCreate()
+  const [suffix] = useState(makeSuffix)
+  return (
+    <Page title={`New task, as ${name}`}>
+      {task.error !== null && <Failure error={task.error} />}
+      {task.isLoading && <Loading what="the task" />}
+      {task.data !== undefined && <YamlForm begin={cloneOf(task.data, suffix)} creating={creating} />}
+    </Page>
+  )
+}
+
+function NewTask() {
+  const [parameters] = useParameters()
+  const { home } = useScope()
+  const [draft, setDraft] = useState(() => emptyDraft(home))
+  const [hasProgram, setHasProgram] = useState(false)
+  const [suffix] = useState(makeSuffix)
+  const creating = useCreate()
+  const body = bodyOf(draft, { hasProgram, suffix })
+  return (
+    <Page title="New task">
+      <Tabs label="How to write it" tabs={ways} />
+      {parameters.get('tab') === 'yaml' ? (
+        <YamlForm begin={body} creating={creating} />
+      ) : (
+        <SimpleForm
+          draft={draft}
+          onChange={setDraft}
+          onAgent={setHasProgram}
+          creating={creating}
+          onSubmit={() => creating.create(body as TaskBody)}
+        />
+      )}
+    </Page>
+  )
+}

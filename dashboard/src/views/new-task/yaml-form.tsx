@@ -1,0 +1,58 @@
+// A task as YAML or JSON.
+import { type FormEvent, useEffect, useState } from 'react'
+import { messageOf } from '../../../../src/errors.ts'
+import { Button } from '../../parts/button.tsx'
+import { Field } from '../../parts/field.tsx'
+import { Failure, Loading } from '../../parts/states.tsx'
+import { writeYaml } from '../../parts/yaml-block.tsx'
+import type { Creating } from './new-task-page.tsx'
+
+type Body = Parameters<Creating['create']>[0]
+
+export function YamlForm({ begin, creating }: { begin: object; creating: Creating }) {
+  const [text, setText] = useState<string>()
+  const [problem, setProblem] = useState<string>()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: written once; from then on it is whoever types
+  useEffect(() => {
+    void writeYaml(JSON.parse(JSON.stringify(begin))).then(setText)
+  }, [])
+  if (text === undefined) return <Loading what="the form" />
+
+  async function submit(event: FormEvent): Promise<void> {
+    event.preventDefault()
+    const { parse } = await import('yaml')
+    try {
+      const value: unknown = parse(text ?? '')
+      setProblem(undefined)
+      creating.create(value as Body)
+    } catch (error) {
+      setProblem(messageOf(error))
+    }
+  }
+
+  return (
+    <form className="card stack form" onSubmit={(event) => void submit(event)}>
+      {creating.error !== null && <Failure error={creating.error} />}
+      <Field
+        label="Task"
+        hint="Fields of the spec may stand at the top. `svc explain task` lists all that there are."
+        problem={problem}
+      >
+        {(control) => (
+          <textarea
+            {...control}
+            className="input mono yaml-text"
+            spellCheck={false}
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+          />
+        )}
+      </Field>
+      <div>
+        <Button type="submit" look="main" busy={creating.isBusy}>
+          Make the task
+        </Button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,103 @@
+// What came of the task: what it said, and what it changed in its repository.
+import { getTaskResult, type TaskDetail } from '../../../../src/contract/api/tasks.ts'
+import { useObjectRecord } from '../../data/records.ts'
+import { Button } from '../../parts/button.tsx'
+import { DiffView } from '../../parts/diff-view.tsx'
+import { Facts } from '../../parts/facts.tsx'
+import { Foreign, ForeignBlock } from '../../parts/foreign.tsx'
+import { copyText, saveText } from '../../parts/save-file.ts'
+import { Empty, Failure, Loading } from '../../parts/states.tsx'
+import type { TaskPlace } from './place.ts'
+import { type ReadResult, readResult } from './result.ts'
+
+type TabProps = { task: TaskDetail; place: TaskPlace }
+
+function useResult({ task, place }: TabProps) {
+  const isThere = task.status?.resultRef?.available === true || task.status?.phase === 'Succeeded'
+  const result = useObjectRecord('Task', getTaskResult, place, { isEnabled: isThere })
+  return { ...result, isThere, text: result.data?.result }
+}
+
+export function ResultTab(props: TabProps) {
+  const { isThere, error, text, refetch } = useResult(props)
+  if (!isThere) return <NoResult task={props.task} />
+  if (error !== null) return <Failure error={error} retry={() => void refetch()} />
+  if (text === undefined) return <Loading what="the result" />
+  return (
+    <div className="stack">
+      <div className="row">
+        <Button onClick={() => void copyText(text, 'The result')}>Copy</Button>
+        <Button onClick={() => saveText(`${props.place.name}.txt`, text)}>Download</Button>
+      </div>
+      <Result of={readResult(text)} />
+    </div>
+  )
+}
+
+function NoResult({ task }: { task: TaskDetail }) {
+  const isFailed = task.status?.phase === 'Failed' || task.status?.phase === 'Cancelled'
+  return (
+    <Empty title={isFailed ? 'It has left no result' : 'There is no result yet'}>
+      <p>{isFailed ? 'The log tells how far it came.' : 'It appears here when the task has succeeded.'}</p>
+    </Empty>
+  )
+}
+
+function Result({ of }: { of: ReadResult }) {
+  if (of.sort === 'text') return <ForeignBlock label="Result" text={of.text} />
+  if (of.sort === 'json') return <ForeignBlock label="Result" text={JSON.stringify(of.value, null, 2)} />
+  const { work, summary } = of
+  const code = (text: string | undefined) => text && <Foreign className="mono" text={text} />
+  return (
+    <>
+      <ForeignBlock label="What it says it did" text={summary} />
+      <section className="card">
+        <h2>In the repository</h2>
+        <Facts
+          of={[
+            ['Branch', code(work.branch)],
+            ['Began at', code(work.baseSHA)],
+            ['Ended at', code(work.headSHA) ?? 'nothing was changed'],
+            ['Pushed to', code(work.pushBranch)],
+            ['Not pushed', code(work.pushError)],
+            ['Verdict', code(work.verdict)],
+            ['Feedback', work.feedback && <Foreign text={work.feedback} most={20_000} />],
+          ]}
+        />
+      </section>
+      {work.data !== undefined && <ForeignBlock label="Data" text={JSON.stringify(work.data, null, 2)} />}
+    </>
+  )
+}
+
+export function ChangesTab(props: TabProps) {
+  const { isThere, error, text, refetch } = useResult(props)
+  if (error !== null) return <Failure error={error} retry={() => void refetch()} />
+  if (!isThere) {
+    return (
+      <Empty title="There are no changes yet">
+        <p>They appear here when the task has succeeded.</p>
+      </Empty>
+    )
+  }
+  if (text === undefined) return <Loading what="the changes" />
+  return <Changes of={readResult(text)} name={props.place.name} />
+}
+
+function Changes({ of, name }: { of: ReadResult; name: string }) {
+  const { diff, diffTruncated } = of.sort === 'work' ? of.work : {}
+  if (diff === undefined) return <Empty title="It did not work in a repository" />
+  if (diff === '') return <Empty title="It changed nothing" />
+  return (
+    <div className="stack">
+      {diffTruncated && <p className="notice">The diff is incomplete, because it is too large.</p>}
+      <div className="row">
+        <Button onClick={() => saveText(`${name}.diff`, diff)}>Download</Button>
+        <span className="soft">
+          <code>svc task apply</code> brings it into a checkout.
+        </span>
+      </div>
+      <DiffView diff={diff} />
+    </div>
+  )
+}

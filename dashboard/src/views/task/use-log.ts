@@ -1,0 +1,74 @@
+// The log of a task, by a stream of its own while it is on the screen.
+import { useCallback, useEffect, useState, useSyncExternalStore } from 'react'
+import { readLog } from '../../../../src/client/task-log.ts'
+import { api } from '../../data/api.ts'
+import { createLogLines, type LogLines } from './log-lines.ts'
+import { type TaskPlace, targetOf } from './place.ts'
+
+/** Lines are shown together: the log is drawn at most this often, a long one more seldom. */
+const gatherMs = (count: number) => 100 + count / 500
+
+/** Tells of changes, gathered, by a number that rises. */
+function createNotice() {
+  const listeners = new Set<() => void>()
+  let version = 0
+  let isWaiting = false
+  function tell(): void {
+    isWaiting = false
+    version += 1
+    for (const listener of listeners) listener()
+  }
+  return {
+    note(count: number): void {
+      if (isWaiting) return
+      isWaiting = true
+      setTimeout(tell, gatherMs(count))
+    },
+    version: () => version,
+    subscribe(listener: () => void): () => void {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}
+
+export type LiveLog = {
+  lines: LogLines
+  /** Rises with each change of the lines. */
+  version: number
+  /** Whether more may come. */
+  isOpen: boolean
+  error: unknown
+  retry: () => void
+}
+
+/** For one task: draw what uses it anew (`key`) for another one. */
+export function useLog({ namespace, name }: TaskPlace): LiveLog {
+  const [{ lines, notice }] = useState(() => ({ lines: createLogLines(), notice: createNotice() }))
+  const [isOpen, setOpen] = useState(true)
+  const [error, setError] = useState<unknown>()
+  const [tries, setTries] = useState(0)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each try opens the stream again, where it was left
+  useEffect(() => {
+    const stop = new AbortController()
+    async function read(): Promise<void> {
+      const input = { ...targetOf({ namespace, name }), signal: stop.signal, position: lines.position }
+      for await (const item of readLog(api(), input)) {
+        lines.add(item)
+        notice.note(lines.count())
+      }
+      setOpen(false)
+      notice.note(0)
+    }
+    read().catch((failure) => {
+      if (!stop.signal.aborted) setError(failure)
+    })
+    return () => stop.abort()
+  }, [namespace, name, lines, notice, tries])
+  const version = useSyncExternalStore(notice.subscribe, notice.version)
+  const retry = useCallback(() => {
+    setError(undefined)
+    setTries((count) => count + 1)
+  }, [])
+  return { lines, version, isOpen, error, retry }
+}

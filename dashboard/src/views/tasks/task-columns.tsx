@@ -1,0 +1,64 @@
+// What the list of tasks shows of each.
+import { Link } from 'react-router'
+import { namespaceOf, type SummaryOf } from '../../data/summary.ts'
+import { Badge } from '../../parts/badge.tsx'
+import { Foreign } from '../../parts/foreign.tsx'
+import type { Column } from '../../parts/table.tsx'
+import { Ago, Span } from '../../parts/time.tsx'
+
+export type TaskRow = SummaryOf<'Task'>
+
+export const pathOf = (task: TaskRow) => `/tasks/${namespaceOf(task)}/${task.metadata.name}`
+
+export const taskColumns: Column<TaskRow>[] = [
+  {
+    title: 'Name',
+    width: 'minmax(160px, 2fr)',
+    cell: (task) => (
+      <Link to={pathOf(task)}>
+        <Foreign text={task.metadata.name} />
+      </Link>
+    ),
+  },
+  { title: 'State', width: '112px', cell: ({ status }) => <Badge>{status?.phase ?? 'Pending'}</Badge> },
+  { title: 'Type', width: '84px', cell: ({ spec }) => spec?.type, narrow: 'hidden' },
+  { title: 'Agent', cell: ({ spec }) => <Foreign text={spec?.agentRef?.name} />, narrow: 'hidden' },
+  {
+    title: 'What',
+    width: 'minmax(0, 2fr)',
+    cell: ({ status }) => <Foreign text={status?.message} />,
+    narrow: 'second',
+  },
+  { title: 'Namespace', cell: (task) => namespaceOf(task), narrow: 'hidden' },
+  {
+    title: 'Took',
+    width: '92px',
+    atEnd: true,
+    narrow: 'hidden',
+    cell: ({ status }) => <Span from={status?.startTime} to={status?.completionTime} />,
+  },
+  {
+    title: 'Made',
+    width: '112px',
+    atEnd: true,
+    narrow: 'hidden',
+    cell: ({ metadata }) => <Ago at={metadata.creationTimestamp} />,
+  },
+]
+
+/** A first column with a box in each row. */
+export function boxColumn(chosen: ReadonlySet<string>, toggle: (task: TaskRow) => void): Column<TaskRow> {
+  return {
+    title: 'Choose',
+    width: '62px',
+    narrow: 'hidden',
+    cell: (task) => (
+      <input
+        type="checkbox"
+        aria-label={`Choose ${task.metadata.name}`}
+        checked={chosen.has(task.metadata.uid)}
+        onChange={() => toggle(task)}
+      />
+    ),
+  }
+}

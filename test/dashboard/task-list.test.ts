@@ -1,0 +1,115 @@
+// The list of tasks and the form for a new one, in a real browser.
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { chromiumPath, type OpenedDashboard, openDashboard } from '../fixtures/dashboard/browser.ts'
+import { useService } from '../fixtures/dashboard/dashboard-tests.ts'
+import { createTask, getTask, waitForPhase } from '../scenarios/service.ts'
+
+const shell = (script: string, more: object = {}) => ({ type: 'container', command: ['sh', '-c', script], ...more })
+
+describe.skipIf(chromiumPath === undefined)('the list of tasks', () => {
+  const started = useService()
+  let opened: OpenedDashboard
+  beforeAll(async () => {
+    const { service } = started
+    await createTask(service, 'good-one', shell('true'), { labels: { team: 'search' } })
+    await createTask(service, 'bad-one', shell('exit 3', { retryPolicy: { maxRetries: 0 } }))
+    await createTask(service, 'endless', shell('sleep 600'))
+    await waitForPhase(service, 'good-one', 'Succeeded')
+    await waitForPhase(service, 'bad-one', 'Failed')
+    opened = await openDashboard(service)
+  })
+  afterEach(() => expect(opened.complaints.splice(0)).toEqual([]))
+
+  const names = () => opened.page.getByRole('table', { name: 'Tasks' }).getByRole('link')
+  const shown = () => expect.poll(async () => (await names().allTextContents()).toSorted())
+  const button = (name: string | RegExp) => opened.page.getByRole('button', { name })
+
+  it('is filtered by what stands in the address', async () => {
+    const { page } = opened
+    await page.goto('/tasks')
+    await shown().toEqual(['bad-one', 'endless', 'good-one'])
+    await page.getByRole('combobox', { name: 'State' }).selectOption('Failed')
+    await shown().toEqual(['bad-one'])
+    expect(new URL(page.url()).searchParams.get('phase')).toBe('Failed')
+    await page.reload()
+    await shown().toEqual(['bad-one'])
+    await button('Show all').click()
+    await page.getByRole('searchbox', { name: 'Text in the name or message' }).fill('ONE')
+    await page.keyboard.press('Enter')
+    await shown().toEqual(['bad-one', 'good-one'])
+    await page.getByRole('searchbox', { name: 'Labels' }).fill('team!=search')
+    await page.keyboard.press('Enter')
+    await shown().toEqual(['bad-one'])
+    expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ text: 'ONE', label: 'team!=search' })
+  })
+
+  it('shows new tasks that match by their labels, without being read again', async () => {
+    const { page } = opened
+    const reads: string[] = []
+    await page.goto('/tasks?label=team%3Dads,!old')
+    await page.getByText('No task matches').waitFor()
+    page.on('request', (request) => reads.push(request.url()))
+    await createTask(started.service, 'ad-one', shell('true'), { labels: { team: 'ads' } })
+    await shown().toEqual(['ad-one'])
+    expect(reads.filter((url) => url.includes('/api/v1/tasks'))).toEqual([])
+  })
+
+  it('cancels and deletes the chosen ones after a question', async () => {
+    const { page } = opened
+    for (const name of ['one', 'two']) await createTask(started.service, `many-${name}`, shell('sleep 600'))
+    await page.goto('/tasks?text=many')
+    await shown().toEqual(['many-one', 'many-two'])
+    // By keyboard and by pointer.
+    await page.getByRole('table', { name: 'Tasks' }).focus()
+    await page.keyboard.press('j')
+    await page.keyboard.press(' ')
+    await page.getByText('1 task chosen').waitFor()
+    await button('Choose all shown').click()
+    await button('Cancel 2').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel 2 tasks' }).click()
+    await page.getByText('2 tasks are cancelled').waitFor()
+    await waitForPhase(started.service, 'many-two', 'Cancelled')
+    for (const name of ['one', 'two']) await page.getByRole('checkbox', { name: `Choose many-${name}` }).check()
+    await button('Delete 2').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete 2 tasks' }).click()
+    await page.getByText('No task matches').waitFor()
+    expect((await started.service.call('GET', '/api/v1/tasks/many-one')).status).toBe(404)
+  })
+
+  it('makes a task by a form, which shows problems at their fields', async () => {
+    const { page } = opened
+    await page.goto('/tasks')
+    await page.getByRole('link', { name: 'New task' }).click()
+    await page.getByRole('radio', { name: 'Run a command' }).check()
+    await page.getByRole('textbox', { name: /^Command/ }).fill('echo "from the form"')
+    await page.getByText('Name, namespace, time limit, schedule').click()
+    const limit = page.getByRole('textbox', { name: 'Time limit' })
+    await limit.fill('soon')
+    await button('Make the task').click()
+    await expect.poll(() => limit.getAttribute('aria-invalid')).toBe('true')
+    // The browser tells of the answer 400.
+    expect(opened.complaints.splice(0)).toHaveLength(1)
+    await limit.fill('5m')
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('of-the-form')
+    await button('Make the task').click()
+    await page.getByRole('heading', { level: 1 }).getByText('of-the-form').waitFor()
+    expect((await getTask(started.service, 'of-the-form')).spec).toMatchObject({ type: 'container', timeout: '5m' })
+  })
+
+  it('makes a task of YAML, and a copy of one', async () => {
+    const { page } = opened
+    await page.goto('/tasks/default/good-one')
+    await button('Clone').click()
+    const text = page.getByRole('textbox', { name: 'Task' })
+    const copy = await text.inputValue()
+    expect(copy).toContain('team: search')
+    expect(copy).not.toContain('requestedBy')
+    await text.fill('name: [')
+    await button('Make the task').click()
+    await expect.poll(() => text.getAttribute('aria-invalid')).toBe('true')
+    await text.fill(copy.replace(/name: good-one-\w+/, 'name: copied'))
+    await button('Make the task').click()
+    await page.getByRole('heading', { level: 1 }).getByText('copied').waitFor()
+    expect((await getTask(started.service, 'copied')).metadata.labels).toMatchObject({ team: 'search' })
+  })
+})
