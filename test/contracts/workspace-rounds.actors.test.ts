@@ -6,6 +6,7 @@ import { describeWorkspaceRounds } from './workspace-rounds.contract.ts'
 describeWorkspaceRounds('actors', async () => {
   const double = await startActors({ workers: 40 })
   const key = randomBytes(32)
+  const installation = 'rounds'
   return {
     provider: 'actor',
     namespace: 'team-a',
@@ -13,10 +14,10 @@ describeWorkspaceRounds('actors', async () => {
     endsOnClose: false,
     usualRounds: 100,
     openProvider() {
-      const { workspaces, close } = openActors(double, { key })
+      const { workspaces, close } = openActors(double, { key, installation })
       return { workspaces, kill: close }
     },
-    lose: ({ namespace, name }) => double.world.losePod({ atespace: namespace, name }),
+    lose: ({ namespace, name }) => double.world.losePod({ atespace: namespace, name: `${name}-${installation}` }),
     async listLeft() {
       const busy = double.world.workers.filter(({ actor }) => actor !== undefined)
       return [...double.world.list().map(({ ref }) => ref.name), ...busy.map(({ node }) => `a worker of ${node}`)]
