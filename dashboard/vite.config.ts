@@ -16,6 +16,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: 'es2024',
+    rolldownOptions: { checks: { pluginTimings: false } },
   },
   server: { proxy: { '/api': service, '/openapi.json': service } },
 })

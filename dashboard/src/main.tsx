@@ -2,7 +2,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Dashboard } from './app/dashboard.tsx'
 import { applyTheme } from './app/theme.ts'
-import { followSignInLink } from './session/sign-in-link.ts'
+import { signInByAddress } from './session/sign-in-by-address.ts'
 import './styles/tokens.css'
 import './styles/base.css'
 import './styles/shell.css'
@@ -13,9 +13,9 @@ import './styles/forms.css'
 applyTheme()
 const root = document.getElementById('root')
 if (root === null) throw new Error('the page has no element with the id "root"')
-const linkError = await followSignInLink()
+const signInError = await signInByAddress()
 createRoot(root).render(
   <StrictMode>
-    <Dashboard linkError={linkError} />
+    <Dashboard signInError={signInError} />
   </StrictMode>,
 )

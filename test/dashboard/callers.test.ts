@@ -42,6 +42,15 @@ describe.skipIf(chromiumPath === undefined)('whoever looks at the dashboard', ()
     expect(page.url()).toBe(`${service.url}/tasks`)
     const { token } = JSON.parse(String(await page.evaluate('localStorage.getItem("svc.session")')))
     expect(token).not.toBe(service.token)
+    const other = await createToken(service, 'viewer')
+    const strange = await fetch(`${service.url}/api/v1/auth/links`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${other}` },
+    })
+    const { code } = (await strange.json()) as { code: string }
+    await page.goto(`/#signin=${code}`)
+    await page.reload()
+    await page.getByText('owner · owner').waitFor()
     const answer = () => fetch(`${service.url}/api/v1/auth/validate`, { headers: { authorization: `Bearer ${token}` } })
     expect((await answer()).status).toBe(200)
     await page.getByRole('button', { name: 'Sign out' }).click()

@@ -1,6 +1,6 @@
 // The whole: who is signed in decides between the sign-in page and the views.
 import { QueryClientProvider, useQuery } from '@tanstack/react-query'
-import { useSyncExternalStore } from 'react'
+import { useState, useSyncExternalStore } from 'react'
 import { RouterProvider } from 'react-router'
 import { getWhoami } from '../../../src/contract/api/auth.ts'
 import { api, queryClient } from '../data/api.ts'
@@ -9,19 +9,20 @@ import { Toasts } from '../parts/toasts.tsx'
 import { CallerContext } from '../session/caller.ts'
 import { sessions } from '../session/session.ts'
 import { SignInPage } from '../session/sign-in-page.tsx'
-import { router } from './router.tsx'
+import { createRouter } from './router.tsx'
 
-export function Dashboard({ linkError }: { linkError?: unknown }) {
+export function Dashboard({ signInError }: { signInError?: unknown }) {
   const session = useSyncExternalStore(sessions.subscribe, sessions.current)
   return (
     <QueryClientProvider client={queryClient}>
-      {session === undefined ? <SignInPage linkError={linkError} /> : <SignedIn key={session.token} />}
+      {session === undefined ? <SignInPage signInError={signInError} /> : <SignedIn key={session.token} />}
       <Toasts />
     </QueryClientProvider>
   )
 }
 
 function SignedIn() {
+  const [router] = useState(createRouter)
   const caller = useQuery({ queryKey: ['caller'], queryFn: () => api().call(getWhoami) })
   if (caller.error !== null) {
     return (

@@ -1,4 +1,4 @@
-import { createBrowserRouter, type LoaderFunction, useRouteError } from 'react-router'
+import { createBrowserRouter, type LoaderFunction, type RouteObject, useRouteError } from 'react-router'
 import { Failure } from '../parts/states.tsx'
 import { NotFoundPage } from './not-found-page.tsx'
 import { Shell } from './shell.tsx'
@@ -21,7 +21,7 @@ function FailedPage() {
 
 const nothing: LoaderFunction = () => null
 
-export const router = createBrowserRouter([
+const pages: RouteObject[] = [
   {
     path: '/',
     Component: Shell,
@@ -38,4 +38,7 @@ export const router = createBrowserRouter([
       },
     ],
   },
-])
+]
+
+/** Begins at the address that the browser shows when it is made. */
+export const createRouter = () => createBrowserRouter(pages)

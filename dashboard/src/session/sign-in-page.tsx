@@ -1,8 +1,9 @@
 // Where one signs in: with a token, or by the link of `svc open`.
+import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { createClient } from '../../../src/client/client.ts'
-import { validateToken } from '../../../src/contract/api/auth.ts'
-import { isSvcError } from '../../../src/errors.ts'
+import { getSignInMethods, type OidcSignIn, validateToken } from '../../../src/contract/api/auth.ts'
+import { isSvcError, messageOf, SvcError } from '../../../src/errors.ts'
 import { serviceUrl } from '../data/api.ts'
 import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
@@ -20,10 +21,31 @@ async function tryToken(token: string): Promise<string | undefined> {
   }
 }
 
-export function SignInPage({ linkError }: { linkError?: unknown }) {
+/** A button for each issuer that the service names. */
+function Issuers({ onFailure }: { onFailure: (error: unknown) => void }) {
+  const methods = useQuery({
+    queryKey: ['sign-in'],
+    queryFn: () => createClient({ url: serviceUrl, token: '' }).call(getSignInMethods),
+  })
+  async function leave(method: OidcSignIn): Promise<void> {
+    const { pathname, search } = window.location
+    try {
+      await (await import('./issuer-sign-in.ts')).beginAtIssuer(method, pathname + search)
+    } catch (error) {
+      onFailure(new SvcError('Unavailable', `${method.name} cannot be reached: ${messageOf(error)}`))
+    }
+  }
+  return methods.data?.oidc.map((method) => (
+    <Button key={method.issuer} look="main" onClick={() => void leave(method)}>
+      Sign in with {method.name}
+    </Button>
+  ))
+}
+
+export function SignInPage({ signInError }: { signInError?: unknown }) {
   const [token, setToken] = useState('')
   const [problem, setProblem] = useState<string>()
-  const [error, setError] = useState<unknown>(linkError)
+  const [error, setError] = useState<unknown>(signInError)
   const [isBusy, setBusy] = useState(false)
 
   async function signIn(event: FormEvent): Promise<void> {
@@ -49,6 +71,7 @@ export function SignInPage({ linkError }: { linkError?: unknown }) {
         <h1>Sign in</h1>
         {sessions.ending() !== undefined && <p className="notice">{sessions.ending()}</p>}
         {error !== undefined && <Failure error={error} />}
+        <Issuers onFailure={setError} />
         <p>
           On the machine where the service runs, <code>svc open</code> signs you in by itself.
         </p>
