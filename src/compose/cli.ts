@@ -8,7 +8,8 @@ import { setCommand } from '../cli/typed.ts'
 import type { Client } from '../client/client.ts'
 import { readEnvironment } from '../config/environment.ts'
 import { listUnknownVariables } from '../config/load.ts'
-import { describeSettings, type Setting, settings } from '../config/settings.ts'
+import { describeSettings } from '../config/settings.ts'
+import { describeStates } from '../config/values.ts'
 import { findCommandName } from '../launch/command-name.ts'
 import { configOf, findToken, keptContexts, keptLogins, reach, serverAddress, targetOf } from '../launch/connect.ts'
 import { endLocalService, findLocalService } from '../launch/local-service.ts'
@@ -98,18 +99,7 @@ function readModelHints(options: GlobalOptions) {
 }
 
 function describeConfig(options: GlobalOptions): SettingValue[] {
-  const config = configOf(options)
-  return Object.entries(settings as Record<string, Setting>).map(([name, setting]) => {
-    const value = (config as unknown as Record<string, unknown>)[name] ?? derivedValue(name, config.paths)
-    const shown = Array.isArray(value) ? value.join(',') : String(value ?? '')
-    const source = config.sources[name as keyof typeof config.sources]
-    return { name, value: setting.secret && shown !== '' ? '(hidden)' : shown, source }
-  })
-}
-
-/** Folders that replace an absent setting. */
-function derivedValue(name: string, paths: object): unknown {
-  return (paths as Record<string, unknown>)[name]
+  return describeStates(configOf(options)).map(({ name, value, source }) => ({ name, value, source }))
 }
 
 async function restore(options: GlobalOptions, folder: string, { replace }: { replace: boolean }) {

@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { listMarkerKeys } from '../catalog/marker-keys.ts'
 import { readIdentityConfig } from '../config/identity.ts'
 import type { Config } from '../config/load.ts'
+import { describeStates, type SettingState } from '../config/values.ts'
+import type { SettingItem } from '../contract/api/settings.ts'
 import { parseDuration } from '../contract/duration.ts'
 import { parseQuantity } from '../contract/quantity.ts'
 import { taskPhases, taskTypes, terminalPhases } from '../contract/resources/task.ts'
@@ -225,12 +227,18 @@ function composeHttp(
       authFailuresPerMinute: config.authFailuresPerMinute,
       trustedProxies: config.trustedProxies,
       version,
+      states: describeStates(config).map(presentState),
       metricsApart: mode.metricsListener !== undefined,
     },
     log,
     metrics,
   })
   return { app, proxies, deliveries: usecases.deliveries }
+}
+
+/** Without what only the command line needs. */
+function presentState({ placeholder: _shown, isList: _list, example: _example, ...state }: SettingState): SettingItem {
+  return { ...state, values: [...state.values] }
 }
 
 type ControllerParts = CommonParts & {

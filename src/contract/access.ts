@@ -13,6 +13,7 @@ export type AccessKind =
   | 'Memory'
   | 'Usage'
   | 'Budget'
+  | 'Setting'
   | 'Token'
   | 'Audit'
   | 'Metrics'

@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type EventSource, type EventStreamOptions, streamEvents } from './event-stream.ts'
+import { sendCompressed } from './middleware/compression.ts'
 import { matchesTag, tagOfText } from './middleware/conditional.ts'
 
 type Common = {
@@ -73,13 +74,16 @@ export function sendAnswer(
   context: AnswerContext,
 ): FastifyReply {
   reply.code(answer.status ?? context.status)
-  if (answer.headers !== undefined) reply.headers(answer.headers)
   if (context.isRead) reply.header('cache-control', 'private, no-store')
+  if (answer.headers !== undefined) reply.headers(answer.headers)
   if ('events' in answer) return sendEvents(answer, reply, context)
   const read = readPayload(answer)
   const tag = tagOf(answer, read?.payload, context)
   if (tag !== undefined && isFresh(tag, request, reply)) return sendNotModified(answer, reply)
-  if (read !== undefined) return reply.header('content-type', read.contentType).send(read.payload)
+  if (read !== undefined) {
+    reply.header('content-type', read.contentType)
+    return context.isRead ? sendCompressed(read.payload, request, reply) : reply.send(read.payload)
+  }
   if ('stream' in answer) return reply.header('content-type', answer.contentType).send(answer.stream)
   return reply.send()
 }

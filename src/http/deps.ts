@@ -1,5 +1,6 @@
 // What the HTTP edge needs.
 import type { OidcSignIn } from '../contract/api/auth.ts'
+import type { SettingItem } from '../contract/api/settings.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Ports } from '../ports/index.ts'
@@ -14,6 +15,8 @@ export type HttpSettings = {
   publicHosts: readonly string[]
   /** `--cors-allowed-origins`. */
   corsAllowedOrigins: readonly string[]
+  /** Every setting with its value, for owners; default: none. */
+  states?: readonly SettingItem[]
   /** Headers that carry context tokens; default: none. */
   tokenHeaders?: readonly TokenHeader[]
   /** Failed authentications per address and minute; beyond it, further ones get 429. 0 (default): no limit. */

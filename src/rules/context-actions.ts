@@ -64,6 +64,7 @@ const actionsByKind: Record<AccessKind, VerbActions> = {
   // Tokens, the audit log and metrics belong to the owner: no scope of a context token reaches them.
   Token: {},
   Budget: {},
+  Setting: {},
   Audit: {},
   Metrics: {},
 }

@@ -46,13 +46,14 @@ const leastRoles: Record<AccessKind, Record<Deed, Role>> = {
   Secret: { read: 'editor', write: 'editor', act: 'editor' },
   Usage: { read: 'viewer', write: 'owner', act: 'owner' },
   Budget: { read: 'owner', write: 'owner', act: 'owner' },
+  Setting: { read: 'owner', write: 'owner', act: 'owner' },
   Metrics: { read: 'viewer', write: 'owner', act: 'owner' },
   Token: { read: 'owner', write: 'owner', act: 'owner' },
   Audit: { read: 'owner', write: 'owner', act: 'owner' },
 }
 
 /** Kinds of the whole service, which have no namespace. */
-const wholeService: ReadonlySet<AccessKind> = new Set<AccessKind>(['Budget', 'Metrics', 'Token'])
+const wholeService: ReadonlySet<AccessKind> = new Set<AccessKind>(['Budget', 'Metrics', 'Setting', 'Token'])
 
 const defaultNamespace = 'default'
 const allow: Decision = { allowed: true }

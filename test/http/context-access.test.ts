@@ -132,7 +132,12 @@ const spender = { spec: { type: 'llma', defaultModel: 'm', secretRef: { name: 'k
 const task = (more: object = {}) => ({ name: 'made', type: 'container', command: ['true'], ...more })
 
 /** Routes that say who the caller is and what chat is set to, and nothing of anybody's. */
-const openToAll = new Set(['/api/v1/auth/whoami', '/api/v1/auth/validate', '/api/v1/chat/config'])
+const openToAll = new Set([
+  '/api/v1/auth/whoami',
+  '/api/v1/auth/validate',
+  '/api/v1/chat/config',
+  '/api/v1/schemas/:kind',
+])
 /** What a route cannot be asked without. */
 const required: Partial<Record<string, string>> = {
   '/api/v1/watch': '?kinds=Task',

@@ -27,6 +27,7 @@ const reach: Record<AccessKind, 'here' | 'owner' | 'service'> = {
   Usage: 'here',
   Token: 'owner',
   Budget: 'owner',
+  Setting: 'owner',
   Audit: 'owner',
   Metrics: 'service',
 }
@@ -35,7 +36,7 @@ const reach: Record<AccessKind, 'here' | 'owner' | 'service'> = {
  * Users' routes that ask for no right: they say who asks and how chat is set, and nothing of anybody's, and end what the
  * caller came with.
  */
-const withoutRight = new Set(['getWhoami', 'validateToken', 'getChatConfig', 'signOut'])
+const withoutRight = new Set(['getWhoami', 'validateToken', 'getChatConfig', 'getSchema', 'signOut'])
 /** Users' routes for whoever has a token of this service. */
 const withOwnToken = new Set(['createSignInLink'])
 /** The task here is not part of a transaction, so there is nothing for it to take. */

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { field } from '../field.ts'
-import { defineRoute } from './route.ts'
+import { defineRoute, ReadHeaders } from './route.ts'
 
 const tag = 'Health'
 
@@ -49,6 +49,7 @@ export const getOpenApi = defineRoute({
   tag,
   summary: 'OpenAPI 3.1 description',
   description: 'Answers this document.',
+  headers: ReadHeaders,
   responses: { 200: { description: 'The document', schema: z.record(z.string(), z.unknown()) } },
   auth: 'none',
 })
@@ -59,6 +60,7 @@ export const getInternalOpenApi = defineRoute({
   tag,
   summary: 'OpenAPI 3.1 description of the internal routes',
   description: 'Answers the document of the routes that workers call.',
+  headers: ReadHeaders,
   responses: { 200: { description: 'The document', schema: z.record(z.string(), z.unknown()) } },
   auth: 'none',
 })

@@ -26,11 +26,13 @@ import * as progress from './progress.ts'
 import * as providers from './providers.ts'
 import * as proxies from './proxies.ts'
 import type { Route } from './route.ts'
+import * as schemas from './schemas.ts'
 import * as secrets from './secrets.ts'
 import * as findings from './security/finding-routes.ts'
 import * as security from './security/routes.ts'
 import * as sarif from './security/sarif-routes.ts'
 import * as sessions from './sessions.ts'
+import * as settings from './settings.ts'
 import * as skills from './skills.ts'
 import * as tasks from './tasks.ts'
 import * as tokens from './tokens.ts'
@@ -69,6 +71,8 @@ const rooms = [
   audit,
   deliveries,
   health,
+  schemas,
+  settings,
   metrics,
   proxies,
   approvals,

@@ -4,6 +4,7 @@ import { routes } from '../../contract/api/routes.ts'
 import { SvcError } from '../../errors.ts'
 import { chooseCoding, chooseType } from '../middleware/accept.ts'
 import { matchesTag } from '../middleware/conditional.ts'
+import { addVary } from '../middleware/vary.ts'
 import { assetsPath, type Coding, type DashboardFile, type DashboardFiles, indexPath, readDashboard } from './files.ts'
 import { pageHeadersOf } from './headers.ts'
 
@@ -42,11 +43,6 @@ function refuseOtherMethods({ method }: FastifyRequest, path: string, reply: Fas
 function isPageWanted({ method, headers }: FastifyRequest): boolean {
   const isRead = method === 'GET' || method === 'HEAD'
   return isRead && chooseType(headers.accept, ['application/json', 'text/html']) === 'text/html'
-}
-
-function addVary(reply: FastifyReply, ...names: string[]): void {
-  const given = reply.getHeader('vary')
-  reply.header('vary', [...(given === undefined ? [] : [given]), ...names].join(', '))
 }
 
 function sendFile(file: DashboardFile, request: FastifyRequest, reply: FastifyReply): void {

@@ -11,7 +11,7 @@ import { bindDeliveries } from './deliveries.ts'
 import { bindMemories } from './memories.ts'
 import { bindMemoryProposals } from './memory-proposals.ts'
 import { bindMonitors } from './monitors.ts'
-import { bindDescription, bindHealth, bindMetrics } from './operations.ts'
+import { bindDescription, bindHealth, bindMetrics, bindSchemas, bindSettings } from './operations.ts'
 import { bindAgents, bindProviders } from './resources.ts'
 import { bindSecrets } from './secrets.ts'
 import { bindSecurity } from './security.ts'
@@ -55,4 +55,6 @@ export function bindPublicRoutes(bind: Bind, context: RouteContext): void {
   bindHealth(bind, context)
   bindDescription(bind, context)
   bindMetrics(bind, context)
+  bindSchemas(bind, context)
+  bindSettings(bind, context)
 }

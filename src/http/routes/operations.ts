@@ -3,6 +3,8 @@ import * as health from '../../contract/api/health.ts'
 import { getMetrics } from '../../contract/api/metrics.ts'
 import { buildOpenApi } from '../../contract/api/openapi.ts'
 import { internalRoutes, publicRoutes } from '../../contract/api/routes.ts'
+import { getSchema, schemaOfKind } from '../../contract/api/schemas.ts'
+import { listSettings } from '../../contract/api/settings.ts'
 import { SvcError } from '../../errors.ts'
 import { requireAccess } from '../../usecases/access.ts'
 import { checkReadiness } from '../../usecases/readiness.ts'
@@ -19,16 +21,38 @@ export function bindHealth(bind: Bind, { ports, isDraining }: RouteContext): voi
   })
 }
 
+/** Kept by whoever reads it, and asked about again: it changes with the service. */
+const revalidated = { 'cache-control': 'no-cache' }
+
 export function bindDescription(bind: Bind, { settings }: RouteContext): void {
   const describe = (routes: typeof publicRoutes) => {
     let document: string | undefined
     return () => {
       document ??= JSON.stringify(buildOpenApi(routes, { version: settings.version }))
-      return { jsonText: document }
+      return { jsonText: document, headers: revalidated }
     }
   }
   bind(health.getOpenApi, describe(publicRoutes))
   bind(health.getInternalOpenApi, describe(internalRoutes))
+}
+
+/** One document for all: the part of a kind is taken out of it once. */
+export function bindSchemas(bind: Bind, { settings }: RouteContext): void {
+  const texts = new Map<string, string>()
+  let document: object | undefined
+  bind(getSchema, ({ params: { kind } }) => {
+    document ??= buildOpenApi(publicRoutes, { version: settings.version })
+    const text = texts.get(kind) ?? JSON.stringify(schemaOfKind(document, kind))
+    texts.set(kind, text)
+    return { jsonText: text, headers: revalidated }
+  })
+}
+
+export function bindSettings(bind: Bind, { settings, ports }: RouteContext): void {
+  bind(listSettings, async ({ caller }) => {
+    await requireAccess(ports, caller, { verb: 'list', kind: 'Setting' })
+    return { json: { items: [...(settings.states ?? [])], metadata: {} } }
+  })
 }
 
 export function bindMetrics(bind: Bind, { metrics, settings, ports }: RouteContext): void {

@@ -32,6 +32,7 @@ const otherTargets: Record<Exclude<AccessKind, keyof typeof kinds | 'Metrics' | 
   Memory: { group: apiGroup, resource: 'memories' },
   Usage: { group: apiGroup, resource: 'usages' },
   Budget: { group: apiGroup, resource: 'budgets' },
+  Setting: { group: apiGroup, resource: 'settings' },
   Audit: { group: apiGroup, resource: 'audits' },
 }
 
