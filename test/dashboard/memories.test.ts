@@ -59,6 +59,13 @@ describe.skipIf(chromiumPath === undefined)('what is remembered', () => {
     expect(await page.getByRole('link', { name: 'inspect' }).getAttribute('href')).toBe('/tasks/default/inspect')
     await page.getByLabel('Search in memories').fill('submarine')
     await page.getByText('No memory matches').waitFor()
+    await page.goto('/memories?tags=attic')
+    await page.getByText('No memory matches').waitFor()
+    // What somebody else writes comes by itself.
+    await make(service, '/api/v1/memories', { id: 'mem-attic', content: 'The attic is full.', tags: ['attic'] })
+    await page.getByRole('article').getByText('The attic is full.').waitFor()
+    await service.call('DELETE', '/api/v1/memories/mem-attic')
+    await page.getByText('No memory matches').waitFor()
     await page.goto('/memories?tags=cellar')
     await expect.poll(() => page.getByRole('article').count()).toBe(1)
   })

@@ -13,13 +13,13 @@ type Asking = { namespace: string | undefined; tasks: readonly SummaryOf<'Task'>
 
 const over = ['Succeeded', 'Failed', 'Cancelled']
 
-/** Those of these tasks that wait for an answer. A task that asks or was answered changes, so they are read again then. */
+/** Those of these tasks that wait for an answer. */
 export function PendingApprovals({ namespace, tasks }: Asking) {
   const open = new Set(
     tasks.filter(({ status }) => !over.includes(status?.phase ?? '')).map(({ metadata }) => metadata.uid),
   )
   const approvals = useRecord(
-    'Task',
+    'Approval',
     listApprovals,
     { query: { namespace, status: 'pending', limit: 500 } },
     open.size > 0,
@@ -32,8 +32,8 @@ export function PendingApprovals({ namespace, tasks }: Asking) {
 export function Approval({ approval }: { approval: ApprovalItem }) {
   const { id, namespace, taskName, tool, arguments: args, message, expiresAt } = approval
   const [reason, setReason] = useState('')
-  const allow = useChange(approve, 'Task')
-  const deny = useChange(decline, 'Task')
+  const allow = useChange(approve, 'Approval')
+  const deny = useChange(decline, 'Approval')
   const isBusy = allow.isPending || deny.isPending
   function answer(change: typeof allow | typeof deny, word: string): void {
     const body = reason.trim() === '' ? {} : { reason }

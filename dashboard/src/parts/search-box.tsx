@@ -1,6 +1,7 @@
 // Words to search for; they stand in the address, so that a link finds the same.
 import { useEffect, useState } from 'react'
 import { useParameters } from '../app/scope.ts'
+import '../styles/search-box.css'
 
 type SearchBoxProps = {
   label: string

@@ -4,7 +4,7 @@ import { type AuditItem, listAudit } from '../../../../src/contract/api/audit.ts
 import { Page } from '../../app/page.tsx'
 import { useParameters, useScope } from '../../app/scope.ts'
 import { useRecordPages } from '../../data/records.ts'
-import { Badge } from '../../parts/badge.tsx'
+import { Badge, type Tone } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { Listing } from '../../parts/listing.tsx'
@@ -27,13 +27,20 @@ function useAudit() {
     since: momentOf(read('since')),
     until: momentOf(read('until')),
   }
-  return useRecordPages('Audit', listAudit, { query } as never)
+  // Not by the word of the stream: with `--audit-level all` each reading is a record itself.
+  return useRecordPages('AuditLog', listAudit, { query } as never)
 }
 
 /** What a control for date and time holds is of this place; the service wants RFC 3339. */
 function momentOf(local: string | undefined): string | undefined {
   const time = local === undefined ? Number.NaN : Date.parse(local)
   return Number.isNaN(time) ? undefined : new Date(time).toISOString()
+}
+
+/** What was allowed may have failed all the same. */
+function toneOf(allowed: boolean, status = 200): Tone {
+  if (!allowed) return 'bad'
+  return status < 400 ? 'good' : 'warn'
 }
 
 function columnsFor(open: (item: AuditItem) => void): Column<AuditItem>[] {
@@ -58,7 +65,7 @@ function columnsFor(open: (item: AuditItem) => void): Column<AuditItem>[] {
       narrow: 'hidden',
       cell: ({ allowed, status }) => (
         <Badge
-          tone={allowed ? 'good' : 'bad'}
+          tone={toneOf(allowed, status)}
         >{`${allowed ? 'Allowed' : 'Refused'}${status === undefined ? '' : ` ${status}`}`}</Badge>
       ),
     },

@@ -60,7 +60,7 @@ function ConversationLink({ session, isChosen, onChosen }: LinkProps) {
         <Foreign text={session.title ?? session.name} />
       </span>
       <span className="soft when">
-        <Ago at={session.updatedAt} /> · {session.messageCount} messages
+        <Ago at={session.updatedAt} /> · {session.messageCount} {session.messageCount === 1 ? 'message' : 'messages'}
         {session.activeTask !== undefined && ' · answering'}
       </span>
     </Link>

@@ -21,7 +21,7 @@ function useProposals() {
   const [parameters] = useParameters()
   const status = parameters.get('status') ?? 'pending'
   const query = { namespace: home, status, query: parameters.get('q') ?? undefined, limit: 500 }
-  return useRecord('Memory', listMemoryProposals, { query } as never)
+  return useRecord('MemoryProposal', listMemoryProposals, { query } as never)
 }
 
 /** `j` and `k` go to the next and to the one before. */

@@ -28,7 +28,10 @@ export function useDecision(proposal: MemoryProposal, onDecided: () => void) {
       onDecided()
     },
     onError: sayFailure,
-    onSettled: () => queryClient.invalidateQueries({ queryKey: ['records', 'Memory'] }),
+    onSettled() {
+      for (const kind of ['MemoryProposal', 'Memory'])
+        void queryClient.invalidateQueries({ queryKey: ['records', kind] })
+    },
   })
   return {
     accept: (content?: string) => decision.mutate({ status: 'accepted', content }),
