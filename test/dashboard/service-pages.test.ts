@@ -83,7 +83,7 @@ describe.skipIf(chromiumPath === undefined)('pages of the service', () => {
     await page.keyboard.press('j')
     await page.keyboard.press('Enter')
     const record = page.getByRole('dialog')
-    await record.getByText('/api/v1/tokens').waitFor()
+    await record.getByText('night-job').waitFor()
     await record.getByRole('button', { name: 'Only this caller' }).click()
     await expect.poll(() => new URL(page.url()).searchParams.get('caller')).toBeTruthy()
     await table.getByRole('button', { name: 'create Token night-job' }).waitFor()

@@ -42,9 +42,9 @@ export function Approval({ approval }: { approval: ApprovalItem }) {
   }
   return (
     <section className="card approval stack" aria-label={`Approval for ${taskName}`}>
-      <h3>
+      <h2>
         <Foreign text={taskName} /> asks: <Foreign text={message} />
-      </h3>
+      </h2>
       <p className="soft">
         It would run <code>{tool}</code>. Without an answer it is refused <Ago at={expiresAt} />.
       </p>

@@ -77,7 +77,11 @@ export function Table<T>(props: TableProps<T>) {
       setChosen(next)
       rows.scrollToIndex(next)
       event.preventDefault()
-    } else if (event.key === 'Enter' && item !== undefined) onOpen?.(item)
+    } else if (event.key === 'Enter' && item !== undefined) {
+      // The key would press a button of the dialog that it opens.
+      event.preventDefault()
+      onOpen?.(item)
+    }
   }
 
   const template = { '--columns': columns.map(({ width }) => width ?? 'minmax(0, 1fr)').join(' ') } as object

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseBlocks } from './blocks.ts'
+import { settleLevels } from './heading-levels.ts'
 import { parseInline } from './inline.ts'
 
 const text = (words: string) => ({ type: 'text', text: words })
@@ -43,6 +44,17 @@ describe('blocks', () => {
     const deep = `${'>'.repeat(5000)} x`
     expect(JSON.stringify(parseBlocks(deep)).length).toBeLessThan(6000)
     expect(parseBlocks('- '.repeat(5000))).toHaveLength(1)
+  })
+})
+
+describe('levels of headings', () => {
+  const settle = (text: string) =>
+    settleLevels(parseBlocks(text), 2).map((block) => (block.type === 'heading' ? block.level : 0))
+
+  it('begin below the page and skip none', () => {
+    expect(settle('### a\n##### b\n### c')).toEqual([2, 3, 2])
+    expect(settle('#### a\n# b\ntext\n#### c')).toEqual([2, 2, 0, 3])
+    expect(settle('# a\n## b\n### c\n#### d\n##### e\n###### f')).toEqual([2, 3, 4, 5, 6, 6])
   })
 })
 

@@ -4,6 +4,7 @@ import { CopyButton } from '../copy-button.tsx'
 import { ForeignBlock } from '../foreign.tsx'
 import { visible } from '../visible-text.ts'
 import { type Block, parseBlocks } from './blocks.ts'
+import { settleLevels } from './heading-levels.ts'
 import { type Inline, parseInline } from './inline.ts'
 
 /** What is longer is shown as it is written. */
@@ -11,29 +12,29 @@ const longest = 50_000
 
 export function Markdown({ text, label }: { text: string; label: string }) {
   const isShort = text.length <= longest
-  const blocks = useMemo(() => (isShort ? parseBlocks(visible(text)) : []), [text, isShort])
+  const blocks = useMemo(() => (isShort ? settleLevels(parseBlocks(visible(text)), firstHeading) : []), [text, isShort])
   if (!isShort) return <ForeignBlock text={text} label={label} />
   return (
     <div className="markdown foreign" dir="auto">
-      <Blocks blocks={blocks} />
+      <Blocks blocks={blocks} isTop />
     </div>
   )
 }
 
-function Blocks({ blocks }: { blocks: Block[] }) {
+function Blocks({ blocks, isTop = false }: { blocks: Block[]; isTop?: boolean }) {
   // biome-ignore lint/suspicious/noArrayIndexKey: blocks have no other name, and grow at the end
-  return blocks.map((block, index) => <OneBlock key={index} block={block} />)
+  return blocks.map((block, index) => <OneBlock key={index} block={block} isTop={isTop} />)
 }
 
-/** The page has its own first headings. */
-const firstHeading = 3
+/** The page has its own first heading. */
+const firstHeading = 2
 
-function OneBlock({ block }: { block: Block }): ReactNode {
+function OneBlock({ block, isTop }: { block: Block; isTop: boolean }): ReactNode {
   switch (block.type) {
     case 'paragraph':
       return <p dir="auto">{line(block.text)}</p>
     case 'heading':
-      return createElement(`h${Math.min(6, block.level + firstHeading - 1)}`, { dir: 'auto' }, line(block.text))
+      return createElement(isTop ? `h${block.level}` : 'strong', { dir: 'auto' }, line(block.text))
     case 'code':
       return <Code {...block} />
     case 'list':
