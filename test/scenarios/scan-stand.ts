@@ -143,6 +143,7 @@ export async function openScanStand({ more = [] }: { more?: string[] } = {}) {
       return (await newest()) as PatchProposal
     },
     folder: () => service.folder,
+    service: () => service,
     forget: () => void Object.assign(script, noScript()),
     kill: () => service.kill(),
     async start(): Promise<void> {

@@ -44,6 +44,27 @@ export const views: View[] = [
     load: () => import('../views/memories/memory-list-page.tsx'),
   },
   {
+    path: 'monitors',
+    title: 'Monitors',
+    icon: 'monitors',
+    group: 'Code',
+    load: () => import('../views/monitors/monitor-list-page.tsx'),
+  },
+  {
+    path: 'scans',
+    title: 'Scans',
+    icon: 'scans',
+    group: 'Code',
+    load: () => import('../views/scans/scan-list-page.tsx'),
+  },
+  {
+    path: 'workspaces',
+    title: 'Workspaces',
+    icon: 'workspaces',
+    group: 'Code',
+    load: () => import('../views/workspaces/workspace-list-page.tsx'),
+  },
+  {
     path: 'agents',
     title: 'Agents',
     icon: 'agents',
@@ -109,8 +130,8 @@ export const views: View[] = [
 ]
 
 /** Kinds of objects that forms make. */
-const madeByForm = ['agents', 'tools', 'skills', 'providers']
 const catalogue = ['agents', 'tools', 'skills', 'providers']
+const madeByForm = [...catalogue, 'scans', 'monitors']
 
 /** Pages below a view, which no navigation names. */
 export const detailPages: { path: string; load: View['load'] }[] = [
@@ -124,6 +145,9 @@ export const detailPages: { path: string; load: View['load'] }[] = [
     path: `${path}/:namespace/:name`,
     load: () => import('../views/catalogue/object-page.tsx'),
   })),
+  { path: 'deliveries', load: () => import('../views/monitors/delivery-list-page.tsx') },
+  { path: 'monitors/:namespace/:name', load: () => import('../views/monitors/monitor-page.tsx') },
+  { path: 'scans/:namespace/:name', load: () => import('../views/scans/scan-page.tsx') },
 ]
 
 export const viewGroups: ViewGroup[] = ['Work', 'Code', 'Catalogue', 'Service']

@@ -1,6 +1,7 @@
 // A labelled control with its hint and its problem, which screen readers hear with it.
 import { type ReactNode, useId } from 'react'
 import { Foreign } from './foreign.tsx'
+import { Hint } from './hint.tsx'
 
 export type ControlProps = { id: string; 'aria-describedby': string | undefined; 'aria-invalid': boolean | undefined }
 
@@ -29,7 +30,7 @@ export function Field({ label, hint, problem, isRequired = false, children }: Fi
       })}
       {hint !== undefined && (
         <span id={`${id}-hint`} className="hint">
-          {hint}
+          <Hint text={hint} />
         </span>
       )}
       {problem !== undefined && (

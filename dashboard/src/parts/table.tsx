@@ -85,7 +85,7 @@ export function Table<T>(props: TableProps<T>) {
   }
 
   const template = { '--columns': columns.map(({ width }) => width ?? 'minmax(0, 1fr)').join(' ') } as object
-  const own = fills ? {} : { height: Math.min(480, headHeight + items.length * height + 2) }
+  const own = fills ? {} : { height: Math.min(480, (isNarrow ? 0 : headHeight) + items.length * height + 2) }
   return (
     <div
       ref={scroller}

@@ -1,0 +1,58 @@
+// What is done with a monitor: run it now, of one pull request or all; let it rest and go on.
+import { useState } from 'react'
+import { createMonitorRun } from '../../../../src/contract/api/monitors.ts'
+import { useChange } from '../../data/records.ts'
+import { Button } from '../../parts/button.tsx'
+import { say, sayFailure } from '../../parts/toasts.tsx'
+import type { StoredObject } from '../objects/object-kinds.ts'
+import { saveObject } from '../objects/save.ts'
+
+export type Place = { namespace: string; name: string }
+
+/** `number`: only this pull request is looked at. */
+export function RunButton({ namespace, name, number }: Place & { number?: number }) {
+  const start = useChange(createMonitorRun, 'Monitor')
+  const body = number === undefined ? {} : ({ targetKind: 'pull_request', targetNumber: number } as const)
+  const run = () =>
+    start.mutate(
+      { params: { name }, query: { namespace }, body },
+      {
+        onSuccess: () =>
+          say(number === undefined ? `A run of ${name} is queued` : `A review of pull request ${number} is queued`),
+        onError: sayFailure,
+      },
+    )
+  return (
+    <Button look={number === undefined ? 'main' : undefined} busy={start.isPending} onClick={run}>
+      {number === undefined ? 'Run now' : 'Review now'}
+    </Button>
+  )
+}
+
+export function SuspendButton({ monitor }: { monitor: StoredObject }) {
+  const [isBusy, setBusy] = useState(false)
+  const isSuspended = monitor.spec.suspend === true
+
+  async function set(suspend: boolean, before: StoredObject): Promise<void> {
+    setBusy(true)
+    try {
+      const saved = await saveObject(
+        'monitors',
+        { metadata: before.metadata, spec: { ...before.spec, suspend } },
+        before,
+      )
+      const words = suspend ? 'is suspended and starts no runs' : 'goes on'
+      say(`${before.metadata.name} ${words}`, { word: 'Undo', run: () => void set(!suspend, saved) })
+    } catch (error) {
+      sayFailure(error)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <Button busy={isBusy} onClick={() => void set(!isSuspended, monitor)}>
+      {isSuspended ? 'Go on' : 'Suspend'}
+    </Button>
+  )
+}

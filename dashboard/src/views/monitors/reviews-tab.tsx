@@ -1,0 +1,87 @@
+// The reviews of a monitor, the newest first, with what they found.
+import { Link } from 'react-router'
+import type { MonitorFinding, MonitorReviewRecord } from '../../../../src/contract/api/monitor-records.ts'
+import { dismissMonitorFinding, listMonitorReviews } from '../../../../src/contract/api/monitors.ts'
+import { useChange, useRecordPages } from '../../data/records.ts'
+import { Badge } from '../../parts/badge.tsx'
+import { Button } from '../../parts/button.tsx'
+import { Foreign } from '../../parts/foreign.tsx'
+import { Empty, Failure, Loading } from '../../parts/states.tsx'
+import { Ago } from '../../parts/time.tsx'
+import { sayFailure } from '../../parts/toasts.tsx'
+import type { Place } from './monitor-actions.tsx'
+import { Verdict } from './verdict.tsx'
+
+export function ReviewsTab({ namespace, name }: Place) {
+  const reviews = useRecordPages('Monitor', listMonitorReviews, { params: { name }, query: { namespace } })
+  if (reviews.error !== null) return <Failure error={reviews.error} retry={reviews.reload} />
+  if (reviews.isLoading) return <Loading what="the reviews" />
+  if (reviews.items.length === 0) return <Empty title="Nothing was reviewed yet" />
+  return (
+    <ol className="stack">
+      {reviews.items.map((review) => (
+        <li key={review.id} className="card stack">
+          <Review review={review} place={{ namespace, name }} />
+        </li>
+      ))}
+      {reviews.hasMore && <Button onClick={reviews.loadMore}>Older</Button>}
+    </ol>
+  )
+}
+
+function Review({ review, place }: { review: MonitorReviewRecord; place: Place }) {
+  const { number, headSHA, verdict, reason, summary, findings, validation, taskName, createdAt } = review
+  return (
+    <>
+      <div className="row">
+        <strong>#{number}</strong> <Foreign className="mono" text={headSHA.slice(0, 10)} /> <Verdict of={verdict} />
+        <Ago at={createdAt} />
+        <Link to={`/tasks/${place.namespace}/${taskName}`}>Task of the reviewer</Link>
+      </div>
+      <Foreign className="prose" text={summary} most={8000} />
+      {reason !== undefined && <Foreign className="problem" text={reason} />}
+      <ul className="stack">
+        {findings.map((finding) => (
+          <li key={finding.id}>
+            <FindingView finding={finding} number={number} place={place} />
+          </li>
+        ))}
+      </ul>
+      <p className="soft">
+        Checks: {validation.status.replaceAll('_', ' ')} <Foreign text={validation.reason} />
+      </p>
+    </>
+  )
+}
+
+function FindingView({ finding, number, place }: { finding: MonitorFinding; number: number; place: Place }) {
+  const { namespace, name } = place
+  const isDismissed = finding.state === 'dismissed'
+  const change = useChange(dismissMonitorFinding, 'Monitor')
+  const toggle = () =>
+    change.mutate(
+      {
+        params: { name, number: String(number), id: finding.id } as never,
+        query: { namespace },
+        body: { dismissed: !isDismissed },
+      },
+      { onError: sayFailure },
+    )
+  return (
+    <details className="stack">
+      <summary className="row">
+        <Badge tone={finding.priority === 'P0' || finding.priority === 'P1' ? 'bad' : 'warn'}>{finding.priority}</Badge>
+        <Foreign text={finding.title} most={300} />
+        {finding.file !== undefined && <Foreign className="mono soft" text={`${finding.file}:${finding.line ?? ''}`} />}
+        {isDismissed && <Badge>dismissed</Badge>}
+      </summary>
+      <Foreign className="prose" text={finding.body} most={8000} />
+      <Foreign className="prose" text={finding.recommendation} most={8000} />
+      <div>
+        <Button busy={change.isPending} onClick={toggle}>
+          {isDismissed ? 'Take it up again' : 'Dismiss: no later review shows it'}
+        </Button>
+      </div>
+    </details>
+  )
+}

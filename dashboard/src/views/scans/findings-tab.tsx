@@ -1,0 +1,136 @@
+// The queue of findings: one after the other is looked at and decided, by keyboard or by hand.
+import { useEffect, useRef } from 'react'
+import { type Finding, findingStates, validationStatuses } from '../../../../src/contract/api/security/findings.ts'
+import { listFindings } from '../../../../src/contract/api/security/routes.ts'
+import { severities } from '../../../../src/contract/resources/repository-scan.ts'
+import { useParameters } from '../../app/scope.ts'
+import { useRecordPages } from '../../data/records.ts'
+import { Badge } from '../../parts/badge.tsx'
+import { Button } from '../../parts/button.tsx'
+import { Choice } from '../../parts/choice.tsx'
+import { Foreign } from '../../parts/foreign.tsx'
+import { Empty, Failure, Loading } from '../../parts/states.tsx'
+import { FindingDetail } from './finding-detail.tsx'
+import type { Place } from './scan-actions.tsx'
+import { severityTones } from './severity-tones.ts'
+import { useKeys } from './use-keys.ts'
+
+/** The findings that the filters of the address let through. */
+function useFindings({ namespace, name }: Place) {
+  const [parameters] = useParameters()
+  const read = (parameter: string) => parameters.get(parameter) ?? undefined
+  const query = {
+    namespace,
+    severity: read('severity'),
+    state: read('state'),
+    validationStatus: read('validation'),
+  } as { namespace: string }
+  const findings = useRecordPages('Finding', listFindings, { params: { name }, query })
+  const file = read('file')
+  const items = (findings.items as Finding[]).filter(
+    ({ filePath = '' }) => file === undefined || filePath.includes(file),
+  )
+  return { ...findings, items }
+}
+
+export function FindingsTab(place: Place) {
+  const findings = useFindings(place)
+  const [parameters, change] = useParameters()
+  const { items } = findings
+  const chosen = items.find(({ id }) => id === parameters.get('finding')) ?? items[0]
+  const step = (by: number) => {
+    const index = items.findIndex(({ id }) => id === chosen?.id) + by
+    const next = items[Math.min(items.length - 1, Math.max(0, index))]
+    if (next !== undefined) change({ finding: next.id })
+  }
+  useKeys({ j: () => step(1), k: () => step(-1) })
+  return (
+    <>
+      <Filters />
+      {findings.error !== null && <Failure error={findings.error} retry={findings.reload} />}
+      {findings.isLoading && <Loading what="the findings" />}
+      {!findings.isLoading && items.length === 0 && findings.error === null && <NoFindings />}
+      {chosen !== undefined && (
+        <div className="triage">
+          <nav aria-label="Findings" className="queue">
+            <ol>
+              {items.map((finding) => (
+                <li key={finding.id}>
+                  <Entry
+                    finding={finding}
+                    isChosen={finding.id === chosen.id}
+                    onChoose={() => change({ finding: finding.id })}
+                  />
+                </li>
+              ))}
+            </ol>
+            {findings.hasMore && <Button onClick={findings.loadMore}>More</Button>}
+          </nav>
+          <FindingDetail key={chosen.id} finding={chosen} onDecided={() => step(1)} />
+        </div>
+      )}
+    </>
+  )
+}
+
+function Filters() {
+  const [parameters, change] = useParameters()
+  return (
+    <search className="row">
+      <Choice name="severity" label="Severity" values={severities} />
+      <Choice name="state" label="State" values={findingStates} />
+      <Choice name="validation" label="Checked" values={validationStatuses} />
+      <input
+        className="input short"
+        type="search"
+        aria-label="File"
+        placeholder="File"
+        value={parameters.get('file') ?? ''}
+        onChange={(event) => change({ file: event.target.value })}
+      />
+      <span className="soft">
+        <kbd>j</kbd> <kbd>k</kbd> next and previous, <kbd>d</kbd> dismiss, <kbd>v</kbd> check, <kbd>f</kbd> fix,{' '}
+        <kbd>p</kbd> pull request, <kbd>r</kbd> reopen
+      </span>
+    </search>
+  )
+}
+
+type EntryProps = { finding: Finding; isChosen: boolean; onChoose: () => void }
+
+function Entry({ finding, isChosen, onChoose }: EntryProps) {
+  const element = useRef<HTMLButtonElement>(null)
+  useEffect(() => {
+    if (isChosen) element.current?.scrollIntoView({ block: 'nearest' })
+  }, [isChosen])
+  return (
+    <button
+      ref={element}
+      type="button"
+      className="queue-entry"
+      aria-current={isChosen ? 'true' : undefined}
+      onClick={onChoose}
+    >
+      <span className="row">
+        <Badge tone={severityTones[finding.severity] ?? 'plain'}>{finding.severity}</Badge>
+        <span className="soft">{finding.state.replaceAll('_', ' ')}</span>
+      </span>
+      <Foreign text={finding.title} most={200} />
+      <Foreign className="soft mono" text={finding.filePath} most={200} />
+    </button>
+  )
+}
+
+function NoFindings() {
+  const [parameters] = useParameters()
+  const isFiltered = ['severity', 'state', 'validation', 'file'].some((name) => parameters.has(name))
+  return isFiltered ? (
+    <Empty title="No finding matches">
+      <p>Take one of the filters away.</p>
+    </Empty>
+  ) : (
+    <Empty title="Nothing was found yet">
+      <p>Findings appear here part by part while a run goes on. “Runs” tells how far it is.</p>
+    </Empty>
+  )
+}

@@ -1,0 +1,115 @@
+// Execution workspaces that there are: who uses each one, how old it is and what it has cost.
+import { useState } from 'react'
+import { Link } from 'react-router'
+import { listWorkspaces, releaseWorkspace, type WorkspaceItem } from '../../../../src/contract/api/workspaces.ts'
+import { Page } from '../../app/page.tsx'
+import { useScope } from '../../app/scope.ts'
+import { useChange, useRecord } from '../../data/records.ts'
+import { Badge, type Tone } from '../../parts/badge.tsx'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/dialog.tsx'
+import { Foreign } from '../../parts/foreign.tsx'
+import { Listing } from '../../parts/listing.tsx'
+import { Empty } from '../../parts/states.tsx'
+import type { Column } from '../../parts/table.tsx'
+import { Ago } from '../../parts/time.tsx'
+import { say, sayFailure } from '../../parts/toasts.tsx'
+
+const states: Record<WorkspaceItem['state'], { tone: Tone; words: string }> = {
+  InUse: { tone: 'busy', words: 'In use' },
+  Retained: { tone: 'good', words: 'Retained' },
+  Suspended: { tone: 'plain', words: 'Suspended' },
+  Ending: { tone: 'warn', words: 'Ending' },
+}
+
+/** The task that uses it, or the session that it is kept for. */
+function Use({ workspace: { namespace, taskName, sessionName } }: { workspace: WorkspaceItem }) {
+  if (taskName === undefined) return sessionName === undefined ? null : <Foreign text={`session ${sessionName}`} />
+  return (
+    <Link to={`/tasks/${namespace}/${taskName}`}>
+      <Foreign text={taskName} />
+    </Link>
+  )
+}
+
+const columns: Column<WorkspaceItem>[] = [
+  { title: 'Name', width: 'minmax(140px, 1.5fr)', cell: ({ name }) => <Foreign text={name} /> },
+  {
+    title: 'State',
+    width: '104px',
+    cell: ({ state }) => <Badge tone={states[state].tone}>{states[state].words}</Badge>,
+  },
+  { title: 'Used by', cell: (workspace) => <Use workspace={workspace} />, narrow: 'second' },
+  { title: 'Template', cell: ({ template }) => <Foreign text={template} />, narrow: 'hidden' },
+  { title: 'Namespace', cell: ({ namespace }) => namespace, narrow: 'hidden' },
+  { title: 'Made', width: '112px', atEnd: true, narrow: 'hidden', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+  { title: 'Ends', width: '112px', atEnd: true, narrow: 'hidden', cell: ({ expiresAt }) => <Ago at={expiresAt} /> },
+  {
+    title: 'Cost',
+    width: '84px',
+    atEnd: true,
+    narrow: 'hidden',
+    cell: ({ cost }) => (cost === undefined ? '–' : cost.toFixed(2)),
+  },
+  { title: 'Release', width: '110px', atEnd: true, narrow: 'hidden', cell: (workspace) => <Release {...workspace} /> },
+]
+
+export default function WorkspaceListPage() {
+  const { namespace } = useScope()
+  const workspaces = useRecord('Workspace', listWorkspaces, { query: { namespace } })
+  return (
+    <Page title="Workspaces">
+      <Listing
+        label="Workspaces"
+        columns={columns}
+        list={{
+          items: workspaces.data?.items ?? [],
+          isLoading: workspaces.isLoading,
+          error: workspaces.error,
+          hasMore: false,
+          loadMore: () => undefined,
+          reload: () => void workspaces.refetch(),
+        }}
+        keyOf={(workspace) => `${workspace.namespace}/${workspace.name}`}
+        fills
+        empty={
+          <Empty title="There are no execution workspaces">
+            <p style={{ maxWidth: 480 }}>
+              Tasks on a cluster get one each where the owner of the service has set them up; those that are retained
+              for a session stay here until they end.
+            </p>
+          </Empty>
+        }
+      />
+    </Page>
+  )
+}
+
+function Release({ namespace, name, state }: WorkspaceItem) {
+  const [isAsking, setAsking] = useState(false)
+  const release = useChange(releaseWorkspace, 'Workspace')
+  if (state === 'InUse' || state === 'Ending') return null
+  const run = () =>
+    release.mutate(
+      { params: { name }, query: { namespace } },
+      { onSuccess: () => say(`${name} is released`), onError: sayFailure, onSettled: () => setAsking(false) },
+    )
+  return (
+    <>
+      <Button className="small" onClick={() => setAsking(true)}>
+        Release
+      </Button>
+      {isAsking && (
+        <Confirm
+          title="Release this workspace?"
+          action="Release it"
+          isBusy={release.isPending}
+          onConfirm={run}
+          onClose={() => setAsking(false)}
+        >
+          <p>It is deleted with all that is in it. The next task of its session begins in a new one.</p>
+        </Confirm>
+      )}
+    </>
+  )
+}

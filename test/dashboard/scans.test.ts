@@ -1,0 +1,147 @@
+// Security scans in a real browser: made by a form, findings that come as they are found, and what is decided about them.
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { chromiumPath, closeBrowser, openDashboard } from '../fixtures/dashboard/browser.ts'
+import { git } from '../fixtures/git/repository.ts'
+import { openScanStand, report, type ScanStand, say, shop, weak } from '../scenarios/scan-stand.ts'
+
+const patched = weak('auth').replace(/db\.Query.*/, 'db.Query("select * from users where name = ?", user)')
+
+/** Writes the file, then says that it has. */
+const author = (id: string, turn: number) =>
+  turn === 0
+    ? [{ call: { name: 'file_write', args: { path: '/workspace/auth/login.go', content: patched } } }]
+    : say({
+        schemaVersion: 1,
+        findingId: id,
+        summary: 'uses a parameter',
+        changedFiles: ['auth/login.go'],
+        testsRun: [],
+        risk: 'low',
+      })
+
+describe.skipIf(chromiumPath === undefined)('security scans', () => {
+  let stand: ScanStand
+  let page: Page
+  beforeAll(async () => {
+    stand = await openScanStand()
+    stand.makeRemote('shop', shop)
+    for (const path of ['auth/login.go', 'pay/pay.go']) stand.script.reviews.set(path, (id) => say(report(id, [path])))
+    stand.script.works.Repair = [author]
+    page = (await openDashboard(stand.service())).page
+    page.setDefaultTimeout(60_000)
+  })
+  afterAll(async () => {
+    await closeBrowser()
+    await stand.close()
+  })
+
+  const queue = () => page.getByRole('navigation', { name: 'Findings' })
+  const finding = (path: string) => page.getByRole('article', { name: `SQL injection in ${path}` })
+  const stateOf = async (path: string) =>
+    (await stand.findingsOf('shop')).find(({ filePath }) => filePath === path)?.state
+
+  it('are made by a form and show what is found without being loaded again', async () => {
+    const { repoURL } = stand.specOf('shop')
+    await page.goto('/scans')
+    await page.getByRole('link', { name: 'Make a scan' }).first().click()
+    await page.getByLabel('name (needed)', { exact: true }).first().fill('shop')
+    await page.getByLabel('repoURL (needed)').fill(repoURL)
+    const agent = page.getByRole('group', { name: 'analysisAgentRef' }).last()
+    await agent.getByLabel('name (needed)').fill('auditor')
+    await page.getByRole('button', { name: 'gitSecretRef', exact: true }).click()
+    await page.getByRole('group', { name: 'gitSecretRef' }).last().getByLabel('name (needed)').fill('forge')
+    await page.getByRole('button', { name: 'validationMode', exact: true }).click()
+    await page.getByLabel('validationMode', { exact: true }).selectOption('off')
+    await page.getByRole('button', { name: 'Create the scan' }).click()
+    await queue().getByText('SQL injection in auth/login.go').waitFor()
+    await queue().getByText('SQL injection in pay/pay.go').waitFor()
+    await stand.waitForRun('shop')
+  })
+
+  it('show the code around the place, and go through the queue by keys', async () => {
+    await page.goto('/scans/default/shop')
+    await page.getByRole('article').waitFor()
+    const first = await page.getByRole('article').getAttribute('aria-label')
+    await page.keyboard.press('j')
+    await expect.poll(() => page.getByRole('article').getAttribute('aria-label')).not.toBe(first)
+    expect(new URL(page.url()).searchParams.get('finding')).toMatch(/^fnd_/)
+    await page.keyboard.press('k')
+    await expect.poll(() => page.getByRole('article').getAttribute('aria-label')).toBe(first)
+    const code = page.getByLabel(/^Code of /)
+    expect(await code.textContent()).toMatch(/^4\s*db\.Query\("select \* from users where name = '"/)
+  })
+
+  it('dismiss a finding with a reason, and take that back', async () => {
+    await page.goto('/scans/default/shop?file=pay')
+    await finding('pay/pay.go').waitFor()
+    await page.keyboard.press('d')
+    const dialog = page.getByRole('dialog', { name: 'Dismiss this finding' })
+    await dialog.getByRole('button', { name: 'Dismiss' }).click()
+    await dialog.getByText('is required: say why the finding is of no concern').waitFor()
+    await dialog.getByLabel('Reason (needed)').fill('the input is a constant')
+    await dialog.getByRole('button', { name: 'Dismiss' }).click()
+    await finding('pay/pay.go').getByText('the input is a constant').waitFor()
+    expect(await stateOf('pay/pay.go')).toBe('dismissed')
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await expect.poll(() => stateOf('pay/pay.go')).toBe('open')
+  })
+
+  it('filter by what stands in the address', async () => {
+    await page.goto('/scans/default/shop?state=dismissed')
+    await page.getByText('No finding matches').waitFor()
+    await page.getByLabel('State', { exact: true }).selectOption('open')
+    await queue().getByText('SQL injection in pay/pay.go').waitFor()
+    await page.getByLabel('File', { exact: true }).fill('auth')
+    await expect.poll(() => queue().getByRole('button').count()).toBe(1)
+    expect(page.url()).toContain('file=auth')
+  })
+
+  it('have a finding fixed, and show what the fix changes', async () => {
+    await page.goto('/scans/default/shop?file=auth')
+    await finding('auth/login.go').waitFor()
+    await page.keyboard.press('f')
+    const [found] = (await stand.findingsOf('shop')).filter(({ filePath }) => filePath === 'auth/login.go')
+    expect(await stand.waitForPatch(found?.id ?? '')).toMatchObject({ status: 'succeeded' })
+    await finding('auth/login.go').getByText('uses a parameter').waitFor()
+    await finding('auth/login.go').getByText('Changed files').waitFor()
+    expect(git(`${stand.root}/shop.git`, ['branch', '--list', 'svc/*'])).not.toBe('')
+  })
+
+  it('give everything that was found as SARIF, and take in what others found', async () => {
+    await page.goto('/scans/default/shop?tab=imports')
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export SARIF' }).click(),
+    ])
+    expect(download.suggestedFilename()).toBe('shop.sarif')
+    const log = {
+      version: '2.1.0',
+      runs: [
+        {
+          tool: { driver: { name: 'Another scanner' } },
+          results: [
+            {
+              ruleId: 'joined-sql',
+              level: 'error',
+              message: { text: 'SQL is joined from parts.' },
+              locations: [{ physicalLocation: { artifactLocation: { uri: 'pay/pay.go' }, region: { startLine: 4 } } }],
+            },
+          ],
+        },
+      ],
+    }
+    const file = { name: 'given.sarif', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(log)) }
+    await page.getByLabel(/^Take in what another scanner found/).setInputFiles(file)
+    await page.getByText('Another scanner').waitFor()
+  })
+
+  it('say how far each run came', async () => {
+    await page.goto('/scans/default/shop?tab=runs')
+    await page
+      .getByText(/\d of \d, \d unchanged/)
+      .first()
+      .waitFor()
+    await page.getByText('2 kept, 0 dropped').waitFor()
+  })
+})
