@@ -127,6 +127,13 @@ export const views: View[] = [
     group: 'Service',
     load: () => import('../views/usage/usage-page.tsx'),
   },
+  {
+    path: 'settings',
+    title: 'Settings',
+    icon: 'settings',
+    group: 'Service',
+    load: () => import('../views/settings/settings-page.tsx'),
+  },
 ]
 
 /** Kinds of objects that forms make. */
