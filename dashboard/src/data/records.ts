@@ -3,8 +3,12 @@ import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
 import type { CallInput } from '../../../src/client/client.ts'
 import type { ListBody } from '../../../src/contract/api/list.ts'
 import type { Route, RouteAnswer, RouteQueryInput } from '../../../src/contract/api/route.ts'
+import type { RecordKind } from '../../../src/contract/api/watch.ts'
 import type { Kind } from '../../../src/contract/resources/index.ts'
 import { api, queryClient } from './api.ts'
+
+/** What an answer is made from: the stream tells when records and objects have changed, a page itself when the others have. */
+export type RecordSort = RecordKind | Kind | 'AuditLog' | 'Secret' | 'Setting' | 'Token'
 
 /** An object with everything in it; read again when it changes. */
 export function useObject<R extends Route>(kind: Kind, route: R, key: { namespace: string; name: string }) {
@@ -43,7 +47,7 @@ function paramsOf(route: Route, name: string): Record<string, string> {
  * The answer of a route that reads. `sort` is the word by which the live stream tells of changes (`Finding`, `Usage`, ...), and
  * `key` what else the answer depends on besides the input.
  */
-export function useRecord<R extends Route>(sort: string, route: R, input: CallInput<R> = {}, isEnabled = true) {
+export function useRecord<R extends Route>(sort: RecordSort, route: R, input: CallInput<R> = {}, isEnabled = true) {
   return useQuery({
     queryKey: ['records', sort, route.path, input],
     queryFn: ({ signal }) => api().call(route, { ...input, signal }),
@@ -56,7 +60,7 @@ type ItemOf<R extends Route> = RouteAnswer<R> extends { items: (infer T)[] } ? T
 const pageSize = 100
 
 /** The pages of a list of records, newest first as the service has them. */
-export function useRecordPages<R extends Route>(sort: string, route: R, input: CallInput<R> = {}) {
+export function useRecordPages<R extends Route>(sort: RecordSort, route: R, input: CallInput<R> = {}) {
   const pages = useInfiniteQuery({
     queryKey: ['records', sort, route.path, input, 'pages'],
     initialPageParam: undefined as string | undefined,
@@ -78,7 +82,7 @@ export function useRecordPages<R extends Route>(sort: string, route: R, input: C
 }
 
 /** A call that changes something. Records of these sorts are read again after it; objects come by the live stream. */
-export function useChange<R extends Route>(route: R, ...sorts: string[]) {
+export function useChange<R extends Route>(route: R, ...sorts: RecordSort[]) {
   return useMutation({
     mutationFn: (input: CallInput<R>) => api().call(route, input),
     onSuccess: () => {
