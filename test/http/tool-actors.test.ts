@@ -95,7 +95,9 @@ describe('a tool on an actor, at its creation', () => {
 
   it('is refused with a pool of another namespace where namespaces are isolated', async () => {
     const far = specOf({ actor: { ...actor, poolRef: { name: 'warm', namespace: 'team-b' } } })
-    expect((await problemOf(far, apart)).message).toContain('is in another namespace than "team-a"')
+    expect((await problemOf(far, apart)).message).toContain(
+      'names namespace "team-b", but tools of "team-a" may only use their own',
+    )
     expect((await post('far', far)).statusCode).toBe(201)
   })
 })
