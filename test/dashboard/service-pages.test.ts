@@ -40,7 +40,7 @@ describe.skipIf(chromiumPath === undefined)('pages of the service', () => {
     expect(await page.content()).not.toContain(token)
     await page.getByRole('button', { name: 'Revoke night-job' }).click()
     await page.getByRole('button', { name: 'Revoke the token' }).click()
-    await table.getByText('night-job').waitFor({ state: 'detached' })
+    await table.getByText('night-job', { exact: true }).waitFor({ state: 'detached' })
     expect((await ask()).status).toBe(401)
   })
 

@@ -1,6 +1,6 @@
 // The compile cache of the worker program: filled by a trusted run without work, read-only for all workers.
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { makeWorkFolder, removeWorkFolder } from '../confinement/work-folder.ts'
 import { startWorkerProgram, type WorkerLauncherOptions } from './worker-launcher.ts'
@@ -56,10 +56,28 @@ async function runOnce(options: CompileCacheOptions, cache: string): Promise<boo
   }
 }
 
+const unfinished = '.unfinished'
+/** No run takes that long: what is older was left by one that was killed. */
+const longestRunMs = 3_600_000
+
+async function isBeingFilled(folder: string): Promise<boolean> {
+  if (!folder.endsWith(unfinished)) return false
+  const changed = await stat(folder).catch(() => undefined)
+  return changed !== undefined && Date.now() - changed.mtimeMs < longestRunMs
+}
+
+/** Those of other versions, but not what another service is filling. */
 async function removeOthers(folder: string, kept: string): Promise<void> {
   for (const name of await readdir(folder)) {
-    if (join(folder, name) !== kept) await rm(join(folder, name), { recursive: true, force: true })
+    const other = join(folder, name)
+    if (other !== kept && !(await isBeingFilled(other))) await rm(other, { recursive: true, force: true })
   }
+}
+
+/** Another service may have been faster: its folder is as good. */
+async function putInPlace(filled: string, folder: string): Promise<void> {
+  await rename(filled, folder).catch(() => undefined)
+  await rm(filled, { recursive: true, force: true })
 }
 
 /** The folder of a filled cache, which is filled first if necessary; undefined when that fails. */
@@ -67,14 +85,17 @@ export async function warmCompileCache(options: CompileCacheOptions): Promise<st
   const folder = await chooseFolder(options)
   if (await isThere(folder)) return folder
   options.signal.throwIfAborted()
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  const isFilled = (await runOnce(options, folder)) && (await isThere(folder))
+  // Filled beside its place: whoever finds a folder there can rely on it, whatever becomes of this run.
+  const filling = `${folder}.${options.id}${unfinished}`
+  await mkdir(filling, { recursive: true, mode: 0o700 })
+  const isFilled = (await runOnce(options, filling)) && (await isThere(filling))
   if (!isFilled) {
-    await rm(folder, { recursive: true, force: true })
+    await rm(filling, { recursive: true, force: true })
     return undefined
   }
+  await putInPlace(filling, folder)
   await removeOthers(options.folder, folder)
-  return folder
+  return (await isThere(folder)) ? folder : undefined
 }
 
 /** The folder if it is already filled; takes some milliseconds. */

@@ -1,5 +1,6 @@
 // Runs attempts in worker processes: takes one from the pool, hands over the work, describes its end.
 
+import { existsSync } from 'node:fs'
 import type { WorkAssignment } from '../../../contract/api/assignment.ts'
 import { dropUndefined } from '../../../contract/json.ts'
 import { messageOf } from '../../../errors.ts'
@@ -79,6 +80,8 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
       launch: async (id, limits) => {
         found ??= findCache().catch(() => undefined)
         await found
+        // Somebody may have removed it: no worker could start with it.
+        if (compileCache !== undefined && !existsSync(compileCache)) compileCache = undefined
         const worker = await launchWorker(launcher(), id, { diskBytes: size.bytes, diskFiles: size.files, ...limits })
         warming ??= warmAfter(worker)
         return worker
