@@ -49,7 +49,10 @@ describe.skipIf(chromiumPath === undefined)('a page that is looked at', () => {
       // The clock of the page alone: a stream that seems silent to it is opened again.
       for (let minute = 0; minute < 10; minute += 1) await page.clock.runFor('01:00')
       page.off('request', note)
-      expect(asked.filter((path) => path !== '/api/v1/watch')).toEqual([])
+      // After a stream that was opened again, records are read once: what happened to them meanwhile is not known.
+      const opened = asked.filter((path) => path === '/api/v1/watch').length
+      const counts = Map.groupBy(asked, (path) => path)
+      expect([...counts].filter(([, times]) => times.length > opened).map(([path]) => path)).toEqual([])
     }
     await context.close()
   })

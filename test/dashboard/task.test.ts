@@ -197,6 +197,7 @@ describe.skipIf(chromiumPath === undefined)('the page of a task', () => {
     await items.nth(2).focus()
     const child = (await items.nth(2).locator('.family-name bdi').first().textContent()) ?? ''
     await items.nth(2).click()
+    await expect.poll(() => items.nth(2).getAttribute('aria-selected')).toBe('true')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1 }).getByText(child).waitFor()
   })
