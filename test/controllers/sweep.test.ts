@@ -142,8 +142,8 @@ describe('the sweep', () => {
     const { owners: _owners, ...stores } = bench.records
     // Budgets are settings: who made one removes it. What is known of transcripts goes with their sessions, and vectors go
     // with their memories. Proposals last. What a scan has found or was given goes with the scan, which its own controller sees to.
-    // Execution workspaces have a sweep of their own: behind each record is something that has to be deleted first. Links to sign
-    // in by that are over go when the next one is made.
+    // Execution workspaces have a sweep of their own: behind each record is something that has to be deleted first. Changes
+    // are told, not stored.
     const lasting = [
       'budgets',
       'memoryProposals',
@@ -153,7 +153,7 @@ describe('the sweep', () => {
       'scanImports',
       'findings',
       'workspaces',
-      'signInLinks',
+      'changes',
     ]
     const nouns = Object.entries(stores).filter(([noun, store]) => typeof store === 'object' && !lasting.includes(noun))
     const ended: string[] = []
