@@ -5,7 +5,7 @@ import { useChange } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Field } from '../../parts/field.tsx'
-import { problemOf } from '../../parts/server-problems.ts'
+import { problemOf } from '../../parts/problems.ts'
 import { Failure } from '../../parts/states.tsx'
 import { say } from '../../parts/toasts.tsx'
 

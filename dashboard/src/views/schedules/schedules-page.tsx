@@ -11,9 +11,9 @@ import { Button } from '../../parts/button.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
-import { Ago, Span } from '../../parts/time.tsx'
+import { Ago } from '../../parts/time.tsx'
 import { say, sayFailure } from '../../parts/toasts.tsx'
-import { pathOf, type TaskRow } from '../tasks/task-columns.tsx'
+import { pathOf, type TaskRow, timeColumns } from '../tasks/task-columns.tsx'
 import { useSuspend } from './suspend.ts'
 
 const place = (task: TaskRow) => `${namespaceOf(task)}/${task.metadata.name}`
@@ -122,20 +122,7 @@ const runColumns: Column<TaskRow>[] = [
   },
   { title: 'State', width: '112px', cell: ({ status }) => <Badge>{status?.phase ?? 'Pending'}</Badge> },
   { title: 'What', narrow: 'second', cell: ({ status }) => <Foreign text={status?.message} /> },
-  {
-    title: 'Took',
-    width: '92px',
-    atEnd: true,
-    narrow: 'hidden',
-    cell: ({ status }) => <Span from={status?.startTime} to={status?.completionTime} />,
-  },
-  {
-    title: 'Made',
-    width: '112px',
-    atEnd: true,
-    narrow: 'hidden',
-    cell: ({ metadata }) => <Ago at={metadata.creationTimestamp} />,
-  },
+  ...timeColumns,
 ]
 
 function Runs({ schedule }: { schedule: TaskRow }) {

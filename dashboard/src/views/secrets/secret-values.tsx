@@ -4,7 +4,7 @@ import { type SecretItem, updateSecret } from '../../../../src/contract/api/secr
 import { useChange } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { problemOf } from '../../parts/server-problems.ts'
+import { problemOf } from '../../parts/problems.ts'
 import { Failure } from '../../parts/states.tsx'
 import { say } from '../../parts/toasts.tsx'
 import { dataOf, type ValueRow, ValueRows } from './value-rows.tsx'

@@ -10,6 +10,24 @@ export type TaskRow = SummaryOf<'Task'>
 
 export const pathOf = (task: TaskRow) => `/tasks/${namespaceOf(task)}/${task.metadata.name}`
 
+/** How long a task took, and how old it is. */
+export const timeColumns: Column<TaskRow>[] = [
+  {
+    title: 'Took',
+    width: '92px',
+    atEnd: true,
+    narrow: 'hidden',
+    cell: ({ status }) => <Span from={status?.startTime} to={status?.completionTime} />,
+  },
+  {
+    title: 'Made',
+    width: '112px',
+    atEnd: true,
+    narrow: 'hidden',
+    cell: ({ metadata }) => <Ago at={metadata.creationTimestamp} />,
+  },
+]
+
 export const taskColumns: Column<TaskRow>[] = [
   {
     title: 'Name',
@@ -30,20 +48,7 @@ export const taskColumns: Column<TaskRow>[] = [
     narrow: 'second',
   },
   { title: 'Namespace', cell: (task) => namespaceOf(task), narrow: 'hidden' },
-  {
-    title: 'Took',
-    width: '92px',
-    atEnd: true,
-    narrow: 'hidden',
-    cell: ({ status }) => <Span from={status?.startTime} to={status?.completionTime} />,
-  },
-  {
-    title: 'Made',
-    width: '112px',
-    atEnd: true,
-    narrow: 'hidden',
-    cell: ({ metadata }) => <Ago at={metadata.creationTimestamp} />,
-  },
+  ...timeColumns,
 ]
 
 /** A first column with a box in each row. */

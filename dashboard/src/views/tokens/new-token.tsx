@@ -7,7 +7,7 @@ import { Button } from '../../parts/button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Field } from '../../parts/field.tsx'
-import { problemOf } from '../../parts/server-problems.ts'
+import { problemOf } from '../../parts/problems.ts'
 import { Failure } from '../../parts/states.tsx'
 
 const can: Record<string, string> = {
