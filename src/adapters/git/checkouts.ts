@@ -1,7 +1,7 @@
 // Working copies by the installed git. Two GIT_DIRs: a private one below `root`, which all is read, committed and pushed
 // with, and a plain one in the folder, which belongs to the agent.
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { readGitAddress } from '../../contract/git-address.ts'
 import {
@@ -20,6 +20,7 @@ import { createObjectCache } from './object-cache.ts'
 import { pushCommit } from './push.ts'
 import type { ServerOptions } from './server.ts'
 import { createSigning, type Signing } from './signing.ts'
+import { writeWhole } from './whole-file.ts'
 import { recordTree, type WorkTree } from './work-tree.ts'
 
 export type CheckoutsOptions = {
@@ -66,9 +67,7 @@ type Opened = {
 const gitDirOf = (place: string) => join(place, 'git')
 
 async function saveState(place: string, state: State): Promise<void> {
-  const draft = join(place, 'state.draft')
-  await writeFile(draft, JSON.stringify(state))
-  await rename(draft, join(place, 'state.json'))
+  await writeWhole(join(place, 'state.json'), JSON.stringify(state))
 }
 
 async function readState(place: string): Promise<State | undefined> {
