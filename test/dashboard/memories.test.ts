@@ -91,6 +91,8 @@ describe.skipIf(chromiumPath === undefined)('what is remembered', () => {
     const [third, second, first] = [await propose('Third'), await propose('Second'), await propose('First')]
     await page.goto('/proposals')
     const shown = (title: string) => page.getByRole('article', { name: title })
+    // What has just come in sight by itself is not decided by the next key.
+    const decidable = () => page.locator('button:enabled', { hasText: /^Reject/ }).waitFor()
     await shown('First').waitFor()
     await page.keyboard.press('j')
     await shown('Second').waitFor()
@@ -99,9 +101,11 @@ describe.skipIf(chromiumPath === undefined)('what is remembered', () => {
     await page.keyboard.press('a')
     await shown('Second').waitFor()
     await expect.poll(() => statusOf(first)).toBe('applied')
+    await decidable()
     await page.keyboard.press('r')
     await shown('Third').waitFor()
     await expect.poll(() => statusOf(second)).toBe('rejected')
+    await decidable()
     await page.keyboard.press('e')
     await page.getByRole('textbox', { name: 'What is to be remembered' }).fill('In other words')
     await page.getByRole('button', { name: 'Accept so' }).click()

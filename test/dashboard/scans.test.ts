@@ -76,7 +76,7 @@ describe.skipIf(chromiumPath === undefined)('security scans', () => {
     await page.goto('/scans/default/shop?file=pay')
     await finding('pay/pay.go').waitFor()
     await page.keyboard.press('d')
-    const dialog = page.getByRole('dialog', { name: 'Dismiss this finding' })
+    const dialog = page.getByRole('dialog', { name: 'Dismiss “SQL injection in pay/pay.go”' })
     await dialog.getByRole('button', { name: 'Dismiss' }).click()
     await dialog.getByText('is required: say why the finding is of no concern').waitFor()
     await dialog.getByLabel('Reason (needed)').fill('the input is a constant')

@@ -1,5 +1,6 @@
 // Dark or light: as the system has it, unless somebody chose.
 import { useSyncExternalStore } from 'react'
+import { browserStore } from '../session/browser-store.ts'
 
 export type Theme = 'light' | 'dark'
 
@@ -7,7 +8,7 @@ const key = 'svc.theme'
 const listeners = new Set<() => void>()
 
 function chosen(): Theme | undefined {
-  const kept = localStorage.getItem(key)
+  const kept = browserStore.get(key)
   return kept === 'light' || kept === 'dark' ? kept : undefined
 }
 
@@ -23,7 +24,7 @@ export function applyTheme(): void {
 }
 
 export function switchTheme(): void {
-  localStorage.setItem(key, current() === 'dark' ? 'light' : 'dark')
+  browserStore.set(key, current() === 'dark' ? 'light' : 'dark')
   applyTheme()
   for (const listener of listeners) listener()
 }

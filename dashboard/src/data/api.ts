@@ -9,19 +9,21 @@ export const serviceUrl = window.location.origin
 
 const ended = 'Your session has ended. Sign in again to go on where you were.'
 
-/** A 401 ends the session: whatever else is under way would be refused as well. */
-async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
-  const response = await fetch(input, { ...init, credentials: 'omit', cache: 'no-store' })
-  if (response.status === 401 && sessions.current() !== undefined) sessions.end(ended)
-  return response
+/** A 401 ends the session that it is about: whatever else is under way would be refused as well. */
+function sendWith(token: string): typeof fetch {
+  return async (input, init) => {
+    const response = await fetch(input, { ...init, credentials: 'omit', cache: 'no-store' })
+    if (response.status === 401 && sessions.current()?.token === token) sessions.end(ended)
+    return response
+  }
 }
 
 let made: { token: string; client: Client } | undefined
 
-/** The client of the session that is now. */
+/** The client of the session that is now. Work of several calls takes it once: somebody else may have signed in before it ends. */
 export function api(): Client {
   const token = sessions.current()?.token ?? ''
-  if (made?.token !== token) made = { token, client: createClient({ url: serviceUrl, token, fetch: send }) }
+  if (made?.token !== token) made = { token, client: createClient({ url: serviceUrl, token, fetch: sendWith(token) }) }
   return made.client
 }
 
@@ -47,10 +49,4 @@ export const queryClient = new QueryClient({
   },
 })
 
-// Nothing of one caller is shown to the next.
-let shownTo = sessions.current()?.token
-sessions.subscribe(() => {
-  const token = sessions.current()?.token
-  if (token !== shownTo) queryClient.clear()
-  shownTo = token
-})
+sessions.onOtherCaller(() => queryClient.clear())

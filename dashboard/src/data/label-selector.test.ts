@@ -12,6 +12,8 @@ describe('a label selector', () => {
     ['svc.ai/parent-task = top', true],
     ['team in (search, ads)', undefined],
     ['team>3', undefined],
+    ['constructor', false],
+    ['!toString', true],
   ])('%s: %s', (selector, matched) => {
     expect(matchesLabels(selector, { team: 'search', env: '', 'svc.ai/parent-task': 'top' })).toBe(matched)
   })

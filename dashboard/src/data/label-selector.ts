@@ -7,9 +7,9 @@ function matchesPart(labels: Labels, text: string): boolean | undefined {
   const found = part.exec(text)
   if (found === null) return undefined
   const [, not, absent = '', name = '', operator, value = ''] = found
-  if (not !== undefined) return !(absent in labels)
-  if (operator === undefined) return name in labels
-  return (labels[name] === value) === (operator !== '!=')
+  if (not !== undefined) return !Object.hasOwn(labels, absent)
+  if (operator === undefined) return Object.hasOwn(labels, name)
+  return ((Object.hasOwn(labels, name) ? labels[name] : undefined) === value) === (operator !== '!=')
 }
 
 /** Whether labels match; undefined for selectors with sets (`in (...)`), which the service answers. */

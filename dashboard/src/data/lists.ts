@@ -53,8 +53,9 @@ async function readList(kind: ListedKind, filter: ListFilter, atLeast: number): 
   let items: Summary[] = []
   let next: string | undefined
   let remaining: number | undefined
+  const client = api()
   do {
-    const page = await readPage(api(), kind, filter, next)
+    const page = await readPage(client, kind, filter, next)
     items = [...items, ...page.items]
     next = page.metadata.continue
     remaining = page.metadata.remainingItemCount
@@ -86,8 +87,10 @@ export function useObjects<K extends ListedKind>(kind: K, filter: ListFilter, is
   const loadMore = useCallback(async () => {
     if (next === undefined || isLoadingMore) return
     setLoadingMore(true)
+    const client = api()
     try {
-      const page = await readPage(api(), kind, filter, next)
+      const page = await readPage(client, kind, filter, next)
+      if (client !== api()) return
       queryClient.setQueryData<ListData>(key, (data) => data && appendPage(data, page))
     } catch {
       // The cursor is too old, or the service was away: what is shown is read again from its beginning.

@@ -132,7 +132,7 @@ async function readAlways(reading: Reading, missed: () => void, signal: AbortSig
     try {
       await readOnce(reading, signal, begin)
     } catch (error) {
-      if (!takeFailure(error, reading)) return
+      if (signal.aborted || !takeFailure(error, reading)) return
     }
     if (signal.aborted) return
     setState('away')

@@ -1,6 +1,7 @@
 // A modal window, and a question before something that cannot be undone.
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 import { Button } from './button.tsx'
+import { Foreign } from './foreign.tsx'
 
 type DialogProps = { title: string; onClose: () => void; isWide?: boolean; children: ReactNode }
 
@@ -21,7 +22,9 @@ export function Dialog({ title, onClose, isWide = false, children }: DialogProps
       onClose={onClose}
       onClick={(event) => event.target === element.current && onClose()}
     >
-      <h2 id={id}>{title}</h2>
+      <h2 id={id}>
+        <Foreign text={title} most={200} />
+      </h2>
       {children}
     </dialog>
   )

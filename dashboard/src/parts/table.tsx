@@ -2,7 +2,8 @@
 // biome-ignore-all lint/a11y/useFocusableInteractive: the table has the focus
 // A table of any length: only the rows in sight are in the page, so that ten thousand of them scroll as ten do.
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type KeyboardEvent, memo, type ReactNode, useEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, memo, type ReactNode, useEffect, useRef } from 'react'
+import { useChosenRow } from './chosen-row.ts'
 import { useMedia } from './media.ts'
 
 export type Column<T> = {
@@ -42,7 +43,7 @@ export function Table<T>(props: TableProps<T>) {
   const scroller = useRef<HTMLDivElement>(null)
   const isNarrow = useMedia('(max-width: 820px)')
   const height = isNarrow ? rowHeight.narrow : rowHeight.wide
-  const [chosen, setChosen] = useState(-1)
+  const chosen = useChosenRow(items, keyOf)
   const rows = useVirtualizer({
     count: items.length,
     getScrollElement: () => scroller.current,
@@ -61,9 +62,8 @@ export function Table<T>(props: TableProps<T>) {
   }, [isNearEnd, onEnd])
 
   function toggleChosen(event: KeyboardEvent): void {
-    const item = items[chosen]
-    if (event.key !== ' ' || item === undefined || onToggle === undefined) return
-    onToggle(item)
+    if (event.key !== ' ' || chosen.item === undefined || onToggle === undefined) return
+    onToggle(chosen.item)
     event.preventDefault()
   }
 
@@ -71,16 +71,13 @@ export function Table<T>(props: TableProps<T>) {
     if (event.target !== scroller.current) return
     toggleChosen(event)
     const step = steps[event.key]
-    const item = items[chosen]
     if (step !== undefined) {
-      const next = Math.min(items.length - 1, Math.max(0, chosen + step))
-      setChosen(next)
-      rows.scrollToIndex(next)
+      rows.scrollToIndex(chosen.step(step))
       event.preventDefault()
-    } else if (event.key === 'Enter' && item !== undefined) {
+    } else if (event.key === 'Enter' && chosen.item !== undefined) {
       // The key would press a button of the dialog that it opens.
       event.preventDefault()
-      onOpen?.(item)
+      onOpen?.(chosen.item)
     }
   }
 
@@ -115,7 +112,7 @@ export function Table<T>(props: TableProps<T>) {
             className="line"
             role="row"
             aria-rowindex={index + 2}
-            data-chosen={index === chosen}
+            data-chosen={key === chosen.key}
             style={{ height, transform: `translateY(${start}px)` }}
           >
             <Cells columns={columns} item={items[index] as T} />

@@ -1,6 +1,7 @@
 // Short notes of what was done or failed, with a way to undo it where there is one.
 import { useSyncExternalStore } from 'react'
 import { messageOf } from '../../../src/errors.ts'
+import { sessions } from '../session/session.ts'
 import { Button } from './button.tsx'
 import { Foreign } from './foreign.tsx'
 
@@ -15,6 +16,8 @@ function change(next: Toast[]): void {
   toasts = next
   for (const listener of listeners) listener()
 }
+
+sessions.onOtherCaller(() => change([]))
 
 function dismiss(id: number): void {
   change(toasts.filter((toast) => toast.id !== id))

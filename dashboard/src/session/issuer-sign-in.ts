@@ -19,12 +19,23 @@ async function discover({ issuer, clientId }: OidcSignIn): Promise<oidc.Configur
   return oidc.discovery(url, clientId, undefined, oidc.None(), { execute })
 }
 
+function keepBegun(begun: Begun): void {
+  try {
+    sessionStorage.setItem(key, JSON.stringify(begun))
+  } catch {
+    throw new SvcError(
+      'Unavailable',
+      'This browser keeps nothing for this page, which this sign-in needs. Allow it to, or use a token.',
+    )
+  }
+}
+
 /** Leaves for the issuer; the page is gone when it resolves. */
 export async function beginAtIssuer(method: OidcSignIn, path: string): Promise<void> {
   const configuration = await discover(method)
   const verifier = oidc.randomPKCECodeVerifier()
   const begun: Begun = { method, verifier, state: oidc.randomState(), nonce: oidc.randomNonce(), path }
-  sessionStorage.setItem(key, JSON.stringify(begun))
+  keepBegun(begun)
   const address = oidc.buildAuthorizationUrl(configuration, {
     redirect_uri: window.location.origin + callbackPath,
     scope: method.scopes.join(' '),

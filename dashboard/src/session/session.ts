@@ -1,6 +1,8 @@
 // The credential of this browser. It lies in the storage of this origin, which no page of another one can read, and is sent in the
 // Authorization header only: a request that another page makes carries nothing (docs/adr/0061-the-dashboard.md).
 
+import { browserStore } from './browser-store.ts'
+
 /** How it was got: from a sign-in link, typed in, or from an issuer. */
 export type SessionSource = 'link' | 'token' | 'issuer'
 
@@ -15,7 +17,7 @@ const key = 'svc.session'
 
 function read(): Session | undefined {
   try {
-    const kept = JSON.parse(localStorage.getItem(key) ?? 'null') as Session | null
+    const kept = JSON.parse(browserStore.get(key) ?? 'null') as Session | null
     return typeof kept?.token === 'string' ? kept : undefined
   } catch {
     return undefined
@@ -26,33 +28,39 @@ let current = read()
 /** Why the last session is over, for the sign-in page. */
 let ending: string | undefined
 const listeners = new Set<() => void>()
+const forgetters = new Set<() => void>()
 
-function tell(): void {
+/** What belongs to the last caller goes before anybody hears of the next. */
+function take(next: Session | undefined): void {
+  const isOther = next?.token !== current?.token
+  current = next
+  if (isOther) for (const forget of forgetters) forget()
   for (const listener of listeners) listener()
 }
 
 // Another tab has signed in or out.
 window.addEventListener('storage', (event) => {
   if (event.key !== key && event.key !== null) return
-  current = read()
-  tell()
+  take(read())
 })
 
 export const sessions = {
   current: () => current,
   ending: () => ending,
   begin(session: Session): void {
-    current = session
     ending = undefined
-    localStorage.setItem(key, JSON.stringify(session))
-    tell()
+    browserStore.set(key, JSON.stringify(session))
+    take(session)
   },
   /** `why` is shown where one signs in again. */
   end(why?: string): void {
-    current = undefined
     ending = why
-    localStorage.removeItem(key)
-    tell()
+    browserStore.remove(key)
+    take(undefined)
+  },
+  /** `forget` is called when somebody else signs in or nobody is signed in any more: nothing of one caller is shown to the next. */
+  onOtherCaller(forget: () => void): void {
+    forgetters.add(forget)
   },
   subscribe(listener: () => void): () => void {
     listeners.add(listener)

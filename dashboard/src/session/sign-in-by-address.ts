@@ -13,7 +13,7 @@ function takeCode(): string | undefined {
   const { hash, pathname, search } = window.location
   if (!hash.startsWith(mark)) return undefined
   window.history.replaceState(null, '', pathname + search)
-  return decodeURIComponent(hash.slice(mark.length))
+  return hash.slice(mark.length)
 }
 
 async function isSignedIn(): Promise<boolean> {

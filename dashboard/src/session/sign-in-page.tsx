@@ -1,6 +1,6 @@
 // Where one signs in: with a token, or by the link of `svc open`.
 import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useEffect, useState } from 'react'
 import { createClient } from '../../../src/client/client.ts'
 import { getSignInMethods, type OidcSignIn, validateToken } from '../../../src/contract/api/auth.ts'
 import { isSvcError, messageOf, SvcError } from '../../../src/errors.ts'
@@ -32,7 +32,11 @@ function Issuers({ onFailure }: { onFailure: (error: unknown) => void }) {
     try {
       await (await import('./issuer-sign-in.ts')).beginAtIssuer(method, pathname + search)
     } catch (error) {
-      onFailure(new SvcError('Unavailable', `${method.name} cannot be reached: ${messageOf(error)}`))
+      onFailure(
+        isSvcError(error)
+          ? error
+          : new SvcError('Unavailable', `${method.name} cannot be reached: ${messageOf(error)}`),
+      )
     }
   }
   return methods.data?.oidc.map((method) => (
@@ -47,6 +51,9 @@ export function SignInPage({ signInError }: { signInError?: unknown }) {
   const [problem, setProblem] = useState<string>()
   const [error, setError] = useState<unknown>(signInError)
   const [isBusy, setBusy] = useState(false)
+  useEffect(() => {
+    document.title = 'Sign in · svc'
+  }, [])
 
   async function signIn(event: FormEvent): Promise<void> {
     event.preventDefault()

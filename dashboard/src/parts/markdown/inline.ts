@@ -10,14 +10,14 @@ export type Inline =
 /** Emphasis and links within each other; what lies deeper is text. */
 const mostDepth = 6
 
-type Reader = { text: string; at: number; depth: number; unclosed: Set<string> }
+type Reader = { text: string; at: number; depth: number; closes: Map<string, number> }
 
 export function parseInline(text: string): Inline[] {
   return read(text, 0)
 }
 
 function read(text: string, depth: number): Inline[] {
-  const reader: Reader = { text, at: 0, depth, unclosed: new Set() }
+  const reader: Reader = { text, at: 0, depth, closes: new Map() }
   const parts: Inline[] = []
   let plain = ''
   while (reader.at < text.length) {
@@ -77,11 +77,12 @@ function readEscape(reader: Reader): Inline | undefined {
   return found && { type: 'text', text: found[1] ?? '' }
 }
 
-/** Where the mark comes next; what was once not found is not sought again. */
-function findClose({ text, unclosed }: Reader, mark: string, from: number): number {
-  if (unclosed.has(mark)) return -1
+/** Where the mark comes next, -1 where it does not; each stretch is searched once, as places only grow. */
+function findClose({ text, closes }: Reader, mark: string, from: number): number {
+  const known = closes.get(mark)
+  if (known !== undefined && (known < 0 || known >= from)) return known
   const at = text.indexOf(mark, from)
-  if (at < 0) unclosed.add(mark)
+  closes.set(mark, at)
   return at
 }
 
@@ -110,7 +111,7 @@ function linkTo(address: string, children: Inline[], otherwise: string): Inline 
 }
 
 function readPicture(reader: Reader): Inline | undefined {
-  const found = take(reader, /!\[([^\]\n]{0,300})\]\(\s{0,9}([^\s)]{1,2000})[^)\n]{0,300}\)/y)
+  const found = take(reader, /!\[([^\]\n]{0,300})\]\(\s{0,9}([^\s)]{1,2000})(?:[ \t][^)\n]{0,300})?\)/y)
   if (found === undefined) return undefined
   const [whole, name = '', address = ''] = found
   return linkTo(address, [{ type: 'text', text: name === '' ? 'picture' : `picture: ${name}` }], whole)

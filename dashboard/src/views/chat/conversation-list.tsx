@@ -67,7 +67,7 @@ function ConversationLink({ session, isChosen, onChosen }: LinkProps) {
   )
 }
 
-function Deletion({ session: { namespace, name } }: { session: SessionItem }) {
+function Deletion({ session: { namespace, name, title } }: { session: SessionItem }) {
   const [isAsking, setAsking] = useState(false)
   const [, change] = useParameters()
   const remove = useChange(cancelChat, 'Session')
@@ -92,7 +92,7 @@ function Deletion({ session: { namespace, name } }: { session: SessionItem }) {
       </Button>
       {isAsking && (
         <Confirm
-          title="Delete this conversation?"
+          title={`Delete “${title ?? name}”?`}
           action="Delete the conversation"
           isBusy={remove.isPending}
           onConfirm={run}

@@ -49,9 +49,7 @@ function change(key: string, changes: Partial<Turns>): void {
   tell()
 }
 
-// What one caller has said is not shown to the next.
-sessions.subscribe(() => {
-  if (sessions.current() !== undefined) return
+sessions.onOtherCaller(() => {
   for (const stop of stops.values()) stop.abort()
   all.clear()
 })

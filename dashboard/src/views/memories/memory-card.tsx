@@ -41,7 +41,7 @@ export function MemoryCard({ memory }: { memory: Memory }) {
 
 function Actions({ memory }: { memory: Memory }) {
   const [open, setOpen] = useState<'edit' | 'delete'>()
-  const { namespace, id, disabled } = memory
+  const { namespace, id, content, disabled } = memory
   const place = { params: { id }, query: { namespace } }
   const disable = useChange(disableMemory, 'Memory')
   const enable = useChange(enableMemory, 'Memory')
@@ -75,6 +75,9 @@ function Actions({ memory }: { memory: Memory }) {
           onConfirm={removeIt}
           onClose={() => setOpen(undefined)}
         >
+          <p>
+            <Foreign text={content} most={200} />
+          </p>
           <p>No task is told of it again, and it cannot be brought back. Disabling it can be undone.</p>
         </Confirm>
       )}

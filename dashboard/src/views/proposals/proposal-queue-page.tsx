@@ -1,5 +1,4 @@
 // What agents propose to remember, one after the other: accepted, put in other words, or rejected; by keyboard if one likes.
-import { useEffect } from 'react'
 import { listMemoryProposals, type MemoryProposal } from '../../../../src/contract/api/memory-proposals.ts'
 import { Page } from '../../app/page.tsx'
 import { useParameters, useScope, useScopedPath } from '../../app/scope.ts'
@@ -7,10 +6,10 @@ import { useRecord } from '../../data/records.ts'
 import { Choice } from '../../parts/choice.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { LinkButton } from '../../parts/link-button.tsx'
+import { GoneFromQueue, useQueue, useRest } from '../../parts/queue.tsx'
 import { SearchBox } from '../../parts/search-box.tsx'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { isTyping } from '../../parts/typing.ts'
 import { ProposalView } from './proposal-view.tsx'
 import '../../styles/memories.css'
 
@@ -24,34 +23,18 @@ function useProposals() {
   return useRecord('MemoryProposal', listMemoryProposals, { query } as never)
 }
 
-/** `j` and `k` go to the next and to the one before. */
-function useSteps(items: readonly MemoryProposal[], chosen: number): void {
-  const [, change] = useParameters()
-  useEffect(() => {
-    function onKey(event: KeyboardEvent): void {
-      const step = { j: 1, k: -1 }[event.key]
-      if (step === undefined || isTyping(event)) return
-      const next = items[chosen + step]
-      if (next !== undefined) change({ proposal: next.id })
-    }
-    window.addEventListener('keydown', onKey)
-    return () => window.removeEventListener('keydown', onKey)
-  }, [items, chosen, change])
-}
-
 export default function ProposalQueuePage() {
   const scoped = useScopedPath()
   const { home } = useScope()
-  const [parameters, change] = useParameters()
   const proposals = useProposals()
   const items: MemoryProposal[] = proposals.data?.items ?? []
-  const found = items.findIndex(({ id }) => id === parameters.get('proposal'))
-  const chosen = Math.max(0, found)
-  const proposal = items[chosen]
-  useSteps(items, chosen)
+  const { chosen, isGone, choose, step } = useQueue(items, 'proposal')
+  const [isResting, rest] = useRest()
   /** The queue goes on with the next one. */
-  function decided(): void {
-    change({ proposal: (items[chosen + 1] ?? items[chosen - 1])?.id })
+  function decided(proposal: MemoryProposal): void {
+    const at = items.indexOf(proposal)
+    choose(items[at + 1] ?? items[at - 1])
+    rest()
   }
   return (
     <Page title="Proposals to remember" actions={<LinkButton to={scoped('/memories')}>All memories</LinkButton>}>
@@ -63,16 +46,16 @@ export default function ProposalQueuePage() {
       {proposals.error !== null && <Failure error={proposals.error} retry={() => void proposals.refetch()} />}
       {proposals.isLoading && <Loading what="proposals" />}
       {proposals.data !== undefined && items.length === 0 && <NothingProposed />}
-      {proposal !== undefined && (
+      {(chosen !== undefined || isGone) && (
         <div className="queue">
           <nav className="queue-list" aria-label={`${items.length} proposals`}>
-            {items.map((one, index) => (
+            {items.map((one) => (
               <button
                 key={one.id}
                 type="button"
                 className="queue-entry"
-                aria-current={index === chosen}
-                onClick={() => change({ proposal: one.id })}
+                aria-current={one === chosen}
+                onClick={() => choose(one)}
               >
                 <Foreign text={one.title} most={120} />
                 <span className="soft">
@@ -82,7 +65,10 @@ export default function ProposalQueuePage() {
               </button>
             ))}
           </nav>
-          <ProposalView key={proposal.id} proposal={proposal} onDecided={decided} />
+          {isGone && <GoneFromQueue onNext={() => step(1)} />}
+          {chosen !== undefined && (
+            <ProposalView key={chosen.id} proposal={chosen} isResting={isResting} onDecided={() => decided(chosen)} />
+          )}
         </div>
       )}
     </Page>

@@ -1,20 +1,23 @@
 // One proposal with all that a decision needs, and the decision.
-import { type RefObject, useEffect, useRef, useState } from 'react'
+import { useState } from 'react'
 import type { MemoryProposal } from '../../../../src/contract/api/memory-proposals.ts'
 import { Badge, type Tone } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Foreign, ForeignBlock } from '../../parts/foreign.tsx'
+import { useKeys } from '../../parts/keys.ts'
 import { Provenance } from '../../parts/provenance.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { isTyping } from '../../parts/typing.ts'
 import { AcceptDialog } from './accept-dialog.tsx'
 import { useDecision } from './use-decision.ts'
 
 const tones: Record<string, Tone> = { pending: 'warn', accepted: 'good', applied: 'good', rejected: 'bad' }
 
-type ViewProps = { proposal: MemoryProposal; onDecided: () => void }
+type DecisionProps = { proposal: MemoryProposal; onDecided: () => void }
 
-export function ProposalView({ proposal, onDecided }: ViewProps) {
+/** `isResting`: it has just come in sight by itself, and cannot be decided yet. */
+type ViewProps = DecisionProps & { isResting: boolean }
+
+export function ProposalView({ proposal, isResting, onDecided }: ViewProps) {
   const { title, status, type, description, content, patch } = proposal
   return (
     <article className="card stack" aria-label={title.slice(0, 120)}>
@@ -35,13 +38,13 @@ export function ProposalView({ proposal, onDecided }: ViewProps) {
       )}
       {patch !== undefined && <ForeignBlock label="Change" text={patch} />}
       <Provenance of={proposal} />
-      {status === 'pending' && <Decision proposal={proposal} onDecided={onDecided} />}
+      {status === 'pending' && <Decision proposal={proposal} isResting={isResting} onDecided={onDecided} />}
       {status !== 'pending' && <Decided proposal={proposal} onDecided={onDecided} />}
     </article>
   )
 }
 
-function Decided({ proposal, onDecided }: ViewProps) {
+function Decided({ proposal, onDecided }: DecisionProps) {
   const { reviewer, reviewedBy, reviewedAt, reviewNote, status, type } = proposal
   const { remember, isBusy } = useDecision(proposal, onDecided)
   return (
@@ -65,28 +68,11 @@ function Decided({ proposal, onDecided }: ViewProps) {
 }
 
 /** `a` accepts, `e` edits and accepts, `r` rejects. */
-function useDecisionKeys(keys: Record<string, () => void>, isOff: boolean): void {
-  const newest: RefObject<typeof keys> = useRef(keys)
-  useEffect(() => {
-    newest.current = keys
-  })
-  useEffect(() => {
-    if (isOff) return undefined
-    function onKey(event: KeyboardEvent): void {
-      const run = newest.current[event.key]
-      if (run === undefined || isTyping(event)) return
-      event.preventDefault()
-      run()
-    }
-    window.addEventListener('keydown', onKey)
-    return () => window.removeEventListener('keydown', onKey)
-  }, [isOff])
-}
-
-function Decision({ proposal, onDecided }: ViewProps) {
+function Decision({ proposal, isResting, onDecided }: ViewProps) {
   const [isEditing, setEditing] = useState(false)
-  const { accept, reject, isBusy } = useDecision(proposal, onDecided)
-  useDecisionKeys({ a: () => accept(), e: () => setEditing(true), r: reject }, isBusy || isEditing)
+  const { accept, reject, isBusy: isDeciding } = useDecision(proposal, onDecided)
+  const isBusy = isDeciding || isResting
+  useKeys(isBusy ? {} : { a: () => accept(), e: () => setEditing(true), r: reject })
   return (
     <>
       <div className="row">

@@ -11,11 +11,12 @@ import { say, sayFailure } from '../../parts/toasts.tsx'
 type Decision = { status: 'accepted' | 'rejected' | 'applied'; content?: string | undefined }
 
 async function carryOut({ namespace, id, type }: MemoryProposal, { status, content }: Decision): Promise<string> {
+  const client = api()
   const place = { params: { id }, query: { namespace } }
-  if (status !== 'applied') await api().call(reviewMemoryProposal, { ...place, body: { status } })
+  if (status !== 'applied') await client.call(reviewMemoryProposal, { ...place, body: { status } })
   if (status === 'rejected') return 'Rejected'
   if (type !== 'memory') return 'Accepted'
-  await api().call(applyMemoryProposal, { ...place, body: content === undefined ? {} : { content } })
+  await client.call(applyMemoryProposal, { ...place, body: content === undefined ? {} : { content } })
   return 'Remembered'
 }
 

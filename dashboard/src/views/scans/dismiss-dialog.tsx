@@ -34,7 +34,7 @@ export function DismissDialog({ finding, onDone, onUndo, onClose }: DismissProps
     const input = { params: { id }, query: { namespace }, body: { reason, ...endOf(days) } }
     dismiss.mutate(input, {
       onSuccess: () => {
-        say('The finding is dismissed', { word: 'Undo', run: onUndo })
+        say(`${finding.title} is dismissed`, { word: 'Undo', run: onUndo })
         onClose()
         onDone()
       },
@@ -42,7 +42,7 @@ export function DismissDialog({ finding, onDone, onUndo, onClose }: DismissProps
   }
 
   return (
-    <Dialog title="Dismiss this finding" onClose={onClose}>
+    <Dialog title={`Dismiss “${finding.title}”`} onClose={onClose}>
       <form
         className="stack"
         onSubmit={(event) => {

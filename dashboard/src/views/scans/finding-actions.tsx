@@ -11,9 +11,9 @@ import {
 import type { Finding } from '../../../../src/contract/api/security/findings.ts'
 import { useChange } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
+import { useKeys } from '../../parts/keys.ts'
 import { say, sayFailure } from '../../parts/toasts.tsx'
 import { DismissDialog } from './dismiss-dialog.tsx'
-import { useKeys } from './use-keys.ts'
 
 type ActionsProps = { finding: Finding; onDecided: () => void }
 
@@ -57,7 +57,7 @@ export function FindingActions({ finding, onDecided }: ActionsProps) {
     { key: 'r', word: 'Reopen', ...reopen },
   ] as const
   const open = actions.filter(({ key }) => may[key])
-  useKeys(Object.fromEntries(open.map(({ key, run }) => [key, run])))
+  useKeys(Object.fromEntries(open.filter(({ isBusy }) => !isBusy).map(({ key, run }) => [key, run])))
   return (
     <div className="row">
       {open.map(({ key, word, run, isBusy }) => (

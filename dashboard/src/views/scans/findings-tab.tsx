@@ -9,11 +9,11 @@ import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Choice } from '../../parts/choice.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
+import { GoneFromQueue, useQueue } from '../../parts/queue.tsx'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { FindingDetail } from './finding-detail.tsx'
 import type { Place } from './scan-actions.tsx'
 import { severityTones } from './severity-tones.ts'
-import { useKeys } from './use-keys.ts'
 
 /** The findings that the filters of the address let through. */
 function useFindings({ namespace, name }: Place) {
@@ -35,38 +35,28 @@ function useFindings({ namespace, name }: Place) {
 
 export function FindingsTab(place: Place) {
   const findings = useFindings(place)
-  const [parameters, change] = useParameters()
   const { items } = findings
-  const chosen = items.find(({ id }) => id === parameters.get('finding')) ?? items[0]
-  const step = (by: number) => {
-    const index = items.findIndex(({ id }) => id === chosen?.id) + by
-    const next = items[Math.min(items.length - 1, Math.max(0, index))]
-    if (next !== undefined) change({ finding: next.id })
-  }
-  useKeys({ j: () => step(1), k: () => step(-1) })
+  const { chosen, isGone, choose, step } = useQueue(items, 'finding')
   return (
     <>
       <Filters />
       {findings.error !== null && <Failure error={findings.error} retry={findings.reload} />}
       {findings.isLoading && <Loading what="the findings" />}
       {!findings.isLoading && items.length === 0 && findings.error === null && <NoFindings />}
-      {chosen !== undefined && (
+      {(chosen !== undefined || isGone) && (
         <div className="triage">
           <nav aria-label="Findings" className="queue">
             <ol>
               {items.map((finding) => (
                 <li key={finding.id}>
-                  <Entry
-                    finding={finding}
-                    isChosen={finding.id === chosen.id}
-                    onChoose={() => change({ finding: finding.id })}
-                  />
+                  <Entry finding={finding} isChosen={finding === chosen} onChoose={() => choose(finding)} />
                 </li>
               ))}
             </ol>
             {findings.hasMore && <Button onClick={findings.loadMore}>More</Button>}
           </nav>
-          <FindingDetail key={chosen.id} finding={chosen} onDecided={() => step(1)} />
+          {isGone && <GoneFromQueue onNext={() => step(1)} />}
+          {chosen !== undefined && <FindingDetail key={chosen.id} finding={chosen} onDecided={() => step(1)} />}
         </div>
       )}
     </>

@@ -9,10 +9,11 @@ type Wanted = { namespace: string; name: string; suspend: boolean }
 /** Conflict when somebody else changes it in between. */
 async function setSuspend({ namespace, name, suspend }: Wanted): Promise<void> {
   const at = { params: { id: name }, query: { namespace } }
-  const { metadata, spec } = await api().call(getTask, at)
+  const client = api()
+  const { metadata, spec } = await client.call(getTask, at)
   const { requestedBy: _by, transaction: _transaction, ...wanted } = spec
   const { uid, resourceVersion } = metadata
-  await api().call(updateTask, { ...at, body: { metadata: { uid, resourceVersion }, spec: { ...wanted, suspend } } })
+  await client.call(updateTask, { ...at, body: { metadata: { uid, resourceVersion }, spec: { ...wanted, suspend } } })
 }
 
 export function useSuspend() {

@@ -110,7 +110,7 @@ function Actions({ session, place }: { session: SessionDetail | undefined; place
       </Button>
       {isAsking && (
         <Confirm
-          title="Delete this session?"
+          title={`Delete the session ${name}?`}
           action="Delete the session"
           isBusy={remove.isPending}
           onConfirm={run}

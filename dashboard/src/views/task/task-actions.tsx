@@ -65,7 +65,7 @@ function CancelQuestion({ place, onClose }: QuestionProps) {
     })
   return (
     <Confirm
-      title="Cancel this task?"
+      title={`Cancel ${place.name}?`}
       action="Cancel the task"
       isBusy={cancel.isPending}
       onConfirm={run}
@@ -92,7 +92,7 @@ function DeleteQuestion({ place, onClose }: QuestionProps) {
     })
   return (
     <Confirm
-      title="Delete this task?"
+      title={`Delete ${place.name}?`}
       action="Delete the task"
       isBusy={remove.isPending}
       onConfirm={run}

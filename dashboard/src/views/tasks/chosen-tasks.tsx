@@ -31,13 +31,14 @@ const atOnce = 6
 /** Does it to each; what was refused is told, and the others are done. */
 async function doAll(work: Work, tasks: readonly TaskRow[]): Promise<void> {
   const { route, done } = works[work]
+  const client = api()
   const left = [...tasks]
   const failures: string[] = []
   async function next(): Promise<void> {
     for (let task = left.shift(); task !== undefined; task = left.shift()) {
       const { name } = task.metadata
       const input = { params: { id: name }, query: { namespace: namespaceOf(task) } }
-      await api()
+      await client
         .call(route as typeof deleteTask, input)
         .catch((error) => void failures.push(`${name}: ${messageOf(error)}`))
     }

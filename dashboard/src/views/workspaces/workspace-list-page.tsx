@@ -101,7 +101,7 @@ function Release({ namespace, name, state }: WorkspaceItem) {
       </Button>
       {isAsking && (
         <Confirm
-          title="Release this workspace?"
+          title={`Release ${name}?`}
           action="Release it"
           isBusy={release.isPending}
           onConfirm={run}
