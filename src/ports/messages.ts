@@ -48,6 +48,8 @@ export interface Messages {
     /** Only messages up to this id. */
     upTo?: number | undefined
   }): Promise<Message[]>
+  /** What was sent below the coordinator, newest first; `before`: only with a smaller id. */
+  sentBelow(parentUid: string, page: { limit: number; before?: number | undefined }): Promise<Omit<Message, 'read'>[]>
   /** Removes what the task sent, received, or was the parent of, with the read marks. */
   removeTask(taskUid: string): Promise<void>
   /** Removes those sent before the time; returns how many. */

@@ -10,6 +10,7 @@ const listedAs: Record<RecordKind, AccessKind> = {
   Finding: 'RepositoryScan',
   Memory: 'Memory',
   MemoryProposal: 'Memory',
+  Message: 'Task',
   Monitor: 'RepositoryMonitor',
   Plan: 'Task',
   Scan: 'RepositoryScan',

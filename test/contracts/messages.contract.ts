@@ -95,6 +95,37 @@ export function describeMessages(name: string, open: OpenBench): void {
       expect(await lookAs({ reader, parent })).toEqual(['direct', 'broadcast'])
     })
 
+    it('lists what was sent below a coordinator, newest first and in pages, whoever has read it', async () => {
+      for (const [from, to, text] of [
+        ['a', 'b', 'one'],
+        ['b', '*', 'two'],
+        ['boss', 'a', 'three'],
+      ] as const)
+        await send(from, to, text)
+      await send('a', 'b', 'elsewhere', 'other-boss')
+      await look('b', true)
+      const below = (page: { limit: number; before?: number }, uid = task('boss').uid) =>
+        messages().sentBelow(uid, page)
+      const [first, second] = await below({ limit: 2 })
+      expect([first, second].map((one) => [one?.fromTask, one?.toTask, one?.content])).toEqual([
+        ['boss', 'a', 'three'],
+        ['b', '*', 'two'],
+      ])
+      const [last, ...rest] = await below({ limit: 2, before: second?.id ?? 0 })
+      expect(last).toEqual({
+        id: last?.id,
+        namespace: 'default',
+        fromTask: 'a',
+        toTask: 'b',
+        parentTask: 'boss',
+        content: 'one',
+        createdAt: bench().now().toISOString(),
+      })
+      expect(rest).toEqual([])
+      // Another task of the same name has none of them.
+      expect(await below({ limit: 9 }, 'uid-of-a-namesake')).toEqual([])
+    })
+
     it('sweeps old messages', async () => {
       await send('a', 'b', 'old')
       bench().advance(1000)

@@ -104,7 +104,8 @@ describe.skipIf(chromiumPath === undefined)('security scans', () => {
     const [found] = (await stand.findingsOf('shop')).filter(({ filePath }) => filePath === 'auth/login.go')
     expect(await stand.waitForPatch(found?.id ?? '')).toMatchObject({ status: 'succeeded' })
     await finding('auth/login.go').getByText('uses a parameter').waitFor()
-    await finding('auth/login.go').getByText('Changed files').waitFor()
+    const lines = finding('auth/login.go').locator('.diff-line[data-change="added"]')
+    await lines.getByText('select * from users where name = ?').waitFor()
     expect(git(`${stand.root}/shop.git`, ['branch', '--list', 'svc/*'])).not.toBe('')
   })
 

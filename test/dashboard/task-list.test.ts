@@ -34,13 +34,33 @@ describe.skipIf(chromiumPath === undefined)('the list of tasks', () => {
     await page.reload()
     await shown().toEqual(['bad-one'])
     await button('Show all').click()
-    await page.getByRole('searchbox', { name: 'Text in the name or message' }).fill('ONE')
-    await page.keyboard.press('Enter')
+    await page.getByRole('searchbox', { name: 'Text in the name' }).fill('ONE')
     await shown().toEqual(['bad-one', 'good-one'])
     await page.getByRole('searchbox', { name: 'Labels' }).fill('team!=search')
     await page.keyboard.press('Enter')
     await shown().toEqual(['bad-one'])
-    expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ text: 'ONE', label: 'team!=search' })
+    expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ q: 'ONE', label: 'team!=search' })
+  })
+
+  it('asks the service for names, so that it also finds what is not loaded, and shows new ones that match', async () => {
+    const { page } = opened
+    const asked: (string | null)[] = []
+    page.on('request', (request) => {
+      const url = new URL(request.url())
+      if (url.pathname === '/api/v1/tasks') asked.push(url.searchParams.get('search'))
+    })
+    await page.goto('/tasks')
+    await page.getByRole('searchbox', { name: 'Text in the name' }).pressSequentially('Bad one', { delay: 30 })
+    await page.getByText('No task matches').waitFor()
+    await page.getByRole('searchbox', { name: 'Text in the name' }).fill('bAd')
+    await shown().toEqual(['bad-one'])
+    expect(asked.at(-1)).toBe('bAd')
+    const reads = asked.length
+    await createTask(started.service, 'another-bad-one', shell('true'))
+    await createTask(started.service, 'another', shell('true'))
+    await shown().toEqual(['another-bad-one', 'bad-one'])
+    expect(asked.slice(reads)).toEqual([])
+    for (const name of ['another-bad-one', 'another']) await started.service.call('DELETE', `/api/v1/tasks/${name}`)
   })
 
   it('shows new tasks that match by their labels, without being read again', async () => {
@@ -57,7 +77,7 @@ describe.skipIf(chromiumPath === undefined)('the list of tasks', () => {
   it('cancels and deletes the chosen ones after a question', async () => {
     const { page } = opened
     for (const name of ['one', 'two']) await createTask(started.service, `many-${name}`, shell('sleep 600'))
-    await page.goto('/tasks?text=many')
+    await page.goto('/tasks?q=many')
     await shown().toEqual(['many-one', 'many-two'])
     // By keyboard and by pointer.
     await page.getByRole('table', { name: 'Tasks' }).focus()

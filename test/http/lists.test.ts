@@ -30,6 +30,13 @@ beforeAll(async () => {
       type: 'Queued',
       message: `event ${count + 1}`,
     })
+    await service.ports.records.messages.send({
+      namespace: 'default',
+      from: { uid: 'uid-of-one', name: 'one' },
+      to: '*',
+      parent: { uid: task?.metadata.uid ?? '', name: 'n1' },
+      content: `message ${count + 1}`,
+    })
   }
   for (const keep of [keepMonitor, keepScan]) {
     await keep(service, 'default', 7)
@@ -59,8 +66,8 @@ describe('every list', () => {
   })
 
   it.each(lists)('%s has items and metadata, never null, also when it is empty [HTTP-020]', async (path) => {
-    // A task that is not there has neither events nor a plan.
-    const elsewhere = path.replace(/\/n1\/(events|plan\/history)$/, '/n1/children')
+    // A task that is not there has no events, plans and messages.
+    const elsewhere = path.replace(/\/n1\/(events|plan\/history|messages)$/, '/n1/children')
     const answer = await read(elsewhere, `namespace=${isKept(path) ? 'unused' : 'empty'}`)
     expect(answer.statusCode).toBe(200)
     const body = answer.json()

@@ -356,6 +356,33 @@ describe('the plan', () => {
   })
 })
 
+describe('messages below a task', () => {
+  const path = 'GET /api/v1/tasks/talkative/messages'
+
+  it('are listed newest first and in pages, without what is of no use to people', async () => {
+    const { taskUid } = await makeRunning('talkative')
+    expect((await service.call(path)).json()).toEqual({ items: [], metadata: {} })
+    const parent = { uid: taskUid, name: 'talkative' }
+    const one = { uid: 'uid-of-one', name: 'one' }
+    for (const content of ['first', 'second', 'third']) {
+      await service.ports.records.messages.send({ namespace: 'default', from: one, to: '*', parent, content })
+    }
+    const first = (await service.call(`${path}?limit=2`)).json()
+    expect(first.items[0]).toEqual({
+      id: expect.any(Number),
+      fromTask: 'one',
+      toTask: '*',
+      content: 'third',
+      createdAt: expect.any(String),
+    })
+    const next = (await service.call(`${path}?limit=2&continue=${first.metadata.continue}`)).json()
+    expect([...first.items, ...next.items].map(({ content }) => content)).toEqual(['third', 'second', 'first'])
+    expect(next.metadata).toEqual({})
+    expect((await service.call(`${path}?continue=${first.metadata.continue.slice(0, 5)}`)).statusCode).toBe(400)
+    expect((await service.call('GET /api/v1/tasks/nobody/messages')).statusCode).toBe(404)
+  })
+})
+
 describe('a task made again under its name', () => {
   it('has none of the records of the earlier one [TASK-044]', async () => {
     const key = await makeRunning('reborn')

@@ -84,6 +84,10 @@ describe('the tests of a patch', () => {
       ],
       regressionTest: { path: 'tests/test_login.sh', failsWithout: true },
     })
+    const read = async (filename = '') =>
+      (await stand.call('GET', `/api/v1/tasks/${patch.taskName}/artifacts/${filename}`)).body
+    expect(await read(patch.diffArtifact)).toContain('db.Query("select * from users where name = ?", user)')
+    expect(await read(patch.summaryArtifact)).toMatchObject({ findingId: finding.id, summary: 'mended' })
     const tasks = (await tasksOf('test')).filter(
       ({ metadata }) => metadata.labels?.['svc.ai/security-target'] === 'tested',
     )
@@ -103,6 +107,7 @@ describe('the tests of a patch', () => {
       testsBefore: [{ exitCode: 0 }],
       testsRun: [{ exitCode: 1, output: 'no more payments' }],
       failure: `a test fails with the patch: ${runTests} ended with 1`,
+      diffArtifact: `security-patch-${finding.id}.diff`,
     })
     expect(await stand.get<Finding>(`findings/${finding.id}`)).toMatchObject({ state: 'open' })
     expect((await stand.call('POST', `${base}/findings/${finding.id}/pull-request`)).body).toMatchObject({

@@ -27,6 +27,7 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
     <Dialog title="Search and commands" onClose={onClose}>
       <input
         className="input"
+        dir="auto"
         role="combobox"
         aria-label="What are you looking for?"
         aria-expanded="true"

@@ -65,6 +65,13 @@ describe('a list that lives', () => {
     expect(names(applyChanges(listOf([]), changes, filter))).toEqual([1])
   })
 
+  it('takes what has the searched text in its name, in any case', () => {
+    const filter = { ...newest, search: '-1' }
+    const changes = [change('added', task(12)), change('added', task(2))]
+    expect(names(applyChanges(listOf([]), changes, filter))).toEqual([12])
+    expect(names(applyChanges(listOf([]), changes, { ...newest, search: 'TASK' }))).toEqual([12, 2])
+  })
+
   it('leaves to its page what comes after the last row that was read', () => {
     const before = listOf([task(9), task(8)], 'cursor')
     expect(applyChanges(before, [change('added', task(1))], newest)).toMatchObject({ items: before.items })

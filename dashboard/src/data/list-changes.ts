@@ -27,6 +27,7 @@ const notFilters = ['allNamespaces', 'sort', 'view', 'limit']
 
 function passes(object: Summary, name: string, wanted: string): boolean | undefined {
   if (name === 'labelSelector') return matchesLabels(wanted, object.metadata.labels)
+  if (name === 'search') return object.metadata.name.toLowerCase().includes(wanted.toLowerCase())
   const read = fields[name]
   return read === undefined ? undefined : wanted.split(',').includes(String(read(object)))
 }

@@ -58,6 +58,7 @@ export function Approval({ approval }: { approval: ApprovalItem }) {
         </Button>
         <input
           className="input approval-reason"
+          dir="auto"
           aria-label="Why, for the model to read"
           placeholder="Why (the model reads it)"
           maxLength={4096}

@@ -16,7 +16,7 @@ type MessageRow = {
   created_at: string
 }
 
-function toMessage(row: MessageRow, read: boolean): Message {
+function readMessage(row: MessageRow): Omit<Message, 'read'> {
   return {
     id: Number(row.id),
     namespace: decodeText(row.namespace),
@@ -24,10 +24,11 @@ function toMessage(row: MessageRow, read: boolean): Message {
     toTask: decodeText(row.to_task),
     parentTask: decodeText(row.parent_task),
     content: decodeText(row.content),
-    read,
     createdAt: row.created_at,
   }
 }
+
+const toMessage = (row: MessageRow, read: boolean): Message => ({ ...readMessage(row), read })
 
 type Unread = Parameters<Messages['unread']>[0]
 
@@ -84,6 +85,12 @@ export function createMessages(deps: { database: Database; clock: Clock }): Mess
       const { uid } = query.reader
       const marked = await database.write(async (tx) => markRead(tx, await tx.all(selectUnread(query)), uid))
       return marked.map((row) => toMessage(row, true))
+    },
+
+    async sentBelow(parentUid, { limit, before = Number.MAX_SAFE_INTEGER }) {
+      const rows = await database.read.all(sql<MessageRow>`select * from messages
+        where parent_uid = ${parentUid} and id < ${before} order by id desc limit ${limit}`)
+      return rows.map(readMessage)
     },
 
     async removeTask(uid) {

@@ -27,6 +27,7 @@ const writers: Writers = {
   deliveries: { Delivery: ['accept', 'settle', 'postpone', 'reopen'] },
   workspaces: { Workspace: ['note', 'release', 'giveBack', 'remove'] },
   plans: { Plan: ['save'] },
+  messages: { Message: ['send'] },
 }
 
 /** Namespaces that are remembered by the ids of what lies in them. */

@@ -5,9 +5,9 @@ import { PositiveDuration } from '../duration.ts'
 import { field } from '../field.ts'
 import { Name, Timestamp } from '../resources/metadata.ts'
 import { approvalStates } from './approvals.ts'
-import { AgentMessage } from './internal.ts'
 import { ParkWait } from './parking.ts'
 import { defineRoute, errorResponses } from './route.ts'
+import { AgentMessage } from './task-records.ts'
 
 const tag = 'Worker API'
 const task = z.object({

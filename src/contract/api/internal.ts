@@ -7,7 +7,7 @@ import { Name, RecordName, Timestamp } from '../resources/metadata.ts'
 import { booleanParameter, integerParameter } from './list.ts'
 import { defineRoute, errorResponses } from './route.ts'
 import { TranscriptMessage } from './sessions.ts'
-import { ArtifactPath, PlanRecord, planLimits } from './task-records.ts'
+import { AgentMessage, ArtifactPath, PlanRecord, planLimits } from './task-records.ts'
 
 const tag = 'Worker API'
 const mebibyte = 1_048_576
@@ -157,21 +157,6 @@ export const readPlan = defineRoute({
   responses: { ...errorResponses(404, 501), 200: { description: 'The plan', schema: PlanRecord } },
   auth: 'worker',
 })
-
-/** A message between siblings. */
-export const AgentMessage = z
-  .object({
-    id: field(z.int().min(1), 'Number of the message.', 1),
-    namespace: field(z.string(), 'Namespace of the tasks.', 'default'),
-    fromTask: field(z.string(), 'Task that sent it.', 'research-1'),
-    toTask: field(z.string(), 'Task that it is for; `*` means all children of the parent.', 'research-2'),
-    parentTask: field(z.string(), 'Parent of both tasks.', 'nightly-report'),
-    content: field(z.string(), 'The text.', 'I take the second page'),
-    read: field(z.boolean(), 'Whether it was read.'),
-    createdAt: field(Timestamp, 'When it was sent.'),
-  })
-  .meta({ id: 'AgentMessage' })
-export type AgentMessage = z.infer<typeof AgentMessage>
 
 /** A message from one child task to another. */
 export const MessageSend = z

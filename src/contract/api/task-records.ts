@@ -122,3 +122,32 @@ export const TimelineEvent = z
 export type TimelineEvent = z.infer<typeof TimelineEvent>
 /** The timeline of a task. */
 export const TimelineEventList = listOf(TimelineEvent, 'TimelineEventList')
+
+/** A message between siblings. */
+export const AgentMessage = z
+  .object({
+    id: field(z.int().min(1), 'Number of the message.', 1),
+    namespace: field(z.string(), 'Namespace of the tasks.', 'default'),
+    fromTask: field(z.string(), 'Task that sent it.', 'research-1'),
+    toTask: field(z.string(), 'Task that it is for; `*` means all children of the parent.', 'research-2'),
+    parentTask: field(z.string(), 'Parent of both tasks.', 'nightly-report'),
+    content: field(z.string(), 'The text.', 'I take the second page'),
+    read: field(z.boolean(), 'Whether it was read.'),
+    createdAt: field(Timestamp, 'When it was sent.'),
+  })
+  .meta({ id: 'AgentMessage' })
+export type AgentMessage = z.infer<typeof AgentMessage>
+
+/** The same for people: whose messages they are stands in the path, and nobody in particular reads them. */
+export const TaskMessage = AgentMessage.pick({
+  id: true,
+  fromTask: true,
+  toTask: true,
+  content: true,
+  createdAt: true,
+}).meta({
+  id: 'TaskMessage',
+})
+export type TaskMessage = z.infer<typeof TaskMessage>
+/** Messages below a task. */
+export const TaskMessageList = listOf(TaskMessage, 'TaskMessageList')

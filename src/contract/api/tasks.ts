@@ -26,6 +26,7 @@ import {
   PlanVersionList,
   planLimits,
   TaskLogs,
+  TaskMessageList,
   TaskResult,
   TimelineEventList,
 } from './task-records.ts'
@@ -383,6 +384,20 @@ export const listTaskPlans = defineRoute({
   query: ListQuery,
   headers: ReadHeaders,
   responses: { ...errorResponses(404, 501), 200: { description: 'Plans', schema: PlanVersionList } },
+  auth: 'user',
+  verb: { verb: 'get', kind: 'Task' },
+})
+
+export const listTaskMessages = defineRoute({
+  method: 'GET',
+  path: `${base}/:id/messages`,
+  tag,
+  summary: 'Messages below a task, newest first',
+  description: 'Lists what the tasks that this task has created told each other and it, and what it told them.',
+  params,
+  query: ListQuery,
+  headers: ReadHeaders,
+  responses: { ...errorResponses(404), 200: { description: 'Messages', schema: TaskMessageList } },
   auth: 'user',
   verb: { verb: 'get', kind: 'Task' },
 })

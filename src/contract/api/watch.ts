@@ -18,7 +18,7 @@ const NameWords = documentAs(Words.pipe(z.array(Name).max(50)), documentedNames)
 /** Records that a watch can tell of; they are not objects, and are listed by routes of their own. */
 export const recordKinds = [
   ...(['Approval', 'Audit', 'Budget', 'Delivery', 'Finding', 'Memory', 'MemoryProposal'] as const),
-  ...(['Monitor', 'Plan', 'Scan', 'Session', 'Usage', 'Workspace'] as const),
+  ...(['Message', 'Monitor', 'Plan', 'Scan', 'Session', 'Usage', 'Workspace'] as const),
 ] as const
 /** One of them. */
 export type RecordKind = (typeof recordKinds)[number]

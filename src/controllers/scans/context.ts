@@ -13,7 +13,7 @@ import type { Log } from '../engine/controller.ts'
 
 export type ScanControllerDeps = {
   resources: Resources
-  records: Pick<Records, 'scans' | 'scanImports' | 'findings' | 'results'>
+  records: Pick<Records, 'scans' | 'scanImports' | 'findings' | 'results' | 'artifacts'>
   configMaps: ConfigMaps
   secrets: Secrets
   codeHosts: CodeHosts

@@ -1,7 +1,7 @@
 // What a task leaves behind: result, artifacts, plan.
 import { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import type { PlanRecord, PlanVersion as PlanVersionItem } from '../../contract/api/task-records.ts'
+import type { PlanRecord, PlanVersion as PlanVersionItem, TaskMessage } from '../../contract/api/task-records.ts'
 import * as routes from '../../contract/api/tasks.ts'
 import type { ArtifactInfo } from '../../ports/artifacts.ts'
 import type { Plan, PlanVersion } from '../../ports/plans.ts'
@@ -100,8 +100,6 @@ export function bindTaskInputs(bind: Bind, { usecases }: Pick<RouteContext, 'use
   })
 }
 
-const planCursor = 'plan'
-
 function presentVersion(plan: PlanVersion): PlanVersionItem {
   return {
     Number: plan.number,
@@ -114,16 +112,42 @@ function presentVersion(plan: PlanVersion): PlanVersionItem {
   }
 }
 
-function bindPlanHistory(bind: Bind, { usecases }: RouteContext): void {
+type NumberedPage<T> = { items: T[]; continue?: string }
+
+/** Reads one more than was asked for, to know whether more follow. */
+async function readNumbered<T>(
+  { cursor, numberOf }: { cursor: string; numberOf: (item: T) => number },
+  query: { limit: number; continue?: string | undefined },
+  read: (page: { limit: number; before: number | undefined }) => Promise<T[]>,
+): Promise<NumberedPage<T>> {
+  const found = await read({ limit: query.limit + 1, before: readNumberCursor(cursor, query.continue) })
+  const items = found.slice(0, query.limit)
+  const last = items.at(-1)
+  const more = found.length > items.length && last !== undefined
+  return { items, ...(more && { continue: makeCursor(cursor, String(numberOf(last))) }) }
+}
+
+const byNumber = { cursor: 'plan', numberOf: (plan: PlanVersion) => plan.number }
+const byId = { cursor: 'message', numberOf: (message: TaskMessage) => message.id }
+
+const presentMessage = ({ id, fromTask, toTask, content, createdAt }: TaskMessage): TaskMessage => ({
+  id,
+  fromTask,
+  toTask,
+  content,
+  createdAt,
+})
+
+function bindHistory(bind: Bind, { usecases }: RouteContext): void {
   bind(routes.listTaskPlans, async ({ caller, namespace, params, query }) => {
-    const page = { limit: query.limit + 1, before: readNumberCursor(planCursor, query.continue) }
-    const found = await usecases.tasks.plans(caller, { namespace, name: params.id }, page)
-    const items = found.slice(0, query.limit)
-    const last = items.at(-1)
-    const more = found.length > items.length && last !== undefined
-    return {
-      json: wrapPage({ items, ...(more && { continue: makeCursor(planCursor, String(last.number)) }) }, presentVersion),
-    }
+    const key = { namespace, name: params.id }
+    const page = await readNumbered(byNumber, query, (place) => usecases.tasks.plans(caller, key, place))
+    return { json: wrapPage(page, presentVersion) }
+  })
+  bind(routes.listTaskMessages, async ({ caller, namespace, params, query }) => {
+    const key = { namespace, name: params.id }
+    const page = await readNumbered(byId, query, (place) => usecases.tasks.messages(caller, key, place))
+    return { json: wrapPage(page, presentMessage) }
   })
 }
 
@@ -150,5 +174,5 @@ export function bindTaskRecords(bind: Bind, context: RouteContext): void {
   bind(routes.getTaskPlan, async ({ caller, namespace, params }) => {
     return { json: presentPlan(await usecases.tasks.plan(caller, { namespace, name: params.id })) }
   })
-  bindPlanHistory(bind, context)
+  bindHistory(bind, context)
 }

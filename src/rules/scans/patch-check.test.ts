@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkPatch } from './patch-check.ts'
+import { checkPatch, listPatchFiles } from './patch-check.ts'
 
 const diff = 'diff --git a/s.go b/s.go\nindex 1..2 100644\n--- a/s.go\n+++ b/s.go\n@@ -1 +1 @@\n-a\n+b\n'
 const said = { schemaVersion: 1, findingId: 'fnd_1', summary: 'uses parameters', changedFiles: ['s.go'] }
@@ -56,5 +56,17 @@ describe('a patch', () => {
     [{ ...said, testsRun: [{ command: 'go test', exitCode: 1 }] }, {}, 'go test ended with 1'],
   ])('does not count otherwise, and says why: %j %j', (summary, more, problem) => {
     expect(check(summary, more)).toEqual({ problem: expect.stringContaining(problem) })
+  })
+})
+
+describe('the files of a patch', () => {
+  it('are its change and the JSON of its author, under the name of the finding, as far as there are any', () => {
+    const text = (summary: string, change: string) => JSON.stringify({ ...workspace, summary, diff: change })
+    const name = 'security-patch-fnd_1'
+    expect(listPatchFiles(text('```json\n{"risk":"low"}\n```', diff), 'fnd_1')).toEqual([
+      { field: 'diffArtifact', filename: `${name}.diff`, text: diff },
+      { field: 'summaryArtifact', filename: `${name}.json`, text: '{"risk":"low"}' },
+    ])
+    expect(listPatchFiles(text('', ''), 'fnd_1')).toEqual([])
   })
 })

@@ -64,6 +64,19 @@ function readRegression(
   return said !== undefined && files.includes(said.path) ? { path: said.path } : undefined
 }
 
+/** What is kept of a patch beside its task: the change as it stands in the workspace, and what its author says of it. */
+export type PatchFile = { field: 'diffArtifact' | 'summaryArtifact'; filename: string; text: string }
+
+/** Whether or not the patch counts. */
+export function listPatchFiles(resultText: string, findingId: string): PatchFile[] {
+  const { diff = '', summary } = readStructuredResult(resultText)
+  const files: PatchFile[] = [
+    { field: 'diffArtifact', filename: `security-patch-${findingId}.diff`, text: diff },
+    { field: 'summaryArtifact', filename: `security-patch-${findingId}.json`, text: findJson(summary) },
+  ]
+  return files.filter(({ text }) => text.trim() !== '')
+}
+
 type Asked = {
   findingId: string
   branch: string

@@ -3,12 +3,14 @@ import type { Task } from '../../contract/resources/task.ts'
 import { SvcError } from '../../errors.ts'
 import type { ArtifactInfo } from '../../ports/artifacts.ts'
 import type { Caller } from '../../ports/identity.ts'
+import type { Message } from '../../ports/messages.ts'
 import type { Plan, Plans, PlanVersion } from '../../ports/plans.ts'
 import type { ResourceKey, ResourceText } from '../../ports/resources.ts'
 import type { ResultInfo } from '../../ports/results.ts'
 import type { UsecaseDeps } from '../deps.ts'
 import type { ResourceUsecases } from '../resources.ts'
 
+type NumberedPage = { limit: number; before?: number | undefined }
 type Opened<I> = { info: I; open(): NodeJS.ReadableStream & AsyncIterable<Buffer> }
 
 export type TaskRecords = {
@@ -19,7 +21,9 @@ export type TaskRecords = {
   /** NotFound without a plan; NotConfigured without a plan store (PLAN-011). */
   plan(caller: Caller, key: ResourceKey): Promise<Plan>
   /** Newest first; none for a task that saved no plan. NotConfigured without a plan store. */
-  plans(caller: Caller, key: ResourceKey, page: { limit: number; before?: number | undefined }): Promise<PlanVersion[]>
+  plans(caller: Caller, key: ResourceKey, page: NumberedPage): Promise<PlanVersion[]>
+  /** What was told below the task, newest first. */
+  messages(caller: Caller, key: ResourceKey, page: NumberedPage): Promise<Omit<Message, 'read'>[]>
   /** The plan of a task that works in iterations, for GET /tasks/:id. */
   planOf(task: ResourceText): Promise<Plan | undefined>
 }
@@ -68,6 +72,9 @@ export function createTaskRecords({ ports }: UsecaseDeps, resources: ResourceUse
     },
     async plans(caller, key, page) {
       return requirePlans().history((await getTask(caller, key)).metadata.uid, page)
+    },
+    async messages(caller, key, page) {
+      return records.messages.sentBelow((await getTask(caller, key)).metadata.uid, page)
     },
     async planOf(task) {
       const iterating = records.plans === undefined ? undefined : parseIterating(task)

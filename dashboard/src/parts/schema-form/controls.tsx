@@ -15,6 +15,7 @@ export function LineControl({ control, schema, value, onChange, names = [] }: Pr
       <input
         {...control}
         className="input"
+        dir="auto"
         spellCheck={false}
         autoComplete="off"
         list={names.length > 0 ? id : undefined}
@@ -38,6 +39,7 @@ export function TextControl({ control, schema, value, onChange }: Props) {
     <textarea
       {...control}
       className="input"
+      dir="auto"
       rows={Math.min(24, Math.max(4, asText(value).split('\n').length + 1))}
       placeholder={placeholderOf(schema)}
       value={asText(value)}
@@ -59,6 +61,7 @@ export function NumberControl({ control, schema, value, onChange }: Props) {
     <input
       {...control}
       className="input short"
+      dir="auto"
       inputMode="decimal"
       autoComplete="off"
       placeholder={placeholderOf(schema)}
@@ -119,6 +122,7 @@ export function JsonControl({ control, value, onChange }: Props) {
       <textarea
         {...control}
         className="input mono"
+        dir="ltr"
         spellCheck={false}
         rows={Math.min(20, text.split('\n').length + 1)}
         value={text}

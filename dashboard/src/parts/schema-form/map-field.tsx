@@ -50,6 +50,7 @@ function NewKey({ example, taken, onAdd }: NewKeyProps) {
           <input
             {...control}
             className="input"
+            dir="auto"
             autoComplete="off"
             placeholder={example && `such as ${example}`}
             value={key}

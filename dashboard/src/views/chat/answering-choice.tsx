@@ -67,6 +67,7 @@ function Choices({ namespace, answering, onChange }: ChoicesProps) {
           <input
             {...control}
             className="input"
+            dir="auto"
             list={list}
             placeholder="As the provider has it"
             autoComplete="off"

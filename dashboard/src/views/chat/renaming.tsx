@@ -33,7 +33,13 @@ function RenameDialog({ session, onClose }: { session: SessionItem; onClose: () 
         {update.error !== null && <Failure error={update.error} />}
         <Field label="Title" hint={`Its name, ${name}, stays.`} problem={problemOf(update.error, 'title')}>
           {(control) => (
-            <input {...control} className="input" value={title} onChange={(event) => setTitle(event.target.value)} />
+            <input
+              {...control}
+              className="input"
+              dir="auto"
+              value={title}
+              onChange={(event) => setTitle(event.target.value)}
+            />
           )}
         </Field>
         <div className="dialog-end">

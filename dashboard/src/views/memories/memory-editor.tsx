@@ -48,7 +48,13 @@ export function MemoryEditor({ namespace, memory, onClose }: EditorProps) {
         </Field>
         <Field label="Tags" hint="Words to filter by, with commas between them." problem={problemOf(error, 'tags')}>
           {(control) => (
-            <input {...control} className="input" value={tags} onChange={(event) => setTags(event.target.value)} />
+            <input
+              {...control}
+              className="input"
+              dir="auto"
+              value={tags}
+              onChange={(event) => setTags(event.target.value)}
+            />
           )}
         </Field>
         <div className="dialog-end">

@@ -101,6 +101,7 @@ function PromptField({ draft, set, problems }: PartProps) {
         <textarea
           {...control}
           className="input prompt-text"
+          dir="auto"
           required
           value={draft.prompt}
           onChange={(event) => set({ prompt: event.target.value })}
@@ -118,6 +119,7 @@ function CommandFields({ draft, set, problems }: PartProps) {
           <textarea
             {...control}
             className="input mono prompt-text"
+            dir="ltr"
             required
             spellCheck={false}
             value={draft.command}
@@ -130,6 +132,7 @@ function CommandFields({ draft, set, problems }: PartProps) {
           <input
             {...control}
             className="input mono"
+            dir="ltr"
             placeholder="python:3.12-slim"
             value={draft.image}
             onChange={(event) => set({ image: event.target.value })}
@@ -157,6 +160,7 @@ function MoreFields({ draft, set, problems }: PartProps) {
             <input
               {...control}
               className="input"
+              dir="auto"
               disabled={key === 'namespace' && isFixed}
               value={draft[key]}
               onChange={(event) => set({ [key]: event.target.value })}

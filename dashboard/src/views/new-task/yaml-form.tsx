@@ -42,6 +42,7 @@ export function YamlForm({ begin, creating }: { begin: object; creating: Creatin
           <textarea
             {...control}
             className="input mono yaml-text"
+            dir="ltr"
             spellCheck={false}
             value={text}
             onChange={(event) => setText(event.target.value)}

@@ -82,6 +82,7 @@ function SecretDialog({ namespace, hasKey, onMade, onClose }: SecretMakerProps &
               <input
                 {...control}
                 className="input"
+                dir="auto"
                 type={type}
                 autoComplete="off"
                 spellCheck={false}

@@ -43,6 +43,7 @@ function YamlArea({ kind, draft, problems, onChange, onReadable, yaml }: YamlVie
           <textarea
             {...control}
             className="input mono yaml"
+            dir="ltr"
             spellCheck={false}
             rows={Math.min(36, Math.max(14, text.split('\n').length + 1))}
             value={text}

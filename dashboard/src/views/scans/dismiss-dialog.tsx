@@ -56,6 +56,7 @@ export function DismissDialog({ finding, onDone, onUndo, onClose }: DismissProps
             <textarea
               {...control}
               className="input"
+              dir="auto"
               autoFocus
               value={reason}
               onChange={(event) => setReason(event.target.value)}

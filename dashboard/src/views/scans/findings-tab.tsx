@@ -72,6 +72,7 @@ function Filters() {
       <Choice name="validation" label="Checked" values={validationStatuses} />
       <input
         className="input short"
+        dir="auto"
         type="search"
         aria-label="File"
         placeholder="File"

@@ -35,6 +35,7 @@ export function NewSecret({ namespace, onClose }: { namespace: string; onClose: 
             <input
               {...control}
               className="input"
+              dir="auto"
               autoComplete="off"
               value={name}
               onChange={(event) => setName(event.target.value)}
@@ -51,6 +52,7 @@ export function NewSecret({ namespace, onClose }: { namespace: string; onClose: 
             <input
               {...control}
               className="input"
+              dir="auto"
               autoComplete="off"
               value={hosts}
               onChange={(event) => setHosts(event.target.value)}

@@ -34,6 +34,7 @@ export function ValueRows({ rows, problem, onChange }: RowsProps) {
               <input
                 {...control}
                 className="input"
+                dir="auto"
                 autoComplete="off"
                 spellCheck={false}
                 value={key}

@@ -10,6 +10,7 @@ import { Foreign } from '../../parts/foreign.tsx'
 import { Failure, Loading } from '../../parts/states.tsx'
 import { Span } from '../../parts/time.tsx'
 import { formatCount } from '../../parts/usage-facts.tsx'
+import { FamilyMessages } from './family-messages.tsx'
 import { costOf, describeFamily, listShown, stepInTree, tokensOf } from './family-words.ts'
 import { taskPath } from './place.ts'
 import { TimelineTab } from './timeline-tab.tsx'
@@ -43,6 +44,7 @@ export function FamilyTab({ task }: { task: TaskDetail }) {
       <p className="soft">
         Arrow keys walk and fold the tree; <kbd>Enter</kbd> opens the task.
       </p>
+      <FamilyMessages places={places} />
       <ChosenTask place={places.find(({ task: one }) => one.metadata.name === chosen)} />
     </>
   )

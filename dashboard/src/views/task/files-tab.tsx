@@ -1,8 +1,8 @@
 // Files that the task has left: downloaded with the credential of this session, and looked at.
 import { useEffect, useState } from 'react'
 import type { ArtifactItem } from '../../../../src/contract/api/task-records.ts'
-import { getTaskArtifact, listTaskArtifacts } from '../../../../src/contract/api/tasks.ts'
-import { api } from '../../data/api.ts'
+import { listTaskArtifacts } from '../../../../src/contract/api/tasks.ts'
+import { readArtifact } from '../../data/artifacts.ts'
 import { useObjectRecord } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
 import { describeBytes } from '../../parts/bytes.ts'
@@ -13,7 +13,7 @@ import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { sayFailure } from '../../parts/toasts.tsx'
-import { type TaskPlace, targetOf } from './place.ts'
+import type { TaskPlace } from './place.ts'
 
 /** Larger files are only downloaded. */
 const mostLookedAt = 10_000_000
@@ -28,15 +28,12 @@ function lookOf({ contentType, size }: ArtifactItem): 'picture' | 'text' | undef
   return texts.test(type) ? 'text' : undefined
 }
 
-async function read(place: TaskPlace, { filename }: ArtifactItem): Promise<Blob> {
-  const { params, query } = targetOf(place)
-  const response = await api().open(getTaskArtifact, { params: { ...params, filename }, query })
-  return response.blob()
-}
-
 function columnsOf(place: TaskPlace, onLook: (file: ArtifactItem) => void): Column<ArtifactItem>[] {
   const download = (file: ArtifactItem) =>
-    read(place, file).then((content) => saveFile(file.filename.split('/').at(-1) ?? 'file', content), sayFailure)
+    readArtifact(place, file.filename).then(
+      (content) => saveFile(file.filename.split('/').at(-1) ?? 'file', content),
+      sayFailure,
+    )
   return [
     { title: 'Name', width: 'minmax(120px, 2fr)', cell: ({ filename }) => <Foreign text={filename} /> },
     { title: 'Type', narrow: 'hidden', cell: ({ contentType }) => <Foreign text={contentType} most={100} /> },
@@ -102,7 +99,7 @@ function Look({ place, file }: { place: TaskPlace; file: ArtifactItem }) {
     let address: string | undefined
     let isLeft = false
     async function load(): Promise<void> {
-      const content = await read(place, file)
+      const content = await readArtifact(place, file.filename)
       if (isLeft) return
       if (lookOf(file) === 'text') return setShown({ text: await content.text() })
       address = URL.createObjectURL(content)

@@ -108,6 +108,7 @@ function FindBar({ found, step }: { found: Found; step: (by: number) => void }) 
     <>
       <input
         className="input log-find"
+        dir="auto"
         type="search"
         aria-label="Find in the log"
         placeholder="Find (Enter: next)"

@@ -1,33 +1,12 @@
-// What the list of tasks shows: phase, type, agent, text and labels, which stand in the address.
-import { type KeyboardEvent, useEffect, useState } from 'react'
+// What the list of tasks shows: phase, type, agent, name and labels, which stand in the address.
 import { taskPhases, taskTypes } from '../../../../src/contract/resources/task.ts'
 import { useParameters, useScope } from '../../app/scope.ts'
 import { useObjects } from '../../data/lists.ts'
 import { Button } from '../../parts/button.tsx'
 import { Choice } from '../../parts/choice.tsx'
+import { SearchBox } from '../../parts/search-box.tsx'
 
-export const filterNames = ['phase', 'type', 'agent', 'text', 'label'] as const
-
-/** Text is taken when one has typed it: with Enter, or on leaving the field. */
-function TextFilter({ name, label, hint }: { name: string; label: string; hint: string }) {
-  const [parameters, change] = useParameters()
-  const given = parameters.get(name) ?? ''
-  const [text, setText] = useState(given)
-  useEffect(() => setText(given), [given])
-  const take = () => text.trim() !== given && change({ [name]: text.trim() })
-  return (
-    <input
-      className="input filter-text"
-      type="search"
-      aria-label={label}
-      placeholder={hint}
-      value={text}
-      onChange={(event) => setText(event.target.value)}
-      onBlur={take}
-      onKeyDown={(event: KeyboardEvent) => event.key === 'Enter' && take()}
-    />
-  )
-}
+export const filterNames = ['phase', 'type', 'agent', 'q', 'label'] as const
 
 export function TaskFilters() {
   const [parameters, change] = useParameters()
@@ -41,8 +20,8 @@ export function TaskFilters() {
       <Choice name="phase" label="State" values={taskPhases} />
       <Choice name="type" label="Type" values={taskTypes} />
       <Choice name="agent" label="Agent" values={names} />
-      <TextFilter name="text" label="Text in the name or message" hint="Name or message" />
-      <TextFilter name="label" label="Labels" hint="Labels: team=search,!old" />
+      <SearchBox label="Text in the name" placeholder="Name" most={63} />
+      <SearchBox name="label" label="Labels" placeholder="Labels: team=search,!old" isTakenWhole />
       {isFiltered && (
         <Button look="plain" onClick={() => change(Object.fromEntries(filterNames.map((name) => [name, ''])))}>
           Show all

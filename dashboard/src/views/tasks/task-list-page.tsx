@@ -1,5 +1,5 @@
 // All tasks, live; the filters stand in the address.
-import { useEffect, useMemo, useState } from 'react'
+import { useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import { Page } from '../../app/page.tsx'
 import { useParameters, useScope, useScopedPath } from '../../app/scope.ts'
@@ -20,32 +20,8 @@ function useFilter(): ListFilter {
     type: read('type'),
     agent: read('agent'),
     labelSelector: read('label'),
+    search: read('q'),
   } as ListFilter
-}
-
-/** Whether every word occurs in the name or the message. */
-function hasText({ metadata, status }: TaskRow, words: readonly string[]): boolean {
-  const text = `${metadata.name} ${status?.message ?? ''}`.toLowerCase()
-  return words.every((word) => text.includes(word))
-}
-
-/** The tasks with the text; as long as it is looked for, further pages are read. */
-function useFoundTasks() {
-  const tasks = useObjects('Task', useFilter())
-  const [parameters] = useParameters()
-  const text = parameters.get('text') ?? ''
-  const words = useMemo(() => text.toLowerCase().split(/\s+/).filter(Boolean), [text])
-  const items = useMemo(
-    () => (words.length === 0 ? tasks.items : tasks.items.filter((task) => hasText(task, words))),
-    [tasks.items, words],
-  )
-  const isSearching = words.length > 0 && tasks.hasMore
-  const { loadMore } = tasks
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each page that has come
-  useEffect(() => {
-    if (isSearching) loadMore()
-  }, [isSearching, tasks.items.length])
-  return { ...tasks, items, total: words.length === 0 ? tasks.total : items.length, isSearching }
 }
 
 /** The chosen rows; those that are gone are chosen no longer. */
@@ -81,11 +57,11 @@ export default function TaskListPage() {
 
 function TaskList() {
   const navigate = useNavigate()
-  const tasks = useFoundTasks()
+  const tasks = useObjects('Task', useFilter())
   const { uids, chosen, toggle, all, none } = useChosen(tasks.items)
   if (tasks.error !== null) return <Failure error={tasks.error} retry={tasks.reload} />
   if (tasks.isLoading) return <Loading what="tasks" />
-  if (tasks.items.length === 0) return tasks.isSearching ? <Loading what="more tasks" /> : <NoTasks />
+  if (tasks.items.length === 0) return <NoTasks />
   return (
     <>
       {chosen.length > 0 && <ChosenTasks tasks={chosen} onChooseAll={all} onDone={none} />}

@@ -36,6 +36,7 @@ export function NewToken({ onClose }: { onClose: () => void }) {
         <input
           {...control}
           className="input"
+          dir="auto"
           autoComplete="off"
           spellCheck={false}
           value={given[name]}

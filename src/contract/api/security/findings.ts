@@ -142,8 +142,16 @@ export const PatchProposal = z
     failure: field(z.string().optional(), 'Why it failed and what to do.', 'the summary names other files'),
     summary: field(z.string().optional(), 'What it changes.', 'uses parameters'),
     changedFiles: field(z.array(z.string()).optional(), 'Files that it changes.', ['src/server.ts']),
-    diffArtifact: field(z.string().optional(), 'Artifact of the task with the diff.', 'security-patch.diff'),
-    summaryArtifact: field(z.string().optional(), 'Artifact of the task with the summary.', 'security-patch.json'),
+    diffArtifact: field(
+      z.string().optional(),
+      'Artifact of the task with the diff.',
+      'security-patch-fnd_0f1e2d3c4b5a.diff',
+    ),
+    summaryArtifact: field(
+      z.string().optional(),
+      'Artifact of the task with the summary.',
+      'security-patch-fnd_0f1e2d3c4b5a.json',
+    ),
     testsBefore: field(z.array(RanCommand).optional(), 'The commands of `spec.tests` as they ended before the patch.'),
     testsRun: field(z.array(RanCommand).optional(), 'The same commands with the patch.'),
     regressionTest: field(RegressionTest.optional(), 'Test that the patch adds, and what was seen of it.', {
