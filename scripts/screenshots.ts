@@ -1,5 +1,6 @@
 /**
- * Pictures of every page of the dashboard, wide and narrow, light and dark, of a real service with something of everything.
+ * Pictures of every page of the dashboard, wide and narrow, light and dark, from either side, of a real service with something
+ * of everything.
  *
  *   npm run screenshots [-- FOLDER [WORD]]     default: tmp/screenshots; WORD: only addresses with it
  */
@@ -7,14 +8,9 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { layBuiltProgram } from '../test/fixtures/built-program.ts'
-import { closeBrowser, openDashboard, settle } from '../test/fixtures/dashboard/browser.ts'
+import { closeBrowser, looks, openDashboard, settle } from '../test/fixtures/dashboard/browser.ts'
 
 const [folder = join(import.meta.dirname, '..', 'tmp', 'screenshots'), word = ''] = process.argv.slice(2)
-const looks = [
-  { theme: 'light', width: 1440 },
-  { theme: 'dark', width: 1440 },
-  { theme: 'light', width: 390 },
-] as const
 
 const nameOf = (address: string) => address.replace(/\W+/g, '-').replace(/^-|-$/g, '') || 'overview'
 
@@ -32,7 +28,7 @@ try {
     for (const address of addresses.filter((one) => one.includes(word))) {
       await page.goto(address)
       await settle(page)
-      const path = join(folder, `${nameOf(address)}-${look.width}-${look.theme}.png`)
+      const path = join(folder, `${nameOf(address)}-${look.width}-${look.theme}-${look.direction}.png`)
       await page.screenshot({ path })
       process.stdout.write(`${path}\n`)
     }

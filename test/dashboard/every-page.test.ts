@@ -4,19 +4,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   chromiumPath,
   closeBrowser,
-  type Look,
+  looks,
   type OpenedDashboard,
   openDashboard,
   settle,
 } from '../fixtures/dashboard/browser.ts'
 import { type FilledService, startFilledService } from '../fixtures/dashboard/filled-service.ts'
 import { removeFolder } from '../scenarios/service.ts'
-
-const looks: Required<Look>[] = [
-  { theme: 'light', width: 1440 },
-  { theme: 'dark', width: 1440 },
-  { theme: 'light', width: 390 },
-]
 
 /** Only addresses that this matches, while one view is worked on: `SVC_TEST_PAGES=agents`. */
 const wanted = new RegExp(process.env.SVC_TEST_PAGES ?? '')
@@ -40,7 +34,7 @@ describe.skipIf(chromiumPath === undefined)('every page', () => {
   })
 
   it.each(looks)(
-    'has no barriers, no errors and nothing that sticks out: $theme, $width px',
+    'has no barriers, no errors and nothing that sticks out: $theme, $width px, $direction',
     async (look) => {
       const opened = await openDashboard(filled.service, look)
       const found: Record<string, string[]> = {}

@@ -4,6 +4,7 @@ import { useNavigate } from 'react-router'
 import { useObjects } from '../data/lists.ts'
 import { namespaceOf } from '../data/summary.ts'
 import { signOut } from '../session/sign-out.ts'
+import { switchDirection } from './direction.ts'
 import { useScopedPath } from './scope.ts'
 import { switchTheme } from './theme.ts'
 import { views } from './views.ts'
@@ -22,6 +23,7 @@ function useFixedCommands(): Command[] {
   return [
     ...pages,
     { id: 'theme', title: 'Switch between dark and light', sort: 'Command', run: switchTheme },
+    { id: 'direction', title: 'Switch between left to right and right to left', sort: 'Command', run: switchDirection },
     { id: 'leave', title: 'Sign out', sort: 'Command', run: () => void signOut() },
   ]
 }

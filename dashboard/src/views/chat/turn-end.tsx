@@ -4,6 +4,7 @@ import type { ChatUsage } from '../../../../src/contract/api/chat.ts'
 import { isSvcError } from '../../../../src/errors.ts'
 import { useScopedPath } from '../../app/scope.ts'
 import { Failure } from '../../parts/states.tsx'
+import { formatCount } from '../../parts/usage-facts.tsx'
 import type { Turns } from './turns.ts'
 
 export function TurnEnd({ turns }: { turns: Turns }) {
@@ -59,7 +60,7 @@ function Spent({ usage }: { usage: ChatUsage }) {
   const money = Object.entries(costs).map(([currency, amount]) => `${amount.toFixed(4)} ${currency}`)
   const parts = [
     duration,
-    `${inputTokens.toLocaleString()} + ${outputTokens.toLocaleString()} tokens`,
+    `${formatCount(inputTokens)} + ${formatCount(outputTokens)} tokens`,
     ...(toolCalls > 0 ? [`${toolCalls} tool call${toolCalls === 1 ? '' : 's'}`] : []),
     ...money,
     ...(unpricedCalls > 0 ? ['without prices for all calls'] : []),

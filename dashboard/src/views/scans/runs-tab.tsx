@@ -8,6 +8,7 @@ import { Facts } from '../../parts/facts.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { Ago, Span } from '../../parts/time.tsx'
+import { formatCount } from '../../parts/usage-facts.tsx'
 import { type Place, RunButton } from './scan-actions.tsx'
 
 const tones = { pending: 'warn', running: 'busy', succeeded: 'good', failed: 'bad' } as const
@@ -61,7 +62,7 @@ function Run({ run }: { run: ScanRun }) {
           ['Failed parts', run.failedSlices.length > 0 && <Foreign text={run.failedSlices.join(', ')} />],
           ['Findings', `${run.acceptedFindings} kept, ${run.droppedFindings} dropped`],
           ['Commit', run.headCommit && <Foreign className="mono" text={run.headCommit.slice(0, 12)} />],
-          ['Tokens', run.tokens > 0 && run.tokens.toLocaleString()],
+          ['Tokens', run.tokens > 0 && formatCount(run.tokens)],
           ['Why', run.errorMessage && <Foreign text={run.errorMessage} />],
         ]}
       />

@@ -12,6 +12,7 @@ import { SearchBox } from '../../parts/search-box.tsx'
 import { Empty } from '../../parts/states.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { formatCount } from '../../parts/usage-facts.tsx'
 import { pathOf } from './session-path.ts'
 import { TranscriptHits } from './transcript-hits.tsx'
 
@@ -47,16 +48,14 @@ const columns: Column<SessionItem>[] = [
     title: 'Messages',
     width: '86px',
     atEnd: true,
-    cell: ({ messageCount }) => <span className="number">{messageCount.toLocaleString()}</span>,
+    cell: ({ messageCount }) => <span className="number">{formatCount(messageCount)}</span>,
     narrow: 'hidden',
   },
   {
     title: 'Tokens',
     width: '110px',
     atEnd: true,
-    cell: ({ inputTokens, outputTokens }) => (
-      <span className="number">{(inputTokens + outputTokens).toLocaleString()}</span>
-    ),
+    cell: ({ inputTokens, outputTokens }) => <span className="number">{formatCount(inputTokens + outputTokens)}</span>,
     narrow: 'hidden',
   },
   {

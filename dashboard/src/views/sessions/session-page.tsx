@@ -15,6 +15,7 @@ import { LinkButton } from '../../parts/link-button.tsx'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { say, sayFailure } from '../../parts/toasts.tsx'
+import { formatCount } from '../../parts/usage-facts.tsx'
 
 type Place = { namespace: string; name: string }
 
@@ -55,7 +56,7 @@ function About({ session }: { session: SessionDetail }) {
           ['Namespace', namespace],
           ['At work', activeTask && <Foreign text={activeTask} />],
           ['Model', answeredBy && <Foreign text={`${answeredBy.name} · ${answeredBy.model}`} />],
-          ['Tokens', `${inputTokens.toLocaleString()} in, ${outputTokens.toLocaleString()} out`],
+          ['Tokens', `${formatCount(inputTokens)} in, ${formatCount(outputTokens)} out`],
           ['Made', <Ago key="made" at={createdAt} />],
           ['Last written', <Ago key="written" at={updatedAt} />],
         ]}

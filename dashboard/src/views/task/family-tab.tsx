@@ -3,6 +3,7 @@ import { type KeyboardEvent, useRef, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import type { TaskDetail } from '../../../../src/contract/api/tasks.ts'
 import { terminalPhases } from '../../../../src/contract/resources/task.ts'
+import { isRightToLeft } from '../../app/direction.ts'
 import { useParameters } from '../../app/scope.ts'
 import { namespaceOf } from '../../data/summary.ts'
 import { Badge } from '../../parts/badge.tsx'
@@ -50,6 +51,11 @@ export function FamilyTab({ task }: { task: TaskDetail }) {
   )
 }
 
+const mirrored: Record<string, string> = { ArrowLeft: 'ArrowRight', ArrowRight: 'ArrowLeft' }
+
+/** Branches open to the side that one reads to. */
+const keyOfReader = (key: string) => (isRightToLeft() ? mirrored[key] : undefined) ?? key
+
 function ChosenTask({ place }: { place: FamilyPlace | undefined }) {
   if (place === undefined) return null
   const at = placeOf(place.task)
@@ -96,7 +102,7 @@ function Tree({ places, chosen, own, onChoose }: TreeProps) {
   function onKeyDown(event: KeyboardEvent): void {
     const here = shown[at]
     if (event.key === 'Enter' && here !== undefined) return void navigate(taskPath(placeOf(here.task)))
-    const step = stepInTree(event.key, at, shown, closed)
+    const step = stepInTree(keyOfReader(event.key), at, shown, closed)
     if (step === undefined) return
     event.preventDefault()
     if ('to' in step) goTo(step.to)
@@ -146,6 +152,7 @@ function Node({ place: { task, level }, isClosed, onFold }: NodeProps) {
       <span className="family-name" style={{ paddingInlineStart: `${(level - 1) * 22}px` }}>
         <span
           className="family-fold"
+          data-closed={isClosed}
           aria-hidden="true"
           onClick={(event) => {
             event.stopPropagation()
