@@ -50,7 +50,7 @@ describe.skipIf(chromiumPath === undefined)('whoever looks at the dashboard', ()
     const { code } = (await strange.json()) as { code: string }
     await page.goto(`/#signin=${code}`)
     await page.reload()
-    await page.getByText('owner · owner').waitFor()
+    await page.getByTitle('owner', { exact: true }).first().waitFor()
     const answer = () => fetch(`${service.url}/api/v1/auth/validate`, { headers: { authorization: `Bearer ${token}` } })
     expect((await answer()).status).toBe(200)
     await page.getByRole('button', { name: 'Sign out' }).click()

@@ -10,6 +10,7 @@ import {
   settle,
 } from '../fixtures/dashboard/browser.ts'
 import { type FilledService, startFilledService } from '../fixtures/dashboard/filled-service.ts'
+import { findOverlaps } from '../fixtures/dashboard/overlaps.ts'
 import { removeFolder } from '../scenarios/service.ts'
 
 /** Only addresses that this matches, while one view is worked on: `SVC_TEST_PAGES=agents`. */
@@ -46,6 +47,7 @@ describe.skipIf(chromiumPath === undefined)('every page', () => {
           ...(await findBarriers(opened)),
           ...opened.complaints.splice(0),
           ...(Number(overflow) > 0 ? [`${overflow} px stick out`] : []),
+          ...(await findOverlaps(opened.page)).map((words) => `these stand on each other: ${words}`),
         ]
       }
       await opened.context.close()

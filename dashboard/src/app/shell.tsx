@@ -114,7 +114,7 @@ function Side({ isOpen }: { isOpen: boolean }) {
       ))}
       <p className="soft cut" style={{ marginBlockStart: 'auto', paddingInline: 10 }} title={username}>
         {username}
-        {role !== undefined && ` · ${role}`}
+        {role !== undefined && role !== username && ` · ${role}`}
       </p>
     </nav>
   )

@@ -66,7 +66,7 @@ describe('a list that lives', () => {
   })
 
   it('takes what has the searched text in its name, in any case', () => {
-    const filter = { ...newest, search: '-1' }
+    const filter = { ...newest, search: '12' }
     const changes = [change('added', task(12)), change('added', task(2))]
     expect(names(applyChanges(listOf([]), changes, filter))).toEqual([12])
     expect(names(applyChanges(listOf([]), changes, { ...newest, search: 'TASK' }))).toEqual([12, 2])

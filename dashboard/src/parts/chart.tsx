@@ -36,12 +36,28 @@ function rangeOf(starts: readonly string[]): [number, number] {
   return [first, first + Math.max(1, second - first) * starts.length]
 }
 
+const daySeconds = 86_400
+
+/** As the reader's country writes them; midnight is named by its day. */
+function nameTimes(_: UPlot, seconds: number[]): string[] {
+  const step = (seconds[1] ?? 0) - (seconds[0] ?? 0)
+  return seconds.map((second) => {
+    const time = new Date(second * 1000)
+    const isDay = step >= daySeconds || (time.getHours() === 0 && time.getMinutes() === 0)
+    if (isDay) return time.toLocaleDateString(undefined, { day: 'numeric', month: 'short' })
+    return time.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })
+  })
+}
+
 function describe({ starts, series, colours, line, text }: Drawing, bars: UPlot.Series.PathBuilder | undefined) {
   const axis = { stroke: text, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } }
   return {
     cursor: { show: false },
     legend: { show: false },
-    axes: [axis, { ...axis, size: 46 }],
+    axes: [
+      { ...axis, values: nameTimes },
+      { ...axis, size: 46 },
+    ],
     scales: {
       x: { range: () => rangeOf(starts) },
       y: { range: (_: UPlot, _low: number, high: number): [number, number] => [0, Math.max(1, high * 1.05)] },

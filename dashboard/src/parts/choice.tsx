@@ -6,12 +6,14 @@ type ChoiceProps = {
   name: string
   label: string
   values: readonly string[]
+  /** Other words for values. */
+  words?: Readonly<Record<string, string>>
   /** What nothing chosen means. */
   none?: string
 }
 
 /** A filter of the address: one of some values, or none. */
-export function Choice({ name, label, values, none = `${label}: any` }: ChoiceProps) {
+export function Choice({ name, label, values, words = {}, none = `${label}: any` }: ChoiceProps) {
   const [parameters, change] = useParameters()
   const id = useId()
   return (
@@ -27,7 +29,9 @@ export function Choice({ name, label, values, none = `${label}: any` }: ChoicePr
       >
         <option value="">{none}</option>
         {values.map((value) => (
-          <option key={value}>{value}</option>
+          <option key={value} value={value}>
+            {words[value] ?? value}
+          </option>
         ))}
       </select>
     </>

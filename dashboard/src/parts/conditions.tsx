@@ -11,7 +11,12 @@ export type ConditionItem = {
   lastTransitionTime: string
 }
 
-const tones: Record<string, Tone> = { True: 'good', False: 'bad' }
+/** A condition that warns is good while it is False. */
+function toneOf(type: string, status: string): Tone {
+  if (status !== 'True' && status !== 'False') return 'warn'
+  if (type.endsWith('Warning')) return status === 'True' ? 'warn' : 'good'
+  return status === 'True' ? 'good' : 'bad'
+}
 
 export function Conditions({ of }: { of: readonly ConditionItem[] | undefined }) {
   if (of === undefined || of.length === 0) return <p className="soft">The service has not looked at it yet.</p>
@@ -20,9 +25,9 @@ export function Conditions({ of }: { of: readonly ConditionItem[] | undefined })
       {of.map(({ type, status, reason, message, lastTransitionTime }) => (
         <li key={type}>
           <span className="row">
-            <Badge tone={tones[status] ?? 'warn'}>{`${type}: ${status}`}</Badge> <Foreign text={reason} />
+            <Badge tone={toneOf(type, status)}>{`${type}: ${status}`}</Badge> <Foreign text={reason} />
             <span className="soft">
-              since <Ago at={lastTransitionTime} />
+              <Ago at={lastTransitionTime} />
             </span>
           </span>
           <Foreign text={message} />

@@ -30,7 +30,7 @@ export type TableProps<T> = {
   onEnd?: (() => void) | undefined
   /** How many there are in all, loaded or not. */
   total?: number | undefined
-  /** It takes the height that is left on the page and scrolls by itself; else it is as long as its rows, 480 px at most. */
+  /** It takes the height that is left on the page, as far as it needs that, and scrolls by itself; else it is as long as its rows, 480 px at most. */
   fills?: boolean
 }
 
@@ -82,7 +82,8 @@ export function Table<T>(props: TableProps<T>) {
   }
 
   const template = { '--columns': columns.map(({ width }) => width ?? 'minmax(0, 1fr)').join(' ') } as object
-  const own = fills ? {} : { height: Math.min(480, (isNarrow ? 0 : headHeight) + items.length * height + 2) }
+  const whole = (isNarrow ? 0 : headHeight) + items.length * height + 2
+  const own = fills ? { minHeight: Math.min(320, whole), maxHeight: whole } : { height: Math.min(480, whole) }
   return (
     <div
       ref={scroller}

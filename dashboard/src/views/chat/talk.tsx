@@ -74,6 +74,12 @@ export function Talk({ place, onBegin }: TalkProps) {
         <OtherTasks entries={entries} tasks={tasks} />
         <PendingApprovals namespace={place?.namespace} tasks={tasks} />
         {turns !== undefined && <TurnEnd turns={turns} />}
+        {turns === undefined && entries.at(-1)?.type === 'user' && (
+          <p className="soft">
+            No answer to this is stored: it is being written elsewhere, was stopped, or the model could not be reached.
+            Ask again.
+          </p>
+        )}
       </div>
       <Composer
         isRunning={isRunning}

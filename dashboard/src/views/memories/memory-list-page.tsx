@@ -15,6 +15,7 @@ import '../../styles/memories.css'
 
 const most = 200
 
+const sources = { manual: 'Written by hand', memory_proposal: 'From a proposal' }
 const filters = ['q', 'source', 'agent', 'task', 'tags', 'disabled']
 
 function useMemories() {
@@ -54,10 +55,16 @@ export default function MemoryListPage() {
         <SearchBox label="Search in memories" />
         <SearchBox label="Tags, with commas" name="tags" />
         <SearchBox label="Agent" name="agent" />
-        <Choice name="source" label="How" values={['manual', 'memory_proposal']} />
-        <Choice name="disabled" label="Disabled ones" values={['shown']} none="Without disabled ones" />
+        <Choice name="source" label="How" values={['manual', 'memory_proposal']} words={sources} />
+        <Choice
+          name="disabled"
+          label="Disabled ones"
+          values={['shown']}
+          words={{ shown: 'With disabled ones' }}
+          none="Without disabled ones"
+        />
       </div>
-      <p className="soft">Of the namespace {home}.</p>
+      <p className="soft">In the namespace {home}.</p>
       {memories.data?.notice !== undefined && <p className="notice">{memories.data.notice}</p>}
       {memories.error !== null && <Failure error={memories.error} retry={() => void memories.refetch()} />}
       {memories.isLoading && <Loading what="memories" />}

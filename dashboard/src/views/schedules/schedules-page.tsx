@@ -69,11 +69,12 @@ const columns: Column<TaskRow>[] = [
   {
     title: 'State',
     width: '106px',
+    narrow: 'hidden',
     cell: ({ spec }) => <Badge tone={spec?.suspend ? 'warn' : 'good'}>{spec?.suspend ? 'suspended' : 'active'}</Badge>,
   },
-  { title: 'Next run', width: '128px', narrow: 'second', cell: (task) => <NextRun task={task} /> },
+  { title: 'Next run', width: '128px', cell: (task) => <NextRun task={task} /> },
   { title: 'Namespace', cell: namespaceOf, narrow: 'hidden' },
-  { title: 'Do', width: '270px', atEnd: true, narrow: 'second', cell: (task) => <Actions task={task} /> },
+  { title: 'Actions', width: '270px', atEnd: true, narrow: 'second', cell: (task) => <Actions task={task} /> },
 ]
 
 function NextRun({ task: { spec, status } }: { task: TaskRow }) {

@@ -1,19 +1,21 @@
 // The plan of an autonomous agent: the newest, and those before it.
 import { useState } from 'react'
 import { listTaskPlans, type TaskDetail } from '../../../../src/contract/api/tasks.ts'
-import { useObjectRecord } from '../../data/records.ts'
+import { useRecord } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
-import { Foreign, ForeignBlock } from '../../parts/foreign.tsx'
+import { Foreign } from '../../parts/foreign.tsx'
+import { Markdown } from '../../parts/markdown/markdown.tsx'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { Ago } from '../../parts/time.tsx'
-import type { TaskPlace } from './place.ts'
+import { type TaskPlace, targetOf } from './place.ts'
 
 export function hasPlan({ plan, status }: TaskDetail): boolean {
   return plan !== undefined || status?.iteration !== undefined
 }
 
 export function PlanTab({ place }: { place: TaskPlace }) {
-  const plans = useObjectRecord('Task', listTaskPlans, place, { query: { limit: 200 } })
+  const { params, query } = targetOf(place)
+  const plans = useRecord('Plan', listTaskPlans, { params, query: { ...query, limit: 200 } })
   const [number, setNumber] = useState<number>()
   if (plans.error !== null) return <Failure error={plans.error} retry={() => void plans.refetch()} />
   if (plans.data === undefined) return <Loading what="plans" />
@@ -40,7 +42,7 @@ export function PlanTab({ place }: { place: TaskPlace }) {
         <p>
           <Foreign text={shown.Summary} most={4000} />
         </p>
-        {shown.PlanDocument !== '' && <ForeignBlock label="Plan" text={shown.PlanDocument} />}
+        <Markdown label="Plan" text={shown.PlanDocument} />
       </section>
       <nav className="card stack" aria-label="Plans">
         <h2>All plans</h2>

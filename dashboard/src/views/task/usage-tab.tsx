@@ -19,7 +19,11 @@ export function UsageTab({ task, place }: { task: TaskDetail; place: TaskPlace }
   return (
     <div className="stack">
       {records.error !== null && used === undefined && <Failure error={records.error} />}
-      {shown.length === 0 && records.error === null && <Empty title="It has called no model" />}
+      {shown.length === 0 && records.error === null && (
+        <Empty title="It has called no model">
+          <p>Tokens and cost of its model calls appear here as they are made.</p>
+        </Empty>
+      )}
       <div className="grid">
         {shown.map((item) => (
           <section key={`${item.key} ${item.currency}`} className="card">

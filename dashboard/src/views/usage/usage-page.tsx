@@ -121,8 +121,8 @@ function Groups() {
   if (usage.data === undefined) return <Loading what="usage" />
   if (usage.data.items.length === 0) {
     return (
-      <Empty title="No model was called">
-        <p>What tasks and chats use appears here, by {by}. Choose a longer time above.</p>
+      <Empty title={`Nothing was used by ${by}`}>
+        <p>What tasks and chats use appears here. Choose a longer time above, or another grouping.</p>
       </Empty>
     )
   }
