@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { probeBubblewrap } from '../src/adapters/embedded/confinement/bubblewrap.ts'
 import { findControlGroups } from '../src/adapters/embedded/confinement/control-groups.ts'
 import { type CommandsOptions, runInFolder } from '../src/adapters/embedded/execution-workspaces/commands.ts'
+import { openPlace, type PlaceOptions } from '../src/adapters/embedded/execution-workspaces/place.ts'
 import { systemClock as clock } from '../src/adapters/system/clock.ts'
 import type { ExecutionWorkspaces, WorkspaceClaim } from '../src/ports/execution-workspaces.ts'
 import { openLocalWorkspaces } from '../test/contracts/local-workspaces-bench.ts'
@@ -51,7 +52,7 @@ async function runFirst(workspaces: ExecutionWorkspaces, claim: WorkspaceClaim, 
 async function benchSandboxes(folder: string): Promise<Row> {
   const probe = await probeBubblewrap()
   if (!probe.available) throw new Error(probe.reason)
-  const options: CommandsOptions = {
+  const options: CommandsOptions & PlaceOptions = {
     bubblewrap: probe.bubblewrap,
     groups: await findControlGroups(),
     clock,
@@ -64,11 +65,9 @@ async function benchSandboxes(folder: string): Promise<Row> {
     graceMs: 200,
   }
   const command = { ...script, argv: ['true'], workDir: '/workspace' }
-  const samples = await sample((number) =>
-    time(async () => {
-      await (await runInFolder(options, { folder, name: `svc-bench-${process.pid}-${number}` }, command)).ended
-    }),
-  )
+  const place = openPlace(options, folder, `svc-bench-${process.pid}`)
+  const samples = await sample(() => time(async () => (await runInFolder(options, place, command)).ended))
+  await place.close()
   return describe('floor: a bare sandbox, one command to its end', samples)
 }
 

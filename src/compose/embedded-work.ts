@@ -117,6 +117,7 @@ export function openLocalWork(config: Config, { records, checkouts, log }: Local
       nodeInside,
       `--max-old-space-size=${chooseHeapMegabytes(defaultLimitsOf(config).memoryBytes)}`,
       workerProgram,
+      '--leave-programs',
     ],
     prefix: `workspaces-${nameGroups(instance)}`,
     bubblewrap,

@@ -5,6 +5,7 @@ import { systemClock, systemIds } from '../adapters/system/clock.ts'
 import { readEnvironment } from '../config/environment.ts'
 import { mountedFiles } from '../contract/api/worker-pod.ts'
 import { runWorker } from '../worker/run-worker.ts'
+import type { WorkspaceWorkerProgram } from '../worker/run-workspace-worker.ts'
 
 const programSocket = join(mountedFiles.programs.folder, mountedFiles.programs.name)
 /** The descriptor on which the worker reports to its service. */
@@ -12,13 +13,17 @@ const reportDescriptor = 3
 
 /**
  * `--pod`: the assignment is a mounted file; `--workspace FOLDER`: it is a file in that folder; otherwise it arrives over a pipe. `--fill-cache`: there is none.
+ * `--leave-programs`: what its agent leaves running goes on after it.
  * `--host-program`: it is no worker, but starts the agent program for one.
  */
 export async function startWorker(args: readonly string[] = process.argv.slice(2)): Promise<number> {
   const stop = new AbortController()
   process.once('SIGTERM', () => stop.abort(new Error('the worker was told to stop')))
   const workspace = args.indexOf('--workspace')
-  if (workspace >= 0) return stayAwake(startWorkspaceWorker(args[workspace + 1] ?? '', stop.signal))
+  if (workspace >= 0) {
+    const load = () => loadDeps({ leavesPrograms: args.includes('--leave-programs') })
+    return stayAwake(startWorkspaceWorker({ folder: args[workspace + 1] ?? '', stop: stop.signal, load }))
+  }
   if (args.includes('--pod')) return stayAwake(startPodWorker(stop.signal))
   if (args.includes('--host-program')) return startHost(stop.signal)
   return runWorker({
@@ -49,10 +54,10 @@ async function startPodWorker(stop: AbortSignal): Promise<number> {
   return runPodWorker({ stop, load })
 }
 
-async function startWorkspaceWorker(folder: string, stop: AbortSignal): Promise<number> {
+async function startWorkspaceWorker(given: Pick<WorkspaceWorkerProgram, 'folder' | 'stop' | 'load'>): Promise<number> {
   const { runWorkspaceWorker } = await import('../worker/run-workspace-worker.ts')
   const print = (line: string) => void process.stdout.write(`${line}\n`)
-  return runWorkspaceWorker({ folder, load: loadDeps, stop, env: readEnvironment(), print })
+  return runWorkspaceWorker({ ...given, env: readEnvironment(), print })
 }
 
 async function startHost(stop: AbortSignal): Promise<number> {
@@ -61,12 +66,12 @@ async function startHost(stop: AbortSignal): Promise<number> {
   return 0
 }
 
-async function loadDeps() {
+async function loadDeps({ leavesPrograms = false } = {}) {
   const [{ createSandbox }, { createPrograms }] = await Promise.all([
     import('../adapters/embedded/sandbox/sandbox.ts'),
     import('../adapters/embedded/sandbox/programs.ts'),
   ])
-  const programs = createPrograms({ nodePath: process.execPath })
+  const programs = createPrograms({ nodePath: process.execPath, leavesPrograms })
   return { ...(await loadBasics()), sandbox: createSandbox({ ids: systemIds }), programs }
 }
 

@@ -87,6 +87,8 @@ export type WorkspaceCommand = {
   timeoutSeconds: number
   /** Of stdout and stderr each; what comes later is read and dropped. */
   maxOutputBytes: number
+  /** Whether what it leaves running is to go on after its end, until it is stopped or scrubbed. Absent: it may end with it. */
+  leavesPrograms?: boolean
 }
 
 export type CommandState =
@@ -120,10 +122,13 @@ export interface ExecutionWorkspaces {
   /** Starts it detached: it goes on when the service restarts, unless the workspace is of the service's own machine. */
   start(claim: WorkspaceClaim, command: WorkspaceCommand): Promise<void>
   observeCommand(claim: WorkspaceClaim, id: string): Promise<CommandState>
-  /** TERM, then KILL; waits until nothing of it is left. Idempotent. */
+  /** TERM, then KILL; waits until nothing of it is left, nor of what it has left running. Idempotent. */
   stop(claim: WorkspaceClaim, id: string): Promise<void>
-  /** Removes these files and folders (relative to the root), and whatever the commands left running. Idempotent. */
-  scrub(claim: WorkspaceClaim, paths: readonly string[]): Promise<void>
+  /**
+   * Removes these files and folders (relative to the root), and ends whatever the commands left running. `keepsPrograms`: that
+   * goes on where the provider keeps it apart from the next worker, whose token it could read otherwise. Idempotent.
+   */
+  scrub(claim: WorkspaceClaim, paths: readonly string[], options?: { keepsPrograms?: boolean }): Promise<void>
   /** Keeps the files, frees the pod or actor. Idempotent. */
   suspend(claim: WorkspaceClaim): Promise<void>
   /** Returns once nothing of it is left that could be used. Idempotent. */

@@ -23,12 +23,17 @@ export type RunningProgram = {
   stdin: Writable | undefined
   stdout: Readable
   stderr: Readable
-  /** Resolves when nothing of it is left that could be ended; never rejects. */
+  /** Resolves when nothing of it is left that could be ended, but for what may be left; never rejects. */
   exited: Promise<ProgramExit>
   /** SIGTERM to the program. */
   terminate(): Promise<void>
   /** SIGKILL to all of it. */
   kill(): Promise<void>
+  /**
+   * Where what it leaves running may go on: waits for its end, reads what it has printed, and lets go of the rest.
+   * Absent: the rest is ended.
+   */
+  leave?(): Promise<void>
 }
 
 export interface Programs {

@@ -7,7 +7,7 @@ export type ProgramGroup = {
   /** SIGTERM to the program; SIGKILL to all of it after a while. */
   stop(): void
   stopSoon(ms: number): void
-  /** Once nothing of it is left that could write. */
+  /** Once nothing of it is left that could write, but for what may go on. */
   ended: Promise<ProgramExit>
 }
 
@@ -32,13 +32,20 @@ export function createProgramGroup(program: RunningProgram, grace: number): Prog
       stderr.destroy()
     })
   }
-  // What it started and left behind may hold its pipes: they would not close.
-  void program.exited.then(stop)
-  const closed = Promise.all([awaitClose(stdout), awaitClose(stderr)])
-  const ended = Promise.all([program.exited, closed]).then(([exit]) => {
-    void program.kill()
+  async function endRest(): Promise<void> {
+    // What it started and left behind may hold its pipes: they would not close.
+    stop()
+    await Promise.all([awaitClose(stdout), awaitClose(stderr)])
+    await program.kill()
+  }
+
+  async function awaitEnd(): Promise<ProgramExit> {
+    const exit = await program.exited
+    await (program.leave ?? endRest)()
     timers.abort()
     return exit
-  })
+  }
+
+  const ended = awaitEnd()
   return { stop, stopSoon: (ms) => later(ms, stop), ended }
 }

@@ -211,6 +211,22 @@ export function describeExecutionWorkspaces(name: string, open: () => Promise<Wo
       await bench.workspaces.delete(claim)
     })
 
+    it('let programs go on that a command has left, until they are scrubbed', async () => {
+      const { claim } = await make()
+      const left = 'setsid sh -c "while :; do echo . >>beats; sleep 0.05; done" >/dev/null 2>&1 &'
+      const command = await start(claim, `${left} echo told; echo wrong >&2; exit 5`, { leavesPrograms: true })
+      expect(await finish(claim, command)).toMatchObject({ exitCode: 5, stdout: 'told\n', stderr: 'wrong\n' })
+      const count = async () => Number((await run(claim, 'cat beats 2>/dev/null | wc -l')).stdout)
+      const soon = await count()
+      while ((await count()) < soon + 5) await sleep(20)
+      expect(await finish(claim, command)).toMatchObject({ exitCode: 5, stdout: 'told\n' })
+      await bench.workspaces.scrub(claim, [])
+      const before = await count()
+      await sleep(200)
+      expect(await count()).toBe(before)
+      await bench.workspaces.delete(claim)
+    })
+
     it('keep their files while they are suspended', async () => {
       const { claim } = await make()
       await run(claim, 'mkdir -p work; echo kept >work/kept')

@@ -8,7 +8,7 @@ import type { CheckoutChanges, WorkloadSpec } from '../../src/ports/workloads.ts
 import { type CheckoutBed, makeCheckoutBed } from '../fixtures/git/checkout-bed.ts'
 import { addCommit, git } from '../fixtures/git/repository.ts'
 import { openWorkspaceService, specOf } from '../fixtures/workspaces/service.ts'
-import { makeFolder, removeFolder } from './embedded-bench.ts'
+import { findProcesses, makeFolder, removeFolder } from './embedded-bench.ts'
 import { openLocalWorkspaces } from './local-workspaces-bench.ts'
 import type { RecordBench } from './record-bench.ts'
 import { openSqliteBench } from './sqlite-bench.ts'
@@ -164,6 +164,27 @@ describe('a repository in a workspace', () => {
     expect(two.changes?.diff.text).toContain('+next\n+a.txt\n+seen')
     expect(pathsOf(two)).toEqual(['seen'])
   })
+
+  it('is read back, and searched, while a program goes on that writes in it; another repository ends that', async () => {
+    bed.repository('busy', { 'a.txt': 'one\n' })
+    const asked = { session: 'busy', checkout: bed.spec('busy') }
+    const mark = `mark-${process.pid}-${Date.now()}`
+    const busy = 'i=0; while :; do i=$((i+1)); echo $i >>log; echo $i >tmp.$i; rm -f tmp.$((i-3)); done'
+    await succeed({
+      ...asked,
+      script: `setsid sh -c '${busy}' ${mark} >/dev/null 2>&1 & until [ -e log ]; do sleep 0.05; done`,
+    })
+    const two = await succeed({
+      ...asked,
+      script: 'cp log one; until ! cmp -s log one; do sleep 0.05; done; echo more >seen',
+    })
+    expect(pathsOf(two)).toEqual(expect.arrayContaining(['log', 'one', 'seen']))
+    expect(findProcesses(mark)).not.toEqual([])
+    bed.repository('busy-next', { 'b.txt': 'two\n' })
+    const next = await succeed({ session: 'busy', checkout: bed.spec('busy-next'), script: 'ls >seen' })
+    expect(next.changes?.diff.text).toContain('+b.txt\n+seen')
+    expect(findProcesses(mark)).toEqual([])
+  }, 120_000)
 
   it('is pushed; the next task of the session tells what came after that', async () => {
     const bare = bed.repository('pushed', { 'a.txt': 'one\n' })

@@ -1,9 +1,10 @@
 // Agent tasks in execution workspaces, over the built program: what a session finds again, and that nothing is left.
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { WorkspaceItem } from '../../src/contract/api/workspaces.ts'
 import type { Task } from '../../src/contract/resources/task.ts'
+import { findPort } from '../fixtures/free-port.ts'
 import { waitFor } from '../fixtures/time.ts'
 import {
   createTask,
@@ -79,21 +80,27 @@ function listFolders(): string[] {
   return readdirSync(root).flatMap((namespace) => readdirSync(join(root, namespace)))
 }
 
+function readProcess(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/** Whatever runs in a workspace of this service: it has a folder of it mounted. */
+function findInside(): number[] {
+  const pids = readdirSync('/proc').map(Number).filter(Number.isInteger)
+  return pids.filter((pid) => readProcess(pid, 'mountinfo').includes(`${basename(folder)}/share/svc/workspaces/`))
+}
+
 /** Of the worker that runs in a workspace now. */
 function readWorkerVariables(): Record<string, string> {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
-  const read = (pid: string, file: string) => {
-    try {
-      return readFileSync(`/proc/${pid}/${file}`, 'utf8').split('\0')
-    } catch {
-      return []
-    }
-  }
-  const worker = pids.find(
-    (pid) => /node$/.test(read(pid, 'cmdline')[0] ?? '') && read(pid, 'cmdline').includes('--workspace'),
-  )
+  const wordsOf = (pid: number) => readProcess(pid, 'cmdline').split('\0')
+  const worker = findInside().find((pid) => /node$/.test(wordsOf(pid)[0] ?? '') && wordsOf(pid).includes('--workspace'))
   if (worker === undefined) throw new Error('no worker runs in a workspace')
-  return Object.fromEntries(read(worker, 'environ').map((line) => line.split(/=(.*)/s).slice(0, 2)))
+  const lines = readProcess(worker, 'environ').split('\0')
+  return Object.fromEntries(lines.map((line) => line.split(/=(.*)/s).slice(0, 2)))
 }
 
 const shownOf = async (name: string) => (await getTask(service, name)).status?.executionWorkspace
@@ -170,6 +177,64 @@ describe('an agent task in an execution workspace', () => {
     expect(JSON.stringify(log.body)).toContain('removed from the workspace')
   })
 
+  describe('that leaves a server running', () => {
+    /** The program goes on when the one that started it has ended; nobody knows its output any more. */
+    const serve = (port: number) =>
+      `node -e "require('http').createServer((_, a) => a.end('served')).listen(${port}, '127.0.0.1'); setInterval(console.log, 50)" ` +
+      `>out 2>&1 & ${ask(port)}`
+    const ask = (port: number) => `until curl -s http://127.0.0.1:${port}; do sleep 0.1; done`
+    const seek = (port: number) => `curl -s http://127.0.0.1:${port} || echo nobody`
+    const asked = (session: string): Asked => ({ session, cleanupPolicy: 'retain' })
+    const findServer = (port: number) => findProcesses(`listen(${port}`)
+    const itemOf = async (session: string) =>
+      (await service.call<{ items: WorkspaceItem[] }>('GET', '/api/v1/workspaces')).body.items.find(
+        ({ sessionName }) => sessionName === session,
+      )
+
+    it('finds it in the next one of its session, until the workspace is released', async () => {
+      const port = await findPort()
+      expect((await run('serves', serve(port), asked('server'))).text).toContain('served')
+      expect((await run('asks', seek(port), asked('server'))).text).toBe('served')
+      const name = (await itemOf('server'))?.name ?? ''
+      const words = ['workspace', 'shell', name, '--', 'curl', '-s', `http://127.0.0.1:${port}`]
+      expect(await runSvc(words, service.env)).toMatchObject({ code: 0, stdout: 'served\n' })
+      expect((await runSvc(['workspace', 'release', name], service.env)).code).toBe(0)
+      expect(findServer(port)).toEqual([])
+    })
+
+    it('finds none that was given a Secret, and none of a task that has failed', async () => {
+      const env = [{ name: 'TOKEN', valueFrom: { secretKeyRef: { name: 'keys', key: 'token' } } }]
+      const [port, other] = [await findPort(), await findPort()]
+      expect((await run('keyed', serve(port), { ...asked('keyed'), more: { env } })).text).toContain('served')
+      expect(findServer(port)).toEqual([])
+      await createTask(
+        service,
+        'late-server',
+        inWorkspace(`${serve(other)}; sleep 600`, { ...asked('late'), more: { timeout: '3s' } }),
+      )
+      await waitForPhase(service, 'late-server', 'Failed')
+      await waitFor(async () => (await itemOf('late'))?.state === 'Retained', 'the workspace to be retained')
+      expect(findServer(other)).toEqual([])
+      for (const session of ['keyed', 'late']) {
+        await runSvc(['workspace', 'release', (await itemOf(session))?.name ?? ''], service.env)
+      }
+    })
+
+    it('leaves none when the service ends, or is killed', async () => {
+      for (const end of [() => service.stop(), () => service.kill()]) {
+        const port = await findPort()
+        const name = `ends-${port}`
+        expect((await run(name, serve(port), asked(name))).text).toContain('served')
+        expect(findServer(port)).not.toEqual([])
+        await end()
+        await waitFor(() => findServer(port).length === 0, 'nothing to run')
+        await start()
+        expect((await run(`${name}-next`, seek(port), asked(name))).text.trim()).toBe('nobody')
+        await runSvc(['workspace', 'release', (await itemOf(name))?.name ?? ''], service.env)
+      }
+    })
+  })
+
   it('ends with its task, however that ends', async () => {
     for (const [name, end] of [
       ['cancelled', () => service.call('POST', '/api/v1/tasks/cancelled/cancel', {})],
@@ -183,7 +248,7 @@ describe('an agent task in an execution workspace', () => {
       if (name !== 'late') await waitForPhase(service, name, 'Running')
       await end()
       await waitFor(() => listFolders().length === before, `nothing to be left of the task ${name}`)
-      await waitFor(() => findProcesses('--workspace').length === 0, `nothing to run of the task ${name}`)
+      await waitFor(() => findInside().length === 0, `nothing to run of the task ${name}`)
     }
   })
 
@@ -295,7 +360,7 @@ describe('an agent task in an execution workspace', () => {
       await waitForPhase(service, name, 'Succeeded')
       expect(String(await readResult(service, name))).toContain('kept')
     }
-    await waitFor(() => findProcesses('--workspace').length === 0, 'nothing to run')
+    await waitFor(() => findInside().length === 0, 'nothing to run')
     const left = (await service.call<{ items: WorkspaceItem[] }>('GET', '/api/v1/workspaces')).body.items
     expect(left.map(({ state, sessionName }) => [state, sessionName])).toEqual([['Retained', 'crash']])
     expect(listFolders()).toEqual(left.map(({ name }) => name))

@@ -74,7 +74,9 @@ const packScript = [
   'out=$PWD/$1; cd "$2" || exit 2; chmod -R u+rX . 2>/dev/null',
   String.raw`find . -mindepth 1 -path ./.git -prune -o -mindepth 1 \( -type f -o -type d -o -type l \) -print0 |`,
   // Holes are kept: a file of any length is written in no time, and would be read for hours.
-  'tar -c -S --no-recursion --hard-dereference --owner=0 --group=0 --null -T - -z -f "$out" && wc -c <"$out"',
+  // Programs that go on may change a file meanwhile, or remove it: 1 says no more than that.
+  'tar -c -S --no-recursion --hard-dereference --ignore-failed-read --owner=0 --group=0 --null -T - -z -f "$out"',
+  '[ $? -le 1 ] && wc -c <"$out"',
 ].join('\n')
 
 async function* readPieces(options: WorkspaceWorkloadsOptions, held: Held, at: string, size: number) {

@@ -38,17 +38,20 @@ function findThere({ facts }: Held, { url, branch, ref }: CheckoutSpec): Checked
 export async function bringCheckout(
   options: WorkspaceWorkloadsOptions,
   held: Held,
-  asked: AttemptCheckout | undefined,
+  { asked, reused }: { asked: AttemptCheckout | undefined; reused: boolean },
 ): Promise<void> {
+  const { workspaces, facts, holder } = held
   if (asked === undefined) return
   const there = findThere(held, asked.spec)
   if (there !== undefined) {
-    return options.onLog(held.holder, [`[the checkout of the session is there: since ${there.baseSHA.slice(0, 12)}]`])
+    return options.onLog(holder, [`[the checkout of the session is there: since ${there.baseSHA.slice(0, 12)}]`])
   }
   const folder = privateFolder(options, held)
   await emptyFolder(folder)
   const opened = await options.checkouts.checkouts.prepare(asked.spec, folder, held.stopping.signal)
-  await options.onLog(held.holder, [describeCheckout(opened)])
+  await options.onLog(holder, [describeCheckout(opened)])
+  // What an earlier task has left running writes where the repository is to be, which then cannot be emptied.
+  if (reused) await workspaces.scrub(facts.claim, [])
   const at = `${folderOf('checkout')}.tar.gz`
   await fillWorkspace(options, held, { from: folder, to: workspaceFolders.work, at })
   const { url, branch, ref } = asked.spec

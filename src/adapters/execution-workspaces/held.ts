@@ -36,6 +36,9 @@ export type WorkspaceWorkloadsOptions = {
   }
 }
 
+/** `own`: tokens that are of no use once the attempt has ended; `given`: what is still good for something then. */
+export type AttemptSecrets = { own: readonly string[]; given: readonly string[] }
+
 /** An attempt that runs, or has ended and is not forgotten yet. */
 export type Held = {
   holder: WorkspaceHolder
@@ -43,7 +46,7 @@ export type Held = {
   workspaces: ExecutionWorkspaces
   facts: WorkspaceFacts
   /** What must not be found in the workspace once the attempt has ended; undefined: an earlier process knew it. */
-  secrets: readonly string[] | undefined
+  secrets: AttemptSecrets | undefined
   state: WorkloadState
   /** Why it was told to end. */
   stop: Extract<WorkloadState, { phase: 'Failed' }> | undefined

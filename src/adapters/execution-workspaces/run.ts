@@ -121,7 +121,7 @@ async function prepare(options: WorkspaceWorkloadsOptions, held: Held, spec: Wor
   await report(holder, describeReady(ready))
   const id = nameCommand(holder)
   const handOff = async () => {
-    await bringCheckout(options, held, spec.checkout)
+    await bringCheckout(options, held, { asked: spec.checkout, reused: ready.reused })
     const worker = { spec, assignment: run.assignment, workspace, ready }
     const command = await stageWorker(options, held, id, worker)
     signal.throwIfAborted()
@@ -166,15 +166,18 @@ async function follow(options: WorkspaceWorkloadsOptions, held: Held): Promise<E
     if (state.phase !== 'Running') return state
     await options.clock.sleep(pauseMs, signal).catch(() => undefined)
   }
-  if (held.isLetGo) return undefined
-  await held.workspaces.stop(held.facts.claim, held.facts.command ?? '').catch(() => undefined)
-  return held.stop
+  return held.isLetGo ? undefined : held.stop
 }
 
-async function retain(options: WorkspaceWorkloadsOptions, held: Held): Promise<void> {
+/** With all that it has left running. */
+async function stopCommand({ workspaces, facts }: Held): Promise<void> {
+  await workspaces.stop(facts.claim, facts.command ?? '').catch(() => undefined)
+}
+
+async function retain(options: WorkspaceWorkloadsOptions, held: Held, isSuccess: boolean): Promise<void> {
   const { workspaces, facts, key, holder } = held
   if (facts.root === undefined) throw new Error('it has never been ready')
-  await scrubWorkspace(options, held, [folderOf(nameCommand(holder))])
+  await scrubWorkspace(options, held, { paths: [folderOf(nameCommand(holder))], isSuccess })
   // An actor is resumed as fast as it is found running.
   if (key.provider === 'actor') await workspaces.suspend(facts.claim)
   await options.records.note(key, holder, { facts: { isSuspended: key.provider === 'actor' } })
@@ -194,10 +197,10 @@ async function remove(options: WorkspaceWorkloadsOptions, held: Held, why?: { re
 }
 
 /** Nothing of the attempt is left when it returns, but what is to be kept. */
-async function cleanUp(options: WorkspaceWorkloadsOptions, held: Held): Promise<void> {
+async function cleanUp(options: WorkspaceWorkloadsOptions, held: Held, isSuccess = false): Promise<void> {
   if (held.facts.cleanupPolicy === 'delete') return remove(options, held)
   try {
-    await retain(options, held)
+    await retain(options, held, isSuccess)
   } catch (error) {
     const message = `the workspace is deleted, because it could not be scrubbed: ${messageOf(error)}`
     await remove(options, held, { reason: 'WorkspaceSecretScrubFailed', message })
@@ -233,9 +236,12 @@ export async function cleanUpLost(options: WorkspaceWorkloadsOptions, held: Held
 async function goOn(options: WorkspaceWorkloadsOptions, held: Held): Promise<End> {
   const end = await follow(options, held)
   if (end === undefined) return undefined
+  const isSuccess = end.phase === 'Succeeded'
+  // An agent that has lost its worker would go on.
+  if (!isSuccess) await stopCommand(held)
   const settled = await takeCheckout(options, held, end)
   if (held.isLetGo) return undefined
-  await cleanUp(options, held)
+  await cleanUp(options, held, isSuccess)
   return settled
 }
 

@@ -117,5 +117,6 @@ export async function stageWorker(
     },
     timeoutSeconds: timeLimitOf(spec, workspace),
     maxOutputBytes: outputBytes,
+    leavesPrograms: true,
   }
 }

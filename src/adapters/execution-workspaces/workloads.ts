@@ -4,7 +4,7 @@ import { messageOf, SvcError } from '../../errors.ts'
 import type { WorkspaceClaim } from '../../ports/execution-workspaces.ts'
 import type { AttemptKey, WorkloadSpec, WorkloadState, Workloads } from '../../ports/workloads.ts'
 import type { WorkspaceHolder, WorkspaceKey, WorkspaceRecord } from '../../ports/workspace-records.ts'
-import type { Held, WorkspaceWorkloadsOptions } from './held.ts'
+import type { AttemptSecrets, Held, WorkspaceWorkloadsOptions } from './held.ts'
 import { fail } from './outcome.ts'
 import { adoptHeld, cleanUpLost, runHeld } from './run.ts'
 
@@ -34,10 +34,11 @@ function toClaim(spec: WorkloadSpec, workspace: NonNullable<WorkloadSpec['worksp
   return dropUndefined({ ...claim, template, pool, program, ...(boot && { boot }), labels })
 }
 
-function listSecrets({ run }: WorkloadSpec): string[] {
-  if (run.kind !== 'worker') return []
+function listSecrets({ run }: WorkloadSpec): AttemptSecrets {
+  if (run.kind !== 'worker') return { own: [], given: [] }
   const { api, agent, redact } = run.assignment
-  return [api.token, agent?.token ?? '', ...redact].filter((secret) => secret !== '')
+  const own = [api.token, agent?.token ?? ''].filter((token) => token !== '')
+  return { own, given: redact.filter((secret) => secret !== '' && !own.includes(secret)) }
 }
 
 function providerOf<W extends Workloads>({ options }: Table<W>, provider: WorkspaceKey['provider']) {

@@ -21,6 +21,8 @@ export type ConfinedView = {
   nests: boolean
   /** Whether /proc is read-only. */
   sealsProc: boolean
+  /** Whether it goes on when whoever started it ends. */
+  outlives?: boolean
   binds: Bind[]
   /** Folders of the host that `binds` must not show (SAND-001). */
   masked?: string[]
@@ -33,9 +35,9 @@ export type ConfinedView = {
 }
 
 export function viewArguments(view: ConfinedView): string[] {
-  const { bubblewrap, network, temporaryBytes, binds } = view
+  const { bubblewrap, network, temporaryBytes, outlives = false, binds } = view
   return [
-    ...rootArguments({ network, temporaryBytes }),
+    ...rootArguments({ network, temporaryBytes, outlives }),
     ...procArguments(bubblewrap.proc, { leaf: view.sealsProc }),
     ...(view.nests ? [] : leafArguments(bubblewrap)),
     ...bindArguments(binds),

@@ -17,6 +17,8 @@ export type ControlGroup = {
   /** Folders in which the program may create groups below this one's limits, by controller. */
   nested: { controller: string; folder: string }[]
   setLimits(limits: GroupLimits): Promise<void>
+  /** One of its own below this one's limits; undefined where none can be made. */
+  createNested(name: string): Promise<ControlGroup | undefined>
   readEvents(): Promise<GroupEvents>
   /** Bytes in use now, or undefined. */
   readMemory(): Promise<number | undefined>
@@ -164,6 +166,10 @@ async function prepareGroup(groups: GroupPlace[]): Promise<void> {
   }
 }
 
+function nestedPlaces(groups: GroupPlace[]): GroupPlace[] {
+  return groups.map((group) => ({ ...group, folder: join(group.folder, 'nested') }))
+}
+
 function openGroup(groups: GroupPlace[]): ControlGroup {
   const folders = distinctFolders(groups)
   const memory = groups.find((group) => group.controller === 'memory')
@@ -177,6 +183,7 @@ function openGroup(groups: GroupPlace[]): ControlGroup {
     setLimits: async (limits) => {
       for (const group of groups) await limitGroup(group, limits)
     },
+    createNested: (name) => createGroup(nestedPlaces(groups), name),
     readEvents: () => readGroupEvents(groups),
     readMemory: async () => {
       if (memory === undefined) return undefined

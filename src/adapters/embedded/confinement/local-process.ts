@@ -25,6 +25,11 @@ export type LocalProcess = {
   kill(): Promise<void>
 }
 
+export type ConfinedProcess = LocalProcess & {
+  /** The init of its pid namespace, as this process numbers it; undefined when there is no sandbox. */
+  init: Promise<number | undefined>
+}
+
 export type LaunchOptions = {
   /** Program and arguments, as seen inside. */
   argv: string[]
@@ -61,7 +66,7 @@ function watchExit(child: ChildProcess): Promise<ProcessExit> {
   })
 }
 
-function signalProcess(pid: number, signal: NodeJS.Signals): void {
+export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {
@@ -120,7 +125,7 @@ async function readInitPid(info: Readable | undefined): Promise<number | undefin
   }
 }
 
-function listChildren(pid: number): number[] {
+export function listChildren(pid: number): number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
   } catch {
@@ -141,12 +146,20 @@ export function readTreeMemory(pid: number): number | undefined {
 
 const setUpPollMs = 10
 
+/** The init of a pid namespace starts the main program before any other: NSpid of proc_pid_status(5) ends with its number in there. */
+export function isMain(pid: number): boolean {
+  try {
+    return /^NSpid:.*\t2$/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
 /** The main program may not exist yet: the sandbox reports its init's pid before it starts the program. */
 async function terminateMain(init: number, isAlive: () => boolean): Promise<void> {
   while (isAlive()) {
-    const mains = listChildren(init)
-    for (const main of mains) signalProcess(main, 'SIGTERM')
-    if (mains.length > 0) return
+    const main = listChildren(init).find(isMain)
+    if (main !== undefined) return signalProcess(main, 'SIGTERM')
     await delay(setUpPollMs)
   }
 }
@@ -159,9 +172,10 @@ function coverArguments(pids: (number | undefined)[]): string[] {
 
 /**
  * Starts a program in a sandbox. Bubblewrap waits for the init of the pid namespace, which the kernel ends after
- * everything else in it, so its exit means that nothing is left. When the service dies, --die-with-parent ends it all.
+ * everything else in it, so its exit means that nothing is left, and --die-with-parent ends it all when the service dies;
+ * but of a view that outlives its starter, the exit is that of the main program.
  */
-export function launchConfined(launch: ConfinedLaunch): LocalProcess {
+export function launchConfined(launch: ConfinedLaunch): ConfinedProcess {
   const { bubblewrap, filter } = launch
   const data = [...(launch.data ?? []), ...(filter === undefined ? [] : [filter])]
   const hides = launch.hidesProcesses === true && canHideProcesses
@@ -191,6 +205,7 @@ export function launchConfined(launch: ConfinedLaunch): LocalProcess {
   const isAlive = () => child.exitCode === null && child.signalCode === null
   return {
     pid: child.pid,
+    init,
     ...readStreams(child, launch),
     exited,
     terminate: async () => {

@@ -40,14 +40,22 @@ function bindSystemFolder(folder: string): string[] {
   return isLink ? ['--symlink', readlinkSync(folder), folder] : ['--ro-bind', folder, folder]
 }
 
+type RootOptions = {
+  network: boolean
+  temporaryBytes?: number
+  /** Whether it goes on when whoever started it ends. */
+  outlives?: boolean
+}
+
 /** New namespaces (network too, unless shared), no capability, read-only system folders, small tmpfs folders. */
-export function rootArguments(options: { network: boolean; temporaryBytes?: number }): string[] {
+export function rootArguments(options: RootOptions): string[] {
   const size = String(options.temporaryBytes ?? 64 * 1024 * 1024)
   const etc = options.network ? [...publicEtc, ...networkEtc] : publicEtc
   return [
     ...['--unshare-user', '--unshare-ipc', '--unshare-pid', '--unshare-uts'],
     ...(options.network ? [] : ['--unshare-net', '--unshare-cgroup-try']),
-    ...['--die-with-parent', '--new-session', '--hostname', 'svc'],
+    ...(options.outlives ? [] : ['--die-with-parent']),
+    ...['--new-session', '--hostname', 'svc'],
     // Not uid 0 inside: since Linux 5.12 a nested sandbox needs CAP_SETFCAP to map it, which nothing in here has.
     ...['--uid', '1000', '--gid', '1000', '--cap-drop', 'ALL'],
     ...['--ro-bind', '/usr', '/usr'],

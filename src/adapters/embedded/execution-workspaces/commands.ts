@@ -1,31 +1,27 @@
-// The commands in the folder of one workspace: each in a sandbox of its own, which ends with all that was started in it.
+// The commands in the folder of one workspace: each in a sandbox of its own. What a command leaves running may go on there.
 import { constants } from 'node:os'
 import type { Clock } from '../../../ports/clock.ts'
 import { type CommandState, WorkspaceError } from '../../../ports/execution-workspaces.ts'
 import type { ProcessExit } from '../../attempts/exit.ts'
 import { nodeInside, workspaceInside } from '../../attempts/inside.ts'
 import { describeSize, type WorkspaceSize } from '../../workspaces/size.ts'
-import { watchFolder } from '../../workspaces/watch.ts'
 import type { Bubblewrap } from '../confinement/bubblewrap.ts'
 import { viewArguments } from '../confinement/confined-view.ts'
 import type { ControlGroup } from '../confinement/control-group.ts'
-import { type ControlGroups, delegateBinds } from '../confinement/control-groups.ts'
-import { type LocalProcess, launchConfined } from '../confinement/local-process.ts'
+import { delegateBinds } from '../confinement/control-groups.ts'
+import { type LastingProcess, launchBrief, launchLasting } from '../confinement/lasting-process.ts'
 import { type Bind, bindArguments } from '../confinement/root-folder.ts'
-import { captureStream } from './captured.ts'
+import { type Captured, captureStream } from './captured.ts'
+import type { FolderPlace } from './place.ts'
 
 export type CommandsOptions = {
   bubblewrap: Bubblewrap
-  groups: ControlGroups
   clock: Clock
   nodePath: string
   /** Shown read-only: the worker program and the programs of agents. */
   binds: readonly Bind[]
   /** Data and config folders. */
   masked: string[]
-  /** Of each command, with all that it starts. */
-  memoryBytes: number
-  processes: number
   /** Of the whole folder. */
   size: WorkspaceSize
   /** From TERM to KILL. */
@@ -40,12 +36,19 @@ export type FolderCommand = {
   stdin?: Uint8Array | undefined
   timeoutSeconds: number
   maxOutputBytes: number
+  /** Absent: what it leaves running ends with it. */
+  leavesPrograms?: boolean | undefined
 }
 
-export type RunningCommand = { state(): CommandState; stop(): Promise<void>; ended: Promise<void> }
-
-/** For the commands of one workspace; `name` names their control groups. */
-export type FolderPlace = { folder: string; name: string }
+export type RunningCommand = {
+  state(): CommandState
+  /** TERM to the command, if it runs; then KILL to all of it. Returns once nothing of it is left. */
+  stop(): Promise<void>
+  /** The end of the command. */
+  ended: Promise<void>
+  /** Whether nothing of it is left, nor of what it has started. */
+  isOver(): boolean
+}
 
 const scratchBytes = 256 * 1024 * 1024
 
@@ -72,28 +75,40 @@ function codeOf({ code, signal }: ProcessExit): number {
   return code ?? 128 + (constants.signals[signal as NodeJS.Signals] ?? 0)
 }
 
-async function launch(options: CommandsOptions, place: FolderPlace, command: FolderCommand) {
-  const group = await options.groups.create(place.name)
-  await group?.setLimits({ memoryBytes: options.memoryBytes, processes: options.processes })
-  const running = launchConfined({
+type Launched = { running: LastingProcess; streams: Captured[]; group: ControlGroup | undefined }
+
+async function launch(options: CommandsOptions, place: FolderPlace, command: FolderCommand): Promise<Launched> {
+  const group = await place.createGroup()
+  const launched = {
     bubblewrap: options.bubblewrap,
     options: viewFolder(options, place, command, group),
     argv: [...command.argv],
     group,
     withStdin: true,
-    withReport: false,
     hidesProcesses: options.bubblewrap.proc === 'own',
-  })
+  }
+  const running = command.leavesPrograms ? launchLasting(launched) : launchBrief(launched)
+  const streams = [running.stdout, running.stderr].map((stream) => captureStream(stream, command.maxOutputBytes))
   running.stdin?.on('error', () => undefined).end(command.stdin)
-  return { running, group }
+  return { running, streams, group }
 }
 
-async function endIn(running: LocalProcess, clock: Clock, graceMs: number): Promise<void> {
+async function endIn({ running }: Launched, clock: Clock, graceMs: number): Promise<void> {
   const over = new AbortController()
-  const ended = running.exited.then(() => over.abort())
-  await running.terminate()
-  await clock.sleep(graceMs, over.signal).then(running.kill, () => undefined)
-  await ended
+  const ended = running.ended.then(() => over.abort())
+  await Promise.race([running.terminate(), ended])
+  await clock.sleep(graceMs, over.signal).catch(() => undefined)
+  await running.kill()
+  await running.exited
+}
+
+type Verdict = { exitCode: number; why: string }
+
+function describeEnd(streams: Captured[], exit: ProcessExit, verdict?: Verdict): CommandState {
+  const [stdout = '', stderr = ''] = streams.map(({ read }) => read())
+  const said = verdict === undefined ? (exit.startError ?? stderr) : `${stderr}${verdict.why}\n`
+  const truncated = streams.some(({ isCut }) => isCut())
+  return { phase: 'Ended', exitCode: verdict?.exitCode ?? codeOf(exit), stdout, stderr: said, truncated }
 }
 
 /** Rejects when the sandbox cannot be started at all. */
@@ -103,36 +118,40 @@ export async function runInFolder(
   command: FolderCommand,
 ): Promise<RunningCommand> {
   const { clock, size } = options
-  const { running, group } = await launch(options, place, command)
-  const streams = [running.stdout, running.stderr].map((stream) => captureStream(stream, command.maxOutputBytes))
-  const over = new AbortController()
-  let verdict: { exitCode: number; why: string } | undefined
+  const launched = await launch(options, place, command)
+  const { running, streams, group } = launched
+  const timer = new AbortController()
+  let verdict: Verdict | undefined
   const endBecause = (exitCode: number, why: string) => {
     verdict ??= { exitCode, why }
     void running.kill()
   }
-  const watch = watchFolder({
-    folder: place.folder,
-    most: () => size,
-    onOver: () => endBecause(137, `it wrote more than ${describeSize(size)} in its workspace`),
-  })
+  const unwatch = place.watch(() => endBecause(137, `it wrote more than ${describeSize(size)} in its workspace`))
   const tooLong = `it ran longer than ${command.timeoutSeconds} s`
-  clock.sleep(command.timeoutSeconds * 1000, over.signal).then(
+  clock.sleep(command.timeoutSeconds * 1000, timer.signal).then(
     () => endBecause(124, tooLong),
     () => undefined,
   )
   let state: CommandState = { phase: 'Running' }
-  const ended = running.exited.then(async (exit) => {
-    over.abort()
-    watch.stop()
+  let isOver = false
+  const over = running.exited.then(async () => {
+    unwatch()
     await group?.remove()
-    await Promise.all(streams.map(({ done }) => done))
-    const [stdout = '', stderr = ''] = streams.map(({ read }) => read())
-    const said = verdict === undefined ? (exit.startError ?? stderr) : `${stderr}${verdict.why}\n`
-    const truncated = streams.some(({ isCut }) => isCut())
-    state = { phase: 'Ended', exitCode: verdict?.exitCode ?? codeOf(exit), stdout, stderr: said, truncated }
+    isOver = true
   })
-  return { state: () => state, stop: () => endIn(running, clock, options.graceMs).then(() => ended), ended }
+  const ended = running.ended.then((exit) => {
+    timer.abort()
+    state = describeEnd(streams, exit, verdict)
+  })
+  return {
+    state: () => state,
+    stop: async () => {
+      await endIn(launched, clock, options.graceMs)
+      await Promise.all([ended, over])
+    },
+    ended,
+    isOver: () => isOver,
+  }
 }
 
 /** Runs a small program of the service's own to its end; its output. WorkspaceLost when it fails. */

@@ -11,10 +11,11 @@ import {
 import { workspaceInside } from '../../attempts/inside.ts'
 import type { BubblewrapProbe } from '../confinement/bubblewrap.ts'
 import type { ControlGroups } from '../confinement/control-groups.ts'
-import { type CommandsOptions, doInFolder, type FolderPlace, type RunningCommand, runInFolder } from './commands.ts'
+import { type CommandsOptions, doInFolder, type RunningCommand, runInFolder } from './commands.ts'
 import { createWorkspaceFolders, type FolderNote } from './folders.ts'
+import { type FolderPlace, openPlace, type PlaceOptions } from './place.ts'
 
-export type LocalWorkspacesOptions = Omit<CommandsOptions, 'bubblewrap' | 'groups'> & {
+export type LocalWorkspacesOptions = Omit<CommandsOptions & PlaceOptions, 'bubblewrap' | 'groups'> & {
   /** Holds the folders of all workspaces. */
   root: string
   /** The one template there is. */
@@ -32,7 +33,7 @@ export type LocalWorkspaces = ExecutionWorkspaces & {
   close(): Promise<void>
 }
 
-type Open = { note: FolderNote; commands: Map<string, RunningCommand> }
+type Open = { note: FolderNote; place: FolderPlace; commands: Map<string, RunningCommand> }
 
 /** Nothing outside is written to: whatever links the programs inside have made lead nowhere else. */
 const putScript =
@@ -46,6 +47,11 @@ function requireInside(path: string): string {
   const normal = posix.normalize(path)
   if (normal !== '' && !posix.isAbsolute(normal) && normal !== '.' && !normal.startsWith('..')) return normal
   throw new WorkspaceError('ProtocolError', `${path} is no path inside a workspace`)
+}
+
+/** It has ended, and left programs. */
+function isLeft(command: RunningCommand): boolean {
+  return command.state().phase === 'Ended' && !command.isOver()
 }
 
 export function createLocalWorkspaces(options: LocalWorkspacesOptions): LocalWorkspaces {
@@ -71,13 +77,19 @@ export function createLocalWorkspaces(options: LocalWorkspacesOptions): LocalWor
   }
 
   async function commandsOptions(): Promise<CommandsOptions> {
-    reaped ??= reapGroups()
-    return { ...options, bubblewrap: await findBubblewrap(), groups: await reaped }
+    return { ...options, bubblewrap: await findBubblewrap() }
   }
 
-  function placeOf(claim: WorkspaceClaim): FolderPlace {
+  function createGroup(name: string) {
+    reaped ??= reapGroups()
+    return reaped.then((groups) => groups.create(name))
+  }
+
+  function open(note: FolderNote): Open {
     count += 1
-    return { folder: folders.filesOf(claim), name: `${options.prefix}-${process.pid}-${count}` }
+    const name = `${options.prefix}-${process.pid}-${count}`
+    const place = openPlace({ ...options, groups: { create: createGroup } }, folders.filesOf(note.claim), name)
+    return { note, place, commands: new Map() }
   }
 
   function requireOpen(claim: WorkspaceClaim): Open {
@@ -86,13 +98,10 @@ export function createLocalWorkspaces(options: LocalWorkspacesOptions): LocalWor
     throw new WorkspaceError('WorkspaceLost', `workspace "${claim.name}" is not ready any more`)
   }
 
-  async function stopAll(claim: WorkspaceClaim): Promise<void> {
-    const { commands } = opened.get(nameOf(claim)) ?? {}
-    await Promise.all([...(commands?.values() ?? [])].map((command) => command.stop()))
-  }
-
   async function close(claim: WorkspaceClaim): Promise<void> {
-    await stopAll(claim)
+    const { commands, place } = opened.get(nameOf(claim)) ?? {}
+    await Promise.all([...(commands?.values() ?? [])].map((command) => command.stop()))
+    await place?.close()
     opened.delete(nameOf(claim))
   }
 
@@ -101,9 +110,9 @@ export function createLocalWorkspaces(options: LocalWorkspacesOptions): LocalWor
     return { phase: note.wasReady ? 'Suspended' : 'Pending' }
   }
 
-  async function put(claim: WorkspaceClaim, { path, bytes, mode }: StagedFile): Promise<void> {
+  async function put({ place }: Open, { path, bytes, mode }: StagedFile): Promise<void> {
     const argv = ['/bin/sh', '-c', putScript, 'put', `./${requireInside(path)}`, mode.toString(8)]
-    await doInFolder(await commandsOptions(), placeOf(claim), { argv, stdin: bytes })
+    await doInFolder(await commandsOptions(), place, { argv, stdin: bytes })
   }
 
   return {
@@ -128,8 +137,7 @@ export function createLocalWorkspaces(options: LocalWorkspacesOptions): LocalWor
       if (note === undefined) throw new WorkspaceError('WorkspaceLost', `workspace "${claim.name}" is gone`)
       const isResumed = note.wasReady && !opened.has(nameOf(claim))
       if (!note.wasReady) await folders.change({ ...note, wasReady: true })
-      const known = opened.get(nameOf(claim)) ?? { note, commands: new Map() }
-      opened.set(nameOf(claim), known)
+      if (!opened.has(nameOf(claim))) opened.set(nameOf(claim), open(note))
       return {
         reused: note.wasReady,
         root: workspaceInside,
@@ -141,16 +149,16 @@ export function createLocalWorkspaces(options: LocalWorkspacesOptions): LocalWor
     },
 
     async stage(claim, files) {
-      requireOpen(claim)
-      for (const file of files) await put(claim, file)
+      const known = requireOpen(claim)
+      for (const file of files) await put(known, file)
     },
 
     async start(claim, { id, command, workDir = '.', ...rest }) {
-      const { commands } = requireOpen(claim)
+      const { commands, place } = requireOpen(claim)
       if (commands.has(id)) return
       const inside = posix.resolve(workspaceInside, workDir)
       const folder = { argv: command, workDir: inside, ...rest }
-      commands.set(id, await runInFolder(await commandsOptions(), placeOf(claim), folder))
+      commands.set(id, await runInFolder(await commandsOptions(), place, folder))
     },
 
     async observeCommand(claim, id) {
@@ -165,12 +173,13 @@ export function createLocalWorkspaces(options: LocalWorkspacesOptions): LocalWor
       await opened.get(nameOf(claim))?.commands.get(id)?.stop()
     },
 
-    async scrub(claim, paths) {
-      const { commands } = requireOpen(claim)
-      await stopAll(claim)
-      commands.clear()
+    async scrub(claim, paths, { keepsPrograms = false } = {}) {
+      const { commands, place } = requireOpen(claim)
+      const ends = [...commands].filter(([, command]) => !keepsPrograms || !isLeft(command))
+      await Promise.all(ends.map(([, command]) => command.stop()))
+      for (const [id] of ends) commands.delete(id)
       const argv = ['/bin/rm', '-rf', '--', ...paths.map((path) => `./${requireInside(path)}`)]
-      await doInFolder(await commandsOptions(), placeOf(claim), { argv })
+      await doInFolder(await commandsOptions(), place, { argv })
     },
 
     suspend: close,

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { release, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import { countsProcessesPerNamespace } from '../../attempts/process-limits.ts'
 import { probeBubblewrap } from '../confinement/bubblewrap.ts'
@@ -39,6 +40,32 @@ describe.skipIf(!probe.available)('a program beside a worker, where bubblewrap c
     )
     expect(text).toBe(`${folder}\nsaidgiven\nhome\nwork\n`)
     expect([folder, home, other].map((each) => existsSync(join(each, 'made')))).toEqual([true, true, false])
+  })
+
+  it('may leave programs that go on after it, whatever they print', async () => {
+    const programs = createPrograms({ nodePath, bubblewrap: Promise.resolve(probe), leavesPrograms: true })
+    const leave = async (script: string) => {
+      const program = await programs.start({
+        argv: ['/bin/sh', '-c', script],
+        folder,
+        home,
+        env: { PATH: '/usr/bin:/bin' },
+      })
+      let text = ''
+      program.stdout.on('data', (chunk: Buffer) => {
+        text += chunk
+      })
+      program.stderr.resume()
+      program.stdin?.end()
+      await program.leave?.()
+      expect(program.stdout.destroyed).toBe(true)
+      return { text, code: (await program.exited).code }
+    }
+    const later = 'until [ -e go ]; do sleep 0.05; done; head -c 1000000 /dev/zero; echo done >done'
+    expect(await leave(`(${later}) & echo told; exit 3`)).toEqual({ text: 'told\n', code: 3 })
+    writeFileSync(join(folder, 'go'), '')
+    while (!existsSync(join(folder, 'done'))) await delay(20)
+    expect(await leave('echo alone')).toEqual({ text: 'alone\n', code: 0 })
   })
 
   it.skipIf(!countsProcessesPerNamespace(release()))('has a limit of processes', async () => {

@@ -1,12 +1,13 @@
 // The Programs port inside a worker's sandbox: a further sandbox in it, with its network and without the worker.
 import { release } from 'node:os'
 import { basename, dirname } from 'node:path'
-import type { ProgramStart, Programs } from '../../../ports/programs.ts'
+import type { ProgramStart, Programs, RunningProgram } from '../../../ports/programs.ts'
 import { nodeInside } from '../../attempts/inside.ts'
 import { countsProcessesPerNamespace, limitProcess } from '../../attempts/process-limits.ts'
 import { type Bubblewrap, type BubblewrapProbe, probeBubblewrap } from '../confinement/bubblewrap.ts'
 import { viewArguments } from '../confinement/confined-view.ts'
-import { type LocalProcess, launchConfined, launchPlain } from '../confinement/local-process.ts'
+import { leaveRest } from '../confinement/lasting-process.ts'
+import { launchConfined, launchPlain } from '../confinement/local-process.ts'
 import { bindArguments } from '../confinement/root-folder.ts'
 import { findSystemCallFilter } from '../confinement/system-calls.ts'
 import { findAgentPrograms } from '../workers/agent-programs.ts'
@@ -19,9 +20,13 @@ export type ProgramsOptions = {
   nodePath: string
   /** A known answer; determined on first use when absent. */
   bubblewrap?: Promise<BubblewrapProbe>
+  /** Whether what programs leave running goes on after them, and after this process. */
+  leavesPrograms?: boolean
 }
 
-function launchApart(bubblewrap: Bubblewrap, nodePath: string, program: ProgramStart): LocalProcess {
+type Apart = Pick<ProgramsOptions, 'nodePath' | 'leavesPrograms'> & { bubblewrap: Bubblewrap }
+
+function launchApart({ bubblewrap, nodePath, leavesPrograms = false }: Apart, program: ProgramStart): RunningProgram {
   const { argv, folder, home, env } = program
   const [file = ''] = argv
   const { binds } = findAgentPrograms([basename(file)], dirname(file))
@@ -31,12 +36,13 @@ function launchApart(bubblewrap: Bubblewrap, nodePath: string, program: ProgramS
     temporaryBytes: scratchBytes,
     nests: false,
     sealsProc: true,
+    outlives: leavesPrograms,
     binds: [{ source: nodePath, target: nodeInside }, ...binds],
     workspace: bindArguments([folder, home].map((path) => ({ source: path, target: path, writable: true }))),
     variables: env,
     startsIn: folder,
   })
-  return launchConfined({
+  const running = launchConfined({
     bubblewrap,
     options,
     argv: limitProcess(argv, countsProcessesPerNamespace(release()) ? { processes } : {}),
@@ -45,6 +51,7 @@ function launchApart(bubblewrap: Bubblewrap, nodePath: string, program: ProgramS
     withStdin: true,
     withReport: false,
   })
+  return leavesPrograms ? { ...running, leave: () => leaveRest(running) } : running
 }
 
 export function createPrograms(options: ProgramsOptions): Programs {
@@ -60,7 +67,7 @@ export function createPrograms(options: ProgramsOptions): Programs {
     },
     start: async (program) => {
       const found = await probe()
-      if (found.available) return launchApart(found.bubblewrap, options.nodePath, program)
+      if (found.available) return launchApart({ ...options, bubblewrap: found.bubblewrap }, program)
       return launchPlain({ ...program, withStdin: true, withReport: false })
     },
   }
