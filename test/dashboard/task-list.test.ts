@@ -132,4 +132,28 @@ describe.skipIf(chromiumPath === undefined)('the list of tasks', () => {
     await page.getByRole('heading', { level: 1 }).getByText('copied').waitFor()
     expect((await getTask(started.service, 'copied')).metadata.labels).toMatchObject({ team: 'search' })
   })
+
+  it('has only the rows in sight in the page, and goes to the end of a long list by one key', async () => {
+    const { page } = opened
+    // More than is read at once.
+    const names = Array.from({ length: 520 }, (_, index) => `row-${index}`)
+    for (let at = 0; at < names.length; at += 40) {
+      const batch = names.slice(at, at + 40)
+      await Promise.all(batch.map((name) => createTask(started.service, name, shell('true', { suspend: true }))))
+    }
+    await page.goto('/tasks')
+    const table = page.getByRole('table', { name: 'Tasks' })
+    const row = (number: number) => table.locator(`[aria-rowindex="${number + 1}"][aria-busy="false"]`)
+    await row(1).waitFor()
+    const last = Number(await table.getAttribute('aria-rowcount')) - 1
+    expect(last).toBeGreaterThan(names.length)
+    expect(await table.getByRole('row').count()).toBeLessThan(60)
+    await table.focus()
+    await page.keyboard.press('End')
+    await row(last).waitFor()
+    expect(await table.getByRole('row').count()).toBeLessThan(60)
+    expect(await row(1).count()).toBe(0)
+    await page.keyboard.press('Home')
+    await row(1).waitFor()
+  })
 })

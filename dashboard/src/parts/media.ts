@@ -1,13 +1,14 @@
-import { useSyncExternalStore } from 'react'
+import { useCallback, useMemo, useSyncExternalStore } from 'react'
 
 /** Whether a media query holds now. */
 export function useMedia(query: string): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      const media = window.matchMedia(query)
+  const media = useMemo(() => window.matchMedia(query), [query])
+  const subscribe = useCallback(
+    (listener: () => void) => {
       media.addEventListener('change', listener)
       return () => media.removeEventListener('change', listener)
     },
-    () => window.matchMedia(query).matches,
+    [media],
   )
+  return useSyncExternalStore(subscribe, () => media.matches)
 }

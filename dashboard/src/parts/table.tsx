@@ -26,9 +26,9 @@ export type TableProps<T> = {
   onOpen?: (item: T) => void
   /** The space bar on a row. */
   onToggle?: (item: T) => void
-  /** Called when the end comes in sight. */
+  /** Called when the end of the items comes in sight, until it no longer is. */
   onEnd?: (() => void) | undefined
-  /** How many there are in all, loaded or not. */
+  /** How many there are in all, read or not: one scrolls through all of them, and those that come in sight are read. */
   total?: number | undefined
   /** It takes the height that is left on the page, as far as it needs that, and scrolls by itself; else it is as long as its rows, 480 px at most. */
   fills?: boolean
@@ -36,20 +36,29 @@ export type TableProps<T> = {
 
 const rowHeight = { wide: 40, narrow: 58 }
 const headHeight = 37
-const steps: Record<string, number> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 12, PageUp: -12 }
+const steps: Record<string, number> = {
+  ArrowDown: 1,
+  j: 1,
+  ArrowUp: -1,
+  k: -1,
+  PageDown: 12,
+  PageUp: -12,
+  End: Number.POSITIVE_INFINITY,
+  Home: Number.NEGATIVE_INFINITY,
+}
 
 export function Table<T>(props: TableProps<T>) {
-  const { label, columns, items, keyOf, onOpen, onToggle, onEnd, total, fills = false } = props
+  const { label, columns, items, keyOf, onOpen, onToggle, onEnd, fills = false } = props
+  const total = Math.max(props.total ?? 0, items.length)
   const scroller = useRef<HTMLDivElement>(null)
   const isNarrow = useMedia('(max-width: 820px)')
   const height = isNarrow ? rowHeight.narrow : rowHeight.wide
-  const chosen = useChosenRow(items, keyOf)
+  const chosen = useChosenRow(items, total, keyOf)
   const rows = useVirtualizer({
-    count: items.length,
+    count: total,
     getScrollElement: () => scroller.current,
     estimateSize: () => height,
     overscan: 12,
-    getItemKey: (index) => keyOf(items[index] as T),
   })
   // biome-ignore lint/correctness/useExhaustiveDependencies: measured anew when the height of rows changes
   useEffect(() => rows.measure(), [height])
@@ -82,7 +91,7 @@ export function Table<T>(props: TableProps<T>) {
   }
 
   const template = { '--columns': columns.map(({ width }) => width ?? 'minmax(0, 1fr)').join(' ') } as object
-  const whole = (isNarrow ? 0 : headHeight) + items.length * height + 2
+  const whole = (isNarrow ? 0 : headHeight) + total * height + 2
   const own = fills ? { minHeight: Math.min(320, whole), maxHeight: whole } : { height: Math.min(480, whole) }
   return (
     <div
@@ -90,7 +99,7 @@ export function Table<T>(props: TableProps<T>) {
       className="table"
       role="table"
       aria-label={label}
-      aria-rowcount={(total ?? items.length) + 1}
+      aria-rowcount={total + 1}
       data-fills={fills}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: rows are chosen by keyboard, and what scrolls must be reachable
       tabIndex={0}
@@ -107,30 +116,53 @@ export function Table<T>(props: TableProps<T>) {
         </div>
       </div>
       <div className="rows" role="rowgroup" style={{ height: rows.getTotalSize() }}>
-        {shown.map(({ index, start, key }) => (
-          <div
-            key={key}
-            className="line"
-            role="row"
-            aria-rowindex={index + 2}
-            data-chosen={key === chosen.key}
-            style={{ height, transform: `translateY(${start}px)` }}
-          >
-            <Cells columns={columns} item={items[index] as T} />
-          </div>
-        ))}
+        {shown.map(({ index }) => {
+          const item = items[index]
+          return (
+            <Row
+              key={item === undefined ? index : keyOf(item)}
+              columns={columns}
+              item={item}
+              index={index}
+              height={height}
+              isChosen={index === chosen.place}
+            />
+          )
+        })}
       </div>
     </div>
   )
 }
 
-function CellsOf<T>({ columns, item }: { columns: Column<T>[]; item: T }) {
-  return columns.map(({ title, cell, atEnd, narrow }) => (
-    <div key={title} role="cell" data-end={atEnd} data-narrow={narrow}>
-      {cell(item)}
-    </div>
-  ))
+type RowProps<T> = {
+  columns: Column<T>[]
+  /** Undefined as long as it was not read. */
+  item: T | undefined
+  index: number
+  height: number
+  isChosen: boolean
 }
 
-/** Drawn again only when its object has changed: of the rows in sight few have. */
-const Cells = memo(CellsOf) as unknown as typeof CellsOf
+function RowOf<T>({ columns, item, index, height, isChosen }: RowProps<T>) {
+  return (
+    <div
+      className="line"
+      role="row"
+      aria-rowindex={index + 2}
+      aria-busy={item === undefined}
+      data-chosen={isChosen}
+      style={{ height, transform: `translateY(${index * height}px)` }}
+    >
+      {item === undefined && <div role="cell">…</div>}
+      {item !== undefined &&
+        columns.map(({ title, cell, atEnd, narrow }) => (
+          <div key={title} role="cell" data-end={atEnd} data-narrow={narrow}>
+            {cell(item)}
+          </div>
+        ))}
+    </div>
+  )
+}
+
+/** Drawn again only when its object or its place has changed: of the rows in sight few have. */
+const Row = memo(RowOf) as unknown as typeof RowOf

@@ -1,5 +1,5 @@
 // All tasks, live; the filters stand in the address.
-import { useState } from 'react'
+import { useCallback, useMemo, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import { Page } from '../../app/page.tsx'
 import { useParameters, useScope, useScopedPath } from '../../app/scope.ts'
@@ -28,13 +28,17 @@ function useFilter(): ListFilter {
 function useChosen(items: readonly TaskRow[]) {
   const [uids, setUids] = useState<ReadonlySet<string>>(new Set())
   const chosen = uids.size === 0 ? [] : items.filter(({ metadata }) => uids.has(metadata.uid))
-  return {
-    uids,
-    chosen,
-    toggle: ({ metadata: { uid } }: TaskRow) =>
+  const toggle = useCallback(
+    ({ metadata: { uid } }: TaskRow) =>
       setUids((before) =>
         before.has(uid) ? new Set([...before].filter((one) => one !== uid)) : new Set([...before, uid]),
       ),
+    [],
+  )
+  return {
+    uids,
+    chosen,
+    toggle,
     all: () => setUids(new Set(items.map(({ metadata }) => metadata.uid))),
     none: () => setUids(new Set()),
   }
@@ -59,6 +63,7 @@ function TaskList() {
   const navigate = useNavigate()
   const tasks = useObjects('Task', useFilter())
   const { uids, chosen, toggle, all, none } = useChosen(tasks.items)
+  const columns = useMemo(() => [boxColumn(uids, toggle), ...taskColumns], [uids, toggle])
   if (tasks.error !== null) return <Failure error={tasks.error} retry={tasks.reload} />
   if (tasks.isLoading) return <Loading what="tasks" />
   if (tasks.items.length === 0) return <NoTasks />
@@ -67,7 +72,7 @@ function TaskList() {
       {chosen.length > 0 && <ChosenTasks tasks={chosen} onChooseAll={all} onDone={none} />}
       <Table
         label="Tasks"
-        columns={[boxColumn(uids, toggle), ...taskColumns]}
+        columns={columns}
         items={tasks.items}
         keyOf={({ metadata }) => metadata.uid}
         onOpen={(task) => void navigate(pathOf(task))}
