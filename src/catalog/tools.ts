@@ -9,6 +9,7 @@ import { SvcError } from '../errors.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type { ActorPlace, ToolActors } from '../ports/tool-actors.ts'
 import { actorsAreOff, describeToolActor } from '../rules/actor-templates.ts'
+import { findActorObstacle } from '../rules/isolation.ts'
 import { hasStatusOfSpec, readOutage } from '../rules/tool-outage.ts'
 import { readEntry } from './entries.ts'
 
@@ -42,6 +43,8 @@ function findPlace(tool: Tool, toolActors: ToolActors | undefined): ActorPlace |
   if (tool.spec.mcp?.actor === undefined) return undefined
   const { name } = tool.metadata
   if (toolActors === undefined) throw new SvcError('NotFound', `tool "${name}": mcp.actor ${actorsAreOff}`)
+  const obstacle = findActorObstacle(tool, toolActors)
+  if (obstacle !== undefined) throw new SvcError('InvalidRequest', `tool "${name}": ${obstacle}`)
   if (tool.status?.actor === undefined) throw new SvcError('NotFound', `tool "${name}" has no actor yet`)
   return toolActors.place(describeToolActor(tool, toolActors))
 }

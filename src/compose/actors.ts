@@ -37,7 +37,6 @@ function openShared(config: Config, { api, egress, key }: ActorDeps, closing: Cl
     // As long as the key is the same, so are the names of what it has made.
     installation: derive('names of actors').toString('hex').slice(0, 12),
     templates: createActorTemplates(api),
-    isolated: config.enforceNamespaceIsolation,
     router: { egress, routerUrl: config.actorRouterUrl, dnsSuffix: config.actorActorDnsSuffix },
     openControl(options: Parameters<typeof createActorControl>[0]) {
       const control = createActorControl(options)
@@ -66,7 +65,14 @@ function openActors(config: Config, deps: ActorDeps, closing: Closing): OpenedAc
   const tokens = openTokens(() => read(actors.bootstrapToken))
   return {
     executionWorkspaces: { actor: createActorWorkspaces({ ...shared, control, tokens, mintIdentity }) },
-    toolActors: createToolActors({ ...shared, control, routerUrl, dnsSuffix, templateNamespace }),
+    toolActors: createToolActors({
+      ...shared,
+      control,
+      routerUrl,
+      dnsSuffix,
+      templateNamespace,
+      isolated: config.enforceNamespaceIsolation,
+    }),
   }
 }
 

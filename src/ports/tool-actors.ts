@@ -18,6 +18,8 @@ export interface ToolActors {
   readonly templateNamespace: string | undefined
   /** Tells the actors of this installation of the service from those of others. */
   readonly installation: string
+  /** Whether templates and pools of other namespaces are for nobody. */
+  readonly isolated: boolean
   place(actor: ResourceKey): ActorPlace
   /** Why the actor's pool does not fit; undefined when nothing is against it, or the pool does not exist yet. */
   findPoolProblem(actor: ToolActor): Promise<string | undefined>

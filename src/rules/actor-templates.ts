@@ -102,12 +102,6 @@ export function findPoolProblem(pool: ActorPool, template: Key): string | undefi
   return pool.labels[poolLabel] === undefined ? `${whose} lacks the label ${poolLabel}` : undefined
 }
 
-/** Of isolated namespaces none may use the pools of another. */
-export function findForeignPool(pool: Key, namespace: string): string | undefined {
-  if (pool.namespace === namespace) return undefined
-  return `the pool "${pool.namespace}/${pool.name}" is in another namespace than "${namespace}", which may only use its own`
-}
-
 /** What a Tool with an actor says where there are none (MCP-014). */
 export const actorsAreOff =
   'needs actors, which are not enabled on this service; its owner can set --actor-enabled (settings.actorEnabled of the chart). A server with an address is named by mcp.url'
@@ -131,10 +125,17 @@ type ActorOfTool = Key & { template: Key; pool?: Key; boot: boolean }
 type Wished = { spec: Pick<Tool['spec'], 'mcp'>; metadata: { name: string; namespace: string; uid: string } }
 
 /** As the port of such actors (`ports/tool-actors.ts`) says. */
-export type ToolActorHome = { readonly templateNamespace: string | undefined; readonly installation: string }
+export type ToolActorHome = {
+  readonly templateNamespace: string | undefined
+  readonly installation: string
+  readonly isolated: boolean
+}
 
 /** The actor of a Tool with `mcp.actor`: another one as soon as it is to be made from something else. */
-export function describeToolActor(tool: Wished, { templateNamespace, installation }: ToolActorHome): ActorOfTool {
+export function describeToolActor(
+  tool: Wished,
+  { templateNamespace, installation }: Pick<ToolActorHome, 'templateNamespace' | 'installation'>,
+): ActorOfTool {
   const { namespace } = tool.metadata
   const { templateRef, poolRef, boot = false } = tool.spec.mcp?.actor ?? { templateRef: { name: '' } }
   const template = { name: templateRef.name, namespace: templateRef.namespace ?? templateNamespace ?? namespace }

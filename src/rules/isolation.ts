@@ -2,6 +2,7 @@
 import { findReferences } from '../contract/reference-paths.ts'
 import { type Kind, kinds, type SpecOf } from '../contract/resources/index.ts'
 import { noWorkspaces, type WorkspaceDefaults } from '../contract/resources/task-problems.ts'
+import type { Tool } from '../contract/resources/tool.ts'
 
 /** The first reference of a spec into another namespace, as a sentence; undefined when there is none. */
 export function findForeignReference<K extends Kind>(kind: K, namespace: string, spec: SpecOf<K>): string | undefined {
@@ -64,4 +65,16 @@ export function findPlaceObstacle(
 ): string | undefined {
   const whose = `${kinds[home.kind].plural} of "${home.namespace}"`
   return isolated ? `names namespace "${namespace}", but ${whose} may only use their own` : obstacle
+}
+
+/** Why a Tool may not use the actor that it names, as things are now; undefined when it may, or names none. */
+export function findActorObstacle(
+  { metadata: { namespace }, spec }: Pick<Tool, 'metadata' | 'spec'>,
+  { templateNamespace, isolated }: { readonly templateNamespace: string | undefined; readonly isolated: boolean },
+): string | undefined {
+  const obstacles = listForeignActors(namespace, spec, templateNamespace).flatMap((place) => {
+    const obstacle = findPlaceObstacle({ kind: 'Tool', namespace }, place, isolated)
+    return obstacle === undefined ? [] : [`${place.path} ${obstacle}`]
+  })
+  return obstacles[0]
 }

@@ -64,7 +64,6 @@ const rules: Record<string, Twin> = {
   actorsAreOff: { policies: ['tool-actors'] },
   describeToolActor: writesOnly,
   chooseOrigin: { reason: 'a policy cannot read the template; the task fails and says why when it starts' },
-  findForeignPool: { policies: ['tool-actors'] },
   findPlacement: { reason: 'refused only where there is no cluster' },
   findReservedHeader: { policies: ['tool-headers'] },
   isOwner: { reason: 'Kubernetes mode has no owner' },

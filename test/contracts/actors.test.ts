@@ -205,13 +205,6 @@ describe('templates and pools', () => {
     expect(await opened.workspaces.findProblem?.(unknown)).toBeUndefined()
   })
 
-  it('of other namespaces are refused where namespaces are isolated', async () => {
-    const isolated = openActors(double, { isolated: true })
-    const claim = makeClaim({ namespace: 'team-b', pool: { namespace: 'team-a', name: 'warm' } })
-    expect(await failureOf(isolated.workspaces.claim(claim))).toMatchObject({ reason: 'PoolIncompatible' })
-    await isolated.close()
-  })
-
   it('that are not ready yet are waited for', async () => {
     const claim = makeClaim()
     await opened.workspaces.claim(claim)

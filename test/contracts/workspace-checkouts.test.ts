@@ -1,12 +1,14 @@
 // Repositories in execution workspaces: brought in, kept from one task of a session to the next, read back and pushed.
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { LocalWorkspaces } from '../../src/adapters/embedded/execution-workspaces/workspaces.ts'
 import { systemClock as clock } from '../../src/adapters/system/clock.ts'
 import type { CheckoutSpec } from '../../src/ports/checkouts.ts'
 import type { CheckoutChanges, WorkloadSpec } from '../../src/ports/workloads.ts'
 import { type CheckoutBed, makeCheckoutBed } from '../fixtures/git/checkout-bed.ts'
 import { addCommit, git } from '../fixtures/git/repository.ts'
+import { bindFakeTar, type ForgedEntry, forgeArchive } from '../fixtures/workspaces/forged-archive.ts'
 import { openWorkspaceService, specOf } from '../fixtures/workspaces/service.ts'
 import { findProcesses, makeFolder, removeFolder } from './embedded-bench.ts'
 import { openLocalWorkspaces } from './local-workspaces-bench.ts'
@@ -19,10 +21,13 @@ rm "$2/assignment.json.gz"
 mkdir -p work && cd work && eval "$script" && echo '{"ok":true}'`
 
 const root = makeFolder('workspace-checkouts')
-const workspaces = openLocalWorkspaces(root, {
+const usual = {
   worker: ['/bin/sh', '-c', worker, 'worker'],
   size: { bytes: 2 * 1024 ** 3, files: 100_000 },
-})
+}
+const workspaces = openLocalWorkspaces(root, usual)
+/** Whose own tar is forged. */
+const forging = openLocalWorkspaces(join(root, 'forging'), { ...usual, binds: bindFakeTar(root) })
 let bed: CheckoutBed
 let store: RecordBench
 /** Where the private sides of checkouts are while their attempts run. */
@@ -34,26 +39,26 @@ beforeAll(async () => {
   privateFolder = join(bed.home, 'private-sides')
 })
 afterAll(async () => {
-  await workspaces.close()
+  await Promise.all([workspaces.close(), forging.close()])
   await store.close()
   await bed.remove()
   removeFolder(root)
 })
 
 type Ended = { phase: string; message: string; changes?: CheckoutChanges; keptDiff?: string; log: string }
-type Asked = { session?: string; checkout: CheckoutSpec; script: string }
+type Asked = { session?: string; checkout: CheckoutSpec; script: string; within?: LocalWorkspaces }
 
 let count = 0
 
 /** One task from its beginning to its end, by a service of its own. */
-async function run({ session, checkout, script }: Asked): Promise<Ended> {
+async function run({ session, checkout, script, within = workspaces }: Asked): Promise<Ended> {
   count += 1
   const key = { taskUid: `uid-${count}`, attempt: 1 }
   const asked = { spec: checkout, message: `change ${count}` }
   const told: Pick<Ended, 'changes' | 'keptDiff'> = {}
   const log: string[] = []
   const workloads = openWorkspaceService({
-    providers: { 'agent-sandbox': workspaces },
+    providers: { 'agent-sandbox': within },
     records: store.stores().workspaces,
     endsOnClose: true,
     findSecrets: async () => [],
@@ -282,6 +287,166 @@ describe('what a hostile agent leaves in its folder', () => {
     const dig = 'n=$(printf "d%.0s" $(seq 200)); for i in $(seq 40); do mkdir $n && cd $n || exit 1; done; echo x >deep'
     const ended = await run({ checkout: bed.spec('deep'), script: `(${dig})` })
     expect(['Succeeded', 'Failed']).toContain(ended.phase)
+    expect(listPrivate()).toEqual([])
+  })
+})
+
+describe('an archive that a workspace forges', () => {
+  /** What a program that the archive names would leave. */
+  const ran = () => join(bed.home, 'ran')
+  const escaped = () => join(bed.home, 'escaped')
+  /** Nothing of the archive is anywhere but in the folder that it was unpacked to, which is gone. */
+  const expectKept = () => {
+    for (const file of [ran(), escaped(), join(privateFolder, 'escaped')]) expect(existsSync(file)).toBe(false)
+    expect(listPrivate()).toEqual([])
+    expect(readFileSync(secretFile(), 'utf8')).toBe('made-up-secret\n')
+  }
+  const secretFile = () => join(bed.home, 'kept-secret')
+
+  async function forge(entries: ForgedEntry[]): Promise<Ended> {
+    writeFileSync(secretFile(), 'made-up-secret\n', { mode: 0o600 })
+    const name = `forged-${count}`
+    bed.repository(name, { 'a.txt': 'one\n' })
+    const script = `echo ${forgeArchive(entries)} >../forged`
+    const ended = await run({ checkout: bed.spec(name), script, within: forging })
+    expectKept()
+    expect(JSON.stringify(ended)).not.toContain('made-up-secret')
+    expect(JSON.stringify(ended)).not.toContain('root:x:0')
+    return ended
+  }
+
+  const honest: ForgedEntry = { name: './a.txt', text: 'two\n' }
+
+  it('is read like any other when there is nothing wrong with it', async () => {
+    const ended = await forge([honest])
+    expect([ended.phase, ended.message]).toEqual(['Succeeded', ''])
+    expect(ended.changes?.diff.text).toContain('+two')
+  })
+
+  it.each<[what: string, entries: () => ForgedEntry[]]>([
+    [
+      'paths that lead up',
+      () => [
+        { name: '../escaped', text: 'x' },
+        { name: './b/../../escaped', text: 'x' },
+      ],
+    ],
+    ['absolute paths', () => [{ name: escaped(), text: 'x' }]],
+    [
+      'files beneath a link that leads up',
+      () => [
+        { name: './up', type: '2', target: '..' },
+        { name: './up/escaped', text: 'x' },
+      ],
+    ],
+    [
+      'files beneath an absolute link',
+      () => [
+        { name: './out', type: '2', target: bed.home },
+        { name: './out/escaped', text: 'x' },
+      ],
+    ],
+    [
+      'files beneath links of links',
+      () => [
+        { name: './d', type: '5', mode: 0o755 },
+        { name: './d/one', type: '2', target: '.' },
+        { name: './d/one/two', type: '2', target: '../..' },
+        { name: './d/two/escaped', text: 'x' },
+      ],
+    ],
+    ['hard links to files outside', () => [{ name: './hard', type: '1', target: secretFile() }]],
+    [
+      'hard links that lead up',
+      () => [
+        { name: './hard', type: '1', target: '../../kept-secret' },
+        { name: './hard', text: 'overwritten' },
+      ],
+    ],
+    [
+      'a hard link to a link, and writing to it',
+      () => [
+        { name: './link', type: '2', target: secretFile() },
+        { name: './hard', type: '1', target: './link' },
+        { name: './hard', text: 'overwritten' },
+      ],
+    ],
+    [
+      'a folder that becomes a link',
+      () => [
+        { name: './d', type: '5' },
+        { name: './d', type: '2', target: bed.home },
+        { name: './d/escaped', text: 'x' },
+      ],
+    ],
+    ['a size that is not there', () => [{ name: './big', text: 'x', size: 8 ** 11 - 1 }]],
+  ])('has no effect elsewhere with %s', async (_what, entries) => {
+    const ended = await forge([...entries(), honest])
+    expect(['Succeeded', 'Failed']).toContain(ended.phase)
+  })
+
+  it('is no place from which devices or pipes are read', async () => {
+    const types = ['3', '4', '6'].map((type) => ({ name: `./special-${type}`, type, mode: 0o666 }))
+    const ended = await forge([...types, honest])
+    expect([ended.phase, ended.message]).toEqual(['Succeeded', ''])
+    expect(pathsOf(ended)).toEqual(['a.txt'])
+  })
+
+  it('may have names that are no text, and the same name twice: the last one counts', async () => {
+    const ended = await forge([
+      { name: Buffer.from([0x2e, 0x2f, 0x6e, 0xff, 0x0a]), text: 'x' },
+      { name: './twice', type: '5' },
+      { name: './twice', text: 'first\n' },
+      { name: './twice', text: 'last\n' },
+      honest,
+    ])
+    expect([ended.phase, ended.message]).toEqual(['Succeeded', ''])
+    expect(ended.changes?.diff.text).toContain('+last')
+    expect(ended.changes?.diff.text).not.toContain('+first')
+  })
+
+  it.each(['.', 'sub'])('starts nothing by a .git in %s', async (at) => {
+    const start = `touch ${ran()}`
+    const config = [
+      `[core]\n\trepositoryformatversion = 0\n\tfsmonitor = "${start}"\n\thooksPath = hooks\n\tsshCommand = "${start}"`,
+      `[filter "run"]\n\tclean = "${start}; cat"\n\tsmudge = "${start}; cat"\n\trequired = true`,
+      `[diff "run"]\n\tcommand = "${start}"\n\ttextconv = "${start}; cat"`,
+      `[include]\n\tpath = ${secretFile()}\n[includeIf "gitdir:/"]\n\tpath = ${secretFile()}`,
+    ].join('\n')
+    const hooks = ['pre-commit', 'post-index-change', 'post-checkout', 'reference-transaction', 'fsmonitor-watchman']
+    const ended = await forge([
+      { name: `./${at}/.git`, type: '5', mode: 0o755 },
+      ...['objects', 'objects/info', 'refs', 'refs/heads', 'hooks'].map((name) => ({
+        name: `./${at}/.git/${name}`,
+        type: '5',
+        mode: 0o755,
+      })),
+      { name: `./${at}/.git/HEAD`, text: 'ref: refs/heads/main\n' },
+      { name: `./${at}/.git/config`, text: config },
+      { name: `./${at}/.git/objects/info/alternates`, text: `${join(bed.home, 'server', 'refs.git', 'objects')}\n` },
+      ...hooks.map((name) => ({ name: `./${at}/.git/hooks/${name}`, text: `#!/bin/sh\n${start}\n`, mode: 0o755 })),
+      { name: `./${at}/.gitattributes`, text: '* filter=run diff=run\n' },
+      { name: `./${at}/file`, text: 'x\n' },
+      honest,
+    ])
+    expect([ended.phase, ended.message]).toEqual(['Succeeded', ''])
+    expect(ended.changes?.diff.text).toContain('+two')
+    expect(pathsOf(ended)?.filter((path) => path.split('/').includes('.git'))).toEqual([])
+  })
+
+  it('is read no further than the limit, whatever the workspace says of its size', async () => {
+    bed.repository('endless', { 'a.txt': 'one\n' })
+    const checkout = bed.spec('endless', { limits: { bytes: 8 * 1024 ** 2, files: 1000 } })
+    const endless = '#!/bin/sh\n/opt/real/tar -c --owner=0 --group=0 -z -f - /workspace/zeros'
+    const script = `head -c 60000000 /dev/zero >../zeros; printf '${endless.replaceAll('\n', '\\n')}' >../forge; chmod +x ../forge`
+    const ended = await run({ checkout, script, within: forging })
+    expect(ended).toMatchObject({ phase: 'Failed', message: expect.stringContaining('more than 8 MiB') })
+    const noise = await run({
+      checkout,
+      script: `printf '#!/bin/sh\\nhead -c 1000000 /dev/urandom' >../forge; chmod +x ../forge`,
+      within: forging,
+    })
+    expect(noise.phase).toBe('Failed')
     expect(listPrivate()).toEqual([])
   })
 })

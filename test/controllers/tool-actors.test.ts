@@ -19,15 +19,20 @@ let double: ActorsDouble
 let opened: OpenedActors
 let bench: Bench
 let isOn = true
+/** Whether templates of other namespaces are for nobody. */
+let isolated = false
+const toolActors = () => ({ ...opened.toolActors, isolated })
 
 beforeEach(async () => {
   isOn = true
-  const workloads = { 'templates/weather': serverOf(), 'default/other': serverOf('/tools', 'weather') }
+  isolated = false
+  const other = serverOf('/tools', 'weather')
+  const workloads = { 'templates/weather': serverOf(), 'default/other': other, 'far/other': other }
   double = await startActors({ workloads })
   double.templates.set('templates/weather', { ...plain, namespace: 'templates', name: 'weather' })
   double.templates.set('default/other', { ...plain, namespace: 'default', name: 'other' })
   opened = openActors(double)
-  bench = await openBench({ withCatalog: true, toolActors: () => (isOn ? opened.toolActors : undefined) })
+  bench = await openBench({ withCatalog: true, toolActors: () => (isOn ? toolActors() : undefined) })
 })
 afterEach(async () => {
   await bench.dispose()
@@ -253,6 +258,50 @@ describe('a tool on an actor', () => {
       return (await bench.resources.get('Tool', key)) === undefined || undefined
     }, 'the tool is gone')
     expect(actors()).toEqual([])
+  })
+
+  it.each([
+    ['template', actorOf({ templateRef: { name: 'other', namespace: 'far' } })],
+    ['pool', actorOf({ poolRef: { name: 'warm', namespace: 'far' } })],
+  ])(
+    'that was stored with a %s of another namespace is of no use once namespaces are isolated',
+    async (what, actor) => {
+      const labels = { 'svc.ai/actor-pool': 'w' }
+      const annotations = { 'svc.ai/actor-template': 'templates/weather', 'svc.ai/target-actors': '1' }
+      double.templates.set('far/other', { ...plain, namespace: 'far', name: 'other' })
+      double.pools.set('far/warm', { namespace: 'far', name: 'warm', labels, annotations })
+      double.world.workers.push({ pool: 'warm', namespace: 'far', labels, node: 'node-2' })
+      await bench.create('Tool', 'weather', specOf(actor))
+      const before = await toolWhen(({ status }) => status?.actor !== undefined, 'has an actor')
+      await waitFor(() => actors().length === 1, 'the actor to be made')
+      isolated = true
+      const found = assignTool({ secrets: bench.secrets, toolActors: toolActors() }, before)
+      await expect(found).rejects.toMatchObject({
+        reason: 'InvalidRequest',
+        message: expect.stringContaining(`mcp.actor.${what}Ref.namespace names namespace "far"`),
+      })
+      await bench.crash()
+      const { status } = await errorWith('may only use their own')
+      expect(status?.available).toBe(false)
+      await waitFor(() => actors().length === 0, 'its actor to be removed')
+    },
+  )
+
+  it('is called where the settings say, whatever somebody has written into its status', async () => {
+    await bench.create('Tool', 'weather', specOf())
+    const tool = await available()
+    const forged = 'http://forged.invalid'
+    const actor = { ...tool.status?.actor, actorID: 'forged', routeHost: 'forged.invalid' }
+    const status = { ...tool.status, endpoint: forged, actor } as NonNullable<Tool['status']>
+    const assigned = await assignTool({ secrets: bench.secrets, toolActors: toolActors() }, { ...tool, status })
+    expect(JSON.stringify(assigned)).toContain(`"via":"${new URL(double.router.url).origin}"`)
+    expect(JSON.stringify(assigned)).not.toContain('forged')
+    await bench.resources.updateStatus('Tool', { ...tool, status })
+    await toolWhen(
+      (now) => now.status?.endpoint !== forged && now.status?.available === true,
+      'tells its own endpoint again',
+    )
+    expect(actors()).toHaveLength(1)
   })
 
   it('is unavailable while actors are off, and can be deleted then', async () => {

@@ -93,6 +93,26 @@ describe('a tool on an actor, at its creation', () => {
     expect(message).toContain('must be 1 to 1000')
   })
 
+  it('has no status but what the service writes, by whatever request', async () => {
+    const status = {
+      available: true,
+      endpoint: 'http://forged.invalid',
+      actor: { actorID: 'forged', routeHost: 'forged.invalid' },
+    }
+    const metadata = { name: 'forged', namespace: 'team-a' }
+    const answers = [
+      await service.call('POST /api/v1/tools', { payload: { metadata, spec: specOf({ actor }), status } }),
+      await service.call('PUT /api/v1/tools/forged?namespace=team-a', {
+        payload: { metadata, spec: specOf({ actor }, { description: 'other' }), status },
+      }),
+    ]
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([201, 200])
+    const stored = await service.call('GET /api/v1/tools/forged?namespace=team-a')
+    expect(stored.statusCode).toBe(200)
+    expect(stored.json()).toMatchObject({ spec: { description: 'other' } })
+    expect(stored.json()).not.toHaveProperty('status')
+  })
+
   it('is refused with a pool of another namespace where namespaces are isolated', async () => {
     const far = specOf({ actor: { ...actor, poolRef: { name: 'warm', namespace: 'team-b' } } })
     expect((await problemOf(far, apart)).message).toContain(

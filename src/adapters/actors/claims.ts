@@ -4,7 +4,6 @@ import type { ResourceKey } from '../../ports/resources.ts'
 import {
   type ActorPool,
   type ActorTemplate,
-  findForeignPool,
   findPoolProblem,
   findTemplateProblem,
   poolLabel,
@@ -36,7 +35,7 @@ async function read<T>(reading: Promise<T>): Promise<T> {
   }
 }
 
-export function createActorClaims(templates: ActorTemplates, isolated: boolean): ActorClaims {
+export function createActorClaims(templates: ActorTemplates): ActorClaims {
   async function readTemplate(key: ResourceKey): Promise<ActorTemplate> {
     const found = await read(templates.template(key))
     if (found !== undefined) return found
@@ -54,8 +53,6 @@ export function createActorClaims(templates: ActorTemplates, isolated: boolean):
     },
     async requirePool(claim) {
       if (claim.pool === undefined) return {}
-      const foreign = isolated ? findForeignPool(claim.pool, claim.namespace) : undefined
-      if (foreign !== undefined) throw new WorkspaceError('PoolIncompatible', foreign)
       return choosePool(claim.pool, await read(templates.pool(claim.pool)), claim.template)
     },
   }

@@ -15,13 +15,12 @@ export type ToolActorsOptions = {
   routerUrl: string
   dnsSuffix: string
   templateNamespace?: string | undefined
-  /** Pools of other namespaces are refused. */
   isolated: boolean
 }
 
 export function createToolActors(options: ToolActorsOptions): ToolActors {
-  const { control, templates, isolated } = options
-  const claims = createActorClaims(templates, isolated)
+  const { control, templates } = options
+  const claims = createActorClaims(templates)
 
   async function requireTemplate({ template }: ToolActor): Promise<void> {
     const found = await claims.readTemplate(template)
@@ -37,6 +36,7 @@ export function createToolActors(options: ToolActorsOptions): ToolActors {
   return {
     templateNamespace: options.templateNamespace,
     installation: options.installation,
+    isolated: options.isolated,
     place: (actor) => ({ router: new URL(options.routerUrl).origin, host: hostOfActor(actor, options.dnsSuffix) }),
     async findPoolProblem({ pool, template }) {
       const found = pool === undefined ? undefined : await templates.pool(pool)

@@ -14,11 +14,10 @@ import type { ActorParts } from './parts.ts'
 import { createReadiness } from './readiness.ts'
 import { describeActor, nameWorkspaceActors } from './state.ts'
 
-/** `isolated`: pools of other namespaces are refused. */
-export function createActorWorkspaces(options: ActorParts & { isolated?: boolean }): ExecutionWorkspaces {
-  const { control, templates, clock, isolated = false } = options
+export function createActorWorkspaces(options: ActorParts): ExecutionWorkspaces {
+  const { control, templates, clock } = options
   const { refOf, claimOf } = nameWorkspaceActors(options.installation)
-  const claims = createActorClaims(templates, isolated)
+  const claims = createActorClaims(templates)
   const makeReady = createReadiness(options, claims)
   /** The service does not say when an actor was made: not before it was first seen. */
   const seen = new Map<string, Date>()

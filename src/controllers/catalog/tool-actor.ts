@@ -5,6 +5,7 @@ import { isSvcError } from '../../errors.ts'
 import { WorkspaceError } from '../../ports/execution-workspaces.ts'
 import type { ActorPlace, ToolActor } from '../../ports/tool-actors.ts'
 import { actorsAreOff, describeToolActor, isActorOfTool, type ToolActorHome } from '../../rules/actor-templates.ts'
+import { findActorObstacle } from '../../rules/isolation.ts'
 import { cleanupFinalizer } from '../../rules/scheduled-run.ts'
 import type { CatalogDeps } from './settings.ts'
 
@@ -27,13 +28,16 @@ type HeldActor = { place: ActorPlace; status: ToolActorStatus; problem?: string 
 /** Makes and resumes the actor; `problem` says why it does not run yet. */
 export async function holdActor({ toolActors }: Context, tool: Tool, signal: AbortSignal): Promise<HeldActor | string> {
   if (toolActors === undefined) return `mcp.actor ${actorsAreOff}`
+  const obstacle = findActorObstacle(tool, toolActors)
   const actor = describeToolActor(tool, toolActors)
   const place = toolActors.place(actor)
   const held = { place, status: showActor(actor, place) }
   try {
     for (const name of listActors(tool, toolActors)) {
-      if (name !== actor.name) await toolActors.remove({ namespace: actor.namespace, name })
+      const isWanted = obstacle === undefined && name === actor.name
+      if (!isWanted) await toolActors.remove({ namespace: actor.namespace, name })
     }
+    if (obstacle !== undefined) return `mcp.actor: ${obstacle}`
     await toolActors.ensure(actor, signal)
     return held
   } catch (error) {

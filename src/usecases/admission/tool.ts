@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ToolSpec } from '../../contract/resources/tool.ts'
 import { refuse } from '../../contract/validation.ts'
 import { type Problem, SvcError } from '../../errors.ts'
-import { actorsAreOff, describeToolActor, findForeignPool } from '../../rules/actor-templates.ts'
+import { actorsAreOff, describeToolActor } from '../../rules/actor-templates.ts'
 import { findReservedHeader } from '../../rules/token-propagation.ts'
 import type { UsecaseDeps, UsecaseSettings } from '../deps.ts'
 import type { AdmissionRequest, Admitted } from './request.ts'
@@ -28,14 +28,13 @@ export function findToolProblems({ mcp }: ToolSpec, { hasActors }: UsecaseSettin
   return mcp?.actor === undefined || hasActors === true ? [] : [{ path: 'mcp.actor', message: actorsAreOff }]
 }
 
-/** InvalidRequest for an actor from a pool that has actors of another template, or that others alone may use. */
-async function requirePool(request: AdmissionRequest<'Tool'>, { ports, settings }: UsecaseDeps): Promise<void> {
+/** InvalidRequest for an actor from a pool that has actors of another template. */
+async function requirePool(request: AdmissionRequest<'Tool'>, { ports }: UsecaseDeps): Promise<void> {
   const { namespace, name, spec, before } = request
   const actors = ports.toolActors
   if (actors === undefined || isDeepStrictEqual(before?.spec.mcp?.actor, spec.mcp?.actor)) return
   const actor = describeToolActor({ spec, metadata: { name, namespace, uid: '' } }, actors)
-  const foreign = settings.isolateNamespaces && actor.pool ? findForeignPool(actor.pool, namespace) : undefined
-  const message = foreign ?? (await actors.findPoolProblem(actor))
+  const message = await actors.findPoolProblem(actor)
   if (message !== undefined) refuse('tool', [{ path: 'spec.mcp.actor.poolRef', message }])
 }
 
