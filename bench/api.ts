@@ -74,6 +74,7 @@ async function benchLargeStore(service: RunningService): Promise<Row[]> {
     'deep page of 100': `${target.path}?continue=${encodeURIComponent(cursor)}`,
     'filtered by label (about 100 match)': `${target.path}?labelSelector=batch%3Db7`,
     'filtered by phase': `${target.path}?phase=Scheduled`,
+    overview: '/api/v1/overview',
   }
   const rows: Row[] = []
   for (const [what, path] of Object.entries(paths)) {

@@ -44,13 +44,9 @@ export function countPhases(sums: readonly Sum[]): Overview['tasks'] {
   return Object.fromEntries(counted) as Overview['tasks']
 }
 
-/** `sums`: values are the times at which pending tasks were created. */
-export function describeQueue(sums: readonly Sum[]): Overview['queue'] {
-  const oldest = sums.reduce<string | undefined>(
-    (least, { value }) => (least === undefined || value < least ? value : least),
-    undefined,
-  )
-  const pending = sums.reduce((sum, { count }) => sum + count, 0)
+/** `sums`: values are the times at which pending tasks were created, the first of each namespace at least. */
+export function describeQueue(pending: number, sums: readonly Sum[]): Overview['queue'] {
+  const [oldest] = sums.map(({ value }) => value).toSorted()
   return { pending, ...(oldest !== undefined && { oldest }) }
 }
 

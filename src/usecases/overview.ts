@@ -57,14 +57,15 @@ export function createOverviewUsecases({ ports }: UsecaseDeps, objects: Resource
     const namespaces = await placesOf('Task', place, withTasks)
     const [phases, waiting, running, ended] = await Promise.all([
       resources.tallyTasks('phase', { namespaces }),
-      resources.tallyTasks('waitingSince', { namespaces }),
+      resources.tallyTasks('waitingSince', { namespaces, least: true }),
       resources.tallyTasks('runningAgent', { namespaces }),
       resources.tallyTasks('ended', { namespaces, from: hours[0] ?? '' }),
     ])
     const agents = running.map(({ namespace, value, count }) => ({ ...(value && { agent: value }), namespace, count }))
+    const tasks = countPhases(phases)
     return {
-      tasks: countPhases(phases),
-      queue: describeQueue(waiting),
+      tasks,
+      queue: describeQueue(tasks.Pending, waiting),
       hours: countEnds(ended, hours),
       failures: rankFailures(ended),
       running: agents.sort((a, b) => b.count - a.count),

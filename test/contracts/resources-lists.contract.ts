@@ -494,9 +494,19 @@ export function describeResourceLists(open: OpenResources): void {
       const waiting = await tally('waitingSince')
       expect(waiting[a.metadata.creationTimestamp]).toBeGreaterThan(0)
       expect(Object.values(waiting).reduce((sum, count) => sum + count)).toBe(5)
+      // The one that has waited longest, before and after it goes.
+      const longest = () => resources.tallyTasks('waitingSince', { namespaces: [namespace], least: true })
+      const firstOf = (moments: Record<string, number>) =>
+        Object.entries(moments).toSorted(([x], [y]) => (x < y ? -1 : 1))[0]
+      const expectLongest = async () => {
+        const [value, count] = firstOf(await tally('waitingSince')) ?? []
+        expect(await longest()).toEqual([{ namespace, value, count }])
+      }
+      await expectLongest()
       for (const name of ['a', 'b', 'c']) {
         await changeStatus(resources, { namespace, name }, () => ({ phase: 'Running' }))
       }
+      await expectLongest()
       expect(await tally('runningAgent')).toEqual({ writer: 1, '': 2 })
       const end = (name: string, status: object) =>
         changeStatus(resources, { namespace, name }, () => ({ completionTime: '2026-01-31T14:30:00.000Z', ...status }))

@@ -92,17 +92,24 @@ function findDifferent(inputs: Definitions, outputs: Definitions): Set<string> {
 function createSchemaBook() {
   const definitions: Record<Direction, Definitions> = { input: {}, output: {} }
   let different: Set<string> | undefined
+  const converted: Record<Direction, Map<z.ZodType, Converted>> = { input: new Map(), output: new Map() }
+  /** Once for each schema: routes share many, and each is looked at for its definitions before it is printed. */
+  const convertOnce = (schema: z.ZodType, direction: Direction): Converted => {
+    const known = converted[direction].get(schema) ?? convert(schema, direction)
+    converted[direction].set(schema, known)
+    return known
+  }
   const rename = (direction: Direction) => (name: string) =>
     direction === 'input' && different?.has(name) ? `${name}Input` : name
   return {
     add(schema: z.ZodType, direction: Direction): void {
-      addDefinitions(definitions[direction], convert(schema, direction).definitions)
+      addDefinitions(definitions[direction], convertOnce(schema, direction).definitions)
     },
     settle(): void {
       different = findDifferent(definitions.input, definitions.output)
     },
     print(schema: z.ZodType, direction: Direction): JsonObject {
-      return rewrite(convert(schema, direction).json, rename(direction)) as JsonObject
+      return rewrite(convertOnce(schema, direction).json, rename(direction)) as JsonObject
     },
     components(): JsonObject {
       const schemas: JsonObject = {}
