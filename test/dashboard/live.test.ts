@@ -57,6 +57,20 @@ describe.skipIf(chromiumPath === undefined)('a page that is looked at', () => {
     await context.close()
   })
 
+  it('notices that its stream is dead though the clock was set back', async () => {
+    const { page, context } = await openDashboard(service)
+    await page.clock.install()
+    await page.goto('/tasks')
+    await settle(page)
+    await page.getByRole('status').getByText('Live').waitFor()
+    const opened: string[] = []
+    page.on('request', (request) => request.url().includes('/api/v1/watch') && opened.push(request.url()))
+    await page.clock.setSystemTime(Date.now() - 3_600_000)
+    for (let count = 0; count < 3; count += 1) await page.clock.runFor('01:00')
+    await expect.poll(() => opened.length).toBeGreaterThan(0)
+    await context.close()
+  })
+
   it('comes back by itself after the service was away, and shows what happened meanwhile', async () => {
     const { port } = new URL(service.url)
     const { page, context } = await openDashboard(service)

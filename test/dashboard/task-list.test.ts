@@ -96,6 +96,17 @@ describe.skipIf(chromiumPath === undefined)('the list of tasks', () => {
     expect((await started.service.call('GET', '/api/v1/tasks/many-one')).status).toBe(404)
   })
 
+  it('says what is wrong with a text that is no task', async () => {
+    const { page } = opened
+    await page.goto('/tasks/new?tab=yaml')
+    const problems = { '': 'There must be fields', '- a': 'There must be fields', 'a: &a { b: *a }': 'would never end' }
+    for (const [text, problem] of Object.entries(problems)) {
+      await page.getByRole('textbox', { name: 'Task' }).fill(text)
+      await button('Make the task').click()
+      await page.getByText(problem).waitFor()
+    }
+  })
+
   it('makes a task by a form, which shows problems at their fields', async () => {
     const { page } = opened
     await page.goto('/tasks')

@@ -62,6 +62,15 @@ describe('svc open', () => {
     expect(stderr).toContain('is not the path of a page')
   })
 
+  it('says so where there is no dashboard, instead of leading to an error', async () => {
+    const without = await startService({ flags: ['--dashboard=false'] })
+    const { code, stdout, stderr } = await runSvc(['open', '--print-url'], without.env)
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toContain('this service shows no dashboard: it is turned off there (--dashboard)')
+    await without.stop()
+    removeFolder(without.folder)
+  })
+
   it('starts the browser, and leaves the code out of what it says', async () => {
     const [program, shown] = [join(service.folder, 'browser'), join(service.folder, 'shown')]
     writeFileSync(program, `#!/bin/sh\nprintf '%s' "$1" > ${shown}\n`, { mode: 0o755 })

@@ -2,6 +2,7 @@
 import { useId, useState } from 'react'
 import { useObjects } from '../data/lists.ts'
 import { namespaceOf } from '../data/summary.ts'
+import { visible } from '../parts/visible-text.ts'
 import { useParameters, useScope } from './scope.ts'
 
 /** Those that something is in, as far as it was read, and the one that is chosen. Read when they are `wanted`. */
@@ -41,7 +42,9 @@ function NamespaceSelect() {
       >
         <option value="">All namespaces</option>
         {names.map((name) => (
-          <option key={name}>{name}</option>
+          <option key={name} value={name}>
+            {visible(name)}
+          </option>
         ))}
       </select>
     </>

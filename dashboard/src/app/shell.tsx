@@ -3,6 +3,7 @@ import { Suspense, useEffect, useRef, useState } from 'react'
 import { NavLink, Outlet, useLocation } from 'react-router'
 import { useLiveState, useLiveStream } from '../data/live.ts'
 import { Button } from '../parts/button.tsx'
+import { Foreign } from '../parts/foreign.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { useCaller } from '../session/caller.ts'
 import { signOut } from '../session/sign-out.ts'
@@ -112,8 +113,8 @@ function Side({ isOpen }: { isOpen: boolean }) {
           </ul>
         </section>
       ))}
-      <p className="soft cut" style={{ marginBlockStart: 'auto', paddingInline: 10 }} title={username}>
-        {username}
+      <p className="soft cut" style={{ marginBlockStart: 'auto', paddingInline: 10 }}>
+        <Foreign text={username} most={200} />
         {role !== undefined && role !== username && ` · ${role}`}
       </p>
     </nav>

@@ -70,7 +70,12 @@ function createHearing() {
     const body = response.body && listenTo(response.body, note, lose)
     return new Response(body, { status: response.status, headers: response.headers })
   }
-  return { hear, isSilent: () => Date.now() - heardAt > silenceMs }
+  // A clock that was set back says nothing of how long it was silent: from then on it counts anew.
+  const isSilent = () => {
+    heardAt = Math.min(heardAt, Date.now())
+    return Date.now() - heardAt > silenceMs
+  }
+  return { hear, isSilent }
 }
 
 /** Calls `end` when nothing was heard for too long, which a computer that has slept does not notice by itself. */

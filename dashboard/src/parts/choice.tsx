@@ -1,5 +1,6 @@
 import { useId } from 'react'
 import { useParameters } from '../app/scope.ts'
+import { visible } from './visible-text.ts'
 
 type ChoiceProps = {
   /** Of the address. */
@@ -30,7 +31,7 @@ export function Choice({ name, label, values, words = {}, none = `${label}: any`
         <option value="">{none}</option>
         {values.map((value) => (
           <option key={value} value={value}>
-            {words[value] ?? value}
+            {visible((Object.hasOwn(words, value) && words[value]) || value)}
           </option>
         ))}
       </select>

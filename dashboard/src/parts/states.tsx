@@ -23,12 +23,15 @@ const advice: Record<string, string> = {
 
 /** What happened, every problem that was found, and what helps. */
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
-  const problems = isSvcError(error) ? (error.details ?? []) : []
+  const message = messageOf(error)
+  const details = isSvcError(error) ? (error.details ?? []) : []
+  // The message names a single problem itself.
+  const problems = details.length === 1 && message.includes(details[0]?.message ?? '') ? [] : details
   const help = isSvcError(error) ? advice[error.reason] : undefined
   return (
     <div className="failure" role="alert">
       <strong>
-        <Foreign text={messageOf(error)} />
+        <Foreign text={message} />
       </strong>
       {problems.length > 0 && (
         <ul>

@@ -12,6 +12,8 @@ import { sessions } from './session.ts'
 
 /** Undefined when the token is good; else what to say. */
 async function tryToken(token: string): Promise<string | undefined> {
+  // No browser sends anything else in a header.
+  if (!/^[!-~]+$/.test(token)) return 'This is no token: one has no spaces, and letters without accents.'
   try {
     await createClient({ url: serviceUrl, token }).call(validateToken)
     return undefined

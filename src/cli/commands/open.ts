@@ -1,6 +1,7 @@
 // open: the dashboard in a browser, signed in by a link that is used once.
 import type { Command } from 'commander'
 import type { Client } from '../../client/client.ts'
+import { requireDashboard } from '../../client/dashboard-page.ts'
 import { createSignInLink, getWhoami } from '../../contract/api/auth.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import { printAnswer } from '../answers.ts'
@@ -26,6 +27,7 @@ async function open(
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
   const page = await findPage(path, client, options.namespace)
+  await requireDashboard(page)
   const code = await makeCode(client)
   const url = code === undefined ? page : `${page}#signin=${code}`
   const { terminal } = context

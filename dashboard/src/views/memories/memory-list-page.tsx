@@ -6,6 +6,7 @@ import { useParameters, useScope, useScopedPath } from '../../app/scope.ts'
 import { useRecord } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
 import { Choice } from '../../parts/choice.tsx'
+import { Foreign } from '../../parts/foreign.tsx'
 import { LinkButton } from '../../parts/link-button.tsx'
 import { SearchBox } from '../../parts/search-box.tsx'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
@@ -64,7 +65,9 @@ export default function MemoryListPage() {
           none="Without disabled ones"
         />
       </div>
-      <p className="soft">In the namespace {home}.</p>
+      <p className="soft">
+        In the namespace <Foreign text={home} />.
+      </p>
       {memories.data?.notice !== undefined && <p className="notice">{memories.data.notice}</p>}
       {memories.error !== null && <Failure error={memories.error} retry={() => void memories.refetch()} />}
       {memories.isLoading && <Loading what="memories" />}

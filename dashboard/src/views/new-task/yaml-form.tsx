@@ -1,9 +1,11 @@
 // A task as YAML or JSON.
 import { type FormEvent, useEffect, useState } from 'react'
+import { isJsonObject } from '../../../../src/contract/json.ts'
 import { messageOf } from '../../../../src/errors.ts'
 import { Button } from '../../parts/button.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Failure, Loading } from '../../parts/states.tsx'
+import { endless, isTree } from '../../parts/tree.ts'
 import { writeYaml } from '../../parts/yaml-block.tsx'
 import type { Creating } from './new-task-page.tsx'
 
@@ -23,6 +25,8 @@ export function YamlForm({ begin, creating }: { begin: object; creating: Creatin
     const { parse } = await import('yaml')
     try {
       const value: unknown = parse(text ?? '')
+      if (!isTree(value)) return setProblem(endless)
+      if (!isJsonObject(value)) return setProblem('There must be fields with values here, such as "prompt: say hello".')
       setProblem(undefined)
       creating.create(value as Body)
     } catch (error) {

@@ -36,4 +36,11 @@ describe('a manifest as YAML', () => {
     expect(lineOf(text, 'spec.description')).toBe(4)
     expect(lineOf(text, '')).toBe(1)
   })
+
+  it('refuses what would never end, and takes no key for more than a name', () => {
+    expect(readManifest('metadata: &it { name: x, labels: *it }\nspec: {}').problem).toMatch(/would never end/)
+    const { manifest } = readManifest('metadata: { name: x }\nspec: { __proto__: { polluted: true } }')
+    expect(Object.keys(manifest?.spec ?? {})).toEqual(['__proto__'])
+    expect('polluted' in {}).toBe(false)
+  })
 })

@@ -1,5 +1,6 @@
 // YAML to a manifest and back; a file of its own, because the library is heavy.
 import { isMap, isSeq, LineCounter, type Node, parseDocument, stringify } from 'yaml'
+import { endless, isTree } from '../../parts/tree.ts'
 import type { Manifest } from './object-kinds.ts'
 
 const ownMetadata = ['name', 'namespace', 'labels', 'annotations']
@@ -32,6 +33,7 @@ export function readManifest(text: string): Reading {
 function toPlain(read: () => unknown): unknown {
   try {
     const value = read()
+    if (!isTree(value)) return endless
     return isObject(value) ? value : 'There must be "metadata:" and "spec:".'
   } catch (error) {
     return (error as Error).message

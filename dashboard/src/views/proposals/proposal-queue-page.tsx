@@ -41,7 +41,9 @@ export default function ProposalQueuePage() {
       <div className="row">
         <SearchBox label="Search in proposals" />
         <Choice name="status" label="State" values={states} none="Waiting for review" />
-        <span className="soft">In the namespace {home}.</span>
+        <span className="soft">
+          In the namespace <Foreign text={home} />.
+        </span>
       </div>
       {proposals.error !== null && <Failure error={proposals.error} retry={() => void proposals.refetch()} />}
       {proposals.isLoading && <Loading what="proposals" />}

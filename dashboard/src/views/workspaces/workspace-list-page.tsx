@@ -75,8 +75,8 @@ export default function WorkspaceListPage() {
         empty={
           <Empty title="There are no execution workspaces">
             <p style={{ maxWidth: 480 }}>
-              Tasks on a cluster get one each where the owner of the service has set them up; those that are retained
-              for a session stay here until they end.
+              Agent tasks with <code>execution.workspace.enabled</code> work in one; those that are retained for a
+              session stay here until they end.
             </p>
           </Empty>
         }
