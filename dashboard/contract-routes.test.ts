@@ -8,10 +8,20 @@ async function load(module: object): Promise<Record<string, unknown>> {
 }
 
 describe('what a browser gets of the contract', () => {
-  it('is where each route is and whether it answers JSON, and no schema', async () => {
+  it('is where each route is, whether it answers JSON and which right it asks for, and no schema', async () => {
     const loaded = await load(tasks)
-    expect(loaded.getTask).toEqual({ method: 'GET', path: '/api/v1/tasks/:id', responses: { 200: { schema: {} } } })
-    expect(loaded.deleteTask).toEqual({ method: 'DELETE', path: '/api/v1/tasks/:id', responses: {} })
+    expect(loaded.getTask).toEqual({
+      method: 'GET',
+      path: '/api/v1/tasks/:id',
+      responses: { 200: { schema: {} } },
+      verb: { verb: 'get', kind: 'Task' },
+    })
+    expect(loaded.deleteTask).toEqual({
+      method: 'DELETE',
+      path: '/api/v1/tasks/:id',
+      responses: {},
+      verb: { verb: 'delete', kind: 'Task' },
+    })
     expect(loaded).not.toHaveProperty('TaskListQuery')
   })
 

@@ -1,18 +1,18 @@
-// The dashboard uses the constants of src/contract, as every client does. A browser needs of a route only where it is and
-// whether it answers JSON; of the rest, lists of words and numbers. Schemas and descriptions, which the types come from, are not shipped.
+// The dashboard uses the constants of src/contract, as every client does. A browser needs of a route only where it is, whether
+// it answers JSON and which right it asks for; of the rest, lists of words and numbers. Schemas and descriptions, which the types come from, are not shipped.
 import { pathToFileURL } from 'node:url'
 import type { Plugin } from 'vite'
 
-type AnyRoute = { method: string; path: string; responses: Record<string, { schema?: unknown }> }
+type AnyRoute = { method: string; path: string; responses: Record<string, { schema?: unknown }>; verb?: object }
 
 function isRoute(value: unknown): value is AnyRoute {
   return typeof value === 'object' && value !== null && 'method' in value && 'path' in value && 'responses' in value
 }
 
-/** Method and path, and an empty schema for each answer that has one (src/client asks no more of it). */
-function shorten({ method, path, responses }: AnyRoute): object {
+/** Method, path and the right it asks for, and an empty schema for each answer that has one (src/client asks no more of it). */
+function shorten({ method, path, responses, verb }: AnyRoute): object {
   const kept = Object.entries(responses).filter(([status, { schema }]) => Number(status) < 300 && schema !== undefined)
-  return { method, path, responses: Object.fromEntries(kept.map(([status]) => [status, { schema: {} }])) }
+  return { method, path, responses: Object.fromEntries(kept.map(([status]) => [status, { schema: {} }])), verb }
 }
 
 /** Tells plain data, which is shipped as it is, from schemas and functions, which are not. */

@@ -63,3 +63,56 @@ export type Access = {
 
 /** The answer; `reason` is written for the caller. */
 export type Decision = { allowed: true } | { allowed: false; reason: string }
+
+type Deed = 'read' | 'write' | 'act'
+
+const deeds: Record<AccessVerb, Deed> = {
+  get: 'read',
+  list: 'read',
+  create: 'write',
+  update: 'write',
+  delete: 'write',
+  use: 'act',
+  operate: 'act',
+}
+
+/**
+ * The least role that may read objects of a kind, change them, and run them. Covers every kind, so none can be
+ * forgotten.
+ */
+const leastRoles: Record<AccessKind, Record<Deed, Role>> = {
+  Task: { read: 'viewer', write: 'runner', act: 'runner' },
+  Agent: { read: 'viewer', write: 'runner', act: 'runner' },
+  Skill: { read: 'viewer', write: 'runner', act: 'runner' },
+  Session: { read: 'viewer', write: 'runner', act: 'runner' },
+  Memory: { read: 'viewer', write: 'runner', act: 'runner' },
+  Provider: { read: 'viewer', write: 'editor', act: 'runner' },
+  Tool: { read: 'viewer', write: 'editor', act: 'runner' },
+  RepositoryScan: { read: 'viewer', write: 'editor', act: 'runner' },
+  RepositoryMonitor: { read: 'viewer', write: 'editor', act: 'runner' },
+  ConfigMap: { read: 'viewer', write: 'editor', act: 'runner' },
+  Secret: { read: 'editor', write: 'editor', act: 'editor' },
+  Usage: { read: 'viewer', write: 'owner', act: 'owner' },
+  Budget: { read: 'owner', write: 'owner', act: 'owner' },
+  Setting: { read: 'owner', write: 'owner', act: 'owner' },
+  Metrics: { read: 'viewer', write: 'owner', act: 'owner' },
+  Token: { read: 'owner', write: 'owner', act: 'owner' },
+  Audit: { read: 'owner', write: 'owner', act: 'owner' },
+}
+
+type Asked = Pick<Access, 'verb' | 'kind'>
+
+/** Whether it changes objects of the kind. */
+export function isWriting({ verb }: Pick<Access, 'verb'>): boolean {
+  return deeds[verb] === 'write'
+}
+
+/** The least role that may do it. What an object names may ask for a higher one. */
+export function leastRoleOf({ verb, kind }: Asked): Role {
+  return leastRoles[kind][deeds[verb]]
+}
+
+/** Whether the role may do what the least one may. */
+export function reachesRole(role: Role, least: Role): boolean {
+  return roles.indexOf(role) >= roles.indexOf(least)
+}

@@ -1,5 +1,13 @@
 // What a caller may do: the one decision that every edge asks for, and the namespace that a request acts in.
-import { type Access, type AccessKind, type AccessVerb, type Decision, type Role, roles } from '../contract/access.ts'
+import {
+  type Access,
+  type AccessKind,
+  type Decision,
+  isWriting,
+  leastRoleOf,
+  type Role,
+  reachesRole,
+} from '../contract/access.ts'
 
 /** What a token allows: the part of a caller that permission depends on. */
 export type Rights = {
@@ -14,42 +22,6 @@ export type Rights = {
   agent?: { provider: { namespace: string; name: string } }
   /** True when a model acts with the rights of this caller. */
   isModel?: boolean
-}
-
-type Deed = 'read' | 'write' | 'act'
-
-const deeds: Record<AccessVerb, Deed> = {
-  get: 'read',
-  list: 'read',
-  create: 'write',
-  update: 'write',
-  delete: 'write',
-  use: 'act',
-  operate: 'act',
-}
-
-/**
- * The least role that may read objects of a kind, change them, and run them. Covers every kind, so none can be
- * forgotten.
- */
-const leastRoles: Record<AccessKind, Record<Deed, Role>> = {
-  Task: { read: 'viewer', write: 'runner', act: 'runner' },
-  Agent: { read: 'viewer', write: 'runner', act: 'runner' },
-  Skill: { read: 'viewer', write: 'runner', act: 'runner' },
-  Session: { read: 'viewer', write: 'runner', act: 'runner' },
-  Memory: { read: 'viewer', write: 'runner', act: 'runner' },
-  Provider: { read: 'viewer', write: 'editor', act: 'runner' },
-  Tool: { read: 'viewer', write: 'editor', act: 'runner' },
-  RepositoryScan: { read: 'viewer', write: 'editor', act: 'runner' },
-  RepositoryMonitor: { read: 'viewer', write: 'editor', act: 'runner' },
-  ConfigMap: { read: 'viewer', write: 'editor', act: 'runner' },
-  Secret: { read: 'editor', write: 'editor', act: 'editor' },
-  Usage: { read: 'viewer', write: 'owner', act: 'owner' },
-  Budget: { read: 'owner', write: 'owner', act: 'owner' },
-  Setting: { read: 'owner', write: 'owner', act: 'owner' },
-  Metrics: { read: 'viewer', write: 'owner', act: 'owner' },
-  Token: { read: 'owner', write: 'owner', act: 'owner' },
-  Audit: { read: 'owner', write: 'owner', act: 'owner' },
 }
 
 /** Kinds of the whole service, which have no namespace. */
@@ -67,15 +39,15 @@ export function isOwner({ role }: Pick<Rights, 'role'>): boolean {
   return role === 'owner'
 }
 
-function leastRoleFor({ verb, kind, namesSecret }: Access): Role {
-  const deed = deeds[verb]
+function leastRoleFor(access: Access): Role {
+  const { kind, namesSecret } = access
   // A task's Secret is named by whoever creates the task; an agent keeps using its Secret for other people's tasks.
-  return kind === 'Agent' && deed === 'write' && namesSecret === true ? 'editor' : leastRoles[kind][deed]
+  return kind === 'Agent' && isWriting(access) && namesSecret === true ? 'editor' : leastRoleOf(access)
 }
 
 function authorizeRole(role: Role, access: Access): Decision {
   const least = leastRoleFor(access)
-  if (roles.indexOf(role) >= roles.indexOf(least)) return allow
+  if (reachesRole(role, least)) return allow
   const { verb, kind, namesSecret } = access
   const what = namesSecret === true && least === 'editor' ? `${kind} that names a Secret` : kind
   return refuse(`the role ${role} may not ${verb} a ${what}: use a token with the role ${least}`)

@@ -7,14 +7,14 @@ import { signOut } from '../session/sign-out.ts'
 import { switchDirection } from './direction.ts'
 import { useScopedPath } from './scope.ts'
 import { switchTheme } from './theme.ts'
-import { views } from './views.ts'
+import { useOfferedViews } from './views.ts'
 
 export type Command = { id: string; title: string; sort: string; run: () => void }
 
 function useFixedCommands(): Command[] {
   const navigate = useNavigate()
   const scoped = useScopedPath()
-  const pages = views.map(({ path, title }) => ({
+  const pages = useOfferedViews().map(({ path, title }) => ({
     id: `page ${path}`,
     title,
     sort: 'Page',

@@ -1,6 +1,6 @@
 // Which namespaces the lists show. It stands in the address as `ns`, so that a link shows the same to whoever may see it.
-import { useCallback } from 'react'
-import { useSearchParams } from 'react-router'
+import { type ContextType, useCallback, useContext } from 'react'
+import { UNSAFE_DataRouterContext as DataRouterContext, useSearchParams } from 'react-router'
 import { useCaller } from '../session/caller.ts'
 
 export type Scope = {
@@ -26,24 +26,28 @@ export function useScope(): Scope {
   }
 }
 
+/** Parameters of the address that is shown, or is being gone to. */
+function readParameters({ state }: Router): URLSearchParams {
+  return new URLSearchParams((state.navigation.location ?? state.location).search)
+}
+
+type Router = NonNullable<ContextType<typeof DataRouterContext>>['router']
+
 /** Reads and changes the parameters of the address, such as the filters of a list; an empty value removes one. */
 export function useParameters(): [URLSearchParams, (changes: Record<string, string | undefined>) => void] {
   const [parameters, setParameters] = useSearchParams()
+  const router = useContext(DataRouterContext)?.router
   const change = useCallback(
     (changes: Record<string, string | undefined>) => {
-      setParameters(
-        (before) => {
-          const next = new URLSearchParams(before)
-          for (const [name, value] of Object.entries(changes)) {
-            if (value === undefined || value === '') next.delete(name)
-            else next.set(name, value)
-          }
-          return next
-        },
-        { replace: true },
-      )
+      // Of two changes in quick succession the second one is made before the first is drawn.
+      const next = router === undefined ? new URLSearchParams() : readParameters(router)
+      for (const [name, value] of Object.entries(changes)) {
+        if (value === undefined || value === '') next.delete(name)
+        else next.set(name, value)
+      }
+      setParameters(next, { replace: true })
     },
-    [setParameters],
+    [router, setParameters],
   )
   return [parameters, change]
 }

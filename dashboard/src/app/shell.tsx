@@ -11,7 +11,7 @@ import { CommandPalette } from './command-palette.tsx'
 import { NamespaceChoice } from './namespace-choice.tsx'
 import { useScopedPath } from './scope.ts'
 import { switchTheme, useTheme } from './theme.ts'
-import { viewGroups, views } from './views.ts'
+import { useOfferedViews, viewGroups } from './views.ts'
 
 export function Shell() {
   useLiveStream(useCaller())
@@ -92,6 +92,7 @@ function usePalette() {
 function Side({ isOpen }: { isOpen: boolean }) {
   const scoped = useScopedPath()
   const { username, role } = useCaller()
+  const views = useOfferedViews()
   return (
     <nav className="side" aria-label="Pages" data-open={isOpen}>
       <span className="brand">

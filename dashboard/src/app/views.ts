@@ -1,6 +1,8 @@
 // Every view of the dashboard: its address, its place in the navigation, and its code, which is fetched when it is first opened.
 import type { ComponentType } from 'react'
+import type { RouteVerb } from '../../../src/contract/api/route.ts'
 import type { IconName } from '../parts/icon.tsx'
+import { isAllowed, useCaller } from '../session/caller.ts'
 
 export type ViewGroup = 'Work' | 'Code' | 'Catalogue' | 'Service'
 
@@ -10,6 +12,8 @@ export type View = {
   title: string
   icon: IconName
   group: ViewGroup
+  /** The right without which there is nothing to see on it. */
+  needs?: RouteVerb
   load: () => Promise<{ default: ComponentType }>
 }
 
@@ -94,6 +98,7 @@ export const views: View[] = [
   },
   {
     path: 'audit',
+    needs: { verb: 'list', kind: 'Audit' },
     title: 'Audit',
     icon: 'audit',
     group: 'Service',
@@ -101,6 +106,7 @@ export const views: View[] = [
   },
   {
     path: 'tokens',
+    needs: { verb: 'list', kind: 'Token' },
     title: 'Tokens',
     icon: 'tokens',
     group: 'Service',
@@ -108,6 +114,7 @@ export const views: View[] = [
   },
   {
     path: 'secrets',
+    needs: { verb: 'list', kind: 'Secret' },
     title: 'Secrets',
     icon: 'secrets',
     group: 'Service',
@@ -129,6 +136,7 @@ export const views: View[] = [
   },
   {
     path: 'settings',
+    needs: { verb: 'list', kind: 'Setting' },
     title: 'Settings',
     icon: 'settings',
     group: 'Service',
@@ -158,3 +166,9 @@ export const detailPages: { path: string; load: View['load'] }[] = [
 ]
 
 export const viewGroups: ViewGroup[] = ['Work', 'Code', 'Catalogue', 'Service']
+
+/** Those in which the caller may see something. */
+export function useOfferedViews(): View[] {
+  const caller = useCaller()
+  return views.filter(({ needs }) => isAllowed(caller, needs))
+}

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { type ApprovalItem, approve, decline, listApprovals } from '../../../src/contract/api/approvals.ts'
 import { useChange, useRecord } from '../data/records.ts'
 import type { SummaryOf } from '../data/summary.ts'
+import { Offered } from '../session/offered.tsx'
 import { Button } from './button.tsx'
 import { Foreign, ForeignBlock } from './foreign.tsx'
 import { Failure } from './states.tsx'
@@ -49,23 +50,25 @@ export function Approval({ approval }: { approval: ApprovalItem }) {
         It would run <code>{tool}</code>. Without an answer it is refused <Ago at={expiresAt} />.
       </p>
       {Object.keys(args).length > 0 && <ForeignBlock label="What it would do" text={JSON.stringify(args, null, 2)} />}
-      <div className="row">
-        <Button look="main" busy={isBusy} onClick={() => answer(allow, 'allowed')}>
-          Allow
-        </Button>
-        <Button look="danger" busy={isBusy} onClick={() => answer(deny, 'denied')}>
-          Deny
-        </Button>
-        <input
-          className="input approval-reason"
-          dir="auto"
-          aria-label="Why, for the model to read"
-          placeholder="Why (the model reads it)"
-          maxLength={4096}
-          value={reason}
-          onChange={(event) => setReason(event.target.value)}
-        />
-      </div>
+      <Offered to={approve}>
+        <div className="row">
+          <Button look="main" busy={isBusy} onClick={() => answer(allow, 'allowed')}>
+            Allow
+          </Button>
+          <Button look="danger" busy={isBusy} onClick={() => answer(deny, 'denied')}>
+            Deny
+          </Button>
+          <input
+            className="input approval-reason"
+            dir="auto"
+            aria-label="Why, for the model to read"
+            placeholder="Why (the model reads it)"
+            maxLength={4096}
+            value={reason}
+            onChange={(event) => setReason(event.target.value)}
+          />
+        </div>
+      </Offered>
     </section>
   )
 }

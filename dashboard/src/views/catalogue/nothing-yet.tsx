@@ -2,14 +2,17 @@ import type { ReactNode } from 'react'
 import { useScopedPath } from '../../app/scope.ts'
 import { LinkButton } from '../../parts/link-button.tsx'
 import { Empty } from '../../parts/states.tsx'
-import { type ObjectPath, objectKind, withArticle } from '../objects/object-kinds.ts'
+import { Offered } from '../../session/offered.tsx'
+import { type ObjectPath, objectKind, routesOf, withArticle } from '../objects/object-kinds.ts'
 
 export function MakeLink({ path }: { path: ObjectPath }) {
   const scoped = useScopedPath()
   return (
-    <LinkButton isMain to={scoped(`/${path}/new`)}>
-      Make {withArticle(objectKind(path).noun)}
-    </LinkButton>
+    <Offered to={routesOf(path).create}>
+      <LinkButton isMain to={scoped(`/${path}/new`)}>
+        Make {withArticle(objectKind(path).noun)}
+      </LinkButton>
+    </Offered>
   )
 }
 

@@ -6,9 +6,10 @@ import { type ConditionItem, Conditions } from '../../parts/conditions.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { Failure, Loading } from '../../parts/states.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
+import { useMay } from '../../session/caller.ts'
 import { EditTab } from '../objects/edit-tab.tsx'
 import { DeleteButton } from '../objects/object-actions.tsx'
-import { kindOfAddress, type ObjectKind, type StoredObject } from '../objects/object-kinds.ts'
+import { kindOfAddress, type ObjectKind, routesOf, type StoredObject } from '../objects/object-kinds.ts'
 import { useStoredObject } from '../objects/use-stored-object.ts'
 import { summaries } from './summaries.tsx'
 import { UsedBy } from './used-by.tsx'
@@ -22,6 +23,7 @@ export default function ObjectPage() {
   const { namespace = '', name = '' } = useParams()
   const of = kindOfAddress(useLocation().pathname)
   const object = useStoredObject(of, { namespace, name })
+  const mayChange = useMay(routesOf(of.path).update)
   const [parameters] = useParameters()
   return (
     <Page
@@ -33,7 +35,10 @@ export default function ObjectPage() {
       {object.isLoading && <Loading what={`the ${of.noun}`} />}
       {object.data !== undefined && (
         <>
-          <Tabs label={`Parts of the ${of.noun}`} tabs={tabs} />
+          <Tabs
+            label={`Parts of the ${of.noun}`}
+            tabs={mayChange ? tabs : tabs.filter(({ name: one }) => one !== 'edit')}
+          />
           {parameters.get('tab') === 'edit' ? (
             <EditTab of={of} object={object.data} />
           ) : (

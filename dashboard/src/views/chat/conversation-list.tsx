@@ -1,12 +1,11 @@
 // The conversations there are, newest first: opened, renamed and deleted here.
-import { useState } from 'react'
 import { Link, useSearchParams } from 'react-router'
 import { cancelChat } from '../../../../src/contract/api/chat.ts'
 import { listSessions, type SessionItem } from '../../../../src/contract/api/sessions.ts'
 import { useParameters, useScope } from '../../app/scope.ts'
 import { useChange, useRecordPages } from '../../data/records.ts'
+import { AskedButton } from '../../parts/asked-button.tsx'
 import { Button } from '../../parts/button.tsx'
-import { Confirm } from '../../parts/dialog.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { Failure, Loading } from '../../parts/states.tsx'
 import { Ago } from '../../parts/time.tsx'
@@ -68,10 +67,9 @@ function ConversationLink({ session, isChosen, onChosen }: LinkProps) {
 }
 
 function Deletion({ session: { namespace, name, title } }: { session: SessionItem }) {
-  const [isAsking, setAsking] = useState(false)
   const [, change] = useParameters()
   const remove = useChange(cancelChat, 'Session')
-  function run(): void {
+  function run(close: () => void): void {
     remove.mutate(
       { params: { sessionId: name }, query: { namespace } },
       {
@@ -81,26 +79,21 @@ function Deletion({ session: { namespace, name, title } }: { session: SessionIte
           say('The conversation is deleted')
         },
         onError: sayFailure,
-        onSettled: () => setAsking(false),
+        onSettled: close,
       },
     )
   }
   return (
-    <>
-      <Button look="plain" onClick={() => setAsking(true)}>
-        Delete
-      </Button>
-      {isAsking && (
-        <Confirm
-          title={`Delete “${title ?? name}”?`}
-          action="Delete the conversation"
-          isBusy={remove.isPending}
-          onConfirm={run}
-          onClose={() => setAsking(false)}
-        >
-          <p>Its messages are gone for good; an answer that is under way is stopped. Tasks that it started go on.</p>
-        </Confirm>
-      )}
-    </>
+    <AskedButton
+      to={cancelChat}
+      word="Delete"
+      look="plain"
+      title={`Delete “${title ?? name}”?`}
+      action="Delete the conversation"
+      isBusy={remove.isPending}
+      onConfirm={run}
+    >
+      <p>Its messages are gone for good; an answer that is under way is stopped. Tasks that it started go on.</p>
+    </AskedButton>
   )
 }

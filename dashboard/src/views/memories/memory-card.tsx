@@ -8,6 +8,7 @@ import { Foreign } from '../../parts/foreign.tsx'
 import { Provenance } from '../../parts/provenance.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { say, sayFailure } from '../../parts/toasts.tsx'
+import { Offered } from '../../session/offered.tsx'
 import { MemoryEditor } from './memory-editor.tsx'
 
 export function MemoryCard({ memory }: { memory: Memory }) {
@@ -34,7 +35,9 @@ export function MemoryCard({ memory }: { memory: Memory }) {
         <summary className="soft">Where it comes from</summary>
         <Provenance of={memory} />
       </details>
-      <Actions memory={memory} />
+      <Offered to={deleteMemory}>
+        <Actions memory={memory} />
+      </Offered>
     </article>
   )
 }

@@ -1,6 +1,6 @@
 // What agents and people want to be remembered: found by words, changed, taken out of recall, deleted.
 import { useState } from 'react'
-import { listMemories, type Memory } from '../../../../src/contract/api/memories.ts'
+import { createMemory, listMemories, type Memory } from '../../../../src/contract/api/memories.ts'
 import { Page } from '../../app/page.tsx'
 import { useParameters, useScope, useScopedPath } from '../../app/scope.ts'
 import { useRecord } from '../../data/records.ts'
@@ -10,6 +10,7 @@ import { Foreign } from '../../parts/foreign.tsx'
 import { LinkButton } from '../../parts/link-button.tsx'
 import { SearchBox } from '../../parts/search-box.tsx'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
+import { Offered } from '../../session/offered.tsx'
 import { MemoryCard } from './memory-card.tsx'
 import { MemoryEditor } from './memory-editor.tsx'
 import '../../styles/memories.css'
@@ -45,9 +46,11 @@ export default function MemoryListPage() {
   const actions = (
     <>
       <LinkButton to={scoped('/proposals')}>Proposals to review</LinkButton>
-      <Button look="main" onClick={() => setMaking(true)}>
-        New memory
-      </Button>
+      <Offered to={createMemory}>
+        <Button look="main" onClick={() => setMaking(true)}>
+          New memory
+        </Button>
+      </Offered>
     </>
   )
   return (

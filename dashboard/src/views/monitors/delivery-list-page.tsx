@@ -17,6 +17,7 @@ import { Empty } from '../../parts/states.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { say, sayFailure } from '../../parts/toasts.tsx'
+import { Offered } from '../../session/offered.tsx'
 
 const tones: Record<string, Tone> = { pending: 'busy', done: 'good', failed: 'bad', refused: 'bad' }
 
@@ -77,8 +78,10 @@ function Again({ id, namespace, state }: DeliveryItem) {
       { onSuccess: ({ outcome }) => say(outcome.message), onError: sayFailure },
     )
   return (
-    <Button className="small" busy={again.isPending} onClick={run}>
-      Work it off
-    </Button>
+    <Offered to={redeliver}>
+      <Button className="small" busy={again.isPending} onClick={run}>
+        Work it off
+      </Button>
+    </Offered>
   )
 }

@@ -1,9 +1,10 @@
 // What is done with a monitor: run it now, of one pull request or all; let it rest and go on.
 import { useState } from 'react'
-import { createMonitorRun } from '../../../../src/contract/api/monitors.ts'
+import { createMonitorRun, updateMonitor } from '../../../../src/contract/api/monitors.ts'
 import { useChange } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
 import { say, sayFailure } from '../../parts/toasts.tsx'
+import { Offered } from '../../session/offered.tsx'
 import type { StoredObject } from '../objects/object-kinds.ts'
 import { saveObject } from '../objects/save.ts'
 
@@ -23,9 +24,11 @@ export function RunButton({ namespace, name, number }: Place & { number?: number
       },
     )
   return (
-    <Button look={number === undefined ? 'main' : undefined} busy={start.isPending} onClick={run}>
-      {number === undefined ? 'Run now' : 'Review now'}
-    </Button>
+    <Offered to={createMonitorRun}>
+      <Button look={number === undefined ? 'main' : undefined} busy={start.isPending} onClick={run}>
+        {number === undefined ? 'Run now' : 'Review now'}
+      </Button>
+    </Offered>
   )
 }
 
@@ -51,8 +54,10 @@ export function SuspendButton({ monitor }: { monitor: StoredObject }) {
   }
 
   return (
-    <Button busy={isBusy} onClick={() => void set(!isSuspended, monitor)}>
-      {isSuspended ? 'Go on' : 'Suspend'}
-    </Button>
+    <Offered to={updateMonitor}>
+      <Button busy={isBusy} onClick={() => void set(!isSuspended, monitor)}>
+        {isSuspended ? 'Go on' : 'Suspend'}
+      </Button>
+    </Offered>
   )
 }

@@ -7,9 +7,10 @@ import { type ConditionItem, Conditions } from '../../parts/conditions.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { Failure, Loading } from '../../parts/states.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
+import { useMay } from '../../session/caller.ts'
 import { EditTab } from '../objects/edit-tab.tsx'
 import { DeleteButton } from '../objects/object-actions.tsx'
-import { objectKind, type StoredObject } from '../objects/object-kinds.ts'
+import { objectKind, routesOf, type StoredObject } from '../objects/object-kinds.ts'
 import { useStoredObject } from '../objects/use-stored-object.ts'
 import { EventsTab } from './events-tab.tsx'
 import { ItemsTab } from './items-tab.tsx'
@@ -30,6 +31,7 @@ export default function MonitorPage() {
   const { namespace = '', name = '' } = useParams()
   const place = { namespace, name }
   const monitor = useStoredObject(of, place)
+  const mayChange = useMay(routesOf(of.path).update)
   const heading = (
     <span className="row">
       <Foreign text={name} /> {monitor.data && <Badge>{String(monitor.data.status?.phase ?? 'Pending')}</Badge>}
@@ -47,7 +49,9 @@ export default function MonitorPage() {
       {monitor.error !== null && <Failure error={monitor.error} retry={() => void monitor.refetch()} />}
       {monitor.isLoading && <Loading what="the monitor" />}
       {monitor.data && <Standing monitor={monitor.data} />}
-      {monitor.data && <Tabs label="Parts of the monitor" tabs={tabs} />}
+      {monitor.data && (
+        <Tabs label="Parts of the monitor" tabs={mayChange ? tabs : tabs.filter(({ name: one }) => one !== 'edit')} />
+      )}
       {monitor.data && <Tab monitor={monitor.data} />}
     </Page>
   )

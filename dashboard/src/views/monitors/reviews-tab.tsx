@@ -9,6 +9,7 @@ import { Foreign } from '../../parts/foreign.tsx'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { sayFailure } from '../../parts/toasts.tsx'
+import { Offered } from '../../session/offered.tsx'
 import type { Place } from './monitor-actions.tsx'
 import { Verdict } from './verdict.tsx'
 
@@ -78,9 +79,11 @@ function FindingView({ finding, number, place }: { finding: MonitorFinding; numb
       <Foreign className="prose" text={finding.body} most={8000} />
       <Foreign className="prose" text={finding.recommendation} most={8000} />
       <div>
-        <Button busy={change.isPending} onClick={toggle}>
-          {isDismissed ? 'Take it up again' : 'Dismiss: no later review shows it'}
-        </Button>
+        <Offered to={dismissMonitorFinding}>
+          <Button busy={change.isPending} onClick={toggle}>
+            {isDismissed ? 'Take it up again' : 'Dismiss: no later review shows it'}
+          </Button>
+        </Offered>
       </div>
     </details>
   )

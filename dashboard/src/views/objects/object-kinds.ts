@@ -101,15 +101,15 @@ export function kindOfAddress(pathname: string): ObjectKind {
 type Key = { name: string; namespace: string }
 
 // Routes of different kinds have different types; what forms send is checked by the service.
-const routeOf = (path: ObjectPath) => routes[path] as unknown as (typeof routes)['agents']
+export const routesOf = (path: ObjectPath) => routes[path] as unknown as (typeof routes)['agents']
 
 export function readObject(path: ObjectPath, { name, namespace }: Key): Promise<StoredObject> {
-  return api().call(routeOf(path).get, { params: { name }, query: { namespace } }) as unknown as Promise<StoredObject>
+  return api().call(routesOf(path).get, { params: { name }, query: { namespace } }) as unknown as Promise<StoredObject>
 }
 
 export function createObject(path: ObjectPath, body: Manifest): Promise<StoredObject> {
   const { namespace } = body.metadata
-  return api().call(routeOf(path).create, {
+  return api().call(routesOf(path).create, {
     query: { namespace },
     body: body as never,
   }) as unknown as Promise<StoredObject>
@@ -119,7 +119,7 @@ export function createObject(path: ObjectPath, body: Manifest): Promise<StoredOb
 export function replaceObject(path: ObjectPath, body: Manifest, { metadata }: StoredObject): Promise<StoredObject> {
   const { name, namespace, resourceVersion } = metadata
   const { labels = {}, annotations = {} } = body.metadata
-  return api().call(routeOf(path).update, {
+  return api().call(routesOf(path).update, {
     params: { name },
     query: { namespace },
     body: { metadata: { labels, annotations, resourceVersion }, spec: body.spec } as never,
@@ -127,5 +127,5 @@ export function replaceObject(path: ObjectPath, body: Manifest, { metadata }: St
 }
 
 export async function deleteObject(path: ObjectPath, { name, namespace }: Key): Promise<void> {
-  await api().call(routeOf(path).remove, { params: { name }, query: { namespace } })
+  await api().call(routesOf(path).remove, { params: { name }, query: { namespace } })
 }

@@ -1,5 +1,6 @@
 // One proposal with all that a decision needs, and the decision.
 import { useState } from 'react'
+import { updateMemory } from '../../../../src/contract/api/memories.ts'
 import type { MemoryProposal } from '../../../../src/contract/api/memory-proposals.ts'
 import { Badge, type Tone } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
@@ -7,6 +8,8 @@ import { Foreign, ForeignBlock } from '../../parts/foreign.tsx'
 import { useKeys } from '../../parts/keys.ts'
 import { Provenance } from '../../parts/provenance.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { useMay } from '../../session/caller.ts'
+import { Offered } from '../../session/offered.tsx'
 import { AcceptDialog } from './accept-dialog.tsx'
 import { useDecision } from './use-decision.ts'
 
@@ -19,6 +22,7 @@ type ViewProps = DecisionProps & { isResting: boolean }
 
 export function ProposalView({ proposal, isResting, onDecided }: ViewProps) {
   const { title, status, type, description, content, patch } = proposal
+  const mayDecide = useMay(updateMemory)
   return (
     <article className="card stack" aria-label={title.slice(0, 120)}>
       <div className="row">
@@ -38,7 +42,9 @@ export function ProposalView({ proposal, isResting, onDecided }: ViewProps) {
       )}
       {patch !== undefined && <ForeignBlock label="Change" text={patch} />}
       <Provenance of={proposal} />
-      {status === 'pending' && <Decision proposal={proposal} isResting={isResting} onDecided={onDecided} />}
+      {status === 'pending' && mayDecide && (
+        <Decision proposal={proposal} isResting={isResting} onDecided={onDecided} />
+      )}
       {status !== 'pending' && <Decided proposal={proposal} onDecided={onDecided} />}
     </article>
   )
@@ -57,11 +63,13 @@ function Decided({ proposal, onDecided }: DecisionProps) {
         </p>
       )}
       {status === 'accepted' && type === 'memory' && (
-        <div>
-          <Button look="main" busy={isBusy} onClick={remember}>
-            Remember it
-          </Button>
-        </div>
+        <Offered to={updateMemory}>
+          <div>
+            <Button look="main" busy={isBusy} onClick={remember}>
+              Remember it
+            </Button>
+          </div>
+        </Offered>
       )}
     </>
   )

@@ -13,6 +13,7 @@ import { useChange } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
 import { useKeys } from '../../parts/keys.ts'
 import { say, sayFailure } from '../../parts/toasts.tsx'
+import { useMay } from '../../session/caller.ts'
 import { DismissDialog } from './dismiss-dialog.tsx'
 
 type ActionsProps = { finding: Finding; onDecided: () => void }
@@ -56,7 +57,8 @@ export function FindingActions({ finding, onDecided }: ActionsProps) {
     { key: 'p', word: 'Open pull request', ...pull },
     { key: 'r', word: 'Reopen', ...reopen },
   ] as const
-  const open = actions.filter(({ key }) => may[key])
+  const mayDecide = useMay(reopenFinding)
+  const open = actions.filter(({ key }) => mayDecide && may[key])
   useKeys(Object.fromEntries(open.filter(({ isBusy }) => !isBusy).map(({ key, run }) => [key, run])))
   return (
     <div className="row">

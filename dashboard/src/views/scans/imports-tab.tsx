@@ -8,6 +8,7 @@ import { Foreign } from '../../parts/foreign.tsx'
 import { Failure, Loading } from '../../parts/states.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { say } from '../../parts/toasts.tsx'
+import { Offered } from '../../session/offered.tsx'
 import type { Place } from './scan-actions.tsx'
 
 const tones = { pending: 'busy', succeeded: 'good', failed: 'bad' } as const
@@ -16,7 +17,9 @@ export function ImportsTab({ namespace, name }: Place) {
   const imports = useRecordPages('Scan', listScanImports, { params: { name }, query: { namespace } })
   return (
     <div className="stack">
-      <ImportForm namespace={namespace} name={name} />
+      <Offered to={importFindings}>
+        <ImportForm namespace={namespace} name={name} />
+      </Offered>
       {imports.error !== null && <Failure error={imports.error} retry={imports.reload} />}
       {imports.isLoading && <Loading what="the imports" />}
       <ol className="stack">

@@ -7,6 +7,7 @@ import { useChange } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import { say, sayFailure } from '../../parts/toasts.tsx'
+import { Offered } from '../../session/offered.tsx'
 
 export type Place = { namespace: string; name: string }
 
@@ -19,9 +20,11 @@ export function RunButton({ namespace, name, failedOnly = false }: Place & { fai
       { onSuccess: () => say(`A run of ${name} has begun`), onError: sayFailure },
     )
   return (
-    <Button look={failedOnly ? undefined : 'main'} busy={start.isPending} onClick={run}>
-      {failedOnly ? 'Review the failed parts again' : 'Run now'}
-    </Button>
+    <Offered to={startScanRun}>
+      <Button look={failedOnly ? undefined : 'main'} busy={start.isPending} onClick={run}>
+        {failedOnly ? 'Review the failed parts again' : 'Run now'}
+      </Button>
+    </Offered>
   )
 }
 

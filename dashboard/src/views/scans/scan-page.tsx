@@ -6,9 +6,10 @@ import { Badge } from '../../parts/badge.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { Failure, Loading } from '../../parts/states.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
+import { useMay } from '../../session/caller.ts'
 import { EditTab } from '../objects/edit-tab.tsx'
 import { DeleteButton } from '../objects/object-actions.tsx'
-import { objectKind, type StoredObject } from '../objects/object-kinds.ts'
+import { objectKind, routesOf, type StoredObject } from '../objects/object-kinds.ts'
 import { useStoredObject } from '../objects/use-stored-object.ts'
 import { FindingsTab } from './findings-tab.tsx'
 import { ImportsTab } from './imports-tab.tsx'
@@ -28,6 +29,7 @@ export default function ScanPage() {
   const { namespace = '', name = '' } = useParams()
   const place = { namespace, name }
   const scan = useStoredObject(of, place)
+  const mayChange = useMay(routesOf(of.path).update)
   const heading = (
     <span className="row">
       <Foreign text={name} /> {scan.data && <Badge>{String(scan.data.status?.phase ?? 'Pending')}</Badge>}
@@ -44,7 +46,9 @@ export default function ScanPage() {
     <Page title={name} heading={heading} actions={actions}>
       {scan.error !== null && <Failure error={scan.error} retry={() => void scan.refetch()} />}
       {scan.isLoading && <Loading what="the scan" />}
-      {scan.data && <Tabs label="Parts of the scan" tabs={tabs} />}
+      {scan.data && (
+        <Tabs label="Parts of the scan" tabs={mayChange ? tabs : tabs.filter(({ name: one }) => one !== 'edit')} />
+      )}
       {scan.data && <Tab scan={scan.data} />}
     </Page>
   )

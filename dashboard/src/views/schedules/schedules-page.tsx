@@ -1,6 +1,6 @@
 // Tasks that run again and again: when, and what came of the last runs.
 import { Link } from 'react-router'
-import { runTask } from '../../../../src/contract/api/tasks.ts'
+import { createTask, runTask } from '../../../../src/contract/api/tasks.ts'
 import { Page } from '../../app/page.tsx'
 import { useParameters, useScope } from '../../app/scope.ts'
 import { useObjects } from '../../data/lists.ts'
@@ -13,6 +13,7 @@ import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { say, sayFailure } from '../../parts/toasts.tsx'
+import { Offered } from '../../session/offered.tsx'
 import { pathOf, type TaskRow, timeColumns } from '../tasks/task-columns.tsx'
 import { useSuspend } from './suspend.ts'
 
@@ -24,9 +25,11 @@ export default function SchedulesPage() {
   const schedules = useObjects('Task', { ...query, phase: 'Scheduled' })
   const chosen = schedules.items.find((task) => place(task) === parameters.get('schedule'))
   const actions = (
-    <Link to="/tasks/new" className="button" data-look="main">
-      New schedule
-    </Link>
+    <Offered to={createTask}>
+      <Link to="/tasks/new" className="button" data-look="main">
+        New schedule
+      </Link>
+    </Offered>
   )
   return (
     <Page title="Schedules" actions={actions}>
@@ -94,16 +97,18 @@ function Actions({ task }: { task: TaskRow }) {
     )
   return (
     <>
-      <Button look="plain" busy={run.isPending} onClick={runNow}>
-        Run now
-      </Button>
-      <Button
-        look="plain"
-        busy={suspend.isPending}
-        onClick={() => suspend.mutate({ namespace: namespaceOf(task), name, suspend: !isSuspended })}
-      >
-        {isSuspended ? 'Resume' : 'Suspend'}
-      </Button>
+      <Offered to={runTask}>
+        <Button look="plain" busy={run.isPending} onClick={runNow}>
+          Run now
+        </Button>
+        <Button
+          look="plain"
+          busy={suspend.isPending}
+          onClick={() => suspend.mutate({ namespace: namespaceOf(task), name, suspend: !isSuspended })}
+        >
+          {isSuspended ? 'Resume' : 'Suspend'}
+        </Button>
+      </Offered>
       <Button look="plain" onClick={() => change({ schedule: place(task) })}>
         Runs
       </Button>

@@ -1,6 +1,6 @@
 // Names of secrets and of their entries. Values are written, never read.
 import { useState } from 'react'
-import { listSecrets, type SecretItem } from '../../../../src/contract/api/secrets.ts'
+import { createSecret, listSecrets, type SecretItem } from '../../../../src/contract/api/secrets.ts'
 import { Page } from '../../app/page.tsx'
 import { useScope } from '../../app/scope.ts'
 import { useRecordPages } from '../../data/records.ts'
@@ -10,6 +10,7 @@ import { Listing } from '../../parts/listing.tsx'
 import { Empty } from '../../parts/states.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { Offered } from '../../session/offered.tsx'
 import { DeleteSecret } from './delete-secret.tsx'
 import { NewSecret } from './new-secret.tsx'
 import { SecretValues } from './secret-values.tsx'
@@ -55,9 +56,11 @@ export default function SecretListPage() {
   const [changed, setChanged] = useState<SecretItem>()
   const secrets = useRecordPages('Secret', listSecrets, { query })
   const make = (
-    <Button look="main" onClick={() => setMaking(true)}>
-      New secret
-    </Button>
+    <Offered to={createSecret}>
+      <Button look="main" onClick={() => setMaking(true)}>
+        New secret
+      </Button>
+    </Offered>
   )
   return (
     <Page title="Secrets" actions={make}>

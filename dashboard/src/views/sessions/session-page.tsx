@@ -5,10 +5,10 @@ import { deleteSession, getSession, type SessionDetail } from '../../../../src/c
 import { Page } from '../../app/page.tsx'
 import { useParameters } from '../../app/scope.ts'
 import { useChange, useRecord } from '../../data/records.ts'
+import { AskedButton } from '../../parts/asked-button.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Conversation } from '../../parts/conversation/conversation.tsx'
 import { readMessages, toEntries } from '../../parts/conversation/entries.ts'
-import { Confirm } from '../../parts/dialog.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { LinkButton } from '../../parts/link-button.tsx'
@@ -83,12 +83,11 @@ function Transcript({ session, most, marked, onAll }: TranscriptProps) {
 }
 
 function Actions({ session, place }: { session: SessionDetail | undefined; place: Place }) {
-  const [isAsking, setAsking] = useState(false)
   const navigate = useNavigate()
   const remove = useChange(deleteSession, 'Session')
   if (session === undefined) return null
   const { namespace, name } = place
-  function run(): void {
+  function run(close: () => void): void {
     remove.mutate(
       { params: { id: name }, query: { namespace } },
       {
@@ -97,7 +96,7 @@ function Actions({ session, place }: { session: SessionDetail | undefined; place
           void navigate('/sessions')
         },
         onError: sayFailure,
-        onSettled: () => setAsking(false),
+        onSettled: close,
       },
     )
   }
@@ -106,20 +105,17 @@ function Actions({ session, place }: { session: SessionDetail | undefined; place
       {session.sessionType === 'chat' && (
         <LinkButton to={`/chat?session=${namespace}/${name}`}>Go on in the chat</LinkButton>
       )}
-      <Button look="danger" onClick={() => setAsking(true)}>
-        Delete
-      </Button>
-      {isAsking && (
-        <Confirm
-          title={`Delete the session ${name}?`}
-          action="Delete the session"
-          isBusy={remove.isPending}
-          onConfirm={run}
-          onClose={() => setAsking(false)}
-        >
-          <p>Its transcript is gone for good. It is refused while a task or an answer works in it.</p>
-        </Confirm>
-      )}
+      <AskedButton
+        to={deleteSession}
+        word="Delete"
+        look="danger"
+        title={`Delete the session ${name}?`}
+        action="Delete the session"
+        isBusy={remove.isPending}
+        onConfirm={run}
+      >
+        <p>Its transcript is gone for good. It is refused while a task or an answer works in it.</p>
+      </AskedButton>
     </>
   )
 }

@@ -1,7 +1,7 @@
 // One task: what it is and does, and what it leaves behind, each on a tab of its own.
 import type { ReactNode } from 'react'
 import { useParams } from 'react-router'
-import { getTask, type TaskDetail } from '../../../../src/contract/api/tasks.ts'
+import { getTask, type TaskDetail, updateTask } from '../../../../src/contract/api/tasks.ts'
 import { terminalPhases } from '../../../../src/contract/resources/task.ts'
 import { Page } from '../../app/page.tsx'
 import { useParameters } from '../../app/scope.ts'
@@ -11,6 +11,7 @@ import { Foreign } from '../../parts/foreign.tsx'
 import { Failure, Loading } from '../../parts/states.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { YamlBlock } from '../../parts/yaml-block.tsx'
+import { Offered } from '../../session/offered.tsx'
 import { FamilyTab } from './family-tab.tsx'
 import { FilesTab } from './files-tab.tsx'
 import { LogTab } from './log-tab.tsx'
@@ -61,7 +62,17 @@ export default function TaskPage() {
   const shown = tabs.filter(({ isThere }) => isThere === undefined || (task !== undefined && isThere(task)))
   const tab = shown.find((one) => one.name === (parameters.get('tab') ?? '')) ?? tabs[0]
   return (
-    <Page title={name} heading={heading} actions={task !== undefined && <TaskActions task={task} place={place} />}>
+    <Page
+      title={name}
+      heading={heading}
+      actions={
+        task !== undefined && (
+          <Offered to={updateTask}>
+            <TaskActions task={task} place={place} />
+          </Offered>
+        )
+      }
+    >
       {error !== null && <Failure error={error} retry={() => void refetch()} />}
       {isLoading && <Loading what="the task" />}
       {task !== undefined && (

@@ -1,11 +1,14 @@
 // All tasks, live; the filters stand in the address.
 import { useCallback, useMemo, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
+import { createTask, deleteTask } from '../../../../src/contract/api/tasks.ts'
 import { Page } from '../../app/page.tsx'
 import { useParameters, useScope, useScopedPath } from '../../app/scope.ts'
 import { type ListFilter, useObjects } from '../../data/lists.ts'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { Table } from '../../parts/table.tsx'
+import { useMay } from '../../session/caller.ts'
+import { Offered } from '../../session/offered.tsx'
 import { ChosenTasks } from './chosen-tasks.tsx'
 import { boxColumn, pathOf, type TaskRow, taskColumns } from './task-columns.tsx'
 import { filterNames, TaskFilters } from './task-filters.tsx'
@@ -47,9 +50,11 @@ function useChosen(items: readonly TaskRow[]) {
 export default function TaskListPage() {
   const scoped = useScopedPath()
   const actions = (
-    <Link to={scoped('/tasks/new')} className="button" data-look="main">
-      New task
-    </Link>
+    <Offered to={createTask}>
+      <Link to={scoped('/tasks/new')} className="button" data-look="main">
+        New task
+      </Link>
+    </Offered>
   )
   return (
     <Page title="Tasks" actions={actions}>
@@ -61,9 +66,13 @@ export default function TaskListPage() {
 
 function TaskList() {
   const navigate = useNavigate()
+  const mayChange = useMay(deleteTask)
   const tasks = useObjects('Task', useFilter())
   const { uids, chosen, toggle, all, none } = useChosen(tasks.items)
-  const columns = useMemo(() => [boxColumn(uids, toggle), ...taskColumns], [uids, toggle])
+  const columns = useMemo(
+    () => (mayChange ? [boxColumn(uids, toggle), ...taskColumns] : taskColumns),
+    [mayChange, uids, toggle],
+  )
   if (tasks.error !== null) return <Failure error={tasks.error} retry={tasks.reload} />
   if (tasks.isLoading) return <Loading what="tasks" />
   if (tasks.items.length === 0) return <NoTasks />
@@ -76,14 +85,18 @@ function TaskList() {
         items={tasks.items}
         keyOf={({ metadata }) => metadata.uid}
         onOpen={(task) => void navigate(pathOf(task))}
-        onToggle={toggle}
+        {...(mayChange && { onToggle: toggle })}
         onEnd={tasks.hasMore ? tasks.loadMore : undefined}
         total={tasks.total}
         fills
       />
       <p className="soft keys">
-        <kbd>↑</kbd> <kbd>↓</kbd> or <kbd>j</kbd> <kbd>k</kbd> choose a row, <kbd>Enter</kbd> opens it, <kbd>Space</kbd>{' '}
-        marks it
+        <kbd>↑</kbd> <kbd>↓</kbd> or <kbd>j</kbd> <kbd>k</kbd> choose a row, <kbd>Enter</kbd> opens it
+        {mayChange && (
+          <>
+            , <kbd>Space</kbd> marks it
+          </>
+        )}
       </p>
     </>
   )

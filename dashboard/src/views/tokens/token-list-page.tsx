@@ -1,6 +1,6 @@
 // Tokens of callers: made, shown once, revoked.
 import { useState } from 'react'
-import { listTokens, type TokenItem } from '../../../../src/contract/api/tokens.ts'
+import { createToken, listTokens, type TokenItem } from '../../../../src/contract/api/tokens.ts'
 import { Page } from '../../app/page.tsx'
 import { useRecord } from '../../data/records.ts'
 import { Badge } from '../../parts/badge.tsx'
@@ -10,6 +10,7 @@ import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { useCaller } from '../../session/caller.ts'
+import { Offered } from '../../session/offered.tsx'
 import { NewToken } from './new-token.tsx'
 import { RevokeToken } from './revoke-token.tsx'
 import '../../styles/service.css'
@@ -55,9 +56,11 @@ export default function TokenListPage() {
   const tokens = useRecord('Token', listTokens)
   const items = tokens.data?.items ?? []
   const make = (
-    <Button look="main" onClick={() => setMaking(true)}>
-      New token
-    </Button>
+    <Offered to={createToken}>
+      <Button look="main" onClick={() => setMaking(true)}>
+        New token
+      </Button>
+    </Offered>
   )
   return (
     <Page title="Tokens" actions={make}>

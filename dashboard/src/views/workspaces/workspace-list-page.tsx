@@ -1,13 +1,11 @@
 // Execution workspaces that there are: who uses each one, how old it is and what it has cost.
-import { useState } from 'react'
 import { Link } from 'react-router'
 import { listWorkspaces, releaseWorkspace, type WorkspaceItem } from '../../../../src/contract/api/workspaces.ts'
 import { Page } from '../../app/page.tsx'
 import { useScope } from '../../app/scope.ts'
 import { useChange, useRecord } from '../../data/records.ts'
+import { AskedButton } from '../../parts/asked-button.tsx'
 import { Badge, type Tone } from '../../parts/badge.tsx'
-import { Button } from '../../parts/button.tsx'
-import { Confirm } from '../../parts/dialog.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { Listing } from '../../parts/listing.tsx'
 import { Empty } from '../../parts/states.tsx'
@@ -86,30 +84,24 @@ export default function WorkspaceListPage() {
 }
 
 function Release({ namespace, name, state }: WorkspaceItem) {
-  const [isAsking, setAsking] = useState(false)
   const release = useChange(releaseWorkspace, 'Workspace')
   if (state === 'InUse' || state === 'Ending') return null
-  const run = () =>
+  const run = (close: () => void) =>
     release.mutate(
       { params: { name }, query: { namespace } },
-      { onSuccess: () => say(`${name} is released`), onError: sayFailure, onSettled: () => setAsking(false) },
+      { onSuccess: () => say(`${name} is released`), onError: sayFailure, onSettled: close },
     )
   return (
-    <>
-      <Button className="small" onClick={() => setAsking(true)}>
-        Release
-      </Button>
-      {isAsking && (
-        <Confirm
-          title={`Release ${name}?`}
-          action="Release it"
-          isBusy={release.isPending}
-          onConfirm={run}
-          onClose={() => setAsking(false)}
-        >
-          <p>It is deleted with all that is in it. The next task of its session begins in a new one.</p>
-        </Confirm>
-      )}
-    </>
+    <AskedButton
+      to={releaseWorkspace}
+      word="Release"
+      className="small"
+      title={`Release ${name}?`}
+      action="Release it"
+      isBusy={release.isPending}
+      onConfirm={run}
+    >
+      <p>It is deleted with all that is in it. The next task of its session begins in a new one.</p>
+    </AskedButton>
   )
 }
