@@ -104,7 +104,7 @@ describe.skipIf(chromiumPath === undefined)('people with tasks', () => {
     for (let count = 0; count < 60 && !/Cancel$/.test(String(await focused())); count += 1)
       await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
-    const dialog = page.getByRole('dialog', { name: 'Cancel this task?' })
+    const dialog = page.getByRole('dialog', { name: /^Cancel .*by-keys/ })
     await dialog.waitFor()
     for (let count = 0; count < 5 && !/Cancel the task$/.test(String(await focused())); count += 1) {
       await page.keyboard.press('Tab')
