@@ -141,12 +141,12 @@ export async function start(
   place: SandboxPlace,
   command: WorkspaceCommand & Grace,
 ): Promise<void> {
-  const { graceSeconds, stdin = new Uint8Array(), timeoutSeconds, maxOutputBytes } = command
+  const { graceSeconds, stdin, timeoutSeconds, maxOutputBytes } = command
   const blocks = Math.floor(maxOutputBytes / blockBytes) + 1
   const seconds = Math.ceil(timeoutSeconds)
-  const given = assign({ id: checkId(command.id), seconds, grace: graceSeconds, blocks, bytes: maxOutputBytes })
-  const parts = [Buffer.from(printCommand(command)), stdin, Buffer.from(runnerScript)]
-  await expectWord(shell, place, { text: given + startScript, parts }, 'started')
+  const limits = { seconds, grace: graceSeconds, blocks, bytes: maxOutputBytes }
+  const given = assign({ id: checkId(command.id), ...limits, command: printCommand(command), runner: runnerScript })
+  await expectWord(shell, place, { text: given + startScript, parts: stdin === undefined ? [] : [stdin] }, 'started')
 }
 
 /** Base64 of two outputs. */

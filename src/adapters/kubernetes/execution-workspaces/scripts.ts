@@ -11,7 +11,7 @@ alive() {
   [ -n "$(started "$1")" ]
 }
 prepared() {
-  [ -f "$state/root" ] && [ "$(head -n 1 "$state/baseline")" = "$(started 1)" ]
+  { read -r first < "$state/baseline"; } 2> /dev/null && [ -f "$state/root" ] && [ "$first" = "$(started 1)" ]
 }
 `
 
@@ -99,14 +99,18 @@ echo "$code" > "$folder/code"
 mv "$folder/code" "$folder/exit"
 `
 
-/** The command in part 1, its standard input and the runner after it. */
+/**
+ * The program in $command, its runner in $runner, its standard input in part 1 if it has any. To write a text costs no
+ * process, which to cut a part out of the input does.
+ */
 export const startScript = `${functions}
 prepared || { echo lost; exit 0; }
 folder=$state/commands/$id
 [ ! -f "$folder/runner" ] || { echo started; exit 0; }
 [ ! -e "$folder" ] || rm -rf "$folder"
 mkdir -p "$folder" || exit 1
-mv "$in/1" "$folder/command" && mv "$in/2" "$folder/stdin" && mv "$in/3" "$folder/run" || exit 1
+printf %s "$command" > "$folder/command" && printf %s "$runner" > "$folder/run" || exit 1
+if [ -f "$in/1" ]; then mv "$in/1" "$folder/stdin"; else : > "$folder/stdin"; fi || exit 1
 echo "$bytes" > "$folder/bytes"
 : > "$folder/stdout"
 : > "$folder/stderr"

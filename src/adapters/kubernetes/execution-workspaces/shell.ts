@@ -43,8 +43,10 @@ own=$(mktemp -d "$state/in/XXXXXX") || exit 125
 trap 'rm -rf "$own"' EXIT
 trap 'exit 125' HUP INT TERM
 receive() {
-  head -c "$1" > "$in/all" || exit 125
+  whole=$1
   shift
+  [ $# -gt 1 ] || { head -c "$whole" > "$in/0" || exit 125; return 0; }
+  head -c "$whole" > "$in/all" || exit 125
   at=1 number=0
   for size in "$@"; do
     : > "$in/$number"
