@@ -1,21 +1,17 @@
 // What the benches of the dashboard share: a real Chromium that is signed in, frames while something scrolls, and the page's heap.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core'
 import { chromiumPath } from '../test/fixtures/dashboard/browser.ts'
 import { percentile, type Row, round } from './measure.ts'
 import type { RunningService } from './service.ts'
 
-/** Where Lighthouse finds the browser that has its profile in the folder. */
-export function readDebuggingPort(folder: string): number {
-  return Number(readFileSync(join(folder, 'DevToolsActivePort'), 'utf8').split('\n')[0])
-}
+/** Where Lighthouse finds the browser: one bench of the dashboard at a time. */
+export const debuggingPort = 9333
 
 export async function openBrowser(folder: string): Promise<BrowserContext> {
   return chromium.launchPersistentContext(folder, {
     ...(chromiumPath === undefined ? {} : { executablePath: chromiumPath }),
     viewport: { width: 1440, height: 900 },
-    args: ['--remote-debugging-port=0', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])],
+    args: [`--remote-debugging-port=${debuggingPort}`, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])],
   })
 }
 

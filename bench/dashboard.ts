@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import lighthouse from 'lighthouse'
 import type { Page } from 'playwright-core'
-import { callerOf, openBrowser, readDebuggingPort, signIn } from './dashboard-browser.ts'
+import { callerOf, debuggingPort, openBrowser, signIn } from './dashboard-browser.ts'
 import { measureLog } from './dashboard-log.ts'
 import { createRows, measureMemory, measureRows } from './dashboard-rows.ts'
 import { percentile, type Row, report, round } from './measure.ts'
@@ -17,9 +17,9 @@ const looks = 3
 type Look = { first: number; interactive: number; scores: Record<string, number> }
 
 /** One look of Lighthouse, without a slowed network or processor: everything is on this machine. */
-async function look(port: number, url: string): Promise<Look> {
+async function look(url: string): Promise<Look> {
   const result = await lighthouse(url, {
-    port,
+    port: debuggingPort,
     output: 'json',
     logLevel: 'error',
     disableStorageReset: true,
@@ -35,9 +35,9 @@ async function look(port: number, url: string): Promise<Look> {
   return { first: ms('first-contentful-paint'), interactive: ms('interactive'), scores }
 }
 
-async function measureLooks(port: number, what: string, url: string): Promise<Row> {
+async function measureLooks(what: string, url: string): Promise<Row> {
   const samples: Look[] = []
-  for (let index = 0; index < looks; index += 1) samples.push(await look(port, url))
+  for (let index = 0; index < looks; index += 1) samples.push(await look(url))
   const middle = (pick: (sample: Look) => number) => percentile(samples.map(pick), 0.5)
   const scores = Object.keys(samples[0]?.scores ?? {}).map((name) => [
     name,
@@ -52,14 +52,14 @@ async function measureLooks(port: number, what: string, url: string): Promise<Ro
 }
 
 /** An empty page of a bare server. */
-async function measureFloor(debuggingPort: number): Promise<Row> {
+async function measureFloor(): Promise<Row> {
   const page = '<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>x</title><p>x'
   const server = createServer((_request, response) => response.setHeader('content-type', 'text/html').end(page))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
   const port = typeof address === 'object' ? address?.port : 0
   try {
-    return await measureLooks(debuggingPort, 'floor: an empty page of a bare server', `http://127.0.0.1:${port}/`)
+    return await measureLooks('floor: an empty page of a bare server', `http://127.0.0.1:${port}/`)
   } finally {
     server.close()
   }
@@ -78,15 +78,13 @@ async function measureScripts(page: Page, url: string): Promise<number> {
   return names.reduce((sum, name) => sum + readFileSync(join(folder, `${name}.gz`)).length, 0) / 1000
 }
 
-/** `folder`: of the browser's profile. */
-type Place = { page: Page; service: RunningService; folder: string }
+type Place = { page: Page; service: RunningService }
 
-async function measureFirstView({ page, service, folder }: Place): Promise<void> {
-  const port = readDebuggingPort(folder)
+async function measureFirstView({ page, service }: Place): Promise<void> {
   const scripts = await measureScripts(page, `${service.url}/`)
   await page.goto('about:blank')
-  const views: Row[] = [await measureFloor(port)]
-  for (const address of ['/', '/tasks']) views.push(await measureLooks(port, `svc ${address}`, service.url + address))
+  const views: Row[] = [await measureFloor()]
+  for (const address of ['/', '/tasks']) views.push(await measureLooks(`svc ${address}`, service.url + address))
   report(`dashboard: ${round(scripts)} kB of compressed scripts for the first view`, views)
 }
 
@@ -111,8 +109,7 @@ export async function run(): Promise<void> {
   try {
     const [page = await browser.newPage()] = browser.pages()
     await signIn(page, service)
-    for (const [name, measure] of Object.entries(parts))
-      if (wanted.includes(name)) await measure({ page, service, folder })
+    for (const [name, measure] of Object.entries(parts)) if (wanted.includes(name)) await measure({ page, service })
   } finally {
     await browser.close()
     await service.stop()
