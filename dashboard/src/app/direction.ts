@@ -1,4 +1,6 @@
 // From which side pages are laid out: as the browser's language is written, unless somebody chose.
+import { browserStore } from '../session/browser-store.ts'
+
 export type Direction = 'ltr' | 'rtl'
 
 const key = 'svc.direction'
@@ -12,7 +14,7 @@ export function directionOf(language: string): Direction {
 }
 
 function chosen(): Direction | undefined {
-  const kept = localStorage.getItem(key)
+  const kept = browserStore.get(key)
   return kept === 'ltr' || kept === 'rtl' ? kept : undefined
 }
 
@@ -26,6 +28,6 @@ export function isRightToLeft(): boolean {
 }
 
 export function switchDirection(): void {
-  localStorage.setItem(key, isRightToLeft() ? 'ltr' : 'rtl')
+  browserStore.set(key, isRightToLeft() ? 'ltr' : 'rtl')
   applyDirection()
 }
