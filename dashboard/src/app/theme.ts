@@ -12,8 +12,10 @@ function chosen(): Theme | undefined {
   return kept === 'light' || kept === 'dark' ? kept : undefined
 }
 
+const systemIsDark = window.matchMedia('(prefers-color-scheme: dark)')
+
 function current(): Theme {
-  return chosen() ?? (window.matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')
+  return chosen() ?? (systemIsDark.matches ? 'dark' : 'light')
 }
 
 /** To be called before anything is drawn. */
@@ -32,6 +34,10 @@ export function switchTheme(): void {
 export function useTheme(): Theme {
   return useSyncExternalStore((listener) => {
     listeners.add(listener)
-    return () => listeners.delete(listener)
+    systemIsDark.addEventListener('change', listener)
+    return () => {
+      listeners.delete(listener)
+      systemIsDark.removeEventListener('change', listener)
+    }
   }, current)
 }
