@@ -61,6 +61,11 @@ const foreign: [kind: 'tasks' | 'tools', path: string, spec: object][] = [
     `${workspacePath}.poolRef.namespace`,
     inWorkspace({ provider: 'actor', poolRef: at('team-b'), cleanupPolicy: 'delete' }),
   ],
+  [
+    'tasks',
+    `${workspacePath}.templateRef.namespace`,
+    { ...inWorkspace({ provider: 'actor', templateRef: at('team-b') }), schedule: '0 4 * * *' },
+  ],
   ['tools', 'spec.mcp.actor.templateRef.namespace', onActor({ templateRef: at('team-b') })],
 ]
 
