@@ -20,6 +20,8 @@ type Look = { first: number; interactive: number; scores: Record<string, number>
 async function look(url: string): Promise<Look> {
   const result = await lighthouse(url, {
     port: debuggingPort,
+    // The live stream goes on: the network is never idle, and a longer trace loses its beginning.
+    maxWaitForLoad: 8000,
     output: 'json',
     logLevel: 'error',
     disableStorageReset: true,
