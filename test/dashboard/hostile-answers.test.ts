@@ -47,6 +47,7 @@ const words = new Set([
     'stage',
     'day',
     'taskUid',
+    'trigger',
     'schedule',
     'timeZone',
   ],
