@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Collection } from '../../src/adapters/kubernetes/api/paths.ts'
 import setUpProgram from '../fixtures/built-program.ts'
@@ -34,6 +35,18 @@ async function findMissing(): Promise<[string, string][]> {
   }
 }
 
+const answerMs = 60_000
+
+/** What is waited for inside keeps no process alive: without the deadline a run would end before it has begun, and pass. */
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  const over = new AbortController()
+  const late = pause(answerMs, undefined, { signal: over.signal }).then(() => {
+    throw new Error(`the cluster of ${process.env.KUBECONFIG} does not answer: start it, or unset KUBECONFIG`)
+  })
+  late.catch(() => undefined)
+  return Promise.race([work, late]).finally(() => over.abort())
+}
+
 /** The script of the test cluster: that of CLUSTER, or the one beside the project. */
 function findScript(): string {
   const script = process.env.CLUSTER ?? resolve(import.meta.dirname, '../../../shared/cluster/cluster')
@@ -56,6 +69,6 @@ async function buildImage(script: string, image: string, containerfile: string):
 export async function setup(): Promise<(() => void) | undefined> {
   const { KUBECONFIG, SVC_TEST_PROGRAM } = process.env
   if (!KUBECONFIG || !existsSync(KUBECONFIG)) return undefined
-  for (const [image, containerfile] of await findMissing()) await buildImage(findScript(), image, containerfile)
+  for (const [image, containerfile] of await inTime(findMissing())) await buildImage(findScript(), image, containerfile)
   return SVC_TEST_PROGRAM === undefined ? await setUpProgram() : undefined
 }

@@ -218,4 +218,14 @@ describe.skipIf(chromiumPath === undefined)('the page of a task', () => {
     await page.getByRole('heading', { name: 'Tasks', level: 1 }).waitFor()
     await expect.poll(async () => (await service.call('GET', '/api/v1/tasks/fails')).status).toBe(404)
   })
+
+  it('says so when somebody else deletes it, and asks for nothing that is gone', async () => {
+    await createTask(service, 'gone', shell('exit 0'))
+    await waitForPhase(service, 'gone', 'Succeeded')
+    await visit('gone')
+    await opened.page.getByText('Live', { exact: true }).waitFor()
+    await opened.page.getByText('Succeeded').first().waitFor()
+    await service.call('DELETE', '/api/v1/tasks/gone')
+    await opened.page.getByText('Task "gone" was deleted').waitFor()
+  })
 })

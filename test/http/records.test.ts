@@ -101,7 +101,7 @@ describe('logs', () => {
     await late.readUntil((text) => text.includes('"offset":0'))
     expect((await service.call('GET /api/v1/tasks/growing/logs')).json()).toEqual({ logs: 'one\n' })
     await logs.append(key, ['said by another', 'two\r and all'], 'thr')
-    await stream.readUntil((text) => text.includes('thr'))
+    for (const follower of [stream, late]) await follower.readUntil((text) => text.includes('thr'))
     await logs.finishLine(key)
     await service.setStatus('Task', 'growing', { phase: 'Succeeded', attempts: 1 })
     const part = (offset: number, text: string) => `event: part\ndata: ${JSON.stringify({ offset, text })}`

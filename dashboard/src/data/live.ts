@@ -1,6 +1,7 @@
 // What the live stream does to what is shown, and its state for the header.
 import { useEffect, useSyncExternalStore } from 'react'
 import type { Whoami } from '../../../src/contract/api/auth.ts'
+import { SvcError } from '../../../src/errors.ts'
 import { queryClient } from './api.ts'
 import { applyToLists } from './lists.ts'
 import type { LiveChange } from './live-changes.ts'
@@ -8,11 +9,22 @@ import { type LiveState, liveState, openLiveStream } from './live-stream.ts'
 import { namespaceOf } from './summary.ts'
 import { noteForSums } from './sums.ts'
 
+/** To ask for what is gone would be refused; what there is about it is gone as well. */
+function tellGone(queryKey: string[], { kind, object }: LiveChange): void {
+  const error = new SvcError('NotFound', `${kind} "${object.metadata.name}" was deleted`)
+  for (const query of queryClient.getQueryCache().findAll({ queryKey })) {
+    void query.cancel({ silent: true })
+    query.setState({ status: 'error', fetchStatus: 'idle', error, isInvalidated: true })
+  }
+}
+
 /** Single objects, and answers that are made from objects of a kind. */
 function readObjectsAgain(changes: LiveChange[]): void {
-  const names = changes.map(({ kind, object }) => JSON.stringify([kind, namespaceOf(object), object.metadata.name]))
-  for (const name of new Set(names)) {
-    void queryClient.invalidateQueries({ queryKey: ['object', ...(JSON.parse(name) as string[])] })
+  const keyOf = ({ kind, object }: LiveChange) => ['object', kind, namespaceOf(object), object.metadata.name]
+  const newest = new Map(changes.map((change) => [JSON.stringify(keyOf(change)), change]))
+  for (const change of newest.values()) {
+    if (change.type === 'deleted') tellGone(keyOf(change), change)
+    else void queryClient.invalidateQueries({ queryKey: keyOf(change) })
   }
   readRecordsAgain(changes)
 }
