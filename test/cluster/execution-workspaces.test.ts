@@ -193,25 +193,6 @@ describeOnCluster('agent-sandbox', () => {
       await expectNothingLeft(bench)
     })
 
-    it('is waited for from where it was made: nothing of it is asked for again', async () => {
-      const claim = bench.claimOf('plain')
-      const asked = () => {
-        const counts = bench.api.countRequests().filter(({ resource }) => resource === 'sandboxclaims')
-        return Object.fromEntries(counts.map(({ verb, count }) => [verb, count]))
-      }
-      const before = asked()
-      await make(bench.workspaces, claim)
-      const after = asked()
-      expect([after.list, after.create, after.watch]).toEqual([
-        before.list,
-        (before.create ?? 0) + 1,
-        (before.watch ?? 0) + 1,
-      ])
-      // Whether it is there before it is made.
-      expect(after.get).toBe((before.get ?? 0) + 1)
-      await bench.workspaces.delete(claim)
-    })
-
     it('comes when somebody else has released theirs, where no more may run', async () => {
       const collection = { group: '', version: 'v1', plural: 'resourcequotas' }
       const { namespace } = bench

@@ -25,11 +25,9 @@ export type ReflectorOptions<T> = {
   fieldSelector?: string
   /** Requests only the metadata of objects. */
   metadataOnly?: boolean
-  /** All up to this version is known: watched from there, and listed only after a gap. */
-  since?: string | undefined
   /** Extracts what is kept of an object; the object itself is not retained. */
   convert(object: ApiObject): T
-  /** All objects, at a version; replaces everything reported before. Called first (unless `since`), and again after a gap. */
+  /** All objects, at a version; replaces everything reported before. Called first, and again after a gap. */
   onReset(items: T[], version: string): void
   /** One change, in order. */
   onEvent(type: 'ADDED' | 'MODIFIED' | 'DELETED', item: T, version: string): void
@@ -96,7 +94,7 @@ function createSession<T>(options: ReflectorOptions<T>, signal: AbortSignal) {
   const { api, clock, ids, collection, namespace, labelSelector, fieldSelector, metadataOnly } = options
   const target = { collection, metadataOnly, namespace }
   const filter = { labelSelector, fieldSelector }
-  let version = options.since
+  let version: string | undefined
   let isOpen = false
 
   async function listAll(): Promise<string> {
@@ -174,7 +172,7 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector {
   const session = createSession(options, signal)
   const ready = Promise.withResolvers<void>()
   let failures = 0
-  let isListed = options.since !== undefined
+  let isListed = false
 
   async function runRound(): Promise<void> {
     const from = isListed ? session.version() : undefined

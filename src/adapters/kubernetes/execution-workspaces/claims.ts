@@ -41,7 +41,7 @@ export async function waitUntilGone(parts: ClaimParts, { namespace, name }: Reso
 
 type Making = { installed: Installed; claim: WorkspaceClaim; spec: object }
 
-async function makeClaim(parts: ClaimParts, { installed, claim, spec }: Making): Promise<SandboxClaim> {
+async function makeClaim(parts: ClaimParts, { installed, claim, spec }: Making): Promise<void> {
   const { claims: collection } = installed.collections
   const { namespace, name } = claim
   const body = {
@@ -55,7 +55,7 @@ async function makeClaim(parts: ClaimParts, { installed, claim, spec }: Making):
     },
     spec,
   }
-  return parts.api.request<SandboxClaim>({ verb: 'create', collection, namespace, body })
+  await parts.api.request({ verb: 'create', collection, namespace, body })
 }
 
 function checkOwn({ metadata }: SandboxClaim, instance: string): void {
@@ -63,8 +63,8 @@ function checkOwn({ metadata }: SandboxClaim, instance: string): void {
   throw new WorkspaceError('ProtocolError', `${nameClaim(metadata)} is there, but not of this service: delete it`)
 }
 
-/** The claim as it was made; undefined when it was there. */
-export async function ensureClaim(parts: ClaimParts, claim: WorkspaceClaim): Promise<SandboxClaim | undefined> {
+/** Whether it had to be made. */
+export async function ensureClaim(parts: ClaimParts, claim: WorkspaceClaim): Promise<boolean> {
   const installed = await parts.reader.find()
   const referring = referToTemplate(parts, installed, claim)
   // What is there is used, whatever became of its template.
@@ -73,13 +73,14 @@ export async function ensureClaim(parts: ClaimParts, claim: WorkspaceClaim): Pro
   if (found?.metadata.deletionTimestamp !== undefined) await waitUntilGone(parts, claim)
   else if (found !== undefined) {
     checkOwn(found, parts.instance)
-    return undefined
+    return false
   }
   try {
-    return await makeClaim(parts, { installed, claim, spec: await referring })
+    await makeClaim(parts, { installed, claim, spec: await referring })
+    return true
   } catch (error) {
     if (!isSvcError(error, 'AlreadyExists')) throw error
-    return undefined
+    return false
   }
 }
 
@@ -105,8 +106,7 @@ export async function waitForSandbox(
     if (state.phase === 'Pending') onPending(state.message ?? '')
     return found !== undefined && findReadySandbox(found) !== undefined ? found : undefined
   }
-  const since = seen?.metadata.resourceVersion
-  const wanted = { collection, namespace: claim.namespace, name: claim.name, since, judge }
+  const wanted = { collection, namespace: claim.namespace, name: claim.name, judge }
   const ready = (seen && judge(seen)) ?? (await waitForObject<SandboxClaim, SandboxClaim>(parts, wanted, signal))
   const sandbox = await parts.reader.sandboxOf(ready)
   if (sandbox === undefined) throw new WorkspaceError('WorkspaceLost', `the sandbox of ${nameClaim(claim)} is gone`)

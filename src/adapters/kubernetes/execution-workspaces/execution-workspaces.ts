@@ -63,8 +63,8 @@ export function createAgentSandboxes(options: AgentSandboxOptions): ExecutionWor
   const { api, clock, shell, graceSeconds = 10 } = options
   const installation = createInstallation(api)
   const parts: ClaimParts = { ...options, reader: createReader({ api, installation }) }
-  /** Claims that this process made, and that nobody has used yet; as they were then, as long as nothing was done to them. */
-  const made = new Map<string, SandboxClaim | undefined>()
+  /** Claims that this process made, and that nobody has used yet. */
+  const made = new Set<string>()
   const line = createLine()
   const places = createPlaces(parts)
 
@@ -79,15 +79,9 @@ export function createAgentSandboxes(options: AgentSandboxOptions): ExecutionWor
     }
   }
 
-  function takeMade(claim: ResourceKey): SandboxClaim | undefined {
-    const own = made.get(nameClaim(claim))
-    if (own !== undefined) made.set(nameClaim(claim), undefined)
-    return own
-  }
-
   async function waitUntilReady(claim: WorkspaceClaim, waiting: Waiting): Promise<ReadyWorkspace> {
     const startedAt = clock.now().getTime()
-    const seen = takeMade(claim) ?? (await parts.reader.claim(claim))
+    const seen = await parts.reader.claim(claim)
     const resumed = await resumeSandbox(parts, seen)
     const sandbox = await awaitReady(parts, claim, { ...waiting, ...(!resumed && { seen }) })
     const { place } = places.remember(claim, sandbox)
@@ -111,8 +105,7 @@ export function createAgentSandboxes(options: AgentSandboxOptions): ExecutionWor
   return {
     claim: (claim) =>
       explained(async () => {
-        const own = await ensureClaim(parts, claim)
-        if (own !== undefined) made.set(nameClaim(claim), own)
+        if (await ensureClaim(parts, claim)) made.add(nameClaim(claim))
       }),
     observe: (claim) => explained(async () => judgeClaim(await parts.reader.claim(claim))),
     waitUntilReady: (claim, waiting) => explained(() => waitUntilReady(claim, waiting)),
@@ -129,7 +122,6 @@ export function createAgentSandboxes(options: AgentSandboxOptions): ExecutionWor
     suspend: (claim) =>
       explained(async () => {
         places.forget(claim)
-        takeMade(claim)
         await suspendSandbox(parts, claim)
       }),
     delete: (claim) =>

@@ -12,8 +12,6 @@ export type Wanted<T, R> = {
   collection: Collection
   namespace: string
   name: string
-  /** Version of the object that the caller has judged already: only what comes after it is considered. */
-  since?: string | undefined
   /** Called with each state of the object, undefined when there is none; what it returns is the answer, what it throws the error. */
   judge(object: T | undefined): R | undefined
 }
@@ -21,7 +19,7 @@ export type Wanted<T, R> = {
 /** Rejects with the signal's reason, with what `judge` throws, and when the kind can never be watched. */
 export async function waitForObject<T extends StoredObject, R>(
   { api, clock, ids }: Watcher,
-  { collection, namespace, name, since, judge }: Wanted<T, R>,
+  { collection, namespace, name, judge }: Wanted<T, R>,
   signal: AbortSignal,
 ): Promise<R> {
   signal.throwIfAborted()
@@ -41,7 +39,6 @@ export async function waitForObject<T extends StoredObject, R>(
     collection,
     namespace,
     fieldSelector: `metadata.name=${name}`,
-    since,
     convert: (object) => object as unknown as T,
     onReset: ([object]) => consider(object),
     onEvent: (type, object) => consider(type === 'DELETED' ? undefined : object),
