@@ -49,7 +49,8 @@ describe.skipIf(chromiumPath === undefined)('callers with fewer rights', () => {
       expect(await navigation.getByRole('link', { name, exact: true }).count()).toBe(0)
     }
     await context.close()
-  })
+    // Dozens of pages.
+  }, 600_000)
 
   it('would be offered something there, were they an owner', async () => {
     const { page, context } = await openDashboard(filled.service)
