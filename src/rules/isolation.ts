@@ -3,6 +3,7 @@ import { findReferences } from '../contract/reference-paths.ts'
 import { type Kind, kinds, type SpecOf } from '../contract/resources/index.ts'
 import { noWorkspaces, type WorkspaceDefaults } from '../contract/resources/task-problems.ts'
 import type { Tool } from '../contract/resources/tool.ts'
+import type { Problem } from '../errors.ts'
 
 /** The first reference of a spec into another namespace, as a sentence; undefined when there is none. */
 export function findForeignReference<K extends Kind>(kind: K, namespace: string, spec: SpecOf<K>): string | undefined {
@@ -57,14 +58,17 @@ export function listForeignActors(namespace: string, { mcp }: SpecOf<'Tool'>, us
   ]
 }
 
-/** Why a resource may not name it; undefined when it may. */
-export function findPlaceObstacle(
+/** Those that a resource may not name, and why. */
+export function findPlaceProblems(
   home: { kind: Kind; namespace: string },
-  { namespace, obstacle }: ForeignPlace,
+  places: readonly ForeignPlace[],
   isolated: boolean,
-): string | undefined {
+): Problem[] {
   const whose = `${kinds[home.kind].plural} of "${home.namespace}"`
-  return isolated ? `names namespace "${namespace}", but ${whose} may only use their own` : obstacle
+  return places.flatMap(({ path, namespace, obstacle }) => {
+    const message = isolated ? `names namespace "${namespace}", but ${whose} may only use their own` : obstacle
+    return message === undefined ? [] : [{ path, message }]
+  })
 }
 
 /** Why a Tool may not use the actor that it names, as things are now; undefined when it may, or names none. */
@@ -72,9 +76,7 @@ export function findActorObstacle(
   { metadata: { namespace }, spec }: Pick<Tool, 'metadata' | 'spec'>,
   { templateNamespace, isolated }: { readonly templateNamespace: string | undefined; readonly isolated: boolean },
 ): string | undefined {
-  const obstacles = listForeignActors(namespace, spec, templateNamespace).flatMap((place) => {
-    const obstacle = findPlaceObstacle({ kind: 'Tool', namespace }, place, isolated)
-    return obstacle === undefined ? [] : [`${place.path} ${obstacle}`]
-  })
-  return obstacles[0]
+  const places = listForeignActors(namespace, spec, templateNamespace)
+  const [first] = findPlaceProblems({ kind: 'Tool', namespace }, places, isolated)
+  return first && `${first.path} ${first.message}`
 }

@@ -5,7 +5,7 @@ import type { Task } from '../contract/resources/task.ts'
 import { taskProblems, type WorkspaceDefaults } from '../contract/resources/task-problems.ts'
 import { summarize } from '../contract/validation.ts'
 import { type AgentPrograms, approvalsOf, findProgramProblem, findUnkeptLimit } from './agent-programs.ts'
-import { findForeignReference, findPlaceObstacle, listForeignWorkspaces } from './isolation.ts'
+import { findForeignReference, findPlaceProblems, listForeignWorkspaces } from './isolation.ts'
 
 /** What this service supports. */
 export type Abilities = {
@@ -31,10 +31,8 @@ const checkIsolation: Check = (task, agent, { isolateNamespaces }) => {
 }
 
 const checkPlaces: Check = ({ metadata: { namespace }, spec }, _agent, { workspaces, isolateNamespaces }) => {
-  const problems = listForeignWorkspaces(namespace, spec, workspaces).flatMap((place) => {
-    const message = findPlaceObstacle({ kind: 'Task', namespace }, place, isolateNamespaces)
-    return message === undefined ? [] : [{ path: place.path, message }]
-  })
+  const places = listForeignWorkspaces(namespace, spec, workspaces)
+  const problems = findPlaceProblems({ kind: 'Task', namespace }, places, isolateNamespaces)
   return problems.length === 0 ? undefined : summarize('task', problems)
 }
 

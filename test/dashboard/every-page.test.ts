@@ -1,20 +1,18 @@
 // Every page of the dashboard, in a real browser: what axe finds, what the page complains of, and what does not fit.
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   type ChosenLook,
   chromiumPath,
-  closeBrowser,
   lookAs,
   looks,
   type OpenedDashboard,
   openDashboard,
   settle,
 } from '../fixtures/dashboard/browser.ts'
-import { type FilledService, startFilledService } from '../fixtures/dashboard/filled-service.ts'
+import { useFilledService } from '../fixtures/dashboard/dashboard-tests.ts'
 import { findOverlaps } from '../fixtures/dashboard/overlaps.ts'
-import { removeFolder } from '../scenarios/service.ts'
 
 /** Only addresses that this matches, while one view is worked on: `SVC_TEST_PAGES=agents`. */
 const wanted = new RegExp(process.env.SVC_TEST_PAGES ?? '')
@@ -53,15 +51,7 @@ async function findProblems({ page, complaints }: OpenedDashboard, look: ChosenL
 const tabs = 3
 
 describe.skipIf(chromiumPath === undefined)('every page', () => {
-  let filled: FilledService
-  beforeAll(async () => {
-    filled = await startFilledService()
-  })
-  afterAll(async () => {
-    await closeBrowser()
-    await filled.service.stop()
-    removeFolder(filled.service.folder)
-  })
+  const filled = useFilledService()
 
   it('has no barriers, no errors and nothing that sticks out, however it is looked at', async () => {
     const found: Record<string, string[]> = {}

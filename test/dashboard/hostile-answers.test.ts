@@ -1,9 +1,8 @@
 // Every text that the service answers with ends in what others might write: nowhere is it more than text, nor does it hide or turn anything.
 import type { Page, Route } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, closeBrowser, openDashboard, settle } from '../fixtures/dashboard/browser.ts'
-import { type FilledService, startFilledService } from '../fixtures/dashboard/filled-service.ts'
-import { removeFolder } from '../scenarios/service.ts'
+import { describe, expect, it } from 'vitest'
+import { chromiumPath, openDashboard, settle } from '../fixtures/dashboard/browser.ts'
+import { useFilledService } from '../fixtures/dashboard/dashboard-tests.ts'
 
 const hostile = '\u202e\u200b\u001b[31m<img src=x onerror=window.stolen=1><b class=stolen>b</b>'
 
@@ -113,15 +112,7 @@ function pathsOf(addresses: readonly string[]): string[] {
 }
 
 describe.skipIf(chromiumPath === undefined)('hostile text in every answer', () => {
-  let filled: FilledService
-  beforeAll(async () => {
-    filled = await startFilledService()
-  })
-  afterAll(async () => {
-    await closeBrowser()
-    await filled.service.stop()
-    removeFolder(filled.service.folder)
-  })
+  const filled = useFilledService()
 
   async function faultsAt(page: Page, address: string): Promise<string[]> {
     await page.goto(address)

@@ -1,11 +1,9 @@
 // Callers with fewer rights, on every view: what they may not do is not offered, and what they may not see says so.
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, closeBrowser, openDashboard, settle } from '../fixtures/dashboard/browser.ts'
-import { createToken } from '../fixtures/dashboard/dashboard-tests.ts'
-import { type FilledService, startFilledService } from '../fixtures/dashboard/filled-service.ts'
+import { describe, expect, it } from 'vitest'
+import { chromiumPath, openDashboard, settle } from '../fixtures/dashboard/browser.ts'
+import { createToken, useFilledService } from '../fixtures/dashboard/dashboard-tests.ts'
 import { make } from '../fixtures/dashboard/samples/make.ts'
-import { removeFolder } from '../scenarios/service.ts'
 
 /** Words on buttons and links that change something. */
 const changing =
@@ -20,15 +18,7 @@ const offered = async (page: Page): Promise<string[]> => {
 }
 
 describe.skipIf(chromiumPath === undefined)('callers with fewer rights', () => {
-  let filled: FilledService
-  beforeAll(async () => {
-    filled = await startFilledService()
-  })
-  afterAll(async () => {
-    await closeBrowser()
-    await filled.service.stop()
-    removeFolder(filled.service.folder)
-  })
+  const filled = useFilledService()
 
   /** Views of things that are there, without forms, which only those reach who may send them. */
   const addresses = () => filled.addresses.filter((one) => !/\/new|tab=edit|^\/chat/.test(one))

@@ -85,8 +85,9 @@ async function takePatch(
   await countUsage(context, scan, found.finding.scanRunID)
   if (outcome.state === 'failed') return { problem: outcome.why }
   const verdict = await judgePatch(context, scan, patch, outcome.text)
+  if (verdict === undefined) return undefined
   const files = listPatchFiles(outcome.text, patch.findingID)
-  return verdict && { ...verdict, kept: await keepFiles(context, task, files) }
+  return { ...verdict, kept: await keepFiles(context, task, files) }
 }
 
 /** A finding that was decided otherwise meanwhile stays as it is. */

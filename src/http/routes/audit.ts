@@ -4,7 +4,7 @@ import type { RouteQuery } from '../../contract/api/route.ts'
 import type { AuditQuery, AuditRecord } from '../../ports/audit.ts'
 import type { Bind } from '../bind.ts'
 import type { RouteContext } from './context.ts'
-import { makeCursor, readTextCursor, wrapPage } from './paging.ts'
+import { makeCursor, readPageOf, readTextCursor, wrapPage } from './paging.ts'
 
 const sort = 'audit'
 const cursorShape = /^(\d{4}-\d\d-\d\dT[\d:.]+Z) (\S{1,128})$/
@@ -32,12 +32,9 @@ function readFilters({ limit: _limit, continue: cursor, since, until, ...rest }:
 
 export function bindAudit(bind: Bind, { usecases }: RouteContext): void {
   bind(listAudit, async ({ caller, query }) => {
-    const { limit } = query
-    // Reads one more than requested to know whether there is a next page.
-    const found = await usecases.audit.list(caller, { ...readFilters(query), limit: limit + 1 })
-    const items = found.slice(0, limit)
-    const last = items.at(-1)
-    const next = found.length > limit && last !== undefined ? { continue: writeCursor(last) } : {}
-    return { json: wrapPage({ items, ...next }, (record) => record) }
+    const page = await readPageOf({ limit: query.limit, cursorOf: writeCursor }, (limit) =>
+      usecases.audit.list(caller, { ...readFilters(query), limit }),
+    )
+    return { json: wrapPage(page, (record) => record) }
   })
 }

@@ -3,10 +3,14 @@ import * as routes from '../../contract/api/deliveries.ts'
 import type { Delivery, DeliveryPlace } from '../../ports/deliveries.ts'
 import type { Bind } from '../bind.ts'
 import type { RouteContext } from './context.ts'
-import { makeCursor, placeOf, readTextCursor, wrapPage } from './paging.ts'
+import { makeCursor, placeOf, readPageOf, readTextCursor, wrapPage } from './paging.ts'
 
 const sort = 'deliveries'
 const cursorShape = /^(\d{4}-\d\d-\d\dT[\d:.]+Z) (\S{1,128})$/
+
+function writeCursor({ receivedAt, id }: Delivery): string {
+  return makeCursor(sort, `${receivedAt} ${id}`)
+}
 
 function readBefore(cursor: string | undefined): DeliveryPlace | undefined {
   const [, receivedAt, id] = readTextCursor(sort, cursor, cursorShape) ?? []
@@ -21,12 +25,10 @@ export function bindDeliveries(bind: Bind, { usecases: { deliveries } }: RouteCo
   bind(routes.listDeliveries, async ({ caller, namespace, query }) => {
     const { limit, continue: cursor, repository, number, event, state } = query
     const wanted = { repository: repository?.toLowerCase(), number, event, state, before: readBefore(cursor) }
-    // One more than asked for tells whether there is a next page.
-    const found = await deliveries.list(caller, { ...wanted, namespace: placeOf({ namespace }), limit: limit + 1 })
-    const items = found.slice(0, limit)
-    const last = items.at(-1)
-    const next = found.length > limit && last && { continue: makeCursor(sort, `${last.receivedAt} ${last.id}`) }
-    return { json: wrapPage({ items, ...next }, present) }
+    const page = await readPageOf({ limit, cursorOf: writeCursor }, (most) =>
+      deliveries.list(caller, { ...wanted, namespace: placeOf({ namespace }), limit: most }),
+    )
+    return { json: wrapPage(page, present) }
   })
   bind(routes.getDelivery, async ({ caller, namespace, params: { id } }) => {
     return { json: present(await deliveries.get(caller, { namespace, id })) }

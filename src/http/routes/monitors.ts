@@ -4,7 +4,7 @@ import * as routes from '../../contract/api/monitors.ts'
 import { SvcError } from '../../errors.ts'
 import type { Bind } from '../bind.ts'
 import type { RouteContext } from './context.ts'
-import { makeCursor, readTextCursor, wrapPage } from './paging.ts'
+import { makeCursor, readPageOf, readTextCursor, wrapPage } from './paging.ts'
 import { bindCreate, bindDelete, bindGet, bindUpdate, bindWholeList } from './resources.ts'
 
 type PageQuery = { limit: number; continue?: string | undefined; cursor?: string | undefined }
@@ -33,16 +33,12 @@ function readPage<Q extends PageQuery>(sort: string, query: Q) {
   return { ...wanted, before: time === undefined || id === undefined ? undefined : ([time, id] as const) }
 }
 
-/** One more is read than is shown, so that the last page says that it is the last. */
 async function page<T>(
   { sort, limit, keyOf }: { sort: string; limit: number; keyOf: (item: T) => [string, string] },
   read: (limit: number) => Promise<T[]>,
 ) {
-  const found = await read(limit + 1)
-  const items = found.slice(0, limit)
-  const last = items.at(-1)
-  const rest = found.length > limit && last !== undefined ? { continue: makeCursor(sort, keyOf(last).join(' ')) } : {}
-  return { json: wrapPage({ items, ...rest }, (item) => item) }
+  const cursorOf = (item: T) => makeCursor(sort, keyOf(item).join(' '))
+  return { json: wrapPage(await readPageOf({ limit, cursorOf }, read), (item) => item) }
 }
 
 export function bindMonitors(bind: Bind, context: RouteContext): void {

@@ -12,6 +12,17 @@ function describePage(page: Page<unknown>): ListMetadata {
   return { continue: page.continue, remainingItemCount: page.remainingItemCount }
 }
 
+/** One more is read than is shown, so that the last page says that it is the last. */
+export async function readPageOf<T>(
+  { limit, cursorOf }: { limit: number; cursorOf: (item: T) => string },
+  read: (limit: number) => Promise<T[]>,
+): Promise<{ items: T[]; continue?: string }> {
+  const found = await read(limit + 1)
+  const items = found.slice(0, limit)
+  const last = items.at(-1)
+  return { items, ...(found.length > limit && last !== undefined && { continue: cursorOf(last) }) }
+}
+
 /** The envelope of every list (HTTP-020). */
 export function wrapPage<T, U>(page: Page<T>, present: (item: T) => U): ListBody<U> {
   return { items: page.items.map(present), metadata: describePage(page) }

@@ -9,7 +9,7 @@ import type { Bind } from '../bind.ts'
 import { tagOfText } from '../middleware/conditional.ts'
 import { readUpload } from '../upload.ts'
 import type { RouteContext } from './context.ts'
-import { makeCursor, readNumberCursor, wrapPage } from './paging.ts'
+import { makeCursor, readNumberCursor, readPageOf, wrapPage } from './paging.ts'
 
 /** The plan as the specification shows it, for people and for workers (PLAN-001). */
 export function presentPlan(plan: Plan): PlanRecord {
@@ -112,23 +112,20 @@ function presentVersion(plan: PlanVersion): PlanVersionItem {
   }
 }
 
-type NumberedPage<T> = { items: T[]; continue?: string }
+type Numbered<T> = { cursor: string; numberOf: (item: T) => number }
 
-/** Reads one more than was asked for, to know whether more follow. */
-async function readNumbered<T>(
-  { cursor, numberOf }: { cursor: string; numberOf: (item: T) => number },
-  query: { limit: number; continue?: string | undefined },
+function readNumbered<T>(
+  { cursor, numberOf }: Numbered<T>,
+  { limit, continue: after }: { limit: number; continue?: string | undefined },
   read: (page: { limit: number; before: number | undefined }) => Promise<T[]>,
-): Promise<NumberedPage<T>> {
-  const found = await read({ limit: query.limit + 1, before: readNumberCursor(cursor, query.continue) })
-  const items = found.slice(0, query.limit)
-  const last = items.at(-1)
-  const more = found.length > items.length && last !== undefined
-  return { items, ...(more && { continue: makeCursor(cursor, String(numberOf(last))) }) }
+) {
+  const before = readNumberCursor(cursor, after)
+  const cursorOf = (item: T) => makeCursor(cursor, String(numberOf(item)))
+  return readPageOf({ limit, cursorOf }, (most) => read({ limit: most, before }))
 }
 
-const byNumber = { cursor: 'plan', numberOf: (plan: PlanVersion) => plan.number }
-const byId = { cursor: 'message', numberOf: (message: TaskMessage) => message.id }
+const byNumber: Numbered<PlanVersion> = { cursor: 'plan', numberOf: ({ number }) => number }
+const byId: Numbered<TaskMessage> = { cursor: 'message', numberOf: ({ id }) => id }
 
 const presentMessage = ({ id, fromTask, toTask, content, createdAt }: TaskMessage): TaskMessage => ({
   id,

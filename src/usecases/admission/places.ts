@@ -6,7 +6,7 @@ import { kinds } from '../../contract/resources/index.ts'
 import { refuse } from '../../contract/validation.ts'
 import {
   type ForeignPlace,
-  findPlaceObstacle,
+  findPlaceProblems,
   listForeignActors,
   listForeignWorkspaces,
 } from '../../rules/isolation.ts'
@@ -29,11 +29,11 @@ export async function requirePlaces<K extends Kind>(
   const places = listPlaces(kind, namespace, spec, deps)
   if (before !== undefined && isDeepStrictEqual(listPlaces(kind, namespace, before.spec, deps), places)) return
   const isolated = deps.settings.isolateNamespaces ?? false
-  const problems = places.flatMap((place) => {
-    const message = findPlaceObstacle({ kind, namespace }, place, isolated)
-    return message === undefined ? [] : [{ path: `spec.${place.path}`, message }]
-  })
-  refuse(kinds[kind].singular, problems)
+  const problems = findPlaceProblems({ kind, namespace }, places, isolated)
+  refuse(
+    kinds[kind].singular,
+    problems.map(({ path, message }) => ({ path: `spec.${path}`, message })),
+  )
   for (const place of places)
     await requireAccess(deps.ports, caller, { verb: 'create', kind, namespace: place.namespace })
 }

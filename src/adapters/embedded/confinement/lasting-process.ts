@@ -6,10 +6,10 @@ import type { ProcessExit } from '../../attempts/exit.ts'
 import {
   type ConfinedLaunch,
   type ConfinedProcess,
-  isMain,
   launchConfined,
   listChildren,
-  signalProcess,
+  listMain,
+  terminateListed,
 } from './local-process.ts'
 
 export type LastingProcess = ConfinedProcess & {
@@ -27,7 +27,6 @@ echo $? >&3
 exec sleep 2147483647 </dev/null >/dev/null 3>&- 4>&-`
 
 const lookMs = 500
-const setUpPollMs = 10
 /** More than a pipe or a socket holds. */
 const mostUnreadBytes = 4 * 1024 ** 2
 
@@ -101,15 +100,11 @@ export function launchLasting(launch: Omit<ConfinedLaunch, 'withReport'>): Lasti
     isEnded = true
   })
 
-  /** It may not exist yet. */
+  /** The main program is the keeper. */
   async function terminate(): Promise<void> {
     const pid = (await init) ?? 0
-    while (!isEnded) {
-      const programs = listChildren(pid).filter(isMain).flatMap(listChildren)
-      for (const program of programs) signalProcess(program, 'SIGTERM')
-      if (programs.length > 0) return
-      await delay(setUpPollMs)
-    }
+    const list = () => listMain(pid).flatMap(listChildren)
+    await terminateListed(list, () => !isEnded)
   }
 
   return { ...running, ended, terminate }

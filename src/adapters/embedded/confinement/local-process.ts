@@ -66,7 +66,7 @@ function watchExit(child: ChildProcess): Promise<ProcessExit> {
   })
 }
 
-export function signalProcess(pid: number, signal: NodeJS.Signals): void {
+function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {
@@ -147,7 +147,7 @@ export function readTreeMemory(pid: number): number | undefined {
 const setUpPollMs = 10
 
 /** The init of a pid namespace starts the main program before any other: NSpid of proc_pid_status(5) ends with its number in there. */
-export function isMain(pid: number): boolean {
+function isMain(pid: number): boolean {
   try {
     return /^NSpid:.*\t2$/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
   } catch {
@@ -155,14 +155,18 @@ export function isMain(pid: number): boolean {
   }
 }
 
-/** The main program may not exist yet: the sandbox reports its init's pid before it starts the program. */
-async function terminateMain(init: number, isAlive: () => boolean): Promise<void> {
+/** TERM to those that are listed. They may not exist yet: the sandbox reports its init's pid before it starts the program. */
+export async function terminateListed(list: () => number[], isAlive: () => boolean): Promise<void> {
   while (isAlive()) {
-    const main = listChildren(init).find(isMain)
-    if (main !== undefined) return signalProcess(main, 'SIGTERM')
+    const pids = list()
+    for (const pid of pids) signalProcess(pid, 'SIGTERM')
+    if (pids.length > 0) return
     await delay(setUpPollMs)
   }
 }
+
+/** The program of a sandbox, by its init. */
+export const listMain = (init: number): number[] => listChildren(init).filter(isMain)
 
 /** These processes must not be visible: their sockets are the host's, and their mounts name its folders. */
 function coverArguments(pids: (number | undefined)[]): string[] {
@@ -210,7 +214,7 @@ export function launchConfined(launch: ConfinedLaunch): ConfinedProcess {
     exited,
     terminate: async () => {
       const pid = await init
-      if (pid !== undefined) await terminateMain(pid, isAlive)
+      if (pid !== undefined) await terminateListed(() => listMain(pid), isAlive)
     },
     kill: async () => {
       const pid = await init
