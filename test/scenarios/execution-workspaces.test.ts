@@ -163,6 +163,22 @@ describe('an agent task in an execution workspace', () => {
     expect(other.text).not.toContain('kept')
   })
 
+  it('is used by one task of its session at a time: the second waits for the first', async () => {
+    const asked: Asked = { session: 'both', cleanupPolicy: 'retain' }
+    const prompts = ['once', 'again'].map((name) => [
+      name,
+      `ls -d busy; touch busy; sleep 1; rm busy; echo ${name} >>order; cat order`,
+    ])
+    await Promise.all(prompts.map(([name = '', prompt = '']) => createTask(service, name, inWorkspace(prompt, asked))))
+    const tasks = await Promise.all(prompts.map(([name = '']) => waitForPhase(service, name, 'Succeeded')))
+    const texts = await Promise.all(prompts.map(([name = '']) => readResult(service, name)))
+    const reused = tasks.map(({ status }) => status?.executionWorkspace?.reused)
+    expect(reused.toSorted()).toEqual([false, true])
+    const last = String(texts[reused.indexOf(true)])
+    expect([last.includes('once\n'), last.includes('again\n')]).toEqual([true, true])
+    for (const text of texts) expect(String(text).split('\n')).not.toContain('busy')
+  })
+
   it('keeps no secret of its task, wherever the agent has put it', async () => {
     const env = [{ name: 'TOKEN', valueFrom: { secretKeyRef: { name: 'keys', key: 'token' } } }]
     const asked: Asked = { session: 'secretive', cleanupPolicy: 'retain', more: { env } }
