@@ -2,7 +2,7 @@
 import type { Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chromiumPath, closeBrowser, openDashboard, settle } from '../fixtures/dashboard/browser.ts'
-import { createTask, makeFolder, removeFolder, type Service, startService } from '../scenarios/service.ts'
+import { createTask, makeFolder, removeFolder, type Service, startService, waitForPhase } from '../scenarios/service.ts'
 
 const shell = (script: string) => ({ type: 'container', command: ['sh', '-c', script] })
 
@@ -38,6 +38,7 @@ describe.skipIf(chromiumPath === undefined)('a page that is looked at', () => {
 
   it('asks for nothing again while ten minutes pass and nothing happens', async () => {
     await createTask(service, 'quiet', shell('echo quiet'))
+    await waitForPhase(service, 'quiet', 'Succeeded')
     const { page, context } = await openDashboard(service)
     await page.clock.install()
     for (const address of ['/', '/tasks', '/tasks/default/quiet']) {
