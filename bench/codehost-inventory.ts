@@ -1,5 +1,5 @@
 // The inventory of a repository with many open pull requests: first, unchanged, and with one of them changed.
-import { createCodeHosts } from '../src/adapters/codehost/code-hosts.ts'
+import { createCodeHosts } from '../src/codehost/code-hosts.ts'
 import { createEgress } from '../src/egress/egress.ts'
 import { startCodeHost } from '../test/fixtures/codehost/server.ts'
 import { type Row, report, round } from './measure.ts'

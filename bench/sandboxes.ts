@@ -1,14 +1,14 @@
 // Execution workspaces by agent-sandbox on a cluster: from the claim to the first command, cold, from a warm pool and reused by
 // a session, beside a plain pod of the same image. Needs KUBECONFIG, and the image of the cluster's tests. The controller is
 // the tests' double, or with SVC_TEST_AGENT_SANDBOX=installed that of the cluster.
-import { connectFromKubeconfig } from '../src/adapters/kubernetes/api/connection.ts'
-import { createExecShell } from '../src/adapters/kubernetes/execution-workspaces/exec-shell.ts'
-import type { SandboxClaim } from '../src/adapters/kubernetes/execution-workspaces/objects.ts'
-import { findReadySandbox } from '../src/adapters/kubernetes/execution-workspaces/state.ts'
-import { waitForObject } from '../src/adapters/kubernetes/execution-workspaces/watched-object.ts'
-import { type Pod, pods } from '../src/adapters/kubernetes/workloads/objects.ts'
-import { systemClock as clock, systemIds as ids } from '../src/adapters/system/clock.ts'
-import type { ExecutionWorkspaces, WorkspaceClaim } from '../src/ports/execution-workspaces.ts'
+import { connectFromKubeconfig } from '../src/cluster/api/connection.ts'
+import type { ExecutionWorkspaces, WorkspaceClaim } from '../src/ports/workspaces/execution-workspaces.ts'
+import { createExecShell } from '../src/runtime/agent-sandbox/exec-shell.ts'
+import type { SandboxClaim } from '../src/runtime/agent-sandbox/objects.ts'
+import { findReadySandbox } from '../src/runtime/agent-sandbox/state.ts'
+import { waitForObject } from '../src/runtime/agent-sandbox/watched-object.ts'
+import { systemClock as clock, systemIds as ids } from '../src/runtime/host/clock.ts'
+import { type Pod, pods } from '../src/runtime/jobs/objects.ts'
 import { collectionOf, openSandboxes, type SandboxesBench, shellCommand } from '../test/cluster/sandboxes-bench.ts'
 import { testImage } from '../test/cluster/workloads-bench.ts'
 import { percentile, type Row, report, round } from './measure.ts'

@@ -2,10 +2,10 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createRecords } from '../src/adapters/sql/records.ts'
-import { openSqlite } from '../src/adapters/sql/sqlite/database.ts'
-import { systemClock as clock, systemIds as ids } from '../src/adapters/system/clock.ts'
-import type { TranscriptMessage } from '../src/ports/sessions.ts'
+import type { TranscriptMessage } from '../src/ports/chat/sessions.ts'
+import { systemClock as clock, systemIds as ids } from '../src/runtime/host/clock.ts'
+import { createRecords } from '../src/store/records.ts'
+import { openSqlite } from '../src/store/sqlite/database.ts'
 
 const large = { messages: 1000, characters: 430 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import * as tasks from '../src/contract/api/tasks.ts'
+import * as tasks from '../src/contract/api/tasks/tasks.ts'
 import { writeContractModule } from './contract-routes.ts'
 
 async function load(module: object): Promise<Record<string, unknown>> {

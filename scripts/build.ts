@@ -23,7 +23,7 @@ const programs = {
 const worker = { worker: 'src/worker.ts', 'chunks/article': 'src/tools/web/article.ts' }
 
 /** Sent as text to where it runs: it needs no other file. */
-const tagger = { 'chunks/tagger': 'src/adapters/kubernetes/workloads/streams/tagger.ts' }
+const tagger = { 'chunks/tagger': 'src/runtime/jobs/streams/tagger.ts' }
 
 /**
  * With all that they need themselves. Other packages are native, or loaded by what few people use; so is the SDK of MCP,

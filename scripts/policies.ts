@@ -1,6 +1,6 @@
 // Prints the admission policies as a template of the chart: what differs between installations is filled in by Helm.
 import { Document, Scalar, visit } from 'yaml'
-import { buildPolicies, type PolicySettings } from '../src/rules/policies/policies.ts'
+import { buildPolicies, type PolicySettings } from '../src/rules/resources/policies/policies.ts'
 
 export const policyTemplate = 'deploy/helm/svc/templates/admission.yaml'
 

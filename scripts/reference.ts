@@ -3,10 +3,10 @@ import type { Command } from 'commander'
 import type { CliContext } from '../src/cli/context.ts'
 import { createProgram } from '../src/cli/program.ts'
 import { describeSettings } from '../src/config/settings.ts'
-import { publicRoutes } from '../src/contract/api/routes.ts'
-import { printHints } from '../src/contract/field.ts'
-import { describeKind, type FieldDoc } from '../src/contract/field-tree.ts'
-import { kindNames, kinds } from '../src/contract/resources/index.ts'
+import { publicRoutes } from '../src/contract/api/index.ts'
+import { kindNames, kinds } from '../src/contract/kinds/index.ts'
+import { printHints } from '../src/contract/schema/field.ts'
+import { describeKind, type FieldDoc } from '../src/contract/schema/field-tree.ts'
 
 type Json = { readonly [key: string]: unknown }
 

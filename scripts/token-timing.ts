@@ -4,12 +4,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createAuthenticatorChain } from '../src/adapters/identity/chain.ts'
-import { createOidcAuthenticator } from '../src/adapters/identity/oidc/authenticator.ts'
-import { openSqlite } from '../src/adapters/sql/sqlite/database.ts'
-import { createTokenAuthenticator } from '../src/adapters/sql/token-authenticator.ts'
-import { createTokens } from '../src/adapters/sql/tokens.ts'
-import { systemClock as clock, systemIds as ids } from '../src/adapters/system/clock.ts'
+import { createAuthenticatorChain } from '../src/auth/chain.ts'
+import { createOidcAuthenticator } from '../src/auth/oidc/authenticator.ts'
+import { systemClock as clock, systemIds as ids } from '../src/runtime/host/clock.ts'
+import { openSqlite } from '../src/store/sqlite/database.ts'
+import { createTokenAuthenticator } from '../src/store/token-authenticator.ts'
+import { createTokens } from '../src/store/tokens.ts'
 import { audience, startIssuer } from '../test/fixtures/issuer.ts'
 
 const rounds = Number(process.argv[2] ?? 30_000)

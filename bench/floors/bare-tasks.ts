@@ -2,14 +2,14 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startLocalCommand } from '../../src/adapters/embedded/commands/local-command.ts'
-import { probeBubblewrap } from '../../src/adapters/embedded/confinement/bubblewrap.ts'
-import { findControlGroups } from '../../src/adapters/embedded/confinement/control-groups.ts'
-import { makeWorkFolder, removeWorkFolder } from '../../src/adapters/embedded/confinement/work-folder.ts'
-import { warmCompileCache } from '../../src/adapters/embedded/workers/compile-cache.ts'
-import { listProgramFolders } from '../../src/adapters/embedded/workers/program-folders.ts'
-import { startWorkerProgram } from '../../src/adapters/embedded/workers/worker-launcher.ts'
-import { createWorkspaces, usualSize } from '../../src/adapters/workspaces/workspaces.ts'
+import { createWorkspaces, usualSize } from '../../src/runtime/folders/workspaces.ts'
+import { startLocalCommand } from '../../src/runtime/local/commands/local-command.ts'
+import { probeBubblewrap } from '../../src/runtime/local/confinement/bubblewrap.ts'
+import { findControlGroups } from '../../src/runtime/local/confinement/control-groups.ts'
+import { makeWorkFolder, removeWorkFolder } from '../../src/runtime/local/confinement/work-folder.ts'
+import { warmCompileCache } from '../../src/runtime/local/workers/compile-cache.ts'
+import { listProgramFolders } from '../../src/runtime/local/workers/program-folders.ts'
+import { startWorkerProgram } from '../../src/runtime/local/workers/worker-launcher.ts'
 
 const [kind = 'command', total = '500', concurrency = '4'] = process.argv.slice(2)
 /** The program that the service of the same bench starts. */

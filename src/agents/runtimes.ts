@@ -1,5 +1,5 @@
 // The agent programs by the names that agents give them.
-import type { RuntimeType } from '../contract/resources/runtime-types.ts'
+import type { RuntimeType } from '../contract/kinds/agents/runtime-types.ts'
 import { acpRuntime } from './acp/command.ts'
 import { codehostCli } from './codehost-cli/command.ts'
 import { llmaCli } from './llma-cli/command.ts'

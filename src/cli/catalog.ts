@@ -1,25 +1,31 @@
 // The kinds that the command line lists, gets, applies and deletes, with their routes: one table.
 import { z } from 'zod'
-import { createAgent, deleteAgent, getAgent, listAgents, updateAgent } from '../contract/api/agents.ts'
+import { createAgent, deleteAgent, getAgent, listAgents, updateAgent } from '../contract/api/agents/agents.ts'
 import {
-  createConfigMap,
-  deleteConfigMap,
-  getConfigMap,
-  listConfigMaps,
-  updateConfigMap,
-} from '../contract/api/configmaps.ts'
-import { createMonitor, deleteMonitor, getMonitor, listMonitors, updateMonitor } from '../contract/api/monitors.ts'
+  createMonitor,
+  deleteMonitor,
+  getMonitor,
+  listMonitors,
+  updateMonitor,
+} from '../contract/api/monitors/monitors.ts'
 import {
   createProvider,
   deleteProvider,
   getProvider,
   listProviders,
   updateProvider,
-} from '../contract/api/providers.ts'
-import type { Route } from '../contract/api/route.ts'
-import { createSkill, deleteSkill, getSkill, listSkills, updateSkill } from '../contract/api/skills.ts'
-import { createTask, deleteTask, getTask, listTasks, updateTask } from '../contract/api/tasks.ts'
-import { createTool, deleteTool, getTool, listTools, updateTool } from '../contract/api/tools.ts'
+} from '../contract/api/providers/providers.ts'
+import {
+  createConfigMap,
+  deleteConfigMap,
+  getConfigMap,
+  listConfigMaps,
+  updateConfigMap,
+} from '../contract/api/resources/configmaps.ts'
+import type { Route } from '../contract/api/resources/route.ts'
+import { createTask, deleteTask, getTask, listTasks, updateTask } from '../contract/api/tasks/tasks.ts'
+import { createSkill, deleteSkill, getSkill, listSkills, updateSkill } from '../contract/api/tools/skills.ts'
+import { createTool, deleteTool, getTool, listTools, updateTool } from '../contract/api/tools/tools.ts'
 import { SvcError } from '../errors.ts'
 import { typed } from './typed.ts'
 

@@ -98,7 +98,7 @@ function completeValue(line: Line, option: Option, context: CliContext): Promise
 /** Of commands whose one argument is not a name that the service knows. */
 const ownArguments: Record<string, (last: string) => Promise<string[]>> = {
   completion: async () => ['bash', 'zsh', 'fish'],
-  explain: async (last) => (await import('./commands/explain.ts')).listPaths(last),
+  explain: async (last) => (await import('./commands/resources/explain.ts')).listPaths(last),
 }
 
 async function completeArgument(line: Line, last: string, context: CliContext): Promise<string[]> {

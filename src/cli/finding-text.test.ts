@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Finding } from '../contract/api/security/findings.ts'
+import type { Finding } from '../contract/api/scans/findings.ts'
 import { describeFinding, showLines } from './finding-text.ts'
 
 const file = Array.from({ length: 100 }, (_one, index) => `line ${index + 1}`).join('\n')

@@ -1,5 +1,5 @@
 // A finding of a scan as people read it: what it is, and the code around each place where it is seen.
-import type { Evidence, Finding } from '../contract/api/security/findings.ts'
+import type { Evidence, Finding } from '../contract/api/scans/findings.ts'
 import { formatFields } from './output.ts'
 
 /** Text of a file at a commit; undefined where it is not at hand. */

@@ -1,5 +1,5 @@
 // `-o jsonpath=TEMPLATE`: kubectl's templates, limited to text and plain paths in braces.
-import { isJsonObject } from '../contract/json.ts'
+import { isJsonObject } from '../contract/schema/json.ts'
 import { SvcError } from '../errors.ts'
 
 type Step = { key: string } | { index: number } | 'all'

@@ -1,7 +1,8 @@
 // Names that the service knows, for completion.
-import type { Route } from '../contract/api/route.ts'
-import { listSecrets } from '../contract/api/secrets.ts'
-import { listSessions } from '../contract/api/sessions.ts'
+
+import { listSessions } from '../contract/api/chat/sessions.ts'
+import type { Route } from '../contract/api/resources/route.ts'
+import { listSecrets } from '../contract/api/resources/secrets.ts'
 import { catalog } from './catalog.ts'
 import type { CliContext, GlobalOptions } from './context.ts'
 import { namespaceOf } from './global-options.ts'

@@ -1,5 +1,5 @@
 // Writes lines that may come in parts, each part once.
-import type { LogPart } from '../contract/api/task-records.ts'
+import type { LogPart } from '../contract/api/tasks/task-records.ts'
 
 export type LineWriter = {
   /** Writes only the new part: parts are repeated after a broken connection. */

@@ -1,5 +1,5 @@
 // Manifests: what `svc apply -f` and `svc delete -f` read, checked as far as possible without a service.
-import { apiVersion } from '../contract/resources/metadata.ts'
+import { apiVersion } from '../contract/kinds/resources/metadata.ts'
 import { type Problem, SvcError } from '../errors.ts'
 import { type CatalogEntry, findEntry } from './catalog.ts'
 import type { CliContext, GlobalOptions, NamedText } from './context.ts'

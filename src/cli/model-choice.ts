@@ -1,9 +1,9 @@
 // Which provider and model answer a prompt without an agent.
 import type { Client } from '../client/client.ts'
-import { createProvider, getProvider, listProviders } from '../contract/api/providers.ts'
-import type { Provider } from '../contract/resources/provider.ts'
+import { createProvider, getProvider, listProviders } from '../contract/api/providers/providers.ts'
+import type { Provider } from '../contract/kinds/providers/provider.ts'
 import { isSvcError, SvcError } from '../errors.ts'
-import { chooseDefault } from '../rules/default-provider.ts'
+import { chooseDefault } from '../rules/providers/default-provider.ts'
 import type { CliCall, GlobalOptions } from './context.ts'
 import { namespaceOf } from './global-options.ts'
 import { askNumbered } from './numbered.ts'

@@ -1,5 +1,5 @@
 // Prices of models as they are typed: `large-*=3/15/0.3/3.75 EUR`, per million tokens.
-import type { ModelPrice } from '../contract/resources/provider.ts'
+import type { ModelPrice } from '../contract/kinds/providers/provider.ts'
 import { SvcError } from '../errors.ts'
 
 const amounts = ['inputPerMillion', 'outputPerMillion', 'cachedInputPerMillion', 'cacheWritePerMillion'] as const

@@ -1,5 +1,5 @@
 // How answers are printed: tables for people, JSON and YAML for programs.
-import { isJsonObject } from '../contract/json.ts'
+import { isJsonObject } from '../contract/schema/json.ts'
 import { SvcError } from '../errors.ts'
 import { fillTemplate } from './json-path.ts'
 import { cutTo, padTo, widthOf } from './printable.ts'

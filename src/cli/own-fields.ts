@@ -1,7 +1,8 @@
 // The fields of an object that people decide, without those that only the service sets, and how two objects differ.
-import { isJsonObject } from '../contract/json.ts'
-import { isKind, kinds } from '../contract/resources/index.ts'
-import { reservedPrefix } from '../contract/resources/metadata.ts'
+
+import { isKind, kinds } from '../contract/kinds/index.ts'
+import { reservedPrefix } from '../contract/kinds/resources/metadata.ts'
+import { isJsonObject } from '../contract/schema/json.ts'
 
 export type Keys = Record<string, string>
 export type OwnDocument = {

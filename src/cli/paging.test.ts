@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { pageOf, recordContext } from '../../test/fixtures/cli/recording-context.ts'
 import type { CallInput } from '../client/client.ts'
-import type { Route } from '../contract/api/route.ts'
-import { listTasks } from '../contract/api/tasks.ts'
+import type { Route } from '../contract/api/resources/route.ts'
+import { listTasks } from '../contract/api/tasks/tasks.ts'
 import { listNewest, listPages } from './paging.ts'
 
 const serve = ({ query }: CallInput<Route>) => {

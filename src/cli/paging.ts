@@ -1,7 +1,7 @@
 // Lists over the pages that are shown.
 import type { Client } from '../client/client.ts'
-import type { ListBody } from '../contract/api/list.ts'
-import type { Route } from '../contract/api/route.ts'
+import type { ListBody } from '../contract/api/resources/list.ts'
+import type { Route } from '../contract/api/resources/route.ts'
 
 const pageSize = 500
 

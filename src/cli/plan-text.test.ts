@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { PlanRecord } from '../contract/api/task-records.ts'
+import type { PlanRecord } from '../contract/api/tasks/task-records.ts'
 import { formatPlan, formatPlanChange } from './plan-text.ts'
 
 const plan: PlanRecord = {

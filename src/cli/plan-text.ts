@@ -1,5 +1,5 @@
 // A plan as text for people, and what is new in one that replaced another.
-import type { PlanRecord } from '../contract/api/task-records.ts'
+import type { PlanRecord } from '../contract/api/tasks/task-records.ts'
 
 /** Progress and summary in one line. */
 function describePlan({ ProgressPct, GoalComplete, Iteration, Summary }: PlanRecord): string {

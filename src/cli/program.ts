@@ -8,53 +8,53 @@ import { setTargetFlags, typed } from './typed.ts'
 
 type AddCommands = (program: Command, context: CliContext) => void
 
-const service = () => import('./commands/service.ts')
-const backups = () => import('./commands/backup.ts')
-const kinds = (word: string) => async () => (await import('./commands/catalog.ts')).addCatalogCommands(word)
-const files = () => import('./commands/apply.ts')
+const service = () => import('./commands/service/service.ts')
+const backups = () => import('./commands/service/backup.ts')
+const kinds = (word: string) => async () => (await import('./commands/resources/catalog.ts')).addCatalogCommands(word)
+const files = () => import('./commands/resources/apply.ts')
 
 /** In the order of the help. */
 const groups: Record<string, () => Promise<AddCommands>> = {
-  run: async () => (await import('./commands/run.ts')).addRunCommand,
-  chat: async () => (await import('./commands/chat.ts')).addChatCommand,
+  run: async () => (await import('./commands/tasks/run.ts')).addRunCommand,
+  chat: async () => (await import('./commands/chat/chat.ts')).addChatCommand,
   up: async () => (await service()).addUpCommand,
-  open: async () => (await import('./commands/open.ts')).addOpenCommand,
+  open: async () => (await import('./commands/service/open.ts')).addOpenCommand,
   down: async () => (await service()).addDownCommand,
   status: async () => (await service()).addStatusCommand,
   doctor: async () => (await service()).addDoctorCommand,
   config: async () => (await service()).addConfigCommands,
-  'install-service': async () => (await import('./commands/install-service.ts')).addInstallServiceCommand,
+  'install-service': async () => (await import('./commands/service/install-service.ts')).addInstallServiceCommand,
   backup: async () => (await backups()).addBackupCommand,
   restore: async () => (await backups()).addRestoreCommand,
-  task: async () => (await import('./commands/task.ts')).addTaskCommands,
+  task: async () => (await import('./commands/tasks/task.ts')).addTaskCommands,
   agent: kinds('agent'),
   provider: kinds('provider'),
   tool: kinds('tool'),
   skill: kinds('skill'),
   configmap: kinds('configmap'),
-  secret: async () => (await import('./commands/secret.ts')).addSecretCommands,
-  approvals: async () => (await import('./commands/approvals.ts')).addApprovalCommands,
-  workspace: async () => (await import('./commands/workspace.ts')).addWorkspaceCommands,
-  session: async () => (await import('./commands/session.ts')).addSessionCommands,
-  memory: async () => (await import('./commands/memory.ts')).addMemoryCommands,
-  proposal: async () => (await import('./commands/proposal.ts')).addProposalCommands,
+  secret: async () => (await import('./commands/resources/secret.ts')).addSecretCommands,
+  approvals: async () => (await import('./commands/tasks/approvals.ts')).addApprovalCommands,
+  workspace: async () => (await import('./commands/workspaces/workspace.ts')).addWorkspaceCommands,
+  session: async () => (await import('./commands/chat/session.ts')).addSessionCommands,
+  memory: async () => (await import('./commands/memory/memory.ts')).addMemoryCommands,
+  proposal: async () => (await import('./commands/memory/proposal.ts')).addProposalCommands,
   monitor: kinds('monitor'),
-  codehost: async () => (await import('./commands/codehost.ts')).addCodeHostCommands,
-  webhook: async () => (await import('./commands/webhook.ts')).addWebhookCommands,
-  scan: async () => (await import('./commands/scan.ts')).addScanCommands,
-  whoami: async () => (await import('./commands/contexts.ts')).addWhoamiCommand,
-  login: async () => (await import('./commands/login.ts')).addLoginCommand,
-  logout: async () => (await import('./commands/login.ts')).addLogoutCommand,
-  token: async () => (await import('./commands/token.ts')).addTokenCommands,
-  usage: async () => (await import('./commands/usage.ts')).addUsageCommand,
-  budget: async () => (await import('./commands/budget.ts')).addBudgetCommands,
-  audit: async () => (await import('./commands/audit.ts')).addAuditCommand,
+  codehost: async () => (await import('./commands/codehost/codehost.ts')).addCodeHostCommands,
+  webhook: async () => (await import('./commands/codehost/webhook.ts')).addWebhookCommands,
+  scan: async () => (await import('./commands/scans/scan.ts')).addScanCommands,
+  whoami: async () => (await import('./commands/service/contexts.ts')).addWhoamiCommand,
+  login: async () => (await import('./commands/identity/login.ts')).addLoginCommand,
+  logout: async () => (await import('./commands/identity/login.ts')).addLogoutCommand,
+  token: async () => (await import('./commands/identity/token.ts')).addTokenCommands,
+  usage: async () => (await import('./commands/budgets/usage.ts')).addUsageCommand,
+  budget: async () => (await import('./commands/budgets/budget.ts')).addBudgetCommands,
+  audit: async () => (await import('./commands/identity/audit.ts')).addAuditCommand,
   apply: async () => (await files()).addApplyCommand,
   get: async () => (await files()).addGetCommand,
-  describe: async () => (await import('./commands/describe.ts')).addDescribeCommand,
+  describe: async () => (await import('./commands/resources/describe.ts')).addDescribeCommand,
   delete: async () => (await files()).addDeleteCommand,
-  explain: async () => (await import('./commands/explain.ts')).addExplainCommand,
-  completion: async () => (await import('./commands/completion.ts')).addCompletionCommand,
+  explain: async () => (await import('./commands/resources/explain.ts')).addExplainCommand,
+  completion: async () => (await import('./commands/service/completion.ts')).addCompletionCommand,
 }
 
 /** Called by the completion scripts; not an ordinary command, because it must never fail. */

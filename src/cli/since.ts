@@ -1,5 +1,5 @@
 // Times on the command line: a moment, or how long ago.
-import { parseTokenExpiry } from '../contract/api/tokens.ts'
+import { parseTokenExpiry } from '../contract/api/identity/tokens.ts'
 import { SvcError } from '../errors.ts'
 
 /** RFC 3339 of `7d`, `12h` (before now) or of a time; undefined stays so. InvalidRequest names the flag. */

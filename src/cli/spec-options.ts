@@ -1,6 +1,6 @@
 // Options that fill fields of a spec: the same ones where an object is made and where it is changed.
 import { type Command, Option } from 'commander'
-import { isJsonObject } from '../contract/json.ts'
+import { isJsonObject } from '../contract/schema/json.ts'
 import { SvcError } from '../errors.ts'
 import type { CliContext } from './context.ts'
 import { gather } from './global-options.ts'

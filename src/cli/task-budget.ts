@@ -1,5 +1,5 @@
 // `--budget`: what a task may use in all, each limit in the form that tells which one it is.
-import { tryParseDuration } from '../contract/duration.ts'
+import { tryParseDuration } from '../contract/values/duration.ts'
 import { SvcError } from '../errors.ts'
 
 const factors: Record<string, number> = { '': 1, k: 1000, m: 1_000_000, g: 1_000_000_000 }

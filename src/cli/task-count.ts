@@ -1,7 +1,7 @@
 // How many tasks of a phase there are, for people: beyond one page nobody needs the number.
 import type { Client } from '../client/client.ts'
-import { listTasks } from '../contract/api/tasks.ts'
-import type { Task } from '../contract/resources/task.ts'
+import { listTasks } from '../contract/api/tasks/tasks.ts'
+import type { Task } from '../contract/kinds/tasks/task.ts'
 
 const most = 500
 

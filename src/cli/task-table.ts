@@ -1,5 +1,5 @@
 // The columns of task lists.
-import type { Task } from '../contract/resources/task.ts'
+import type { Task } from '../contract/kinds/tasks/task.ts'
 import { type Column, formatAge, formatLabels } from './output.ts'
 
 export const taskColumns = (now: Date): Column<Task>[] => [

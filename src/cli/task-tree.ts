@@ -1,8 +1,8 @@
 // The tree of a coordination run: a task, the tasks that it made, and so on, as rows of a table.
 import { formatMoney } from '../client/money.ts'
 import type { TreePlace } from '../client/task-tree.ts'
-import { formatDuration } from '../contract/duration.ts'
-import { isTerminalPhase, type Task, type TaskUsage } from '../contract/resources/task.ts'
+import { isTerminalPhase, type Task, type TaskUsage } from '../contract/kinds/tasks/task.ts'
+import { formatDuration } from '../contract/values/duration.ts'
 import type { Column } from './output.ts'
 
 export type TreeRow = Pick<TreePlace<Task>, 'task' | 'lead'>

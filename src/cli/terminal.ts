@@ -1,6 +1,6 @@
 // Colours, a spinner and safe text on a terminal; plain text elsewhere.
 import pc from 'picocolors'
-import type { LogPart } from '../contract/api/task-records.ts'
+import type { LogPart } from '../contract/api/tasks/task-records.ts'
 import { type Block, createBlock, eraseUp, fitLines } from './block.ts'
 import { createLineWriter, type LineWriter } from './line-writer.ts'
 import { cutTo, makeHarmless, makeHarmlessKeepingColors, paint } from './printable.ts'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { recordContext } from '../../test/fixtures/cli/recording-context.ts'
-import { apiVersion } from '../contract/resources/metadata.ts'
-import type { Task } from '../contract/resources/task.ts'
+import { apiVersion } from '../contract/kinds/resources/metadata.ts'
+import type { Task } from '../contract/kinds/tasks/task.ts'
 import { showTreeBelow } from './tree-below.ts'
 
 beforeEach(() => void vi.useFakeTimers())

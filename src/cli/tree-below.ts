@@ -1,6 +1,6 @@
 // The tree of a task that is followed, below its progress, from when it has made its first task.
 import type { Client } from '../client/client.ts'
-import type { Task } from '../contract/resources/task.ts'
+import type { Task } from '../contract/kinds/tasks/task.ts'
 import type { CliContext } from './context.ts'
 import { formatTable } from './output.ts'
 import { type TreeRow, treeColumns } from './task-tree.ts'

@@ -2,8 +2,8 @@
 import type { Client } from '../client/client.ts'
 import { growTree } from '../client/task-tree.ts'
 import { type ObjectEvent, watchObjects } from '../client/watch.ts'
-import { getUsage } from '../contract/api/usage.ts'
-import { isTerminalPhase, type Task } from '../contract/resources/task.ts'
+import { getUsage } from '../contract/api/budgets/usage.ts'
+import { isTerminalPhase, type Task } from '../contract/kinds/tasks/task.ts'
 import { SvcError } from '../errors.ts'
 import { type FindUsed, hasEnded, type TreeRow, type Used } from './task-tree.ts'
 

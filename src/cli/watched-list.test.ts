@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { recordContext } from '../../test/fixtures/cli/recording-context.ts'
 import type { CallInput } from '../client/client.ts'
-import type { Route } from '../contract/api/route.ts'
+import type { Route } from '../contract/api/resources/route.ts'
 import { SvcError } from '../errors.ts'
 import { runCommandLine } from './program.ts'
 

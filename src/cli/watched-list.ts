@@ -1,9 +1,9 @@
 // A list that stays: what there is, newest first, then a row for each object that changes.
 import type { Client } from '../client/client.ts'
 import { type ObjectEvent, watchObjects } from '../client/watch.ts'
-import type { RouteQueryInput } from '../contract/api/route.ts'
-import type { watchResources } from '../contract/api/watch.ts'
-import { isKind } from '../contract/resources/index.ts'
+import type { RouteQueryInput } from '../contract/api/resources/route.ts'
+import type { watchResources } from '../contract/api/resources/watch.ts'
+import { isKind } from '../contract/kinds/index.ts'
 import { SvcError } from '../errors.ts'
 import { chooseColumns, shapeOf, viewOf } from './answers.ts'
 import type { CliContext, GlobalOptions } from './context.ts'

@@ -1,6 +1,6 @@
 // The typed REST client, built from the route table: one `call` for every route that is defined there.
 
-import type { ErrorBody } from '../contract/api/error.ts'
+import type { ErrorBody } from '../contract/api/resources/error.ts'
 import type {
   Route,
   RouteAnswer,
@@ -8,8 +8,8 @@ import type {
   RouteHeaders,
   RouteParams,
   RouteQueryInput,
-} from '../contract/api/route.ts'
-import { tryParseJson } from '../contract/json.ts'
+} from '../contract/api/resources/route.ts'
+import { tryParseJson } from '../contract/schema/json.ts'
 import { type ErrorReason, errorStatus, messageOf, SvcError } from '../errors.ts'
 
 export type ClientOptions = {

@@ -1,6 +1,6 @@
 // Whether a service shows the dashboard.
-import type { ErrorBody } from '../contract/api/error.ts'
-import { tryParseJson } from '../contract/json.ts'
+import type { ErrorBody } from '../contract/api/resources/error.ts'
+import { tryParseJson } from '../contract/schema/json.ts'
 import { SvcError } from '../errors.ts'
 
 /** NotFound where the service has no page of the dashboard at the address: a browser would show the refusal as it is sent, as JSON. */

@@ -1,6 +1,6 @@
 // Reads an event stream and resumes it where it broke off.
 import { EventSourceParserStream } from 'eventsource-parser/stream'
-import type { Route } from '../contract/api/route.ts'
+import type { Route } from '../contract/api/resources/route.ts'
 import { isSvcError } from '../errors.ts'
 import type { CallInput, Client } from './client.ts'
 import { maxReconnects, reconnectDelayMs } from './reconnect.ts'

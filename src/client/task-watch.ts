@@ -1,7 +1,7 @@
 // Waits for tasks over the one live stream: each state of theirs as it comes, until each has ended or is gone.
 
-import { getTask, getTaskEvents } from '../contract/api/tasks.ts'
-import { isTerminalPhase, type Task, type TaskPhase } from '../contract/resources/task.ts'
+import { getTask, getTaskEvents } from '../contract/api/tasks/tasks.ts'
+import { isTerminalPhase, type Task, type TaskPhase } from '../contract/kinds/tasks/task.ts'
 import { isSvcError } from '../errors.ts'
 import type { Client } from './client.ts'
 import { readEvents } from './event-stream.ts'

@@ -1,6 +1,6 @@
 // Follows objects: what there is, then what changes; begins anew where the service no longer knows what came between.
-import type { RouteQueryInput } from '../contract/api/route.ts'
-import { type ChangeType, changeTypes, type WatchedChange, watchResources } from '../contract/api/watch.ts'
+import type { RouteQueryInput } from '../contract/api/resources/route.ts'
+import { type ChangeType, changeTypes, type WatchedChange, watchResources } from '../contract/api/resources/watch.ts'
 import { isSvcError } from '../errors.ts'
 import type { Client } from './client.ts'
 import { readEvents } from './event-stream.ts'

@@ -1,10 +1,10 @@
 // The code host as the settings describe it.
-import { createCodeHosts } from '../adapters/codehost/code-hosts.ts'
-import { systemClock } from '../adapters/system/clock.ts'
+import { createCodeHosts } from '../codehost/code-hosts.ts'
 import type { Config } from '../config/load.ts'
 import { SvcError } from '../errors.ts'
-import type { CodeHosts } from '../ports/code-host.ts'
-import type { Egress, EgressPolicy } from '../ports/egress.ts'
+import type { CodeHosts } from '../ports/codehost/code-host.ts'
+import type { Egress, EgressPolicy } from '../ports/service/egress.ts'
+import { systemClock } from '../runtime/host/clock.ts'
 
 type Addresses = Pick<Config, 'codehostHosts' | 'codehostApiUrl'>
 

@@ -1,7 +1,7 @@
 // Counts recorded usage in the metrics too, whoever records it: proxies, chat or a worker.
 import { type CountedUsage, type KnownProvider, type Metrics, otherProvider } from '../observability/metrics.ts'
-import type { ResourceKey, ResourceReader } from '../ports/resources.ts'
-import type { Usage, UsageRecord } from '../ports/usage.ts'
+import type { Usage, UsageRecord } from '../ports/budgets/usage.ts'
+import type { ResourceKey, ResourceReader } from '../ports/resources/resources.ts'
 
 /** A record names a provider of its own namespace by its name, any other by both. */
 function keyOf({ namespace, provider }: UsageRecord): ResourceKey {

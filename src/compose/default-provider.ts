@@ -1,8 +1,9 @@
 // On a first start with a vendor's key in the environment: creates a provider named `default` that uses it.
-import { environmentSecret } from '../adapters/embedded/environment-secret.ts'
+
 import type { Config } from '../config/load.ts'
 import { isSvcError } from '../errors.ts'
-import type { Resources } from '../ports/resources.ts'
+import type { Resources } from '../ports/resources/resources.ts'
+import { environmentSecret } from '../store/local/environment-secret.ts'
 
 const families = { ANTHROPIC_API_KEY: 'llma', VENDOR_API_KEY: 'llma', OPENAI_API_KEY: 'llmo' } as const
 

@@ -1,21 +1,21 @@
 // Who may call: the mode's own credentials, and what the settings add (OpenID Connect, context tokens).
-import { createAgentTokens, withAgentTokens } from '../adapters/identity/agent-token.ts'
-import { createAuthenticatorChain } from '../adapters/identity/chain.ts'
-import { createContextAuthorizer } from '../adapters/identity/context-token/authorizer.ts'
-import type { IncomingTokens } from '../adapters/identity/context-token/incoming.ts'
-import { guardNamespace, placeCallers } from '../adapters/identity/namespace-policy.ts'
+import { createAgentTokens, withAgentTokens } from '../auth/agent-token.ts'
+import { createAuthenticatorChain } from '../auth/chain.ts'
+import { createContextAuthorizer } from '../auth/context-token/authorizer.ts'
+import type { IncomingTokens } from '../auth/context-token/incoming.ts'
+import { guardNamespace, placeCallers } from '../auth/namespace-policy.ts'
 import { type ContextTokenConfig, type OidcConfig, readIdentityConfig } from '../config/identity.ts'
 import type { Config } from '../config/load.ts'
-import { parseDuration } from '../contract/duration.ts'
+import { parseDuration } from '../contract/values/duration.ts'
 import { messageOf } from '../errors.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
-import type { TokenExchange } from '../ports/identity.ts'
+import type { TokenExchange } from '../ports/identity/identity.ts'
 import type { Ports } from '../ports/index.ts'
-import { type ContextAction, contextActions } from '../rules/context-actions.ts'
-import type { ContextRules } from '../rules/context-token.ts'
-import type { IssuerRights } from '../rules/issuer-rights.ts'
-import type { PropagationSettings } from '../rules/token-propagation.ts'
+import { type ContextAction, contextActions } from '../rules/identity/context-actions.ts'
+import type { ContextRules } from '../rules/identity/context-token.ts'
+import type { IssuerRights } from '../rules/identity/issuer-rights.ts'
+import type { PropagationSettings } from '../rules/identity/token-propagation.ts'
 
 import { contextTokenRightsOf, oidcRightsOf } from './issuer-rights.ts'
 
@@ -48,7 +48,7 @@ function tellOutage(log: Logger, issuer: string) {
 
 /** Loaded only when enabled, so that others do not pay for it at start-up. */
 async function openOidc(config: OidcConfig & IssuerRights, { ports, log }: IdentityParts) {
-  const { createOidcAuthenticator } = await import('../adapters/identity/oidc/authenticator.ts')
+  const { createOidcAuthenticator } = await import('../auth/oidc/authenticator.ts')
   if (config.allowedSubjects.length === 0) log.warn('--oidc-allowed-subjects is empty: OpenID Connect lets nobody in')
   const deps = { clock: ports.clock, onFailure: tellOutage(log, config.issuer) }
   return { issuer: config.issuer, authenticator: createOidcAuthenticator(config, deps) }
@@ -59,7 +59,7 @@ async function openContext(
   parts: IdentityParts & { incoming?: IncomingTokens },
 ) {
   const { ports, log, metrics, incoming } = parts
-  const { createContextAuthenticator } = await import('../adapters/identity/context-token/authenticator.ts')
+  const { createContextAuthenticator } = await import('../auth/context-token/authenticator.ts')
   const deps = { clock: ports.clock, onFailure: tellOutage(log, config.issuer) }
   return {
     authenticator: createContextAuthenticator({
@@ -109,9 +109,9 @@ async function openExchange(config: Config, { ports, log, metrics }: IdentityPar
   const { contextTokenTtsTokenSource: source, contextTokenSubjectTokenType: subjectTokenType } = config
   if (url === undefined) return undefined
   const [{ createTokenExchange }, { createIncomingTokens }, { readServiceAccountToken }] = await Promise.all([
-    import('../adapters/identity/context-token/exchange.ts'),
-    import('../adapters/identity/context-token/incoming.ts'),
-    import('../adapters/identity/context-token/own-token.ts'),
+    import('../auth/context-token/exchange.ts'),
+    import('../auth/context-token/incoming.ts'),
+    import('../auth/context-token/own-token.ts'),
   ])
   if (source === 'serviceAccount' && (await readServiceAccountToken()) === undefined) {
     log.warn('there is no service-account token to exchange here: choose another --context-token-tts-token-source')

@@ -1,9 +1,9 @@
 // What the settings allow the callers of an issuer to do: by role in one namespace, or by the cluster's RBAC.
 import type { Config } from '../config/load.ts'
 import { environmentNameOf, flagOf, type SettingName } from '../config/settings.ts'
-import { type Role, roles } from '../contract/access.ts'
+import { type Role, roles } from '../contract/api/identity/access.ts'
 import { SvcError } from '../errors.ts'
-import type { GroupRole, IssuerRights } from '../rules/issuer-rights.ts'
+import type { GroupRole, IssuerRights } from '../rules/identity/issuer-rights.ts'
 
 function refuseSetting(name: SettingName, message: string): never {
   const path = `--${flagOf(name)} (${environmentNameOf(name)})`

@@ -1,11 +1,12 @@
 // What makes vectors of memories and of queries: the provider's model that is configured, or spaces that are learnt.
-import { createQueryVectors } from '../catalog/query-vectors.ts'
+
 import type { Config } from '../config/load.ts'
 import type { Controller } from '../controllers/engine/controller.ts'
-import { createMemoryVectorController } from '../controllers/records/memory-vectors.ts'
+import { createMemoryVectorController } from '../controllers/memory/memory-vectors.ts'
+import { createQueryVectors } from '../lookup/query-vectors.ts'
 import type { Logger } from '../observability/log.ts'
-import type { Embedder } from '../ports/embedder.ts'
 import type { Ports } from '../ports/index.ts'
+import type { Embedder } from '../ports/memory/embedder.ts'
 import { createEmbedder } from '../proxy/embedder.ts'
 
 type Parts = { ports: Ports; ownAddresses: () => string[]; log: Logger }

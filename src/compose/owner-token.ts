@@ -1,8 +1,8 @@
 // The owner's token: configured, stored, or generated and stored (MODE-005, CLI-003).
 import { existsSync, readFileSync } from 'node:fs'
-import { systemIds } from '../adapters/system/clock.ts'
 import type { Config } from '../config/load.ts'
 import { writePrivateFile } from '../launch/service-file.ts'
+import { systemIds } from '../runtime/host/clock.ts'
 
 export type OwnerToken = { text: string; isNew: boolean }
 

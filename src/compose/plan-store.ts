@@ -1,7 +1,8 @@
 // `--plan-store none` disables plans (PLAN-015).
-import type { RecordStores } from '../adapters/sql/records.ts'
+
 import type { Config } from '../config/load.ts'
 import type { Records } from '../ports/index.ts'
+import type { RecordStores } from '../store/records.ts'
 
 export function choosePlans(config: Pick<Config, 'planStore'>, stores: RecordStores): Records {
   const { plans, ...records } = stores

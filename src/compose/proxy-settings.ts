@@ -1,11 +1,11 @@
 // The settings of the proxies, from flags, environment and file.
 import type { Config } from '../config/load.ts'
-import { parseDuration } from '../contract/duration.ts'
+import { parseDuration } from '../contract/values/duration.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { makeModelSpan } from '../observability/model-spans.ts'
 import type { Traces } from '../observability/traces.ts'
 import type { ProxySettings } from '../proxy/index.ts'
-import type { SearchSettings } from '../tools/tool.ts'
+import type { SearchSettings } from '../tools/registry/tool.ts'
 
 export function readProxySettings(
   config: Config,

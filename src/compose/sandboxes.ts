@@ -1,14 +1,14 @@
 // Execution workspaces by agent-sandbox, as the settings describe them.
-import type { ApiConnection } from '../adapters/kubernetes/api/connection.ts'
-import type { KubernetesApi } from '../adapters/kubernetes/api.ts'
-import { createExecShell } from '../adapters/kubernetes/execution-workspaces/exec-shell.ts'
-import { createAgentSandboxes } from '../adapters/kubernetes/execution-workspaces/execution-workspaces.ts'
-import { createRouterShell } from '../adapters/kubernetes/execution-workspaces/router-shell.ts'
-import type { SandboxShell } from '../adapters/kubernetes/execution-workspaces/shell.ts'
-import { systemClock as clock, systemIds as ids } from '../adapters/system/clock.ts'
+import type { ApiConnection } from '../cluster/api/connection.ts'
+import type { KubernetesApi } from '../cluster/api.ts'
 import type { Config } from '../config/load.ts'
-import type { Egress } from '../ports/egress.ts'
-import type { ExecutionWorkspaces } from '../ports/execution-workspaces.ts'
+import type { Egress } from '../ports/service/egress.ts'
+import type { ExecutionWorkspaces } from '../ports/workspaces/execution-workspaces.ts'
+import { createExecShell } from '../runtime/agent-sandbox/exec-shell.ts'
+import { createAgentSandboxes } from '../runtime/agent-sandbox/execution-workspaces.ts'
+import { createRouterShell } from '../runtime/agent-sandbox/router-shell.ts'
+import type { SandboxShell } from '../runtime/agent-sandbox/shell.ts'
+import { systemClock as clock, systemIds as ids } from '../runtime/host/clock.ts'
 
 export type SandboxesParts = {
   api: KubernetesApi

@@ -1,11 +1,11 @@
 // Where the service keeps the folders of conversations whose tools it runs itself.
 import { join } from 'node:path'
-import { systemClock as clock } from '../adapters/system/clock.ts'
-import { createScratch } from '../adapters/workspaces/scratch.ts'
-import type { WorkspaceSize } from '../adapters/workspaces/size.ts'
 import type { Config } from '../config/load.ts'
-import { parseQuantity } from '../contract/quantity.ts'
-import type { Scratch } from '../ports/scratch.ts'
+import { parseQuantity } from '../contract/values/quantity.ts'
+import type { Scratch } from '../ports/workspaces/scratch.ts'
+import { createScratch } from '../runtime/folders/scratch.ts'
+import type { WorkspaceSize } from '../runtime/folders/size.ts'
+import { systemClock as clock } from '../runtime/host/clock.ts'
 
 /** Limits of each task workspace without a git repository, and of each scratch folder. */
 export function workspaceSizeOf({ workspaceSize, workspaceFiles }: Config): WorkspaceSize {

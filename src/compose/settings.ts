@@ -1,10 +1,10 @@
 // Settings of chat and of tasks, from the configuration.
 
-import type { ReviewMarkerSettings } from '../catalog/marker-keys.ts'
 import type { Config } from '../config/load.ts'
-import { parseDuration } from '../contract/duration.ts'
-import { parseQuantity } from '../contract/quantity.ts'
-import type { WorkloadLimits } from '../ports/workloads.ts'
+import { parseDuration } from '../contract/values/duration.ts'
+import { parseQuantity } from '../contract/values/quantity.ts'
+import type { ReviewMarkerSettings } from '../lookup/marker-keys.ts'
+import type { WorkloadLimits } from '../ports/tasks/workloads.ts'
 import { type ChatSettings, defaultChatSettings } from '../usecases/chat/settings.ts'
 
 /** The resources of tasks that name none; used to start tasks and to prepare idle workers. */

@@ -1,7 +1,7 @@
 // What the settings say about the dashboard, and about signing in there.
 import { readIdentityConfig } from '../config/identity.ts'
 import type { Config } from '../config/load.ts'
-import type { OidcSignIn } from '../contract/api/auth.ts'
+import type { OidcSignIn } from '../contract/api/identity/auth.ts'
 import type { HttpSettings } from '../http/deps.ts'
 import { dashboardFolder } from '../launch/program-files.ts'
 

@@ -1,13 +1,13 @@
 // Slices of a folder on this machine: a commit of its repository, or its files as they lie there.
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { openLocalTree } from '../adapters/git/local-tree.ts'
-import { openFolderTree } from '../adapters/system/folder-tree.ts'
 import type { OpenedTree, TreeOptions } from '../cli/context.ts'
 import { SvcError } from '../errors.ts'
-import { CheckoutError } from '../ports/checkouts.ts'
-import type { SourceTree, TreeChanges } from '../ports/source-trees.ts'
+import { openLocalTree } from '../git/local-tree.ts'
+import type { SourceTree, TreeChanges } from '../ports/scans/source-trees.ts'
+import { CheckoutError } from '../ports/workspaces/checkouts.ts'
 import { startReading } from '../rules/scans/tree-reading.ts'
+import { openFolderTree } from '../runtime/host/folder-tree.ts'
 
 const { signal } = new AbortController()
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import type { Leadership } from '../ports/leadership.ts'
+import type { Leadership } from '../ports/service/leadership.ts'
 import { createClosing } from '../service/closing.ts'
 import { openVolume } from './sqlite-volume.ts'
 

@@ -1,15 +1,15 @@
 // Records in SQLite on a volume of the cluster, which serves one replica: any other waits here, not ready, as long as
 // the first one lives (MODE-011).
 import { join } from 'node:path'
-import type { Database } from '../adapters/sql/database.ts'
-import { createRecords, type RecordStores } from '../adapters/sql/records.ts'
-import { openSqlite } from '../adapters/sql/sqlite/database.ts'
-import { sql } from '../adapters/sql/statement.ts'
-import { systemClock as clock, systemIds as ids } from '../adapters/system/clock.ts'
 import type { Logger } from '../observability/log.ts'
 import type { HealthCheck } from '../ports/index.ts'
-import type { Leadership } from '../ports/leadership.ts'
+import type { Leadership } from '../ports/service/leadership.ts'
+import { systemClock as clock, systemIds as ids } from '../runtime/host/clock.ts'
 import type { Closing } from '../service/closing.ts'
+import type { Database } from '../store/database.ts'
+import { createRecords, type RecordStores } from '../store/records.ts'
+import { openSqlite } from '../store/sqlite/database.ts'
+import { sql } from '../store/statement.ts'
 
 export type Stores = { database: Database; records: RecordStores; health: HealthCheck }
 

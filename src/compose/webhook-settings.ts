@@ -1,6 +1,6 @@
 // Settings of the code host's webhook, from the configuration.
 import type { Config } from '../config/load.ts'
-import { defaultWebhookSettings, keyOfAction, type WebhookSettings } from '../usecases/deliveries/settings.ts'
+import { defaultWebhookSettings, keyOfAction, type WebhookSettings } from '../usecases/codehost/deliveries/settings.ts'
 
 export function readWebhookSettings(config: Config): Omit<WebhookSettings, 'hosts'> {
   const agents = config.codehostLabelAgent.map(({ action, agent }) => [keyOfAction(action), agent])

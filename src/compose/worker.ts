@@ -1,9 +1,9 @@
 // Composes the worker program, inside a task's sandbox or in its own pod.
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
-import { systemClock, systemIds } from '../adapters/system/clock.ts'
 import { readEnvironment } from '../config/environment.ts'
-import { mountedFiles } from '../contract/api/worker-pod.ts'
+import { mountedFiles } from '../contract/api/tasks/worker-pod.ts'
+import { systemClock, systemIds } from '../runtime/host/clock.ts'
 import { runWorker } from '../worker/run-worker.ts'
 import type { WorkspaceWorkerProgram } from '../worker/run-workspace-worker.ts'
 
@@ -48,7 +48,7 @@ async function stayAwake(work: Promise<number>): Promise<number> {
 
 async function startPodWorker(stop: AbortSignal): Promise<number> {
   const { createTokenFetch, readMountedToken, runPodWorker } = await import('../worker/run-pod-worker.ts')
-  const { createPodPrograms } = await import('../adapters/kubernetes/programs/programs.ts')
+  const { createPodPrograms } = await import('../runtime/pod-programs/programs.ts')
   const programs = createPodPrograms({ path: programSocket, clock: systemClock })
   const load = async () => ({ ...(await loadBasics()), fetch: createTokenFetch(() => readMountedToken()), programs })
   return runPodWorker({ stop, load })
@@ -61,15 +61,15 @@ async function startWorkspaceWorker(given: Pick<WorkspaceWorkerProgram, 'folder'
 }
 
 async function startHost(stop: AbortSignal): Promise<number> {
-  const { hostProgram } = await import('../adapters/kubernetes/programs/host.ts')
+  const { hostProgram } = await import('../runtime/pod-programs/host.ts')
   await hostProgram(programSocket, stop)
   return 0
 }
 
 async function loadDeps({ leavesPrograms = false } = {}) {
   const [{ createSandbox }, { createPrograms }] = await Promise.all([
-    import('../adapters/embedded/sandbox/sandbox.ts'),
-    import('../adapters/embedded/sandbox/programs.ts'),
+    import('../runtime/local/sandbox/sandbox.ts'),
+    import('../runtime/local/sandbox/programs.ts'),
   ])
   const programs = createPrograms({ nodePath: process.execPath, leavesPrograms })
   return { ...(await loadBasics()), sandbox: createSandbox({ ids: systemIds }), programs }
@@ -79,7 +79,7 @@ async function loadBasics() {
   const [{ createEgress }, { loadUndici }, { readLeftFiles, readWorkspaceFiles }] = await Promise.all([
     import('../egress/egress.ts'),
     import('../egress/dialer.ts'),
-    import('../adapters/workspaces/left-files.ts'),
+    import('../runtime/folders/left-files.ts'),
   ])
   // While the worker is idle, rather than before its first call.
   const undici = await loadUndici()

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { loadConfig } from '../config/load.ts'
-import type { Task } from '../contract/resources/task.ts'
-import { resolveWorkspace } from '../rules/execution-workspace.ts'
-import { listForeignWorkspaces } from '../rules/isolation.ts'
+import type { Task } from '../contract/kinds/tasks/task.ts'
+import { listForeignWorkspaces } from '../rules/identity/isolation.ts'
+import { resolveWorkspace } from '../rules/workspaces/execution-workspace.ts'
 import { readWorkspaceSettings } from './workspace-settings.ts'
 
 function settingsOf(strategy: string) {

@@ -1,8 +1,8 @@
 // What tasks get that ask for an execution workspace and leave the rest to the service.
 import type { Config } from '../config/load.ts'
-import { parseDuration } from '../contract/duration.ts'
-import { dropUndefined } from '../contract/json.ts'
-import type { ProviderSettings, WorkspaceSettings } from '../rules/execution-workspace.ts'
+import { dropUndefined } from '../contract/schema/json.ts'
+import { parseDuration } from '../contract/values/duration.ts'
+import type { ProviderSettings, WorkspaceSettings } from '../rules/workspaces/execution-workspace.ts'
 
 /** The template that embedded mode provides itself. */
 export const localTemplate = 'default'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { EgressPolicy } from '../ports/egress.ts'
+import type { EgressPolicy } from '../ports/service/egress.ts'
 import { normalizeAddress, refuseAddress } from './address.ts'
 
 const strict: EgressPolicy = { allowNetworks: [], deny: [] }

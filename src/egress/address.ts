@@ -1,6 +1,6 @@
 // Which IP addresses may be dialled: public ones, those that the owner listed, and never metadata addresses.
 import ipaddr from 'ipaddr.js'
-import type { EgressPolicy } from '../ports/egress.ts'
+import type { EgressPolicy } from '../ports/service/egress.ts'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { isSvcError } from '../errors.ts'
-import type { EgressPolicy } from '../ports/egress.ts'
+import type { EgressPolicy } from '../ports/service/egress.ts'
 import { checkDestination, isDenied } from './destination.ts'
 
 const open: EgressPolicy = { allowNetworks: ['0.0.0.0/0', '::/0'], deny: [] }

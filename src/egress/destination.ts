@@ -1,7 +1,7 @@
 // Which URLs may be requested, decided before any name is resolved.
-import { isAllowedHost } from '../contract/allowed-hosts.ts'
+import { isAllowedHost } from '../contract/values/allowed-hosts.ts'
 import { SvcError } from '../errors.ts'
-import type { EgressPolicy } from '../ports/egress.ts'
+import type { EgressPolicy } from '../ports/service/egress.ts'
 import { isLoopback, isMetadataName, normalizeAddress } from './address.ts'
 
 function refuse(host: string, why: string): never {

@@ -5,7 +5,7 @@ import type { LookupFunction } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import type { Agent, buildConnector } from 'undici'
 import { SvcError } from '../errors.ts'
-import type { EgressPolicy } from '../ports/egress.ts'
+import type { EgressPolicy } from '../ports/service/egress.ts'
 import { normalizeAddress, refuseAddress } from './address.ts'
 import { isDenied, portOf } from './destination.ts'
 

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Egress, EgressPolicy, EgressRequest } from '../ports/egress.ts'
+import type { Egress, EgressPolicy, EgressRequest } from '../ports/service/egress.ts'
 import type { Resolve } from './dialer.ts'
 import { createEgress } from './egress.ts'
 

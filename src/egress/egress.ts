@@ -1,8 +1,8 @@
 // The only room that dials out for a user: address rules after DNS and on each redirect, size and time limits.
 import type { Agent, Request, RequestInit, Response } from 'undici'
-import { clientHeaders } from '../contract/client-headers.ts'
+import { clientHeaders } from '../contract/values/client-headers.ts'
 import { SvcError } from '../errors.ts'
-import type { Egress, EgressPolicy, EgressRequest, EgressResponse } from '../ports/egress.ts'
+import type { Egress, EgressPolicy, EgressRequest, EgressResponse } from '../ports/service/egress.ts'
 import { checkDestination } from './destination.ts'
 import { createDialer, loadUndici, type Resolve, resolveName } from './dialer.ts'
 import { explainFailure } from './failures.ts'

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { BytePipe } from '../ports/egress.ts'
+import type { BytePipe } from '../ports/service/egress.ts'
 import { createPipes } from './pipe.ts'
 
 const closing: (() => void)[] = []

@@ -1,7 +1,7 @@
 // Pipes: bytes to one origin over a pool of kept-alive connections, each dialled under the policy. No streams, no
 // promises per request.
 import type { Dispatcher, Pool } from 'undici'
-import type { BytePipe, EgressPolicy, PipeControl, PipeRequest, PipeSink } from '../ports/egress.ts'
+import type { BytePipe, EgressPolicy, PipeControl, PipeRequest, PipeSink } from '../ports/service/egress.ts'
 import { checkDestination } from './destination.ts'
 import { createConnector, loadUndici, type Resolve } from './dialer.ts'
 import { explainFailure, wasCutOff } from './failures.ts'

@@ -1,10 +1,10 @@
 // Binds a route of the table to its handler: authenticate, read, call, answer. Schemas are compiled once; answers are
 // not validated.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Route, RouteAnswer } from '../contract/api/route.ts'
+import type { Route, RouteAnswer } from '../contract/api/resources/route.ts'
 import { isSvcError, SvcError } from '../errors.ts'
-import type { Authenticator, Caller, WorkerIdentity, WorkerTokens } from '../ports/identity.ts'
-import { requireRight } from '../usecases/access.ts'
+import type { Authenticator, Caller, WorkerIdentity, WorkerTokens } from '../ports/identity/identity.ts'
+import { requireRight } from '../usecases/identity/access.ts'
 import { type Answer, type AnswerContext, sendAnswer } from './answer.ts'
 import { type Call, readCall } from './call.ts'
 import type { EventStreamOptions } from './event-stream.ts'

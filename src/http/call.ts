@@ -2,11 +2,11 @@
 // (HTTP-004).
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import type { Route, RouteBody, RouteHeaders, RouteParams, RouteQuery } from '../contract/api/route.ts'
-import { joinPath, parse, problemsOf, refuse } from '../contract/validation.ts'
+import type { Route, RouteBody, RouteHeaders, RouteParams, RouteQuery } from '../contract/api/resources/route.ts'
+import { joinPath, parse, problemsOf, refuse } from '../contract/schema/validation.ts'
 import { type Problem, SvcError } from '../errors.ts'
-import type { Caller, WorkerIdentity } from '../ports/identity.ts'
-import { namespaceOf } from '../usecases/access.ts'
+import type { Caller, WorkerIdentity } from '../ports/identity/identity.ts'
+import { namespaceOf } from '../usecases/identity/access.ts'
 
 type CallerOf<R extends Route> = R['auth'] extends 'user'
   ? Caller

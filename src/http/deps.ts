@@ -1,6 +1,6 @@
 // What the HTTP edge needs.
-import type { OidcSignIn } from '../contract/api/auth.ts'
-import type { SettingItem } from '../contract/api/settings.ts'
+import type { OidcSignIn } from '../contract/api/identity/auth.ts'
+import type { SettingItem } from '../contract/api/service/settings.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Ports } from '../ports/index.ts'

@@ -1,5 +1,5 @@
 // Distinguishes an unknown path (404) from a known one with the wrong method (405 with Allow, HTTP-009).
-import type { Route } from '../contract/api/route.ts'
+import type { Route } from '../contract/api/resources/route.ts'
 import { SvcError } from '../errors.ts'
 
 type KnownPath = { pattern: RegExp; methods: Set<string> }

@@ -1,8 +1,8 @@
 // The service of this machine's data folder: whether one runs, which, and how it ends.
 import { setTimeout as pause } from 'node:timers/promises'
-import { findHolder } from '../adapters/embedded/leadership.ts'
 import type { Paths } from '../config/paths.ts'
 import { SvcError } from '../errors.ts'
+import { findHolder } from '../store/local/leadership.ts'
 import { readServiceNote, type ServiceNote } from './service-file.ts'
 
 /**

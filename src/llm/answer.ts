@@ -1,5 +1,5 @@
 // A neutral answer on its way to a caller: whole, or as the frames of a stream. Each family implements an encoder.
-import { isJsonObject, type JsonObject } from '../contract/json.ts'
+import { isJsonObject, type JsonObject } from '../contract/schema/json.ts'
 import type { ContentBlock, Family, ModelEvent, Raw, StopReason, TokenUsage } from './messages.ts'
 
 /** Writes one answer as server-sent events; block indexes increase and blocks do not overlap. */

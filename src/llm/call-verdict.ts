@@ -1,8 +1,8 @@
 // What the end of a call says about the provider, and whether it needs a cool-down: one judgement for the service and
 // its workers.
-import { ruleOfCall } from '../contract/failures.ts'
-import type { CoolDown } from '../ports/rate-limits.ts'
-import type { ResourceKey } from '../ports/resources.ts'
+import { ruleOfCall } from '../contract/kinds/tasks/failures.ts'
+import type { CoolDown } from '../ports/providers/rate-limits.ts'
+import type { ResourceKey } from '../ports/resources/resources.ts'
 import type { ModelError } from './messages.ts'
 
 /** Undefined: it says nothing about the provider. A vendor that rejects a request does answer. */

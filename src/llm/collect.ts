@@ -1,7 +1,7 @@
 // Folds the events of a call into one turn.
 
-import { parseForeignObject } from '../contract/foreign-json.ts'
-import type { JsonObject } from '../contract/json.ts'
+import { parseForeignObject } from '../contract/schema/foreign-json.ts'
+import type { JsonObject } from '../contract/schema/json.ts'
 import {
   type ContentBlock,
   type ModelEvent,

@@ -1,5 +1,5 @@
 // How each field of a request reaches a provider of the other family: no field is dropped silently.
-import type { JsonObject } from '../contract/json.ts'
+import type { JsonObject } from '../contract/schema/json.ts'
 import { SvcError } from '../errors.ts'
 import type { LlmaRequest } from './llma/schema.ts'
 import type { LlmoRequest } from './llmo/schema.ts'

@@ -1,5 +1,5 @@
 // Estimates tokens from the bytes of a text when nobody counted them: good enough for limits, not for billing.
-import { ruleOfCall } from '../contract/failures.ts'
+import { ruleOfCall } from '../contract/kinds/tasks/failures.ts'
 import type { ContentBlock, Message, ModelEvent, ModelRequest, TokenUsage } from './messages.ts'
 
 /** For a call whose vendor did not report: what was sent, and what was streamed until it ended. */

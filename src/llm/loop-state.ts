@@ -1,5 +1,5 @@
 // What the tool loop remembers: plain JSON, saved before each effect, sufficient to continue in another process.
-import type { ParkWait } from '../contract/api/parking.ts'
+import type { ParkWait } from '../contract/api/tasks/parking.ts'
 import {
   type ContentBlock,
   type Message,

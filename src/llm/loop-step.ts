@@ -1,7 +1,7 @@
 // The decisions of the tool loop: what comes next, and what each outcome changes. Pure.
 
 import { createHash } from 'node:crypto'
-import { isJsonObject } from '../contract/json.ts'
+import { isJsonObject } from '../contract/schema/json.ts'
 import { estimateTokens } from './estimate.ts'
 import type { FinishReason, LoopLimits, LoopState, PendingCall } from './loop-state.ts'
 import { appendUser, defaultLimits } from './loop-state.ts'

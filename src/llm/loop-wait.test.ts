@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { callTools, createScriptedModel, type Script, sayText } from '../../test/fixtures/llm/scripted-model.ts'
 import { createManualClock } from '../../test/fixtures/time.ts'
-import type { ParkWait } from '../contract/api/parking.ts'
+import type { ParkWait } from '../contract/api/tasks/parking.ts'
 import { type LoopEvent, type LoopRun, runLoop } from './loop.ts'
 import { createLoopState, type LoopState } from './loop-state.ts'
 import { textOf, userText } from './messages.ts'

@@ -1,7 +1,7 @@
 // The neutral conversation, to and from which every vendor's messages are translated.
 
-import type { CallFailure } from '../contract/failures.ts'
-import type { JsonObject } from '../contract/json.ts'
+import type { CallFailure } from '../contract/kinds/tasks/failures.ts'
+import type { JsonObject } from '../contract/schema/json.ts'
 
 /** The two wire languages. */
 export type Family = 'llma' | 'llmo'

@@ -1,8 +1,8 @@
 // Creates the client of one provider choice.
-import type { ModelChoice } from '../contract/api/assignment.ts'
+import type { ModelChoice } from '../contract/api/tasks/assignment.ts'
 import { createRedactor } from '../observability/redaction.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { Egress, EgressPolicy } from '../ports/egress.ts'
+import type { Clock } from '../ports/service/clock.ts'
+import type { Egress, EgressPolicy } from '../ports/service/egress.ts'
 import type { ClientOptions } from './client-options.ts'
 import { createLlmaClient, vendorAddress as llmaAddress } from './llma/client.ts'
 import { createLlmoClient, vendorAddress as llmoAddress } from './llmo/client.ts'

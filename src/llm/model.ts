@@ -1,5 +1,5 @@
 // A language model as the loop sees it: takes a request, and reports the answer as it arrives.
-import type { ResourceKey } from '../ports/resources.ts'
+import type { ResourceKey } from '../ports/resources/resources.ts'
 import type { EstimatedUsage } from './estimate.ts'
 import type { ModelEvent, ModelRequest, TokenUsage } from './messages.ts'
 import type { Cost } from './token-usage.ts'

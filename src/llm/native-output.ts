@@ -1,6 +1,6 @@
 // The one rule of the vendors' own structured output: it is asked for where it can hold the whole schema, and not again
 // once a server has refused it. That the answer matches is checked in any case.
-import { isJsonObject, type JsonObject } from '../contract/json.ts'
+import { isJsonObject, type JsonObject } from '../contract/schema/json.ts'
 import type { Family, ModelEvent, ModelRequest } from './messages.ts'
 import type { Listener, ModelClient } from './model.ts'
 

@@ -2,9 +2,9 @@
 
 import { createContext, runInContext } from 'node:vm'
 import type { OutputUnit } from '@cfworker/json-schema'
-import { parseForeignJson } from '../contract/foreign-json.ts'
-import type { JsonObject } from '../contract/json.ts'
-import { draftOf } from '../contract/output-schema.ts'
+import { parseForeignJson } from '../contract/schema/foreign-json.ts'
+import type { JsonObject } from '../contract/schema/json.ts'
+import { draftOf } from '../contract/schema/output-schema.ts'
 
 /** The JSON of an answer, or what is wrong with it, in words for the model. */
 export type CheckedOutput = { json: string; problem?: undefined } | { problem: string }

@@ -1,5 +1,5 @@
 // The part of fetch that vendor calls need, over the egress room's pipes: a fraction of fetch's work per call.
-import type { BytePipe, Egress, EgressPolicy, PipeControl, PipeRequest, PipeSink } from '../ports/egress.ts'
+import type { BytePipe, Egress, EgressPolicy, PipeControl, PipeRequest, PipeSink } from '../ports/service/egress.ts'
 
 /** Redirects are not followed: the vendor's first answer is the answer. */
 export type VendorInit = {

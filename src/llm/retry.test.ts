@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createScriptedModel, failCall, type Script, sayText } from '../../test/fixtures/llm/scripted-model.ts'
 import { askText, listEvents } from '../../test/fixtures/llm/wire.ts'
 import { createHastyClock } from '../../test/fixtures/time.ts'
-import type { CallFailure } from '../contract/failures.ts'
+import type { CallFailure } from '../contract/kinds/tasks/failures.ts'
 import { collectTurn } from './collect.ts'
 import { type RetryOptions, withRetry } from './retry.ts'
 

@@ -1,8 +1,8 @@
 // How calls of the service's own tools appear to a proxy's caller, and how they are recognized when they come back
 // (PROXY-013, PROXY-014).
 
-import { parseForeignObject } from '../contract/foreign-json.ts'
-import type { JsonObject } from '../contract/json.ts'
+import { parseForeignObject } from '../contract/schema/foreign-json.ts'
+import type { JsonObject } from '../contract/schema/json.ts'
 
 /** `session` names the conversation's scratch folder, so that no replica has to remember it. */
 export type ServerCallId = { session: string; id: string }

@@ -1,6 +1,6 @@
 // The difference between two states of a run, as JSON that is appended to what was saved instead of writing it all
 // again. States are never modified in place: an identical object is unchanged and is not examined.
-import { isJsonObject, type JsonObject } from '../contract/json.ts'
+import { isJsonObject, type JsonObject } from '../contract/schema/json.ts'
 
 /** A new value, or the changed parts of an object or a list; `length` is the new length of a list. */
 export type StateChange =

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Price } from '../contract/resources/provider.ts'
+import { Price } from '../contract/kinds/providers/provider.ts'
 import { computeCost, readCount, readNestedCount } from './token-usage.ts'
 
 it.each([0, 7, 1e12])('%d is a count', (value) => {

@@ -1,6 +1,7 @@
 // Vendors' token counts, and the cost of a call by the price that its provider's owner has set. No price is built in.
-import type { JsonObject } from '../contract/json.ts'
-import type { Price } from '../contract/resources/provider.ts'
+
+import type { Price } from '../contract/kinds/providers/provider.ts'
+import type { JsonObject } from '../contract/schema/json.ts'
 import type { TokenUsage } from './messages.ts'
 
 /** No call uses this many; a billion of these can still be added. */

@@ -1,6 +1,6 @@
 // The tools that a loop can call, whoever runs them: the worker, chat or a proxy.
-import type { ParkWait } from '../contract/api/parking.ts'
-import type { JsonObject } from '../contract/json.ts'
+import type { ParkWait } from '../contract/api/tasks/parking.ts'
+import type { JsonObject } from '../contract/schema/json.ts'
 import type { ToolSchema } from './messages.ts'
 
 export type HostTool = ToolSchema & {

@@ -1,10 +1,10 @@
 // One HTTP call to a vendor, from a JSON body to a stream of neutral events. Both families use it.
 
-import { parseForeignJson } from '../contract/foreign-json.ts'
-import type { JsonObject } from '../contract/json.ts'
+import { parseForeignJson } from '../contract/schema/foreign-json.ts'
+import type { JsonObject } from '../contract/schema/json.ts'
 import { wasCutOff } from '../egress/failures.ts'
 import { isSvcError, messageOf } from '../errors.ts'
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../ports/service/clock.ts'
 import { startDeadline } from './deadlines.ts'
 import { isLast } from './guarded-call.ts'
 import { waitUnlessAborted } from './linked-signal.ts'

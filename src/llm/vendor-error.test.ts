@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { CallFailure } from '../contract/failures.ts'
+import type { CallFailure } from '../contract/kinds/tasks/failures.ts'
 import {
   type CallTarget,
   classifyVendorError,

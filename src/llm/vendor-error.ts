@@ -1,8 +1,8 @@
 // The meaning of a vendor's error: one table for both families and the many compatible servers.
 
-import type { CallFailure } from '../contract/failures.ts'
-import { parseForeignJson } from '../contract/foreign-json.ts'
-import type { JsonObject } from '../contract/json.ts'
+import type { CallFailure } from '../contract/kinds/tasks/failures.ts'
+import { parseForeignJson } from '../contract/schema/foreign-json.ts'
+import type { JsonObject } from '../contract/schema/json.ts'
 import type { ModelError } from './messages.ts'
 
 /** The called provider, for messages. */

@@ -1,7 +1,7 @@
 // Bodies on the wire: the text of a request's body, and the body of a server that compresses although asked not to.
 
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
-import type { JsonObject } from '../contract/json.ts'
+import type { JsonObject } from '../contract/schema/json.ts'
 import { rememberBy } from './remembered.ts'
 
 /** The wire form of a tool, which the codecs build once per tool. */

@@ -1,15 +1,15 @@
 // Asks a provider of the llmo family for vectors of texts, with the provider's own key.
 import { z } from 'zod'
-import { assignProvider } from '../catalog/models.ts'
-import { parseForeignJson } from '../contract/foreign-json.ts'
+import { parseForeignJson } from '../contract/schema/foreign-json.ts'
 import { SvcError } from '../errors.ts'
 import { readRefusal } from '../llm/vendor-error.ts'
+import { assignProvider } from '../lookup/models.ts'
 import { createRedactor } from '../observability/redaction.ts'
-import type { Embedder } from '../ports/embedder.ts'
-import type { ResourceKey } from '../ports/resources.ts'
-import { normalizeVector } from '../rules/vectors.ts'
-import type { UsecaseDeps } from '../usecases/deps.ts'
+import type { Embedder } from '../ports/memory/embedder.ts'
+import type { ResourceKey } from '../ports/resources/resources.ts'
+import { normalizeVector } from '../rules/memory/vectors.ts'
 import { policyOf } from '../usecases/providers/models.ts'
+import type { UsecaseDeps } from '../usecases/service/deps.ts'
 import { credentialHeaders, urlOf } from './target.ts'
 
 /** Texts of one request, and UTF-16 code units of each that are sent: the beginning says what a text is about. */

@@ -1,13 +1,14 @@
 // The models that callers may name, prefixed with the provider: the configured ones first (the default provider's also
 // without a prefix), then those that the vendors offer.
-import type { JsonObject } from '../contract/json.ts'
-import type { Provider } from '../contract/resources/provider.ts'
+
+import type { Provider } from '../contract/kinds/providers/provider.ts'
+import type { JsonObject } from '../contract/schema/json.ts'
 import { SvcError } from '../errors.ts'
-import type { Caller } from '../ports/identity.ts'
-import { chooseDefault } from '../rules/default-provider.ts'
-import { mayAccess, requireAccess, requireRight } from '../usecases/access.ts'
-import type { UsecaseDeps } from '../usecases/deps.ts'
+import type { Caller } from '../ports/identity/identity.ts'
+import { chooseDefault } from '../rules/providers/default-provider.ts'
+import { mayAccess, requireAccess, requireRight } from '../usecases/identity/access.ts'
 import { keepModels } from '../usecases/providers/rights.ts'
+import type { UsecaseDeps } from '../usecases/service/deps.ts'
 import { createOfferedModels } from './offered-models.ts'
 import type { ProxyDefaults } from './resolve.ts'
 import type { ProxyFamily } from './types.ts'

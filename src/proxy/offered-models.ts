@@ -1,11 +1,12 @@
 // The models that a vendor offers, requested from it and cached for a minute. A vendor that does not tell offers none
 // here. Some are asked at a time, and one that does not answer holds its permit until its own deadline.
-import { createCatalogMemory } from '../catalog/memory.ts'
-import { providersTriedAtOnce } from '../catalog/models.ts'
-import type { Provider } from '../contract/resources/provider.ts'
-import type { ProviderTrial } from '../ports/provider-trial.ts'
-import type { UsecaseDeps } from '../usecases/deps.ts'
-import { createFairSemaphore } from '../usecases/fair-semaphore.ts'
+
+import type { Provider } from '../contract/kinds/providers/provider.ts'
+import { createFairSemaphore } from '../lib/fair-semaphore.ts'
+import { createCatalogMemory } from '../lookup/memory.ts'
+import { providersTriedAtOnce } from '../lookup/models.ts'
+import type { ProviderTrial } from '../ports/providers/provider-trial.ts'
+import type { UsecaseDeps } from '../usecases/service/deps.ts'
 import { tryProvider } from './provider-trial.ts'
 
 export type OfferedModels = {

@@ -1,14 +1,14 @@
 // A provider is tried because somebody asks for it.
-import type { ProviderTest } from '../contract/api/providers.ts'
-import type { Provider } from '../contract/resources/provider.ts'
-import type { Caller } from '../ports/identity.ts'
-import type { ProviderTrial } from '../ports/provider-trial.ts'
-import type { ResourceKey } from '../ports/resources.ts'
-import { requireAccess } from '../usecases/access.ts'
-import type { UsecaseDeps } from '../usecases/deps.ts'
+import type { ProviderTest } from '../contract/api/providers/providers.ts'
+import type { Provider } from '../contract/kinds/providers/provider.ts'
+import type { Caller } from '../ports/identity/identity.ts'
+import type { ProviderTrial } from '../ports/providers/provider-trial.ts'
+import type { ResourceKey } from '../ports/resources/resources.ts'
+import { requireAccess } from '../usecases/identity/access.ts'
 import { keepModels } from '../usecases/providers/rights.ts'
-import { notFound } from '../usecases/resources.ts'
-import { repeatOnConflict } from '../usecases/write-conflict.ts'
+import { notFound } from '../usecases/resources/resources.ts'
+import { repeatOnConflict } from '../usecases/resources/write-conflict.ts'
+import type { UsecaseDeps } from '../usecases/service/deps.ts'
 import { tryProvider } from './provider-trial.ts'
 
 /** Longer than a trial takes at most. */

@@ -1,14 +1,15 @@
 // Tries a provider without spending a token: asks the vendor, with the provider's own key, which models it offers.
-import { assignProvider, explainUnassigned } from '../catalog/models.ts'
-import type { CallFailure } from '../contract/failures.ts'
-import { parseForeignObject } from '../contract/foreign-json.ts'
-import type { Provider } from '../contract/resources/provider.ts'
+
+import type { Provider } from '../contract/kinds/providers/provider.ts'
+import type { CallFailure } from '../contract/kinds/tasks/failures.ts'
+import { parseForeignObject } from '../contract/schema/foreign-json.ts'
 import { isSvcError, messageOf } from '../errors.ts'
 import { readRefusal } from '../llm/vendor-error.ts'
+import { assignProvider, explainUnassigned } from '../lookup/models.ts'
 import { createRedactor, type Redactor, redactText } from '../observability/redaction.ts'
-import type { ProviderTrial, TrialFault } from '../ports/provider-trial.ts'
-import type { UsecaseDeps } from '../usecases/deps.ts'
+import type { ProviderTrial, TrialFault } from '../ports/providers/provider-trial.ts'
 import { policyOf } from '../usecases/providers/models.ts'
+import type { UsecaseDeps } from '../usecases/service/deps.ts'
 import { credentialHeaders, defaultVersion, urlOf } from './target.ts'
 
 type TrialDeps = { ports: Pick<UsecaseDeps['ports'], 'secrets' | 'egress' | 'clock'> } & {

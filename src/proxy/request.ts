@@ -1,9 +1,9 @@
 // One request of a caller on its way, its outcome, and what is reported when it has ended.
 
 import type { TokenUsage } from '../llm/messages.ts'
-import type { PipeControl } from '../ports/egress.ts'
-import type { Caller } from '../ports/identity.ts'
-import { callerKey, identifyCaller } from '../rules/caller-identity.ts'
+import type { Caller } from '../ports/identity/identity.ts'
+import type { PipeControl } from '../ports/service/egress.ts'
+import { callerKey, identifyCaller } from '../rules/identity/caller-identity.ts'
 import type { ReplyWriter } from './relay/passthrough.ts'
 import type { Endpoint, ProxyAnswer, ProxyFamily } from './types.ts'
 

@@ -1,12 +1,13 @@
 // Resolves a model name to a provider. Results are cached until a Provider or a Secret changes.
-import { createCatalogMemory } from '../catalog/memory.ts'
-import { lookUpDefault, requireDefault, resolveModels } from '../catalog/models.ts'
-import type { ModelChoice } from '../contract/api/assignment.ts'
-import type { Provider } from '../contract/resources/provider.ts'
+
+import type { ModelChoice } from '../contract/api/tasks/assignment.ts'
+import type { Provider } from '../contract/kinds/providers/provider.ts'
 import { isSvcError, SvcError } from '../errors.ts'
-import type { BytePipe } from '../ports/egress.ts'
-import type { UsecaseDeps } from '../usecases/deps.ts'
+import { createCatalogMemory } from '../lookup/memory.ts'
+import { lookUpDefault, requireDefault, resolveModels } from '../lookup/models.ts'
+import type { BytePipe } from '../ports/service/egress.ts'
 import { policyOf } from '../usecases/providers/models.ts'
+import type { UsecaseDeps } from '../usecases/service/deps.ts'
 import { addressOf, createTarget, familyOf, type Target, type TargetParts } from './target.ts'
 
 export type ProxyDefaults = {

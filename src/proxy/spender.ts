@@ -1,11 +1,11 @@
 // Who pays for a request: the caller, or the task that an agent's token was issued for.
-import type { AgentGrant } from '../ports/identity.ts'
+import type { AgentGrant } from '../ports/identity/identity.ts'
 import type { Ports } from '../ports/index.ts'
-import { type Limit, type Spender, spenderOf } from '../rules/budget.ts'
-import { identifyCaller, identifyTask } from '../rules/caller-identity.ts'
+import { type Limit, type Spender, spenderOf } from '../rules/budgets/budget.ts'
+import { identifyCaller, identifyTask } from '../rules/identity/caller-identity.ts'
 import type { BudgetLedger } from '../usecases/budgets/ledger.ts'
 import type { TaskBudgets } from '../usecases/budgets/task-budgets.ts'
-import { requireLiveAttempt } from '../usecases/worker/live-attempt.ts'
+import { requireLiveAttempt } from '../usecases/tasks/worker/live-attempt.ts'
 import type { ProxyRequest } from './request.ts'
 
 /** A request and who its calls are charged to. */

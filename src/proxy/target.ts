@@ -1,13 +1,13 @@
 // Where a request goes: a provider's address, key and rules, prepared once for many requests.
 
-import type { ModelChoice } from '../contract/api/assignment.ts'
-import type { Price } from '../contract/resources/provider.ts'
+import type { ModelChoice } from '../contract/api/tasks/assignment.ts'
+import type { Price } from '../contract/kinds/providers/provider.ts'
 import { vendorAddress as llmaAddress, endpointUrl as llmaUrl, wireVersion } from '../llm/llma/client.ts'
 import { vendorAddress as llmoAddress, endpointUrl as llmoUrl } from '../llm/llmo/client.ts'
 import { createRedactor } from '../observability/redaction.ts'
-import type { BytePipe } from '../ports/egress.ts'
-import type { RateLimit } from '../ports/rate-limits.ts'
-import type { ResourceKey } from '../ports/resources.ts'
+import type { RateLimit } from '../ports/providers/rate-limits.ts'
+import type { ResourceKey } from '../ports/resources/resources.ts'
+import type { BytePipe } from '../ports/service/egress.ts'
 import { nameProviderIn } from '../usecases/providers/name.ts'
 import type { Conversation, Endpoint, ProxyFamily } from './types.ts'
 

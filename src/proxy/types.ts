@@ -1,9 +1,9 @@
 // Types shared by the edges, the fast path and the loop of both proxies.
 
-import type { ModelChoice } from '../contract/api/assignment.ts'
-import type { JsonObject } from '../contract/json.ts'
+import type { ModelChoice } from '../contract/api/tasks/assignment.ts'
+import type { JsonObject } from '../contract/schema/json.ts'
 import type { Spending } from '../llm/loop.ts'
-import type { Caller } from '../ports/identity.ts'
+import type { Caller } from '../ports/identity/identity.ts'
 
 /** The family whose language the caller speaks. */
 export type ProxyFamily = 'llma' | 'llmo'

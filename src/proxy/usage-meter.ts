@@ -1,13 +1,13 @@
 // Tokens and cost of the proxies, summed per caller and model for one second and then written (USAGE-004).
 
-import type { Price } from '../contract/resources/provider.ts'
+import type { Price } from '../contract/kinds/providers/provider.ts'
+import { createBatches } from '../lib/batching.ts'
 import type { EstimatedUsage } from '../llm/estimate.ts'
 import { addUsage, noUsage, type TokenUsage } from '../llm/messages.ts'
 import { computeCost } from '../llm/token-usage.ts'
-import type { Clock, Ids } from '../ports/clock.ts'
-import type { Usage, UsageRecord } from '../ports/usage.ts'
-import type { Spender } from '../rules/budget.ts'
-import { createBatches } from '../usecases/batching.ts'
+import type { Usage, UsageRecord } from '../ports/budgets/usage.ts'
+import type { Clock, Ids } from '../ports/service/clock.ts'
+import type { Spender } from '../rules/budgets/budget.ts'
 import type { BudgetLedger, Counted } from '../usecases/budgets/ledger.ts'
 import { tokensOf } from '../usecases/providers/estimated-tokens.ts'
 

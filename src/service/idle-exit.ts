@@ -1,7 +1,7 @@
 // Notices when a service that a command started in the background is no longer needed.
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/load.ts'
-import { parseDuration } from '../contract/duration.ts'
+import { parseDuration } from '../contract/values/duration.ts'
 import type { Ports } from '../ports/index.ts'
 
 const checkIntervalMs = 1000

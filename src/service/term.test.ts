@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Workloads } from '../ports/workloads.ts'
+import type { Workloads } from '../ports/tasks/workloads.ts'
 import { bindTerm } from './term.ts'
 
 const never = new AbortController().signal

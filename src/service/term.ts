@@ -1,7 +1,7 @@
 // A replica may start and remove workloads only during its term, which begins when it gets the lease and ends when it loses it.
 import { SvcError } from '../errors.ts'
-import type { Leadership } from '../ports/leadership.ts'
-import type { Workloads } from '../ports/workloads.ts'
+import type { Leadership } from '../ports/service/leadership.ts'
+import type { Workloads } from '../ports/tasks/workloads.ts'
 
 type TermParts<W extends Workloads> = { leadership: Leadership; workloads: W & { letGo(): Promise<void> } }
 

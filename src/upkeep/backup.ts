@@ -2,12 +2,12 @@
 import { chmodSync, constants, existsSync } from 'node:fs'
 import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { createEmbeddedLeadership } from '../adapters/embedded/leadership.ts'
-import { copyDatabase, inspectSnapshot } from '../adapters/sql/sqlite/snapshot.ts'
 import type { BackupNote } from '../cli/context.ts'
 import type { Config } from '../config/load.ts'
 import { messageOf, SvcError } from '../errors.ts'
 import { version } from '../launch/program-files.ts'
+import { createEmbeddedLeadership } from '../store/local/leadership.ts'
+import { copyDatabase, inspectSnapshot } from '../store/sqlite/snapshot.ts'
 import { describeFileError } from '../terminal/input.ts'
 
 /** The version of a backup's layout. */

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { findSizeLayer } from '../adapters/workspaces/workspaces.ts'
 import { diagnoseMachine } from '../compose/doctor.ts'
 import { loadConfig } from '../config/load.ts'
+import { findSizeLayer } from '../runtime/folders/workspaces.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-doctor-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

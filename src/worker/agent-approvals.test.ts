@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { ApprovalAnswerSeen, AskApproval } from '../contract/api/coordination.ts'
-import type { ParkWait } from '../contract/api/parking.ts'
-import type { Coordination } from '../ports/coordination.ts'
+import type { ApprovalAnswerSeen, AskApproval } from '../contract/api/coordination/coordination.ts'
+import type { ParkWait } from '../contract/api/tasks/parking.ts'
+import type { Coordination } from '../ports/coordination/coordination.ts'
 import { openApprovals } from './agent-approvals.ts'
 
 const until = '2026-01-02T00:00:00.000Z'

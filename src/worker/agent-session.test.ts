@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { readLeftFiles } from '../adapters/workspaces/left-files.ts'
 import { llmoCliSession } from '../agents/llmo-cli/session.ts'
 import type { AgentJob, AgentRuntime, SessionFile } from '../agents/runtime.ts'
-import { longestProgramSession, type ProgramSession } from '../contract/api/program-sessions.ts'
+import { longestProgramSession, type ProgramSession } from '../contract/api/chat/program-sessions.ts'
 import { createRedactor } from '../observability/redaction.ts'
+import { readLeftFiles } from '../runtime/folders/left-files.ts'
 import { keepSession, laySession, type SessionPlace, startWithSession } from './agent-session.ts'
 import type { AgentEnd, AgentFailure } from './agent-verdict.ts'
 

@@ -1,10 +1,10 @@
 // The session of a task as its program keeps it itself: laid into the new home before a run, read from there afterwards.
 // Without it a run goes on with the text of the session, so nothing here fails a run.
 import type { AgentJob, AgentRuntime } from '../agents/runtime.ts'
-import { longestProgramSession, ProgramSession } from '../contract/api/program-sessions.ts'
+import { longestProgramSession, ProgramSession } from '../contract/api/chat/program-sessions.ts'
 import { messageOf } from '../errors.ts'
 import type { Redactor } from '../observability/redaction.ts'
-import type { LeftFile, ReadLeftFiles } from '../ports/left-files.ts'
+import type { LeftFile, ReadLeftFiles } from '../ports/tasks/left-files.ts'
 import type { AgentEnd } from './agent-verdict.ts'
 import type { WorkerApi } from './api.ts'
 import { layFiles } from './lay-files.ts'

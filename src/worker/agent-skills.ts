@@ -1,7 +1,7 @@
 // The skills of a task as files, for programs that read them with tools of their own.
 import { join, sep } from 'node:path'
-import type { AssignedSkill } from '../contract/api/assignment.ts'
-import { skillTextName } from '../contract/resources/skill.ts'
+import type { AssignedSkill } from '../contract/api/tasks/assignment.ts'
+import { skillTextName } from '../contract/kinds/tools/skill.ts'
 import { SvcError } from '../errors.ts'
 import { listSkills } from '../tools/skills/skill-list.ts'
 import { layFiles } from './lay-files.ts'

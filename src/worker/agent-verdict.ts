@@ -1,6 +1,6 @@
 // What became of the run of an agent program.
 import type { AgentEvent } from '../agents/runtime.ts'
-import type { ProgramExit } from '../ports/programs.ts'
+import type { ProgramExit } from '../ports/workspaces/programs.ts'
 
 export type AgentFailure =
   /** It is not installed. */

@@ -1,21 +1,27 @@
 // The worker API from the worker's side: every call is for its own task, and repeated until the service accepts it.
 import { createClient } from '../client/client.ts'
-import type { WorkAssignment } from '../contract/api/assignment.ts'
-import { callCodeHost } from '../contract/api/code-host-tools.ts'
-import { type CodeAvailability, type CodeOutcome, type CodeRun, checkCode, runCode } from '../contract/api/code-runs.ts'
-import * as routes from '../contract/api/internal.ts'
-import { proposeForTask, recallForTask } from '../contract/api/memory-tools.ts'
-import { type ParkWait, parkTask } from '../contract/api/parking.ts'
-import { keepProgramSession, type ProgramSession, readProgramSession } from '../contract/api/program-sessions.ts'
-import { type ProgressReport, reportProgress } from '../contract/api/progress.ts'
-import { searchNamespaceTranscripts } from '../contract/api/transcripts.ts'
+import { keepProgramSession, type ProgramSession, readProgramSession } from '../contract/api/chat/program-sessions.ts'
+import { searchNamespaceTranscripts } from '../contract/api/chat/transcripts.ts'
+import { callCodeHost } from '../contract/api/codehost/code-host-tools.ts'
+import { proposeForTask, recallForTask } from '../contract/api/memory/memory-tools.ts'
+import type { WorkAssignment } from '../contract/api/tasks/assignment.ts'
+import * as routes from '../contract/api/tasks/internal.ts'
+import { type ParkWait, parkTask } from '../contract/api/tasks/parking.ts'
+import { type ProgressReport, reportProgress } from '../contract/api/tasks/progress.ts'
+import {
+  type CodeAvailability,
+  type CodeOutcome,
+  type CodeRun,
+  checkCode,
+  runCode,
+} from '../contract/api/workspaces/code-runs.ts'
 import { type ErrorReason, isSvcError } from '../errors.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { Coordination } from '../ports/coordination.ts'
-import type { ResourceKey } from '../ports/resources.ts'
-import type { TaskCodeHost } from '../ports/task-code-host.ts'
-import type { TaskMemory } from '../ports/task-memory.ts'
-import type { TranscriptSearch } from '../ports/transcript-search.ts'
+import type { TranscriptSearch } from '../ports/chat/transcript-search.ts'
+import type { TaskCodeHost } from '../ports/codehost/task-code-host.ts'
+import type { Coordination } from '../ports/coordination/coordination.ts'
+import type { TaskMemory } from '../ports/memory/task-memory.ts'
+import type { ResourceKey } from '../ports/resources/resources.ts'
+import type { Clock } from '../ports/service/clock.ts'
 import { createCoordinationApi } from './coordination-api.ts'
 
 export type ArtifactUpload = { filename: string; contentType: string; open(): AsyncIterable<Uint8Array> }

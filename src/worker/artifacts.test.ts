@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { readLeftFiles, readWorkspaceFiles } from '../adapters/workspaces/left-files.ts'
 import { type ErrorReason, SvcError } from '../errors.ts'
+import { readLeftFiles, readWorkspaceFiles } from '../runtime/folders/left-files.ts'
 import type { ArtifactUpload } from './api.ts'
 import { uploadArtifacts } from './artifacts.ts'
 

@@ -1,10 +1,10 @@
 // Uploads what the run left: the files in /workspace/artifacts, then what else it wrote in its workspace (TASK-059,
 // TASK-060).
-import type { WorkAssignment } from '../contract/api/assignment.ts'
-import { type WorkspaceChanges, workspaceChangesName } from '../contract/api/internal.ts'
-import { contentTypeOf } from '../contract/content-type.ts'
+import type { WorkAssignment } from '../contract/api/tasks/assignment.ts'
+import { type WorkspaceChanges, workspaceChangesName } from '../contract/api/tasks/internal.ts'
+import { contentTypeOf } from '../contract/values/content-type.ts'
 import { messageOf } from '../errors.ts'
-import type { LeftFile, ReadLeftFiles, ReadWorkspaceFiles } from '../ports/left-files.ts'
+import type { LeftFile, ReadLeftFiles, ReadWorkspaceFiles } from '../ports/tasks/left-files.ts'
 import { type ArtifactUpload, isSuperseded, type WorkerApi } from './api.ts'
 import { rejectedAnswerName } from './ending.ts'
 import type { GivenFiles } from './inputs.ts'

@@ -1,7 +1,7 @@
 // The saved state of a run, from which another attempt continues after the last completed turn. It is written whole now and
 // then and appended to in between, so that the amount written grows with the conversation and not with its square.
 import { z } from 'zod'
-import type { WorkAssignment } from '../contract/api/assignment.ts'
+import type { WorkAssignment } from '../contract/api/tasks/assignment.ts'
 import type { LoopState } from '../llm/loop-state.ts'
 import { applyChange, findChange, type StateChange } from '../llm/state-change.ts'
 import type { WorkerApi } from './api.ts'

@@ -1,9 +1,9 @@
 // The tools of the code host in a run: those that the service says the task has.
-import type { WorkAssignment } from '../contract/api/assignment.ts'
+import type { WorkAssignment } from '../contract/api/tasks/assignment.ts'
 import type { ToolHost } from '../llm/tool-host.ts'
-import type { TaskCodeHost } from '../ports/task-code-host.ts'
-import { codeHostTools } from '../tools/code-host/code-host-tools.ts'
-import { createCallHost } from '../tools/worker-coordination/coordination-tool.ts'
+import type { TaskCodeHost } from '../ports/codehost/task-code-host.ts'
+import { codeHostTools } from '../tools/codehost/code-host-tools.ts'
+import { createCallHost } from '../tools/coordination/worker/coordination-tool.ts'
 import { joinHosts } from './join-hosts.ts'
 
 /** The host with these tools as well. */

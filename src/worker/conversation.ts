@@ -1,6 +1,7 @@
 // The conversation that a run starts with. The service adds the outcome to the session when the task ends.
-import type { WorkAssignment } from '../contract/api/assignment.ts'
-import type { TranscriptMessage } from '../contract/api/sessions.ts'
+
+import type { TranscriptMessage } from '../contract/api/chat/sessions.ts'
+import type { WorkAssignment } from '../contract/api/tasks/assignment.ts'
 import { createLoopState, type LoopState } from '../llm/loop-state.ts'
 import { type Message, userText } from '../llm/messages.ts'
 import { describeOutput } from '../llm/output-check.ts'

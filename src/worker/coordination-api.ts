@@ -1,7 +1,7 @@
 // Coordination over the worker API: every call is repeated until the service accepts it, for each names itself.
 import type { createClient } from '../client/client.ts'
-import * as routes from '../contract/api/coordination.ts'
-import type { Coordination } from '../ports/coordination.ts'
+import * as routes from '../contract/api/coordination/coordination.ts'
+import type { Coordination } from '../ports/coordination/coordination.ts'
 
 type Patiently = <T>(attempt: (signal: AbortSignal) => Promise<T>) => Promise<T>
 

@@ -1,9 +1,9 @@
 // What the worker needs.
-import type { Clock, Ids } from '../ports/clock.ts'
-import type { Egress } from '../ports/egress.ts'
-import type { ReadLeftFiles, ReadWorkspaceFiles } from '../ports/left-files.ts'
-import type { Programs } from '../ports/programs.ts'
-import type { Sandbox } from '../ports/sandbox.ts'
+import type { Clock, Ids } from '../ports/service/clock.ts'
+import type { Egress } from '../ports/service/egress.ts'
+import type { ReadLeftFiles, ReadWorkspaceFiles } from '../ports/tasks/left-files.ts'
+import type { Programs } from '../ports/workspaces/programs.ts'
+import type { Sandbox } from '../ports/workspaces/sandbox.ts'
 
 /** What the composition root gives the worker. */
 export type WorkerDeps = {

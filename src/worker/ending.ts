@@ -1,11 +1,11 @@
 // What the end of a loop means for the task: an answer to submit, or the cause in one sentence that tells the user what
 // to do.
-import { recordLimit } from '../contract/api/internal.ts'
-import type { RunFailure } from '../contract/failures.ts'
+import { recordLimit } from '../contract/api/tasks/internal.ts'
+import type { RunFailure } from '../contract/kinds/tasks/failures.ts'
 import { isSvcError, messageOf } from '../errors.ts'
 import type { LoopState } from '../llm/loop-state.ts'
 import type { ModelError } from '../llm/messages.ts'
-import { headOfText } from '../tools/workspace/text-window.ts'
+import { headOfText } from '../tools/workspaces/text-window.ts'
 import { isSuperseded } from './api.ts'
 import { type AttemptOutcome, failRun } from './outcome.ts'
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { lstat, mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { WorkspaceChanges } from '../contract/api/internal.ts'
+import type { WorkspaceChanges } from '../contract/api/tasks/internal.ts'
 import type { WorkerApi } from './api.ts'
 
 export type GivenFiles = {

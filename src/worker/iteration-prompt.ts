@@ -1,5 +1,5 @@
 // What the model of an autonomous agent is told: how iterations work, and the plan that came to this one.
-import type { AssignedCoordination } from '../contract/api/assigned-coordination.ts'
+import type { AssignedCoordination } from '../contract/api/coordination/assigned-coordination.ts'
 
 type Told = AssignedCoordination | undefined
 

@@ -1,12 +1,12 @@
 // What a run may look up that earlier runs left, and propose for later ones: for agents that coordinate, and wherever a
 // tool is named.
-import type { WorkAssignment } from '../contract/api/assignment.ts'
+import type { WorkAssignment } from '../contract/api/tasks/assignment.ts'
 import type { ToolHost } from '../llm/tool-host.ts'
-import type { TaskMemory } from '../ports/task-memory.ts'
+import type { TaskMemory } from '../ports/memory/task-memory.ts'
+import { createCallHost } from '../tools/coordination/worker/coordination-tool.ts'
 import { proposeMemory, recallMemory, remember } from '../tools/memory/memory-tools.ts'
 import { createSearchTranscript } from '../tools/memory/search-transcript.ts'
-import type { Tool } from '../tools/tool.ts'
-import { createCallHost } from '../tools/worker-coordination/coordination-tool.ts'
+import type { Tool } from '../tools/registry/tool.ts'
 import type { WorkerApi } from './api.ts'
 import { joinHosts } from './join-hosts.ts'
 

@@ -1,11 +1,11 @@
 // The run's model: the assignment's choices, with the addresses that it allows and the service's limits.
 
-import type { ModelChoice, WorkAssignment } from '../contract/api/assignment.ts'
+import type { ModelChoice, WorkAssignment } from '../contract/api/tasks/assignment.ts'
 import type { ModelClient } from '../llm/model.ts'
 import { trustOf } from '../llm/model-client.ts'
 import { createModelRouter } from '../llm/router.ts'
 import type { TellWait } from '../llm/waits.ts'
-import type { EgressPolicy } from '../ports/egress.ts'
+import type { EgressPolicy } from '../ports/service/egress.ts'
 import type { WorkerApi } from './api.ts'
 import type { CallReports } from './call-reports.ts'
 import type { WorkerDeps } from './deps.ts'

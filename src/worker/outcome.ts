@@ -1,5 +1,5 @@
 // How a run ends, and how the program reports it.
-import type { RunFailure } from '../contract/failures.ts'
+import type { RunFailure } from '../contract/kinds/tasks/failures.ts'
 
 /** The last line on descriptor 3. */
 export type AttemptOutcome = { ok: true } | { ok: false; reason: RunFailure; message: string }

@@ -1,7 +1,7 @@
 // A program and whatever it started, as one group.
 import type { Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { ProgramExit, RunningProgram } from '../ports/programs.ts'
+import type { ProgramExit, RunningProgram } from '../ports/workspaces/programs.ts'
 
 export type ProgramGroup = {
   /** SIGTERM to the program; SIGKILL to all of it after a while. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AgentEvent } from '../agents/runtime.ts'
-import { ProgressReport, progressLimits } from '../contract/api/progress.ts'
-import { parse } from '../contract/validation.ts'
+import { ProgressReport, progressLimits } from '../contract/api/tasks/progress.ts'
+import { parse } from '../contract/schema/validation.ts'
 import { createProgress } from './progress.ts'
 
 const secret = 'made-up-secret'

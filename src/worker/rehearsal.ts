@@ -1,8 +1,8 @@
 // A complete run against a local test server while the worker is idle, so that the slow first time is over.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { WorkAssignment } from '../contract/api/assignment.ts'
-import type { ParkWait } from '../contract/api/parking.ts'
+import type { WorkAssignment } from '../contract/api/tasks/assignment.ts'
+import type { ParkWait } from '../contract/api/tasks/parking.ts'
 import { waitUnlessAborted } from '../llm/linked-signal.ts'
 import { createLoopState, type LoopState } from '../llm/loop-state.ts'
 import { userText } from '../llm/messages.ts'

@@ -1,6 +1,7 @@
 // What every run of an attempt has: the worker API, a log that shows no secret, and last words when it is cancelled.
-import { listToolSecrets } from '../contract/api/assigned-tool.ts'
-import type { WorkAssignment } from '../contract/api/assignment.ts'
+
+import type { WorkAssignment } from '../contract/api/tasks/assignment.ts'
+import { listToolSecrets } from '../contract/api/tools/assigned-tool.ts'
 import { createOpenRedactor, createRedactor, type Redactor } from '../observability/redaction.ts'
 import { createWorkerApi, type WorkerApi } from './api.ts'
 import type { WorkerDeps } from './deps.ts'

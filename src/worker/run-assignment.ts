@@ -1,8 +1,8 @@
 // Reads the assignment and starts the run that it describes.
 
 import { join } from 'node:path'
-import { WorkAssignment } from '../contract/api/assignment.ts'
-import { tryParseJson } from '../contract/json.ts'
+import { WorkAssignment } from '../contract/api/tasks/assignment.ts'
+import { tryParseJson } from '../contract/schema/json.ts'
 import { runAi } from './ai-run.ts'
 import type { WorkerDeps } from './deps.ts'
 import { type AttemptOutcome, failRun } from './outcome.ts'

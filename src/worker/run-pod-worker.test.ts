@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { mountedFiles } from '../contract/api/worker-pod.ts'
+import { mountedFiles } from '../contract/api/tasks/worker-pod.ts'
 import { beginTime } from './run-pod-worker.ts'
 
 const now = new Date('2026-03-01T12:10:00Z')
@@ -23,7 +23,7 @@ describe('the time of a worker in a pod', () => {
 
 /** One that does nothing but pause, as it does until the container of its program is up. */
 const pausingWorker = `
-  import { systemClock } from '${new URL('../adapters/system/clock.ts', import.meta.url)}'
+  import { systemClock } from '${new URL('../runtime/host/clock.ts', import.meta.url)}'
   import { runPodWorker } from '${new URL('./run-pod-worker.ts', import.meta.url)}'
   const load = async () => {
     await systemClock.sleep(500)

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type CodeOutcome, CodeRun, workspaceLimits } from '../contract/api/code-runs.ts'
+import { type CodeOutcome, CodeRun, workspaceLimits } from '../contract/api/workspaces/code-runs.ts'
 import { SvcError } from '../errors.ts'
 import { createServiceSandbox } from './service-sandbox.ts'
 

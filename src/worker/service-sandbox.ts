@@ -1,8 +1,8 @@
 // The Sandbox port of a worker in a pod: the service runs the code, in a separate pod (BUILT-024).
-import type { CodeOutcome, CodeRun } from '../contract/api/code-runs.ts'
+import type { CodeOutcome, CodeRun } from '../contract/api/workspaces/code-runs.ts'
 import { isSvcError } from '../errors.ts'
-import type { Sandbox, SandboxCommand, SandboxOutcome, WorkspaceFile } from '../ports/sandbox.ts'
-import { carryWorkspace } from '../tools/workspace/carried-workspace.ts'
+import type { Sandbox, SandboxCommand, SandboxOutcome, WorkspaceFile } from '../ports/workspaces/sandbox.ts'
+import { carryWorkspace } from '../tools/workspaces/carried-workspace.ts'
 import type { WorkerApi } from './api.ts'
 
 type Asked = Pick<WorkerApi, 'checkCode' | 'runCode'>

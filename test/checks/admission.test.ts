@@ -1,8 +1,8 @@
 // A rule of admission holds by REST and by kubectl: each has its policy, or the reason why it needs none.
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { listPolicyRules } from '../../src/rules/policies/policies.ts'
-import { builtinTools } from '../../src/tools/registry.ts'
+import { listPolicyRules } from '../../src/rules/resources/policies/policies.ts'
+import { builtinTools } from '../../src/tools/registry/registry.ts'
 import { listFiles } from './source-tree.ts'
 
 type Twin = { policies: string[] } | { reason: string }
@@ -24,7 +24,7 @@ const references = [
 const contextTokens = { reason: 'of context tokens, which the API server does not take' }
 const writesOnly = { reason: 'says what the service writes, and refuses nothing' }
 
-/** Functions of src/usecases/admission that refuse. */
+/** Functions of src/usecases/resources/admission that refuse. */
 const admission: Record<string, Twin> = {
   refuseImpossible: {
     policies: ['task-workspaces', 'tool-actors'],
@@ -35,7 +35,7 @@ const admission: Record<string, Twin> = {
   requireOwnKeys: { policies: ['reserved-keys'] },
   admitTask: { policies: ['task-identity'] },
   checkChange: { policies: ['task-identity'] },
-  refuseFixed: { reason: 'the definition of tasks says the same to kubectl (src/contract/crd-rules.ts)' },
+  refuseFixed: { reason: 'the definition of tasks says the same to kubectl (src/contract/schema/crd-rules.ts)' },
   requireAllowedHosts: { reason: 'a policy cannot read the Secret; the controllers and the dialler ask again' },
   checkDemo: { policies: ['provider-demo'] },
   checkBaseUrl: { policies: ['provider-address'] },
@@ -68,7 +68,7 @@ const rules: Record<string, Twin> = {
   findReservedHeader: { policies: ['tool-headers'] },
   isOwner: { reason: 'Kubernetes mode has no owner' },
   actsForAnother: { policies: ['task-identity'] },
-  findFixedChanges: { reason: 'the definition of tasks says the same to kubectl (src/contract/crd-rules.ts)' },
+  findFixedChanges: { reason: 'the definition of tasks says the same to kubectl (src/contract/schema/crd-rules.ts)' },
   listChangedFields: writesOnly,
   findReceiverProblem: { reason: 'a policy cannot read the Secret; the controllers and the dialler ask again' },
   repositoryUrl: { reason: 'where a Secret goes, which a policy cannot read' },
@@ -103,7 +103,7 @@ const policies = listPolicyRules(settings).map(({ name }) => name)
 /** Of the authorizer of Kubernetes mode, which keeps everybody out of these namespaces. */
 const ofOthers = ['guarded-namespaces']
 
-const sources = listFiles('src/usecases/admission', ['.ts'])
+const sources = listFiles('src/usecases/resources/admission', ['.ts'])
   .filter((path) => !path.endsWith('.test.ts'))
   .map((path) => readFileSync(path, 'utf8'))
 

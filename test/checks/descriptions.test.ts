@@ -1,10 +1,10 @@
 // Whatever a user can set or read says what it is: fields of kinds, of the API and its operations.
 import { describe, expect, it } from 'vitest'
 import { describeSettings, type Setting, type SettingName, settings } from '../../src/config/settings.ts'
-import { buildOpenApi } from '../../src/contract/api/openapi.ts'
-import { routesByName } from '../../src/contract/api/routes.ts'
-import { buildCrd } from '../../src/contract/crd.ts'
-import { kindNames } from '../../src/contract/resources/index.ts'
+import { routesByName } from '../../src/contract/api/index.ts'
+import { buildOpenApi } from '../../src/contract/api/service/openapi.ts'
+import { kindNames } from '../../src/contract/kinds/index.ts'
+import { buildCrd } from '../../src/contract/schema/crd.ts'
 import { listFiles, readSource } from './source-tree.ts'
 
 type Json = { readonly [key: string]: unknown }

@@ -1,8 +1,8 @@
 // What is accepted acts, or is refused: every field of every kind has a reader outside the contract, or a refusal.
 import { parseSync, Visitor } from 'oxc-parser'
 import { describe, expect, it } from 'vitest'
-import { each, walkSchema } from '../../src/contract/reference-paths.ts'
-import { type Kind, kindNames, kinds } from '../../src/contract/resources/index.ts'
+import { type Kind, kindNames, kinds } from '../../src/contract/kinds/index.ts'
+import { each, walkSchema } from '../../src/contract/schema/reference-paths.ts'
 import { listFiles, readSource } from './source-tree.ts'
 
 const origin = 'tells people where the skill came from'
@@ -64,7 +64,7 @@ const readers = listFiles('src', ['.ts']).filter(
   (path) => !path.startsWith('src/contract/') && !path.endsWith('.test.ts'),
 )
 /** What whole kinds mean here is read in the contract itself: rules over several fields, and what admission refuses. */
-const rulesOfContract = listFiles('src/contract/resources', ['.ts']).filter((path) => !path.endsWith('.test.ts'))
+const rulesOfContract = listFiles('src/contract/kinds', ['.ts']).filter((path) => !path.endsWith('.test.ts'))
 const reads = new Set([...readers, ...rulesOfContract].flatMap(listReads))
 
 function listFields(kind: Kind): string[] {

@@ -2,30 +2,36 @@
 import { describe, expect, it } from 'vitest'
 import { type Import, listFiles, listImports, readSource } from './source-tree.ts'
 
-const everyone = ['errors', 'observability']
+const everyone = ['errors', 'lib', 'observability']
 
 /** Room -> rooms it may import. `compose` may see everything; the three programs see it and how they are started. */
 const table: Record<string, string[]> = {
   errors: [],
+  lib: ['ports'],
   observability: [],
   contract: [],
   rules: ['contract'],
   ports: ['contract'],
-  catalog: ['rules', 'ports', 'contract'],
+  lookup: ['rules', 'ports', 'contract'],
   egress: ['ports', 'contract'],
   client: ['contract'],
   config: [],
   llm: ['contract', 'ports', 'egress'],
   tools: ['rules', 'ports', 'contract', 'egress'],
-  usecases: ['catalog', 'rules', 'ports', 'llm', 'tools', 'contract'],
-  proxy: ['usecases', 'catalog', 'rules', 'ports', 'llm', 'tools', 'contract'],
-  controllers: ['catalog', 'rules', 'ports', 'contract', 'egress'],
+  usecases: ['lookup', 'rules', 'ports', 'llm', 'tools', 'contract'],
+  proxy: ['usecases', 'lookup', 'rules', 'ports', 'llm', 'tools', 'contract'],
+  controllers: ['lookup', 'rules', 'ports', 'contract', 'egress'],
   http: ['usecases', 'proxy', 'ports', 'contract', 'llm'],
-  adapters: ['ports', 'contract', 'rules', 'egress'],
+  store: ['ports', 'contract', 'rules', 'runtime'],
+  cluster: ['store', 'ports', 'contract', 'rules'],
+  runtime: ['cluster', 'ports', 'contract', 'rules'],
+  git: ['ports', 'contract'],
+  codehost: ['ports', 'contract'],
+  auth: ['store', 'ports', 'contract', 'rules'],
   service: ['config', 'contract', 'ports', 'http'],
   terminal: ['cli', 'config'],
-  launch: ['cli', 'client', 'config', 'terminal', 'adapters'],
-  upkeep: ['cli', 'config', 'launch', 'terminal', 'adapters'],
+  launch: ['cli', 'client', 'config', 'terminal', 'store'],
+  upkeep: ['cli', 'config', 'launch', 'terminal', 'store', 'runtime'],
   agents: ['contract'],
   worker: ['agents', 'llm', 'tools', 'ports', 'contract', 'client'],
   cli: ['contract', 'client', 'rules'],
@@ -37,6 +43,8 @@ function roomOf(path: string): string {
   if (rest.length > 0) return room ?? ''
   return room === 'errors.ts' ? 'errors' : 'programs'
 }
+
+const isWithin = (path: string, folder: string) => path.startsWith(`${folder}/`)
 
 const sources = listFiles('src', ['.ts']).filter((path) => !path.endsWith('.test.ts'))
 const imports = sources.flatMap(listImports)
@@ -77,41 +85,47 @@ describe('the import table', () => {
     expect(crossing).toEqual([])
   })
 
-  it('keeps the stores of databases and of the cluster independent of each other, and shared code independent of both', () => {
-    const storeOf = (path: string) => /^src\/adapters\/(sql|kubernetes|resource-store)\//.exec(path)?.[1]
-    const crossing = imports.filter(({ from, to }) => {
-      const [here, there] = [storeOf(from), storeOf(to)]
-      return here !== undefined && there !== undefined && here !== there && there !== 'resource-store'
-    })
-    expect(crossing).toEqual([])
+  it('lets the cluster know of the store only what every resource store shares', () => {
+    const known = imports.filter(({ from, to }) => roomOf(from) === 'cluster' && roomOf(to) === 'store')
+    expect(known.map(({ to }) => to).filter((to) => !to.startsWith('src/store/watching/'))).toEqual([])
+    const beyond = imports.filter(({ from, to }) => isWithin(from, 'src/store/watching') && roomOf(to) === 'store')
+    expect(beyond.map(({ to }) => to).filter((to) => !isWithin(to, 'src/store/watching'))).toEqual([])
   })
 
   it('keeps the ways to run an attempt independent of each other, and shared code independent of both', () => {
-    const wayOf = (path: string) => /^src\/adapters\/(embedded|kubernetes|attempts)\//.exec(path)?.[1]
+    const ways = {
+      machine: ['local', 'folders', 'host'],
+      cluster: ['jobs', 'code-pods', 'pod-programs', 'agent-sandbox'],
+      shared: ['attempts'],
+    }
+    const wayOf = (path: string) =>
+      Object.entries(ways).find(([, folders]) => folders.some((name) => isWithin(path, `src/runtime/${name}`)))?.[0]
     const crossing = imports.filter(({ from, to }) => {
       const [here, there] = [wayOf(from), wayOf(to)]
-      return here !== undefined && there !== undefined && here !== there && there !== 'attempts'
+      return here !== undefined && there !== undefined && here !== there && there !== 'shared'
     })
     expect(crossing).toEqual([])
   })
 
   it('loads nothing of embedded mode in Kubernetes mode', () => {
     const loaded = listLoaded('src/compose/kubernetes.ts')
-    expect(loaded).toContain('src/adapters/kubernetes/workloads.ts')
-    expect(loaded.filter((path) => path.startsWith('src/adapters/embedded/'))).toEqual([])
+    expect(loaded).toContain('src/runtime/jobs/workloads.ts')
+    expect(loaded.filter((path) => isWithin(path, 'src/runtime/local'))).toEqual([])
   })
 
   it('loads no schemas of resources into a worker, whose start each task pays for', () => {
     const loaded = listLoaded('src/worker/run-assignment.ts')
-    expect(loaded).toContain('src/contract/api/internal.ts')
+    expect(loaded).toContain('src/contract/api/tasks/internal.ts')
     const schemas = [
-      'resources/index.ts',
-      'resources/task.ts',
-      'resources/agent.ts',
-      'resources/tool.ts',
-      'api/tasks.ts',
+      'kinds/index.ts',
+      'kinds/tasks/task.ts',
+      'kinds/agents/agent.ts',
+      'kinds/tools/tool.ts',
+      'api/tasks/tasks.ts',
     ]
-    expect(loaded.filter((path) => schemas.some((name) => path === `src/contract/${name}`))).toEqual([])
+    const paths = schemas.map((name) => `src/contract/${name}`)
+    expect(paths.filter((path) => !sources.includes(path))).toEqual([])
+    expect(loaded.filter((path) => paths.includes(path))).toEqual([])
   })
 
   it('lets the dashboard know the contract and the client of the service, and nothing else of it', () => {

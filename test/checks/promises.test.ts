@@ -1,7 +1,7 @@
 // Promises about the whole source that no single room can keep: names, paths, and who may dial out.
 import { describe, expect, it } from 'vitest'
 import { environmentNameOf, settings } from '../../src/config/settings.ts'
-import { routes } from '../../src/contract/api/routes.ts'
+import { routes } from '../../src/contract/api/index.ts'
 import { listFiles, readSource } from './source-tree.ts'
 
 const sources = listFiles('src', ['.ts']).filter((path) => !path.endsWith('.test.ts'))
@@ -11,14 +11,14 @@ const dialers = [
   /^src\/egress\//,
   /^src\/client\//,
   /^src\/launch\/connect\.ts$/,
-  /^src\/adapters\/embedded\/(commands|sandbox)\//,
+  /^src\/runtime\/local\/(commands|sandbox)\//,
   // To the issuers that the operator or, at the command line, the user has named.
-  /^src\/adapters\/identity\/document\.ts$/,
+  /^src\/auth\/document\.ts$/,
   /^src\/cli\/login\/issuer-client\.ts$/,
   // To the code host that the user makes an App on.
   /^src\/cli\/codehost\/app-exchange\.ts$/,
   // To the API server that the pod or the kubeconfig names: its calls, their connections, and exec into sandboxes.
-  /^src\/adapters\/kubernetes\/(api|api\/pools|sandbox\/exec)\.ts$/,
+  /^src\/(cluster\/(api|api\/pools)|runtime\/code-pods\/exec)\.ts$/,
   // To the collector that the operator names; without one nothing is recorded.
   /^src\/compose\/traces\.ts$/,
 ]

@@ -1,8 +1,8 @@
 // Templates and pools of actors as a real API server gives them. Its definitions are the least that the published ones say.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createActorTemplates } from '../../src/adapters/actors/templates.ts'
-import type { KubernetesApi } from '../../src/adapters/kubernetes/api.ts'
-import { findPoolProblem, findTemplateProblem } from '../../src/rules/actor-templates.ts'
+import type { KubernetesApi } from '../../src/cluster/api.ts'
+import { findPoolProblem, findTemplateProblem } from '../../src/rules/workspaces/actor-templates.ts'
+import { createActorTemplates } from '../../src/runtime/actors/templates.ts'
 import {
   describeOnCluster,
   dropNamespace,

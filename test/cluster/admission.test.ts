@@ -1,9 +1,9 @@
 // What the cluster's own API refuses, by kubectl as users with different roles: the same that REST does.
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { KubernetesApi } from '../../src/adapters/kubernetes/api.ts'
-import { apiVersion, type Kind, kinds } from '../../src/contract/resources/index.ts'
-import { buildPolicies, type PolicySettings } from '../../src/rules/policies/policies.ts'
+import type { KubernetesApi } from '../../src/cluster/api.ts'
+import { apiVersion, type Kind, kinds } from '../../src/contract/kinds/index.ts'
+import { buildPolicies, type PolicySettings } from '../../src/rules/resources/policies/policies.ts'
 import {
   describeOnCluster,
   dropNamespace,

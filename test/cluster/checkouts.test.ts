@@ -1,8 +1,8 @@
 // Attempts that work in a git repository, in pods: the repository is behind a login that no pod sees.
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { jobs, type Pod, pods } from '../../src/adapters/kubernetes/workloads/objects.ts'
-import type { AttemptKey, CheckoutChanges, WorkloadRun, WorkloadState } from '../../src/ports/workloads.ts'
+import type { AttemptKey, CheckoutChanges, WorkloadRun, WorkloadState } from '../../src/ports/tasks/workloads.ts'
+import { jobs, type Pod, pods } from '../../src/runtime/jobs/objects.ts'
 import { testIds } from '../contracts/embedded-bench.ts'
 import { describeOnCluster } from '../fixtures/cluster.ts'
 import { type CheckoutBed, makeCheckoutBed } from '../fixtures/git/checkout-bed.ts'

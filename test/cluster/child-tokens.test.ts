@@ -1,11 +1,11 @@
 // Secrets of tasks on a real cluster: its garbage collector takes them with their owner.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { collections } from '../../src/adapters/kubernetes/api/paths.ts'
-import type { KubernetesApi } from '../../src/adapters/kubernetes/api.ts'
-import { createKubernetesResources, type KubernetesResources } from '../../src/adapters/kubernetes/resources.ts'
-import { createKubernetesSecrets, type KubernetesSecrets } from '../../src/adapters/kubernetes/secrets.ts'
-import { systemClock as clock, systemIds as ids } from '../../src/adapters/system/clock.ts'
-import { TaskSpec } from '../../src/contract/resources/task.ts'
+import { collections } from '../../src/cluster/api/paths.ts'
+import type { KubernetesApi } from '../../src/cluster/api.ts'
+import { createKubernetesResources, type KubernetesResources } from '../../src/cluster/resources.ts'
+import { createKubernetesSecrets, type KubernetesSecrets } from '../../src/cluster/secrets.ts'
+import { TaskSpec } from '../../src/contract/kinds/tasks/task.ts'
+import { systemClock as clock, systemIds as ids } from '../../src/runtime/host/clock.ts'
 import {
   describeOnCluster,
   dropNamespace,

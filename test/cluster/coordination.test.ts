@@ -1,8 +1,8 @@
 // A coordinator on a cluster, from end to end: the chart's installation, workers in pods, a scripted vendor.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { findHelm } from '../../scripts/chart.ts'
-import type { ApprovalItem } from '../../src/contract/api/approvals.ts'
-import type { Task } from '../../src/contract/resources/task.ts'
+import type { ApprovalItem } from '../../src/contract/api/tasks/approvals.ts'
+import type { Task } from '../../src/contract/kinds/tasks/task.ts'
 import { describeOnCluster } from '../fixtures/cluster.ts'
 import { type ClusterDatabase, hostAddress, startClusterDatabase } from '../fixtures/cluster-services.ts'
 import { applyTasks, type Installation, install } from '../fixtures/installation.ts'

@@ -4,8 +4,8 @@
 import { readFileSync } from 'node:fs'
 import { request } from 'undici'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { KubernetesApi } from '../../src/adapters/kubernetes/api.ts'
-import type { Task } from '../../src/contract/resources/task.ts'
+import type { KubernetesApi } from '../../src/cluster/api.ts'
+import type { Task } from '../../src/contract/kinds/tasks/task.ts'
 import {
   describeOnCluster,
   dropNamespace,

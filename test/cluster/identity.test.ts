@@ -1,12 +1,12 @@
 // Identity against the real API server: tokens of real service accounts, rights from real roles.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Collection } from '../../src/adapters/kubernetes/api/paths.ts'
-import type { KubernetesApi } from '../../src/adapters/kubernetes/api.ts'
-import { createReviewAuthenticator } from '../../src/adapters/kubernetes/identity/authenticator.ts'
-import { createReviewAuthorizer } from '../../src/adapters/kubernetes/identity/authorizer.ts'
-import { systemClock as clock } from '../../src/adapters/system/clock.ts'
-import type { Access } from '../../src/contract/access.ts'
-import type { Caller } from '../../src/ports/identity.ts'
+import type { Collection } from '../../src/cluster/api/paths.ts'
+import type { KubernetesApi } from '../../src/cluster/api.ts'
+import { createReviewAuthenticator } from '../../src/cluster/identity/authenticator.ts'
+import { createReviewAuthorizer } from '../../src/cluster/identity/authorizer.ts'
+import type { Access } from '../../src/contract/api/identity/access.ts'
+import type { Caller } from '../../src/ports/identity/identity.ts'
+import { systemClock as clock } from '../../src/runtime/host/clock.ts'
 import { describeOnCluster, dropNamespace, makeNamespace, openClusterApi } from '../fixtures/cluster.ts'
 
 const accounts: Collection = { group: '', version: 'v1', plural: 'serviceaccounts' }

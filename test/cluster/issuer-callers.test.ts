@@ -1,7 +1,7 @@
 // The real service on the real API server: service accounts as bearers, and callers of an issuer, whom RBAC knows by prefixed names.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Collection } from '../../src/adapters/kubernetes/api/paths.ts'
-import type { KubernetesApi } from '../../src/adapters/kubernetes/api.ts'
+import type { Collection } from '../../src/cluster/api/paths.ts'
+import type { KubernetesApi } from '../../src/cluster/api.ts'
 import {
   describeOnCluster,
   dropNamespace,

@@ -1,11 +1,11 @@
 // Leadership by a Lease on a real API server: never two at once, whatever breaks.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { collections } from '../../src/adapters/kubernetes/api/paths.ts'
-import type { KubernetesApi } from '../../src/adapters/kubernetes/api.ts'
-import type { Lease } from '../../src/adapters/kubernetes/leadership/lease.ts'
-import { createKubernetesLeadership } from '../../src/adapters/kubernetes/leadership.ts'
-import { systemClock as clock, systemIds as ids } from '../../src/adapters/system/clock.ts'
-import type { Leadership } from '../../src/ports/leadership.ts'
+import { collections } from '../../src/cluster/api/paths.ts'
+import type { KubernetesApi } from '../../src/cluster/api.ts'
+import type { Lease } from '../../src/cluster/leadership/lease.ts'
+import { createKubernetesLeadership } from '../../src/cluster/leadership.ts'
+import type { Leadership } from '../../src/ports/service/leadership.ts'
+import { systemClock as clock, systemIds as ids } from '../../src/runtime/host/clock.ts'
 import { describeOnCluster, dropNamespace, makeNamespace, openClusterApi, openProxiedApi } from '../fixtures/cluster.ts'
 import type { TcpProxy } from '../fixtures/tcp-proxy.ts'
 

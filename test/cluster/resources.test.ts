@@ -1,9 +1,9 @@
 // The resource store on a real API server: the suite that every store runs, unchanged.
 import { afterAll, beforeAll, describe } from 'vitest'
-import type { KubernetesApi } from '../../src/adapters/kubernetes/api.ts'
-import { createKubernetesResources, type KubernetesResources } from '../../src/adapters/kubernetes/resources.ts'
-import { openServedResources } from '../../src/adapters/kubernetes/served-resources.ts'
-import { systemClock as clock, systemIds as ids } from '../../src/adapters/system/clock.ts'
+import type { KubernetesApi } from '../../src/cluster/api.ts'
+import { createKubernetesResources, type KubernetesResources } from '../../src/cluster/resources.ts'
+import { openServedResources } from '../../src/cluster/served-resources.ts'
+import { systemClock as clock, systemIds as ids } from '../../src/runtime/host/clock.ts'
 import { describeResources } from '../contracts/resources.contract.ts'
 import { describeResourceLists } from '../contracts/resources-lists.contract.ts'
 import { describeResourceTexts } from '../contracts/resources-texts.contract.ts'

@@ -2,17 +2,18 @@
 import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { connectFromKubeconfig } from '../../src/adapters/kubernetes/api/connection.ts'
-import type { Collection } from '../../src/adapters/kubernetes/api/paths.ts'
-import type { KubernetesApi } from '../../src/adapters/kubernetes/api.ts'
-import { createExecShell } from '../../src/adapters/kubernetes/execution-workspaces/exec-shell.ts'
-import {
-  type AgentSandboxOptions,
-  createAgentSandboxes,
-} from '../../src/adapters/kubernetes/execution-workspaces/execution-workspaces.ts'
-import { type Pod, pods } from '../../src/adapters/kubernetes/workloads/objects.ts'
-import { systemClock as clock, systemIds as ids } from '../../src/adapters/system/clock.ts'
-import type { ExecutionWorkspaces, WorkspaceClaim, WorkspaceCommand } from '../../src/ports/execution-workspaces.ts'
+import { connectFromKubeconfig } from '../../src/cluster/api/connection.ts'
+import type { Collection } from '../../src/cluster/api/paths.ts'
+import type { KubernetesApi } from '../../src/cluster/api.ts'
+import type {
+  ExecutionWorkspaces,
+  WorkspaceClaim,
+  WorkspaceCommand,
+} from '../../src/ports/workspaces/execution-workspaces.ts'
+import { createExecShell } from '../../src/runtime/agent-sandbox/exec-shell.ts'
+import { type AgentSandboxOptions, createAgentSandboxes } from '../../src/runtime/agent-sandbox/execution-workspaces.ts'
+import { systemClock as clock, systemIds as ids } from '../../src/runtime/host/clock.ts'
+import { type Pod, pods } from '../../src/runtime/jobs/objects.ts'
 import { startController } from '../fixtures/agent-sandbox/controller.ts'
 import { install, type Version } from '../fixtures/agent-sandbox/definitions.ts'
 import type { Entity } from '../fixtures/agent-sandbox/world.ts'

@@ -1,12 +1,12 @@
 // Secrets on a real API server: the suite that every keeper of secrets runs, and what a cluster adds.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { collections } from '../../src/adapters/kubernetes/api/paths.ts'
-import type { KubernetesApi } from '../../src/adapters/kubernetes/api.ts'
-import { createKubernetesSecrets, type KubernetesSecrets } from '../../src/adapters/kubernetes/secrets.ts'
-import { systemClock as clock, systemIds as ids } from '../../src/adapters/system/clock.ts'
+import { collections } from '../../src/cluster/api/paths.ts'
+import type { KubernetesApi } from '../../src/cluster/api.ts'
+import { createKubernetesSecrets, type KubernetesSecrets } from '../../src/cluster/secrets.ts'
 import { isSvcError } from '../../src/errors.ts'
-import type { ResourceKey } from '../../src/ports/resources.ts'
-import type { Secrets } from '../../src/ports/secrets.ts'
+import type { ResourceKey } from '../../src/ports/resources/resources.ts'
+import type { Secrets } from '../../src/ports/resources/secrets.ts'
+import { systemClock as clock, systemIds as ids } from '../../src/runtime/host/clock.ts'
 import { describeSecrets } from '../contracts/secrets.contract.ts'
 import { describeOnCluster, dropNamespace, openClusterApi, openProxiedApi } from '../fixtures/cluster.ts'
 

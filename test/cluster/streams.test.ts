@@ -1,6 +1,6 @@
 // The two streams of a command on a real cluster: apart in whatever image it runs, and with the ends it has by itself.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { AttemptKey, WorkloadRun, WorkloadState, Workloads } from '../../src/ports/workloads.ts'
+import type { AttemptKey, WorkloadRun, WorkloadState, Workloads } from '../../src/ports/tasks/workloads.ts'
 import { testIds } from '../contracts/embedded-bench.ts'
 import { describeOnCluster } from '../fixtures/cluster.ts'
 import { waitFor } from '../fixtures/time.ts'

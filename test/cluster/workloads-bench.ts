@@ -1,15 +1,15 @@
 // Workloads on the cluster for a suite: a namespace of its own, the log store of the service, lines in a map.
 import { join } from 'node:path'
-import { connectFromKubeconfig } from '../../src/adapters/kubernetes/api/connection.ts'
-import type { Collection } from '../../src/adapters/kubernetes/api/paths.ts'
-import { createKubernetesApi, type KubernetesApi } from '../../src/adapters/kubernetes/api.ts'
+import { connectFromKubeconfig } from '../../src/cluster/api/connection.ts'
+import type { Collection } from '../../src/cluster/api/paths.ts'
+import { createKubernetesApi, type KubernetesApi } from '../../src/cluster/api.ts'
+import { systemClock, systemIds } from '../../src/runtime/host/clock.ts'
 import {
   createKubernetesWorkloads,
   type KubernetesWorkloads,
   type KubernetesWorkloadsOptions,
-} from '../../src/adapters/kubernetes/workloads.ts'
-import { createLogs, type LogStore } from '../../src/adapters/sql/logs.ts'
-import { systemClock, systemIds } from '../../src/adapters/system/clock.ts'
+} from '../../src/runtime/jobs/workloads.ts'
+import { createLogs, type LogStore } from '../../src/store/logs.ts'
 import { makeFolder, removeFolder } from '../contracts/embedded-bench.ts'
 import type { WorkloadsBench } from '../contracts/workloads.contract.ts'
 import { waitFor } from '../fixtures/time.ts'

@@ -2,10 +2,10 @@
 // commands.
 import { randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { createActorControl } from '../../src/adapters/actors/control.ts'
-import { openDaemon } from '../../src/adapters/actors/daemon.ts'
 import { createEgress } from '../../src/egress/egress.ts'
-import { type WorkspaceClaim, WorkspaceError } from '../../src/ports/execution-workspaces.ts'
+import { type WorkspaceClaim, WorkspaceError } from '../../src/ports/workspaces/execution-workspaces.ts'
+import { createActorControl } from '../../src/runtime/actors/control.ts'
+import { openDaemon } from '../../src/runtime/actors/daemon.ts'
 import { Refused } from '../fixtures/actors/actor-world.ts'
 import {
   type ActorsDouble,

@@ -1,6 +1,6 @@
 // What every store of the audit log does.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { AuditRecord } from '../../src/ports/audit.ts'
+import type { AuditRecord } from '../../src/ports/identity/audit.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 
 const start = Date.parse('2026-01-01T00:00:00.000Z')

@@ -1,6 +1,6 @@
 // What every store of budgets does.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { BudgetSpec } from '../../src/contract/api/budgets.ts'
+import { BudgetSpec } from '../../src/contract/api/budgets/budgets.ts'
 import { type OpenBench, useBench } from './record-bench.ts'
 
 export function describeBudgets(name: string, open: OpenBench): void {

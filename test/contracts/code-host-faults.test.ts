@@ -2,10 +2,10 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createCodeHosts } from '../../src/adapters/codehost/code-hosts.ts'
+import { createCodeHosts } from '../../src/codehost/code-hosts.ts'
 import { createEgress } from '../../src/egress/egress.ts'
 import { isSvcError } from '../../src/errors.ts'
-import { type CodeHost, type CodeHostFault, isCodeHostError } from '../../src/ports/code-host.ts'
+import { type CodeHost, type CodeHostFault, isCodeHostError } from '../../src/ports/codehost/code-host.ts'
 import { type CodeHostServer, startCodeHost } from '../fixtures/codehost/server.ts'
 
 const full = 'acme/site'

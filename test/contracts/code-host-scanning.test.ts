@@ -1,9 +1,9 @@
 // Code scanning of the code host, against a double of its part that the emulator lacks.
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createCodeHosts } from '../../src/adapters/codehost/code-hosts.ts'
+import { createCodeHosts } from '../../src/codehost/code-hosts.ts'
 import { createEgress } from '../../src/egress/egress.ts'
-import { type CodeHost, isCodeHostError } from '../../src/ports/code-host.ts'
+import { type CodeHost, isCodeHostError } from '../../src/ports/codehost/code-host.ts'
 import { type CodeHostServer, startCodeHost } from '../fixtures/codehost/server.ts'
 import { readExport } from '../fixtures/scans/sarif.ts'
 

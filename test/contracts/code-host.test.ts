@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createCodeHosts } from '../../src/adapters/codehost/code-hosts.ts'
+import { createCodeHosts } from '../../src/codehost/code-hosts.ts'
 import { createEgress } from '../../src/egress/egress.ts'
-import { type CodeHost, type CodeHostCredentials, isCodeHostError } from '../../src/ports/code-host.ts'
+import { type CodeHost, type CodeHostCredentials, isCodeHostError } from '../../src/ports/codehost/code-host.ts'
 import { type CodeHostServer, startCodeHost } from '../fixtures/codehost/server.ts'
 
 const repository = { host: 'github.com', owner: 'acme', name: 'site' }

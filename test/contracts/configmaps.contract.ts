@@ -1,7 +1,7 @@
 // What every keeper of config maps does that the service writes itself.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isSvcError } from '../../src/errors.ts'
-import type { ResourceKey } from '../../src/ports/resources.ts'
+import type { ResourceKey } from '../../src/ports/resources/resources.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 
 async function reasonOf(work: Promise<unknown>): Promise<string> {

@@ -1,6 +1,6 @@
 // What every store of webhook deliveries does.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { DeliveryDraft } from '../../src/ports/deliveries.ts'
+import type { DeliveryDraft } from '../../src/ports/codehost/deliveries.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 
 const repository = { fullName: 'Owner/Repo', url: 'https://github.com/Owner/Repo', cloneURL: 'https://github.com/o/r' }

@@ -3,12 +3,12 @@ import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { probeBubblewrap } from '../../src/adapters/embedded/confinement/bubblewrap.ts'
-import { findControlGroups } from '../../src/adapters/embedded/confinement/control-groups.ts'
-import type { EmbeddedWorkloadsOptions } from '../../src/adapters/embedded/workloads.ts'
-import { systemClock } from '../../src/adapters/system/clock.ts'
-import type { Clock } from '../../src/ports/clock.ts'
-import type { AttemptKey, WorkloadLimits, WorkloadState } from '../../src/ports/workloads.ts'
+import type { Clock } from '../../src/ports/service/clock.ts'
+import type { AttemptKey, WorkloadLimits, WorkloadState } from '../../src/ports/tasks/workloads.ts'
+import { systemClock } from '../../src/runtime/host/clock.ts'
+import { probeBubblewrap } from '../../src/runtime/local/confinement/bubblewrap.ts'
+import { findControlGroups } from '../../src/runtime/local/confinement/control-groups.ts'
+import type { EmbeddedWorkloadsOptions } from '../../src/runtime/local/workloads.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { findProcesses, makeFolder, removeFolder, testIds } from './embedded-bench.ts'
 import { type EmbeddedBench, openEmbeddedBench } from './embedded-workloads-bench.ts'
@@ -261,7 +261,7 @@ describe.skipIf(!probe.available)('the sandbox of a worker (skipped where there 
 
   // As a plain user the service cannot change how /proc is mounted for a worker.
   it.skipIf(process.getuid?.() !== 0)('hides concurrent runs of code from each other [SAND-001]', async () => {
-    const module = join(root, 'src/adapters/embedded/sandbox/sandbox.ts')
+    const module = join(root, 'src/runtime/local/sandbox/sandbox.ts')
     const key = await start({ prompt: 'spy', systemPrompt: module })
     expect(await waitForEnd(key)).toMatchObject({ phase: 'Succeeded' })
     const { held, looked } = JSON.parse(linesOf(key).join(''))
@@ -273,7 +273,7 @@ describe.skipIf(!probe.available)('the sandbox of a worker (skipped where there 
   })
 
   it('lets it run code in a stricter nested sandbox with limits of its own [BUILT-022, BUILT-023]', async () => {
-    const module = join(root, 'src/adapters/embedded/sandbox/sandbox.ts')
+    const module = join(root, 'src/runtime/local/sandbox/sandbox.ts')
     const key = await start({ prompt: 'nest', systemPrompt: module })
     expect(await waitForEnd(key)).toMatchObject({ phase: 'Succeeded' })
     const seen = JSON.parse(linesOf(key).join(''))

@@ -1,12 +1,12 @@
 // Embedded workloads for a suite: folders of their own, the worker fixtures, logs in a map.
 import { join } from 'node:path'
-import { createContainerEngine } from '../../src/adapters/embedded/commands/container-engine.ts'
+import { systemClock } from '../../src/runtime/host/clock.ts'
+import { createContainerEngine } from '../../src/runtime/local/commands/container-engine.ts'
 import {
   createEmbeddedWorkloads,
   type EmbeddedWorkloads,
   type EmbeddedWorkloadsOptions,
-} from '../../src/adapters/embedded/workloads.ts'
-import { systemClock } from '../../src/adapters/system/clock.ts'
+} from '../../src/runtime/local/workloads.ts'
 import { makeFolder, removeFolder, testIds } from './embedded-bench.ts'
 import type { WorkloadsBench } from './workloads.contract.ts'
 

@@ -1,8 +1,8 @@
 // The suites of the ports that the embedded adapters keep on this machine.
 import { describe, it } from 'vitest'
-import { probeBubblewrap } from '../../src/adapters/embedded/confinement/bubblewrap.ts'
-import { findControlGroups } from '../../src/adapters/embedded/confinement/control-groups.ts'
-import { createSandbox } from '../../src/adapters/embedded/sandbox/sandbox.ts'
+import { probeBubblewrap } from '../../src/runtime/local/confinement/bubblewrap.ts'
+import { findControlGroups } from '../../src/runtime/local/confinement/control-groups.ts'
+import { createSandbox } from '../../src/runtime/local/sandbox/sandbox.ts'
 import { testIds } from './embedded-bench.ts'
 import { openEmbeddedBench } from './embedded-workloads-bench.ts'
 import { describeSandbox } from './sandbox.contract.ts'

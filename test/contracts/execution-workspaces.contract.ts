@@ -1,5 +1,6 @@
 // What every provider of execution workspaces does.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ResourceKey } from '../../src/ports/resources/resources.ts'
 import {
   type CommandState,
   type ExecutionWorkspaces,
@@ -7,8 +8,7 @@ import {
   type WorkspaceClaim,
   type WorkspaceCommand,
   WorkspaceError,
-} from '../../src/ports/execution-workspaces.ts'
-import type { ResourceKey } from '../../src/ports/resources.ts'
+} from '../../src/ports/workspaces/execution-workspaces.ts'
 
 export type WorkspaceBench = {
   workspaces: ExecutionWorkspaces

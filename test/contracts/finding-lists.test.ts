@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import type { Reader } from '../../src/adapters/sql/database.ts'
-import { createFindings } from '../../src/adapters/sql/findings.ts'
-import { openSqlite } from '../../src/adapters/sql/sqlite/database.ts'
-import { systemClock as clock } from '../../src/adapters/system/clock.ts'
+import { systemClock as clock } from '../../src/runtime/host/clock.ts'
+import type { Reader } from '../../src/store/database.ts'
+import { createFindings } from '../../src/store/findings.ts'
+import { openSqlite } from '../../src/store/sqlite/database.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'svc-plans-'))
 const database = openSqlite({ path: join(home, 'svc.db') })

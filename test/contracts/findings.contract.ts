@@ -1,6 +1,6 @@
 // What every store of findings and of patches for them does.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { FindingDraft, ReviewOutcome } from '../../src/ports/findings.ts'
+import type { FindingDraft, ReviewOutcome } from '../../src/ports/scans/findings.ts'
 import { dismiss, requireState } from '../../src/rules/scans/finding-state.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 import { makeSlice, readPages, scan } from './scans.contract.ts'

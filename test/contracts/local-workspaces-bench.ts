@@ -1,12 +1,13 @@
 // Execution workspaces of this machine, for suites.
-import { probeBubblewrap } from '../../src/adapters/embedded/confinement/bubblewrap.ts'
-import { findControlGroups } from '../../src/adapters/embedded/confinement/control-groups.ts'
+
+import { systemClock } from '../../src/runtime/host/clock.ts'
+import { probeBubblewrap } from '../../src/runtime/local/confinement/bubblewrap.ts'
+import { findControlGroups } from '../../src/runtime/local/confinement/control-groups.ts'
 import {
   createLocalWorkspaces,
   type LocalWorkspaces,
   type LocalWorkspacesOptions,
-} from '../../src/adapters/embedded/execution-workspaces/workspaces.ts'
-import { systemClock } from '../../src/adapters/system/clock.ts'
+} from '../../src/runtime/local/execution-workspaces/workspaces.ts'
 
 export function openLocalWorkspaces(root: string, changes: Partial<LocalWorkspacesOptions> = {}): LocalWorkspaces {
   return createLocalWorkspaces({

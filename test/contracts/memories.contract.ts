@@ -1,7 +1,7 @@
 // What every store of durable memories does.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isSvcError } from '../../src/errors.ts'
-import type { MemoryDraft, MemoryQuery } from '../../src/ports/memories.ts'
+import type { MemoryDraft, MemoryQuery } from '../../src/ports/memory/memories.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 
 async function reasonOf(work: Promise<unknown>): Promise<string> {
@@ -108,7 +108,7 @@ export function describeMemories(name: string, open: OpenBench): void {
     it.each([
       ['migrations', 'a database migration failed'],
       ['parse_query', 'parseQuery throws on blanks'],
-      ['memory-rows', 'see src/adapters/sql/memory-rows.ts'],
+      ['memory-rows', 'see src/store/memory-rows.ts'],
       ['東京', '会議は東京で行う'],
       ['RESUME', 'the résumé is in the wiki'],
     ])('finds by %s: %s', async (query, content) => {

@@ -1,6 +1,6 @@
 // What every store of messages between tasks does.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Correspondent, Message } from '../../src/ports/messages.ts'
+import type { Correspondent, Message } from '../../src/ports/coordination/messages.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 
 const contentsOf = (found: Message[]) => found.map(({ content }) => content)

@@ -1,7 +1,13 @@
 // What every store of what monitors keep does.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isSvcError } from '../../src/errors.ts'
-import type { ItemState, KnownFinding, MonitorKey, Publishing, RunDraft } from '../../src/ports/monitor-records.ts'
+import type {
+  ItemState,
+  KnownFinding,
+  MonitorKey,
+  Publishing,
+  RunDraft,
+} from '../../src/ports/monitors/monitor-records.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 
 const monitor: MonitorKey = { uid: 'uid-1', namespace: 'default', name: 'reviews' }

@@ -1,6 +1,6 @@
 // What every store of parkings does.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ParkWait } from '../../src/contract/api/parking.ts'
+import type { ParkWait } from '../../src/contract/api/tasks/parking.ts'
 import { type OpenBench, useBench } from './record-bench.ts'
 
 const until = '2030-01-01T00:00:00.000Z'

@@ -2,7 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type ContainerEngine, createContainerEngine } from '../../src/adapters/embedded/commands/container-engine.ts'
+import { type ContainerEngine, createContainerEngine } from '../../src/runtime/local/commands/container-engine.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { makeFolder, removeFolder } from './embedded-bench.ts'
 

@@ -1,12 +1,12 @@
 // The Database interface on a real PostgreSQL, and how its schema comes to be.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Tx } from '../../src/adapters/sql/database.ts'
-import type { Migration } from '../../src/adapters/sql/migrations.ts'
-import type { PostgresDatabase, PostgresOptions } from '../../src/adapters/sql/postgres/database.ts'
-import { migrations } from '../../src/adapters/sql/postgres/migrations/index.ts'
-import { migrations as sqliteMigrations } from '../../src/adapters/sql/sqlite/migrations/index.ts'
-import { sql } from '../../src/adapters/sql/statement.ts'
 import { isSvcError } from '../../src/errors.ts'
+import type { Tx } from '../../src/store/database.ts'
+import type { Migration } from '../../src/store/migrations.ts'
+import type { PostgresDatabase, PostgresOptions } from '../../src/store/postgres/database.ts'
+import { migrations } from '../../src/store/postgres/migrations/index.ts'
+import { migrations as sqliteMigrations } from '../../src/store/sqlite/migrations/index.ts'
+import { sql } from '../../src/store/statement.ts'
 import { type PostgresServer, postgresMissing, startPostgres } from '../fixtures/postgres.ts'
 import { openReplica } from './postgres-bench.ts'
 

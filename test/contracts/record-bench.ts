@@ -1,13 +1,13 @@
 // What the suites of record stores get: stores over a fresh place, a clock they set, a restart, and faults.
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import type { SecretStorage } from '../../src/adapters/sql/secret-storage.ts'
-import type { TokenAuthenticatorOptions } from '../../src/adapters/sql/token-authenticator.ts'
-import type { TokenStore } from '../../src/adapters/sql/tokens.ts'
-import type { ConfigMaps } from '../../src/ports/configmaps.ts'
-import type { Authenticator, SignInLinks } from '../../src/ports/identity.ts'
+import type { Authenticator, SignInLinks } from '../../src/ports/identity/identity.ts'
 import type { Records } from '../../src/ports/index.ts'
-import type { RecordOwners } from '../../src/ports/retention.ts'
+import type { ConfigMaps } from '../../src/ports/resources/configmaps.ts'
+import type { RecordOwners } from '../../src/ports/resources/retention.ts'
+import type { SecretStorage } from '../../src/store/secret-storage.ts'
+import type { TokenAuthenticatorOptions } from '../../src/store/token-authenticator.ts'
+import type { TokenStore } from '../../src/store/tokens.ts'
 
 export type BenchStores = Required<Records> & {
   tokens: TokenStore

@@ -1,9 +1,9 @@
 // What the suite of resource stores gets, and the objects and waits it is written with.
 
-import type { ResourceOf } from '../../src/contract/resources/index.ts'
-import { TaskSpec } from '../../src/contract/resources/task.ts'
+import type { ResourceOf } from '../../src/contract/kinds/index.ts'
+import { TaskSpec } from '../../src/contract/kinds/tasks/task.ts'
 import { isSvcError } from '../../src/errors.ts'
-import type { ResourceDraft, Resources, WatchEvent, WatchOptions } from '../../src/ports/resources.ts'
+import type { ResourceDraft, Resources, WatchEvent, WatchOptions } from '../../src/ports/resources/resources.ts'
 import { waitFor } from '../fixtures/time.ts'
 
 export type OpenedResources = {

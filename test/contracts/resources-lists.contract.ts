@@ -1,8 +1,8 @@
 // Lists: order, filters, pages and their snapshot.
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { apiVersion } from '../../src/contract/resources/metadata.ts'
-import type { ListQuery } from '../../src/ports/resources.ts'
+import { apiVersion } from '../../src/contract/kinds/resources/metadata.ts'
+import type { ListQuery } from '../../src/ports/resources/resources.ts'
 import { pause, waitFor } from '../fixtures/time.ts'
 import {
   changeStatus,

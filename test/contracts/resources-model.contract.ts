@@ -1,7 +1,7 @@
 // Random sequences of operations against a model of a few lines.
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ResourceKey } from '../../src/ports/resources.ts'
+import type { ResourceKey } from '../../src/ports/resources/resources.ts'
 import { draftTask, namesOf, type OpenedResources, type OpenResources, reasonOf, type Task } from './resources-bench.ts'
 
 type Model = Map<

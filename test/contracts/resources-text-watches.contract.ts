@@ -1,7 +1,7 @@
 // Watches as text: several kinds in one stream, and the position that another watch goes on from.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { TaskPhase } from '../../src/contract/resources/task.ts'
-import type { TextChange, TextWatchOptions } from '../../src/ports/resources.ts'
+import type { TaskPhase } from '../../src/contract/kinds/tasks/task.ts'
+import type { TextChange, TextWatchOptions } from '../../src/ports/resources/resources.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { changeStatus, draftTask, type OpenedResources, type OpenResources } from './resources-bench.ts'
 

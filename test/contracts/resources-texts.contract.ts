@@ -1,7 +1,7 @@
 // Objects as text: whatever is stored, the text is what the object is when it is stringified, at the same snapshot.
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ListQuery, ResourcePage, ResourceText } from '../../src/ports/resources.ts'
+import type { ListQuery, ResourcePage, ResourceText } from '../../src/ports/resources/resources.ts'
 import {
   changeStatus,
   draftTask,

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isSvcError } from '../../src/errors.ts'
-import type { Sandbox, SandboxCommand, SandboxLimits } from '../../src/ports/sandbox.ts'
+import type { Sandbox, SandboxCommand, SandboxLimits } from '../../src/ports/workspaces/sandbox.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { findProcesses, makeFolder, removeFolder, testIds } from './embedded-bench.ts'
 

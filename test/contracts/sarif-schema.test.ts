@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Finding } from '../../src/contract/api/security/findings.ts'
+import type { Finding } from '../../src/contract/api/scans/findings.ts'
 import { pathOf, planted } from '../fixtures/scans/planted.ts'
 import { readExport } from '../fixtures/scans/sarif.ts'
 

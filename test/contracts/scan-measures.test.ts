@@ -1,7 +1,7 @@
 // What becomes of planted weaknesses between a commit and stored findings: none is lost, nothing that is none is kept, and
 // each stays one finding while its code moves.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Finding } from '../../src/contract/api/security/findings.ts'
+import type { Finding } from '../../src/contract/api/scans/findings.ts'
 import { fileAround, type Planted, pathOf, planted } from '../fixtures/scans/planted.ts'
 import { openReviewBed } from '../fixtures/scans/review-bed.ts'
 import { answerReview } from '../fixtures/scans/scripted-reviewer.ts'

@@ -1,7 +1,7 @@
 // What every keeper of secrets does.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isSvcError } from '../../src/errors.ts'
-import type { Secrets } from '../../src/ports/secrets.ts'
+import type { Secrets } from '../../src/ports/resources/secrets.ts'
 
 export type SecretsBench = { secrets: Secrets; close(): Promise<void> }
 

@@ -1,6 +1,6 @@
 // What every store of sessions does.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { TranscriptMessage } from '../../src/ports/sessions.ts'
+import type { TranscriptMessage } from '../../src/ports/chat/sessions.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 
 const DAY = 86_400_000

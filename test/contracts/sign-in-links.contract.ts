@@ -1,6 +1,6 @@
 // What every store of sign-in links does: one use, one caller, and an end with the token they were made with.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { SignInDraft, TokenDraft } from '../../src/ports/identity.ts'
+import type { SignInDraft, TokenDraft } from '../../src/ports/identity/identity.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 
 const MINUTE = 60_000

@@ -1,6 +1,6 @@
 // What every store of access tokens does, and the authenticator over it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { TokenDraft } from '../../src/ports/identity.ts'
+import type { TokenDraft } from '../../src/ports/identity/identity.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 

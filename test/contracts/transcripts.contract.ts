@@ -1,7 +1,7 @@
 // What every search in transcripts does, before its index has a message and afterwards.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { TranscriptMessage } from '../../src/ports/sessions.ts'
-import type { TranscriptQuery } from '../../src/ports/transcript-search.ts'
+import type { TranscriptMessage } from '../../src/ports/chat/sessions.ts'
+import type { TranscriptQuery } from '../../src/ports/chat/transcript-search.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 
 export function describeTranscripts(name: string, open: OpenBench): void {

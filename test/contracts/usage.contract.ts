@@ -1,8 +1,8 @@
 // What every store of usage does.
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { RecordedCaller } from '../../src/contract/api/caller.ts'
-import type { UsageGroup, UsageRecord } from '../../src/ports/usage.ts'
+import type { RecordedCaller } from '../../src/contract/api/identity/caller.ts'
+import type { UsageGroup, UsageRecord } from '../../src/ports/budgets/usage.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 
 export function describeUsage(name: string, open: OpenBench): void {

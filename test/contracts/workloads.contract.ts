@@ -1,7 +1,7 @@
 // What every place that runs attempts does, shown with commands of sh, sleep, head and yes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isSvcError } from '../../src/errors.ts'
-import type { AttemptKey, WorkloadLimits, WorkloadState, Workloads } from '../../src/ports/workloads.ts'
+import type { AttemptKey, WorkloadLimits, WorkloadState, Workloads } from '../../src/ports/tasks/workloads.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { findProcesses, testIds } from './embedded-bench.ts'
 

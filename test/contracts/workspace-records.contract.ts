@@ -1,6 +1,6 @@
 // What every store of execution workspaces does.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { HoldRequest } from '../../src/ports/workspace-records.ts'
+import type { HoldRequest } from '../../src/ports/workspaces/workspace-records.ts'
 import { type OpenBench, useBench } from './record-bench.ts'
 
 const key = { provider: 'agent-sandbox', namespace: 'claims', name: 'svc-ws-1' } as const

@@ -1,12 +1,12 @@
 // Many attempts at once in real workspaces, each with a fault in one of its phases: nothing may be left of any.
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runShort } from '../../src/adapters/execution-workspaces/short-command.ts'
-import { systemClock as clock, systemIds as ids } from '../../src/adapters/system/clock.ts'
 import { isSvcError } from '../../src/errors.ts'
-import type { ExecutionWorkspaces } from '../../src/ports/execution-workspaces.ts'
-import type { ResourceKey } from '../../src/ports/resources.ts'
-import type { WorkspaceKey } from '../../src/ports/workspace-records.ts'
+import type { ResourceKey } from '../../src/ports/resources/resources.ts'
+import type { ExecutionWorkspaces } from '../../src/ports/workspaces/execution-workspaces.ts'
+import type { WorkspaceKey } from '../../src/ports/workspaces/workspace-records.ts'
+import { systemClock as clock, systemIds as ids } from '../../src/runtime/host/clock.ts'
+import { runShort } from '../../src/runtime/workspaces/short-command.ts'
 import {
   type Armed,
   breakProvider,

@@ -1,9 +1,9 @@
 // What becomes of retained workspaces when the service is killed while it has taken one for a moment.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { runShort } from '../../src/adapters/execution-workspaces/short-command.ts'
-import { giveBackLost } from '../../src/adapters/execution-workspaces/sweep.ts'
-import { systemClock as clock, systemIds as ids } from '../../src/adapters/system/clock.ts'
-import type { ExecutionWorkspaces } from '../../src/ports/execution-workspaces.ts'
+import type { ExecutionWorkspaces } from '../../src/ports/workspaces/execution-workspaces.ts'
+import { systemClock as clock, systemIds as ids } from '../../src/runtime/host/clock.ts'
+import { runShort } from '../../src/runtime/workspaces/short-command.ts'
+import { giveBackLost } from '../../src/runtime/workspaces/sweep.ts'
 import { beginLife } from '../fixtures/workspaces/mortal.ts'
 import { openWorkspaceService, specOf, sweepOnce } from '../fixtures/workspaces/service.ts'
 import { makeFolder, removeFolder } from './embedded-bench.ts'

@@ -1,7 +1,7 @@
 // Which Pending task starts when: order, capacity, limits, sessions, and what a task waits for.
 import { afterEach, describe, expect, it } from 'vitest'
-import { apiVersion } from '../../src/contract/resources/metadata.ts'
-import { createWorkerConversation } from '../../src/usecases/worker/conversation.ts'
+import { apiVersion } from '../../src/contract/kinds/resources/metadata.ts'
+import { createWorkerConversation } from '../../src/usecases/tasks/worker/conversation.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { type Bench, type BenchOptions, openBench } from './bench.ts'
 

@@ -1,6 +1,6 @@
 // Tasks of autonomous agents: iteration after iteration, over the real stores.
 import { afterEach, describe, expect, it } from 'vitest'
-import { createWorkerRecords } from '../../src/usecases/worker/records.ts'
+import { createWorkerRecords } from '../../src/usecases/tasks/worker/records.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { type Bench, type BenchOptions, openBench } from './bench.ts'
 

@@ -1,9 +1,9 @@
 // Runs of a schedule that is part of a transaction: each with a token of its own, or not at all.
 import { afterEach, describe, expect, it } from 'vitest'
-import { apiVersion } from '../../src/contract/resources/metadata.ts'
+import { apiVersion } from '../../src/contract/kinds/resources/metadata.ts'
 import { type ErrorReason, SvcError } from '../../src/errors.ts'
-import type { ExchangeRequest } from '../../src/ports/identity.ts'
-import type { PropagationSettings } from '../../src/rules/token-propagation.ts'
+import type { ExchangeRequest } from '../../src/ports/identity/identity.ts'
+import type { PropagationSettings } from '../../src/rules/identity/token-propagation.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { type Bench, openBench } from './bench.ts'
 

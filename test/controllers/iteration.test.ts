@@ -1,6 +1,6 @@
 // Which iteration a task works in, and what a plan takes from it.
 import { afterEach, expect, it } from 'vitest'
-import { createWorkerRecords } from '../../src/usecases/worker/records.ts'
+import { createWorkerRecords } from '../../src/usecases/tasks/worker/records.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { type Bench, openBench } from './bench.ts'
 

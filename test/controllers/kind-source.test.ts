@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createKindSource } from '../../src/controllers/engine/kind-source.ts'
 import { SvcError } from '../../src/errors.ts'
-import type { Resources } from '../../src/ports/resources.ts'
+import type { Resources } from '../../src/ports/resources/resources.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { type Bench, openBench } from './bench.ts'
 

@@ -1,9 +1,9 @@
 // How memories come to their vectors: by a space that is learnt from them, or by a provider that may fail.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createQueryVectors, queryVectorTimes } from '../../src/catalog/query-vectors.ts'
-import { createMemoryVectorController } from '../../src/controllers/records/memory-vectors.ts'
-import type { Embedder } from '../../src/ports/embedder.ts'
-import { normalizeVector } from '../../src/rules/vectors.ts'
+import { createMemoryVectorController } from '../../src/controllers/memory/memory-vectors.ts'
+import { createQueryVectors, queryVectorTimes } from '../../src/lookup/query-vectors.ts'
+import type { Embedder } from '../../src/ports/memory/embedder.ts'
+import { normalizeVector } from '../../src/rules/memory/vectors.ts'
 import { type Bench, openBench } from './bench.ts'
 
 let bench: Bench

@@ -1,7 +1,7 @@
 // What strangers plant for the reviewer, and a model that obeys it: whatever it then says, the code host gets nothing but a comment of
 // the service about exactly the commit that was judged.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { writeMarker } from '../../src/rules/review-marker.ts'
+import { writeMarker } from '../../src/rules/monitors/review-marker.ts'
 import { type CodeHostServer, startCodeHost } from '../fixtures/codehost/server.ts'
 import { makeVerdict } from '../fixtures/codehost/verdict.ts'
 import { type MonitorBench, markerKeys, openMonitorBench } from './monitor-bench.ts'

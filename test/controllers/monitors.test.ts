@@ -1,6 +1,6 @@
 // What a monitor does with the pull requests of a repository, step by step.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { writeMarker } from '../../src/rules/review-marker.ts'
+import { writeMarker } from '../../src/rules/monitors/review-marker.ts'
 import { type CodeHostServer, startCodeHost } from '../fixtures/codehost/server.ts'
 import { makeVerdict } from '../fixtures/codehost/verdict.ts'
 import { type MonitorBench, markerKeys, openMonitorBench } from './monitor-bench.ts'

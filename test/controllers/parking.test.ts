@@ -1,7 +1,7 @@
 // Parked tasks over the real stores: when they go on, and what a kill at any moment does to them.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ParkWait } from '../../src/contract/api/parking.ts'
-import type { Task } from '../../src/contract/resources/task.ts'
+import type { ParkWait } from '../../src/contract/api/tasks/parking.ts'
+import type { Task } from '../../src/contract/kinds/tasks/task.ts'
 import { type Bench, openBench } from './bench.ts'
 
 let bench: Bench

@@ -1,7 +1,7 @@
 // What a task names: found, waited for, refused; and what an ai task is started with.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { WorkAssignment } from '../../src/contract/api/assignment.ts'
-import { BudgetSpec } from '../../src/contract/api/budgets.ts'
+import { BudgetSpec } from '../../src/contract/api/budgets/budgets.ts'
+import { WorkAssignment } from '../../src/contract/api/tasks/assignment.ts'
 import { type Bench, openBench } from './bench.ts'
 
 let bench: Bench

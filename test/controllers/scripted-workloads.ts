@@ -1,8 +1,14 @@
 // Attempts that end exactly as a test says: nothing real dies, hangs and gets lost on command.
-import type { PlaceFailure, RunFailure } from '../../src/contract/failures.ts'
+import type { PlaceFailure, RunFailure } from '../../src/contract/kinds/tasks/failures.ts'
 import { SvcError } from '../../src/errors.ts'
-import type { LeftFile } from '../../src/ports/left-files.ts'
-import type { AttemptKey, PendingReason, WorkloadSpec, WorkloadState, Workloads } from '../../src/ports/workloads.ts'
+import type { LeftFile } from '../../src/ports/tasks/left-files.ts'
+import type {
+  AttemptKey,
+  PendingReason,
+  WorkloadSpec,
+  WorkloadState,
+  Workloads,
+} from '../../src/ports/tasks/workloads.ts'
 
 export type ScriptedWorkloads = Workloads & {
   /** Every start there was, in order. */

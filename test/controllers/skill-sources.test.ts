@@ -1,8 +1,8 @@
 // Skills that name nothing but where they are: the controller reads them, by a real git from a real server.
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createRepositoryFolders } from '../../src/adapters/git/repository-folders.ts'
-import type { Skill } from '../../src/contract/resources/skill.ts'
+import type { Skill } from '../../src/contract/kinds/tools/skill.ts'
+import { createRepositoryFolders } from '../../src/git/repository-folders.ts'
 import { type CheckoutBed, makeCheckoutBed } from '../fixtures/git/checkout-bed.ts'
 import { addCommit } from '../fixtures/git/repository.ts'
 import { waitFor } from '../fixtures/time.ts'

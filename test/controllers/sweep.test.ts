@@ -1,7 +1,11 @@
 // What is removed because nobody owns it or because it is old.
 import { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createSweepController, defaultRetention, type RetentionSettings } from '../../src/controllers/records/sweep.ts'
+import {
+  createSweepController,
+  defaultRetention,
+  type RetentionSettings,
+} from '../../src/controllers/resources/sweep.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { type Bench, openBench } from './bench.ts'
 

@@ -1,7 +1,7 @@
 // Budgets of single tasks: what the controller ends because of them.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { BudgetSpec } from '../../src/contract/api/budgets.ts'
-import type { Task } from '../../src/contract/resources/task.ts'
+import { BudgetSpec } from '../../src/contract/api/budgets/budgets.ts'
+import type { Task } from '../../src/contract/kinds/tasks/task.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { type Bench, openBench } from './bench.ts'
 

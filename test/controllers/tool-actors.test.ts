@@ -1,10 +1,10 @@
 // Tools whose MCP server runs in an actor: the controller makes the actor, and calls reach the server through the router.
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { assignTool } from '../../src/catalog/tools.ts'
-import type { Tool } from '../../src/contract/resources/tool.ts'
+import type { Tool } from '../../src/contract/kinds/tools/tool.ts'
+import { assignTool } from '../../src/lookup/tools.ts'
 import { createCustomTools } from '../../src/tools/custom/custom-tools.ts'
-import { createLinks } from '../../src/tools/links.ts'
+import { createLinks } from '../../src/tools/registry/links.ts'
 import { Refused } from '../fixtures/actors/actor-world.ts'
 import { type ActorsDouble, type OpenedActors, openActors, startActors } from '../fixtures/actors/actors.ts'
 import { dnsSuffix } from '../fixtures/actors/router.ts'

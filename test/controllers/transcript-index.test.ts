@@ -1,6 +1,6 @@
 // How messages come into the index of transcripts.
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createTranscriptIndexController } from '../../src/controllers/records/transcript-index.ts'
+import { createTranscriptIndexController } from '../../src/controllers/chat/transcript-index.ts'
 import { type Bench, openBench } from './bench.ts'
 
 let bench: Bench

@@ -1,8 +1,8 @@
 // Memories and what agents propose to remember, in a real browser.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Memory } from '../../src/contract/api/memories.ts'
-import type { MemoryProposal } from '../../src/contract/api/memory-proposals.ts'
+import type { Memory } from '../../src/contract/api/memory/memories.ts'
+import type { MemoryProposal } from '../../src/contract/api/memory/memory-proposals.ts'
 import { chromiumPath, closeBrowser, openDashboard } from '../fixtures/dashboard/browser.ts'
 import { make } from '../fixtures/dashboard/samples/make.ts'
 import { removeFolder, type Service, startService } from '../scenarios/service.ts'

@@ -1,7 +1,7 @@
 // Monitors in a real browser, at a code host with real commits: what is looked at, what is not and why.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { RepositoryMonitor } from '../../src/contract/resources/repository-monitor.ts'
+import type { RepositoryMonitor } from '../../src/contract/kinds/monitors/repository-monitor.ts'
 import { hasOpenssl } from '../fixtures/certificates.ts'
 import { type CodeHostStand, openCodeHostStand } from '../fixtures/codehost/stand.ts'
 import { chromiumPath, closeBrowser, openDashboard } from '../fixtures/dashboard/browser.ts'

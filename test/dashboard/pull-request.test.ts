@@ -1,7 +1,7 @@
 // From a finding to its pull request in a real browser, at a code host with real commits.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Finding } from '../../src/contract/api/security/findings.ts'
+import type { Finding } from '../../src/contract/api/scans/findings.ts'
 import { hasOpenssl } from '../fixtures/certificates.ts'
 import { chromiumPath, closeBrowser, openDashboard } from '../fixtures/dashboard/browser.ts'
 import { openSite, type Site } from '../fixtures/scans/site.ts'

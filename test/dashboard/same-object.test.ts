@@ -1,7 +1,7 @@
 // What is done by a key or a click is done to what one saw, whatever the live stream does to the page meanwhile.
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import type { MemoryProposal } from '../../src/contract/api/memory-proposals.ts'
+import type { MemoryProposal } from '../../src/contract/api/memory/memory-proposals.ts'
 import { chromiumPath, openDashboard } from '../fixtures/dashboard/browser.ts'
 import { useService } from '../fixtures/dashboard/dashboard-tests.ts'
 import { make } from '../fixtures/dashboard/samples/make.ts'

@@ -1,8 +1,8 @@
 // What may be stored, whoever asks by REST: what a resource names, and the labels and annotations of the service's own.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Kind, kinds } from '../../src/contract/resources/index.ts'
-import { parseOrThrow } from '../../src/contract/validation.ts'
-import type { Caller } from '../../src/ports/identity.ts'
+import { type Kind, kinds } from '../../src/contract/kinds/index.ts'
+import { parseOrThrow } from '../../src/contract/schema/validation.ts'
+import type { Caller } from '../../src/ports/identity/identity.ts'
 import { aiTask, ownerToken, type Service, startService } from './service.ts'
 
 let service: Service

@@ -1,6 +1,6 @@
 // What the command line of an agent's attempt can do with its token: one provider, within a budget, while the attempt runs.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { AgentGrant } from '../../src/ports/identity.ts'
+import type { AgentGrant } from '../../src/ports/identity/identity.ts'
 import { type Proxied, startProxied } from '../fixtures/proxy/proxied.ts'
 import { aiTask, type Service } from './service.ts'
 

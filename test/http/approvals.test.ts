@@ -1,7 +1,7 @@
 // Approvals: a task asks over the worker API, and people answer over REST.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ApprovalItem } from '../../src/contract/api/approvals.ts'
-import type { Task } from '../../src/contract/resources/task.ts'
+import type { ApprovalItem } from '../../src/contract/api/tasks/approvals.ts'
+import type { Task } from '../../src/contract/kinds/tasks/task.ts'
 import { createWorkerApi, type WorkerApi } from '../../src/worker/api.ts'
 import { aiTask, type Service, startService } from './service.ts'
 

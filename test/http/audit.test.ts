@@ -1,7 +1,7 @@
 // The audit log over HTTP: what is kept, what is never in it, and who may read it.
 import { request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { AuditItem } from '../../src/contract/api/audit.ts'
+import type { AuditItem } from '../../src/contract/api/identity/audit.ts'
 import { startIssuer, subject } from '../fixtures/issuer.ts'
 import { trustIssuer } from './identity-members.ts'
 import { aiTask, ownerToken, type Service, startService } from './service.ts'

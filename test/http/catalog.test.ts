@@ -1,6 +1,6 @@
 // Agents, skills, tools, providers, secrets, sessions, usage, tokens and who calls.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Role } from '../../src/contract/access.ts'
+import type { Role } from '../../src/contract/api/identity/access.ts'
 import { type Service, startService } from './service.ts'
 
 let service: Service

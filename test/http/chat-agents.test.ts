@@ -1,10 +1,10 @@
 // Agents that name a Secret, changed by a model in chat: with the rights of the person, and with no Secret of the model's choice.
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { AgentSpec } from '../../src/contract/resources/agent.ts'
+import { AgentSpec } from '../../src/contract/kinds/agents/agent.ts'
 import { createEgress } from '../../src/egress/egress.ts'
-import type { Caller } from '../../src/ports/identity.ts'
+import type { Caller } from '../../src/ports/identity/identity.ts'
 import { createBudgetLedger } from '../../src/usecases/index.ts'
-import { createResourceUsecases } from '../../src/usecases/resources.ts'
+import { createResourceUsecases } from '../../src/usecases/resources/resources.ts'
 import { readResults, type ScriptedVendor, startVendor } from '../fixtures/llm/scripted-vendor.ts'
 import { type Service, startService } from './service.ts'
 

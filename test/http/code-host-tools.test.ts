@@ -1,8 +1,8 @@
 // The tools of the code host as a worker has them, against a code host over HTTP; the login never leaves the service.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createCodeHosts } from '../../src/adapters/codehost/code-hosts.ts'
+import { createCodeHosts } from '../../src/codehost/code-hosts.ts'
 import { createEgress } from '../../src/egress/egress.ts'
-import { listCodeHostTools } from '../../src/rules/code-host-tools.ts'
+import { listCodeHostTools } from '../../src/rules/codehost/code-host-tools.ts'
 import { askForChecks } from '../../src/usecases/index.ts'
 import { createWorkerApi } from '../../src/worker/api.ts'
 import { joinCodeHost } from '../../src/worker/code-host.ts'
@@ -83,7 +83,7 @@ async function openRun(agent = 'lead', more: object = {}, annotations: Record<st
     clock: service.ports.clock,
     signal,
   })
-  const names = Object.keys((await import('../../src/contract/api/code-host-tools.ts')).codeHostArguments)
+  const names = Object.keys((await import('../../src/contract/api/codehost/code-host-tools.ts')).codeHostArguments)
   const nothing = { list: () => [], call: async () => ({ content: '{}', isError: true }) }
   const host = joinCodeHost(nothing, { codeHostTools: names } as never, api.codeHost)
   return {

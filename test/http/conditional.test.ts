@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { Authorizer } from '../../src/ports/identity.ts'
+import type { Authorizer } from '../../src/ports/identity/identity.ts'
 import { aiTask, ownerToken, type Service, startService } from './service.ts'
 
 async function readTable(folder: string, table: string): Promise<unknown[]> {

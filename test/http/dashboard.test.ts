@@ -8,7 +8,7 @@ import { buffer } from 'node:stream/consumers'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compressFiles } from '../../scripts/compress.ts'
-import { routes } from '../../src/contract/api/routes.ts'
+import { routes } from '../../src/contract/api/index.ts'
 import { type Service, startService } from './service.ts'
 
 const index = '<!doctype html><title>svc</title><script type="module" src="/assets/index-1a2b3c4d.js"></script>\n'

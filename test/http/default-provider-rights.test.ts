@@ -1,6 +1,6 @@
 // Whom the cluster does not let read a provider: what they may still have it do, by naming it, and by naming none.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Access } from '../../src/contract/access.ts'
+import type { Access } from '../../src/contract/api/identity/access.ts'
 import { type Proxied, simpleMessage, startProxied } from '../fixtures/proxy/proxied.ts'
 
 let proxied: Proxied

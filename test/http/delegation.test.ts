@@ -1,6 +1,6 @@
 // What a coordinator may make, over the worker API: never more than it has itself.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Task } from '../../src/contract/resources/task.ts'
+import type { Task } from '../../src/contract/kinds/tasks/task.ts'
 import { createWorkerApi, type WorkerApi } from '../../src/worker/api.ts'
 import { aiTask, type Service, startService } from './service.ts'
 

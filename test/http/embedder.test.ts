@@ -1,7 +1,7 @@
 // Vectors of texts from a vendor on a real socket: what is sent, what is taken, and what becomes of a vendor that fails.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createEgress } from '../../src/egress/egress.ts'
-import type { Egress } from '../../src/ports/egress.ts'
+import type { Egress } from '../../src/ports/service/egress.ts'
 import { createEmbedder, embedderLimits } from '../../src/proxy/embedder.ts'
 import { type Proxied, startProxied, vendorKey } from '../fixtures/proxy/proxied.ts'
 import { answerJson, type Received } from '../fixtures/proxy/upstream.ts'

@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type CallFailure, failures, ruleOfCall } from '../../src/contract/failures.ts'
+import { type CallFailure, failures, ruleOfCall } from '../../src/contract/kinds/tasks/failures.ts'
 import { errorStatus } from '../../src/errors.ts'
 import { type PlayedTasks, runPlayedTask, startPlayedTasks } from '../fixtures/proxy/played-task.ts'
 import { type Proxied, startProxied } from '../fixtures/proxy/proxied.ts'

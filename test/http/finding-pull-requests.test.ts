@@ -1,6 +1,6 @@
 // The pull request of a finding, with a fault at each step between the pushed branch and the record: there is one, and it is known.
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createCodeHosts } from '../../src/adapters/codehost/code-hosts.ts'
+import { createCodeHosts } from '../../src/codehost/code-hosts.ts'
 import { createEgress } from '../../src/egress/egress.ts'
 import { makeSlice } from '../contracts/scans.contract.ts'
 import { type CodeHostServer, startCodeHost } from '../fixtures/codehost/server.ts'

@@ -1,14 +1,11 @@
 // OpenID Connect and context tokens of one issuer, as the composition root sets them up, for the HTTP app in process.
-import { createContextAuthenticator } from '../../src/adapters/identity/context-token/authenticator.ts'
-import {
-  type ContextAuthorization,
-  createContextAuthorizer,
-} from '../../src/adapters/identity/context-token/authorizer.ts'
-import { createOidcAuthenticator } from '../../src/adapters/identity/oidc/authenticator.ts'
-import type { Clock } from '../../src/ports/clock.ts'
-import { type ContextAction, contextActions } from '../../src/rules/context-actions.ts'
-import type { ContextMode, ContextRules } from '../../src/rules/context-token.ts'
-import type { GroupRole } from '../../src/rules/issuer-rights.ts'
+import { createContextAuthenticator } from '../../src/auth/context-token/authenticator.ts'
+import { type ContextAuthorization, createContextAuthorizer } from '../../src/auth/context-token/authorizer.ts'
+import { createOidcAuthenticator } from '../../src/auth/oidc/authenticator.ts'
+import type { Clock } from '../../src/ports/service/clock.ts'
+import { type ContextAction, contextActions } from '../../src/rules/identity/context-actions.ts'
+import type { ContextMode, ContextRules } from '../../src/rules/identity/context-token.ts'
+import type { GroupRole } from '../../src/rules/identity/issuer-rights.ts'
 import { audience, type Issuer } from '../fixtures/issuer.ts'
 import type { ServiceOptions } from './service.ts'
 

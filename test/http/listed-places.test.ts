@@ -1,8 +1,8 @@
 // Where lists look: in one namespace or in all that the caller may list; and in which order they are.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Access } from '../../src/contract/access.ts'
-import { routes } from '../../src/contract/api/routes.ts'
-import type { Authorizer } from '../../src/ports/identity.ts'
+import type { Access } from '../../src/contract/api/identity/access.ts'
+import { routes } from '../../src/contract/api/index.ts'
+import type { Authorizer } from '../../src/ports/identity/identity.ts'
 import { aiTask, type Service, startService } from './service.ts'
 
 const namespaces = ['default', 'one', 'two']

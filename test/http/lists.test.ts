@@ -1,8 +1,8 @@
 // Lists: envelope, limit, continue; the same rules for every one of them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { routes } from '../../src/contract/api/routes.ts'
-import type { Kind } from '../../src/contract/resources/index.ts'
-import { summarize } from '../../src/contract/summary.ts'
+import { routes } from '../../src/contract/api/index.ts'
+import type { Kind } from '../../src/contract/kinds/index.ts'
+import { summarize } from '../../src/contract/schema/summary.ts'
 import { keepMonitor, keepScan } from './kept-records.ts'
 import { aiTask, type Service, startService } from './service.ts'
 

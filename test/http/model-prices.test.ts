@@ -1,6 +1,6 @@
 // What a call costs by the table of its provider, whichever way it takes, and how usage tells it by model.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { UsageItem } from '../../src/contract/api/usage.ts'
+import type { UsageItem } from '../../src/contract/api/budgets/usage.ts'
 import { type Proxied, startProxied } from '../fixtures/proxy/proxied.ts'
 import { passBytes, runLoop, runTurn } from '../fixtures/proxy/ways.ts'
 import { waitFor } from '../fixtures/time.ts'

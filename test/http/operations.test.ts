@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { routes } from '../../src/contract/api/routes.ts'
+import { routes } from '../../src/contract/api/index.ts'
 import { SvcError } from '../../src/errors.ts'
 import { createMetricsServer } from '../../src/http/listeners.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'

@@ -1,7 +1,7 @@
 // The overview: what it counts, and that everybody gets the numbers of what they may list.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Overview } from '../../src/contract/api/overview.ts'
-import type { Authorizer } from '../../src/ports/identity.ts'
+import type { Overview } from '../../src/contract/api/service/overview.ts'
+import type { Authorizer } from '../../src/ports/identity/identity.ts'
 import { aiTask, type Service, startService } from './service.ts'
 
 /** What the place where resources live lets be listed: `Kind namespace`; absent: everything. */

@@ -1,8 +1,8 @@
 // Every route of the table, asked by every sort of caller: a route that is added without a rule here fails.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { AccessKind, Role } from '../../src/contract/access.ts'
-import type { Route } from '../../src/contract/api/route.ts'
-import { routesByName } from '../../src/contract/api/routes.ts'
+import type { AccessKind, Role } from '../../src/contract/api/identity/access.ts'
+import { routesByName } from '../../src/contract/api/index.ts'
+import type { Route } from '../../src/contract/api/resources/route.ts'
 import { type Issuer, startIssuer } from '../fixtures/issuer.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { trustIssuer } from './identity-members.ts'

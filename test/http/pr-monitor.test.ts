@@ -1,10 +1,10 @@
 // create_pr_monitor in a conversation: what it makes, and everything that it refuses.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Task } from '../../src/contract/resources/task.ts'
+import type { Task } from '../../src/contract/kinds/tasks/task.ts'
 import { createEgress } from '../../src/egress/egress.ts'
-import { listCodeHostTools } from '../../src/rules/code-host-tools.ts'
-import { makeScheduledRun } from '../../src/rules/scheduled-run.ts'
-import { chooseTools } from '../../src/rules/tool-choice.ts'
+import { listCodeHostTools } from '../../src/rules/codehost/code-host-tools.ts'
+import { makeScheduledRun } from '../../src/rules/tasks/scheduled-run.ts'
+import { chooseTools } from '../../src/rules/tools/tool-choice.ts'
 import { readResults, type ScriptedVendor, startVendor } from '../fixtures/llm/scripted-vendor.ts'
 import { type Service, startService } from './service.ts'
 

@@ -1,6 +1,6 @@
 // What agent programs keep of sessions: who gets it, and until when.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { longestProgramSession } from '../../src/contract/api/program-sessions.ts'
+import { longestProgramSession } from '../../src/contract/api/chat/program-sessions.ts'
 import { type Service, startService } from './service.ts'
 
 let service: Service

@@ -1,7 +1,7 @@
 // Trying a provider over the API: who may, what is told of a vendor that answers, refuses, is away, or means harm.
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { ProviderTest } from '../../src/contract/api/providers.ts'
+import type { ProviderTest } from '../../src/contract/api/providers/providers.ts'
 import { type Proxied, startProxied, vendorKey } from '../fixtures/proxy/proxied.ts'
 import { answerJson, type Received } from '../fixtures/proxy/upstream.ts'
 

@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { ToolSpec } from '../../src/contract/resources/tool.ts'
+import { ToolSpec } from '../../src/contract/kinds/tools/tool.ts'
 import { type LoopInstanceOptions, readFrames, startLoop } from '../fixtures/proxy/loops.ts'
 import { readError, simpleMessage, startProxied } from '../fixtures/proxy/proxied.ts'
 import { type Say, startStrictVendor } from '../fixtures/proxy/strict-vendor.ts'

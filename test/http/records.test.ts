@@ -1,7 +1,7 @@
 // What a task leaves behind, over HTTP: logs, timeline, result, artifacts, plan.
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { AttemptKey } from '../../src/ports/workloads.ts'
+import type { AttemptKey } from '../../src/ports/tasks/workloads.ts'
 import { aiTask, ownerToken, type Service, startService } from './service.ts'
 
 let service: Service

@@ -1,9 +1,9 @@
 // The pull request that repairs a finding, over REST and against a code host over HTTP.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createCodeHosts } from '../../src/adapters/codehost/code-hosts.ts'
-import type { FindingDraft, PatchProposal } from '../../src/contract/api/security/findings.ts'
+import { createCodeHosts } from '../../src/codehost/code-hosts.ts'
+import type { FindingDraft, PatchProposal } from '../../src/contract/api/scans/findings.ts'
 import { createEgress } from '../../src/egress/egress.ts'
-import type { CodeHosts, PullRequestDraft } from '../../src/ports/code-host.ts'
+import type { CodeHosts, PullRequestDraft } from '../../src/ports/codehost/code-host.ts'
 import { makeSlice } from '../contracts/scans.contract.ts'
 import { type CodeHostServer, startCodeHost } from '../fixtures/codehost/server.ts'
 import { type Service, startService } from './service.ts'

@@ -1,6 +1,6 @@
 // What roles may do with Secrets and with what names one; the matrix of routes and roles is in permission-matrix.test.ts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Role } from '../../src/contract/access.ts'
+import type { Role } from '../../src/contract/api/identity/access.ts'
 import { type Service, startService } from './service.ts'
 
 let service: Service

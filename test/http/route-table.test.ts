@@ -2,7 +2,7 @@
 import { request as httpRequest, type IncomingMessage, METHODS } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { routes as allRoutes } from '../../src/contract/api/routes.ts'
+import { routes as allRoutes } from '../../src/contract/api/index.ts'
 import { type Service, startService } from './service.ts'
 
 // The proxies answer in their families' own forms: proxies.test.ts.

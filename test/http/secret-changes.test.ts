@@ -1,6 +1,6 @@
 // Secrets that change: entries that are not named stay, values never come back, and who may not write learns nothing.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { SecretItem } from '../../src/contract/api/secrets.ts'
+import type { SecretItem } from '../../src/contract/api/resources/secrets.ts'
 import { type Service, startService } from './service.ts'
 
 let service: Service

@@ -1,6 +1,6 @@
 // Repository scans over REST: the resource, what its runs leave, and what people do with findings.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { FindingDraft, ReviewOutcome } from '../../src/ports/findings.ts'
+import type { FindingDraft, ReviewOutcome } from '../../src/ports/scans/findings.ts'
 import { makeSlice } from '../contracts/scans.contract.ts'
 import { type Service, startService } from './service.ts'
 

@@ -1,7 +1,7 @@
 // Settings of the running service, schemas of single kinds, and answers that are compressed.
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { kindNames } from '../../src/contract/resources/index.ts'
+import { kindNames } from '../../src/contract/kinds/index.ts'
 import { aiTask, type Service, startService } from './service.ts'
 
 const shown = {

@@ -1,6 +1,6 @@
 // Sign-in on the dashboard by a link that is used once.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { AuditItem } from '../../src/contract/api/audit.ts'
+import type { AuditItem } from '../../src/contract/api/identity/audit.ts'
 import { startIssuer } from '../fixtures/issuer.ts'
 import { trustIssuer } from './identity-members.ts'
 import { type Service, startService } from './service.ts'

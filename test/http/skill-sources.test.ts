@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createRepositoryFolders } from '../../src/adapters/git/repository-folders.ts'
+import { createRepositoryFolders } from '../../src/git/repository-folders.ts'
 import { type CheckoutBed, makeCheckoutBed } from '../fixtures/git/checkout-bed.ts'
 import { addCommit, commitTree, type Entries, git, makeRawTree } from '../fixtures/git/repository.ts'
 import { type Service, startService } from './service.ts'

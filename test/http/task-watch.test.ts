@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
 import { type TaskState, watchTasks } from '../../src/client/task-watch.ts'
-import type { Task } from '../../src/contract/resources/task.ts'
-import type { Authorizer } from '../../src/ports/identity.ts'
+import type { Task } from '../../src/contract/kinds/tasks/task.ts'
+import type { Authorizer } from '../../src/ports/identity/identity.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { aiTask, ownerToken, type Service, startService } from './service.ts'
 

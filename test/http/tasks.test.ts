@@ -1,6 +1,6 @@
 // Tasks over HTTP: create, read, list, filter, cancel, retry, delete.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { apiVersion } from '../../src/contract/resources/metadata.ts'
+import { apiVersion } from '../../src/contract/kinds/resources/metadata.ts'
 import { aiTask, type Service, startService } from './service.ts'
 
 let service: Service

@@ -1,8 +1,8 @@
 // Tokens for calls of tools: asked by workers with the token of their attempt, and exchanged for the task alone.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { SvcError } from '../../src/errors.ts'
-import type { ExchangeRequest, TokenExchange } from '../../src/ports/identity.ts'
-import { contextActions } from '../../src/rules/context-actions.ts'
+import type { ExchangeRequest, TokenExchange } from '../../src/ports/identity/identity.ts'
+import { contextActions } from '../../src/rules/identity/context-actions.ts'
 import type { UsecaseSettings } from '../../src/usecases/index.ts'
 import { type Issuer, startIssuer } from '../fixtures/issuer.ts'
 import { trustIssuer } from './identity-members.ts'

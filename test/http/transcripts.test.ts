@@ -1,8 +1,8 @@
 // Search in transcripts over HTTP: who finds what, and what is asked for wrongly.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Access } from '../../src/contract/access.ts'
-import type { Authorizer } from '../../src/ports/identity.ts'
-import type { TranscriptMessage } from '../../src/ports/sessions.ts'
+import type { Access } from '../../src/contract/api/identity/access.ts'
+import type { TranscriptMessage } from '../../src/ports/chat/sessions.ts'
+import type { Authorizer } from '../../src/ports/identity/identity.ts'
 import { aiTask, type Service, startService } from './service.ts'
 
 /** Sessions that the place where rights live lets nobody read, though it lets everybody list. */

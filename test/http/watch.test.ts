@@ -2,10 +2,10 @@
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Role } from '../../src/contract/access.ts'
-import { TaskSpec } from '../../src/contract/resources/task.ts'
-import { summarize } from '../../src/contract/summary.ts'
-import type { Authorizer } from '../../src/ports/identity.ts'
+import type { Role } from '../../src/contract/api/identity/access.ts'
+import { TaskSpec } from '../../src/contract/kinds/tasks/task.ts'
+import { summarize } from '../../src/contract/schema/summary.ts'
+import type { Authorizer } from '../../src/ports/identity/identity.ts'
 import { aiTask, ownerToken, type Service, startService } from './service.ts'
 
 type Event = {

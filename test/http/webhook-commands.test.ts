@@ -1,9 +1,14 @@
 // Commands in comments: who may give them, what they start, and the one comment that answers them.
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type CodeHost, CodeHostError, type Comment, type RepositoryPermission } from '../../src/ports/code-host.ts'
-import { createDeliveryUsecases, type DeliveryUsecases } from '../../src/usecases/deliveries/deliveries.ts'
-import { defaultWebhookSettings } from '../../src/usecases/deliveries/settings.ts'
+import {
+  type CodeHost,
+  CodeHostError,
+  type Comment,
+  type RepositoryPermission,
+} from '../../src/ports/codehost/code-host.ts'
+import { createDeliveryUsecases, type DeliveryUsecases } from '../../src/usecases/codehost/deliveries/deliveries.ts'
+import { defaultWebhookSettings } from '../../src/usecases/codehost/deliveries/settings.ts'
 import { commentEvent, issue, makeDelivery, makeSecret } from '../fixtures/codehost/deliveries.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { type Service, startService } from './service.ts'

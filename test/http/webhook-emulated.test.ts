@@ -1,6 +1,6 @@
 // Deliveries that a stateful code host signs and sends itself.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createCodeHosts } from '../../src/adapters/codehost/code-hosts.ts'
+import { createCodeHosts } from '../../src/codehost/code-hosts.ts'
 import { createEgress } from '../../src/egress/egress.ts'
 import { makeSecret } from '../fixtures/codehost/deliveries.ts'
 import { type CodeHostServer, startCodeHost } from '../fixtures/codehost/server.ts'

@@ -1,8 +1,8 @@
 // What ends at monitors when a pull request is closed, or when the label is taken off that asked for its review.
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createCodeHosts } from '../../src/adapters/codehost/code-hosts.ts'
-import type { Task } from '../../src/contract/resources/task.ts'
+import { createCodeHosts } from '../../src/codehost/code-hosts.ts'
+import type { Task } from '../../src/contract/kinds/tasks/task.ts'
 import type { Controller } from '../../src/controllers/engine/controller.ts'
 import { createMonitorController } from '../../src/controllers/monitors/controller.ts'
 import { createEgress } from '../../src/egress/egress.ts'

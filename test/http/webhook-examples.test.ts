@@ -2,7 +2,7 @@
 
 import { createRequire } from 'node:module'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { CodeHosts } from '../../src/ports/code-host.ts'
+import type { CodeHosts } from '../../src/ports/codehost/code-host.ts'
 import { isWorked } from '../../src/rules/codehost/event.ts'
 import { makeDelivery, makeSecret } from '../fixtures/codehost/deliveries.ts'
 import { type Service, startService } from './service.ts'

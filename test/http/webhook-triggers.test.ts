@@ -1,6 +1,6 @@
 // What labels start, and what ends it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Task } from '../../src/contract/resources/task.ts'
+import type { Task } from '../../src/contract/kinds/tasks/task.ts'
 import {
   fork,
   issue,

@@ -1,7 +1,7 @@
 // The worker API: code that the service runs for the attempt of a worker without a sandbox.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { SvcError } from '../../src/errors.ts'
-import type { Sandbox, SandboxCommand, SandboxOutcome } from '../../src/ports/sandbox.ts'
+import type { Sandbox, SandboxCommand, SandboxOutcome } from '../../src/ports/workspaces/sandbox.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { aiTask, type Service, startService } from './service.ts'
 

@@ -1,6 +1,6 @@
 // What running tasks propose to remember: decided by people, or by a policy of the operator, and never by themselves.
 import { afterEach, expect, it } from 'vitest'
-import { delegationKeys } from '../../src/rules/delegation.ts'
+import { delegationKeys } from '../../src/rules/coordination/delegation.ts'
 import { createWorkerApi } from '../../src/worker/api.ts'
 import { aiTask, type Service, startService } from './service.ts'
 

@@ -1,10 +1,10 @@
 // The worker API: tokens of attempts, records, limits.
 import { request } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { planLimits } from '../../src/contract/api/task-records.ts'
-import { apiVersion } from '../../src/contract/resources/metadata.ts'
-import type { TaskSpec } from '../../src/contract/resources/task.ts'
-import type { WorkerIdentity } from '../../src/ports/identity.ts'
+import { planLimits } from '../../src/contract/api/tasks/task-records.ts'
+import { apiVersion } from '../../src/contract/kinds/resources/metadata.ts'
+import type { TaskSpec } from '../../src/contract/kinds/tasks/task.ts'
+import type { WorkerIdentity } from '../../src/ports/identity/identity.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { aiTask, type Service, startService } from './service.ts'
 

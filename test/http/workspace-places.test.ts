@@ -1,6 +1,6 @@
 // Templates and pools of other namespaces, of which tasks and tools would have their workspaces and actors made.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { WorkspaceDefaults } from '../../src/contract/resources/task-problems.ts'
+import type { WorkspaceDefaults } from '../../src/contract/kinds/tasks/task-problems.ts'
 import { type ActorsDouble, type OpenedActors, openActors, startActors } from '../fixtures/actors/actors.ts'
 import { type Service, startService } from './service.ts'
 

@@ -1,6 +1,6 @@
 // Chat over a real socket, as a client sees it: frames one by one, or the JSON body.
 import { EventSourceParserStream } from 'eventsource-parser/stream'
-import type { ChatFrame, ChatResponse } from '../../src/contract/api/chat.ts'
+import type { ChatFrame, ChatResponse } from '../../src/contract/api/chat/chat.ts'
 import type { Answer, Service } from './service.ts'
 
 export type Frame = { id: string; event: string; data: ChatFrame }

@@ -1,8 +1,8 @@
 // What a chat request says, what its stream and body look like, and what the model is told, over a real socket.
 import { LLMock } from '@copilotkit/aimock'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { Agent } from '../../src/contract/resources/agent.ts'
-import type { Task } from '../../src/contract/resources/task.ts'
+import type { Agent } from '../../src/contract/kinds/agents/agent.ts'
+import type { Task } from '../../src/contract/kinds/tasks/task.ts'
 import { readText, type ScriptedVendor, startVendor, type VendorRequest } from '../fixtures/llm/scripted-vendor.ts'
 import { chatJson, chatStream, makeProvider, openChat, readSession, textOf } from './chat-client.ts'
 import { removeFolder, type Service, startService } from './service.ts'

@@ -1,6 +1,6 @@
 // Whole chat turns over a real socket, with tasks that really run.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { Task } from '../../src/contract/resources/task.ts'
+import type { Task } from '../../src/contract/kinds/tasks/task.ts'
 import {
   readResults,
   readText,

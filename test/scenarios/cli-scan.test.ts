@@ -1,6 +1,6 @@
 // `svc scan`: from a repository to the pull request that repairs what was found, on the real program, its worker and a code host.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Finding } from '../../src/contract/api/security/findings.ts'
+import type { Finding } from '../../src/contract/api/scans/findings.ts'
 import { hasOpenssl } from '../fixtures/certificates.ts'
 import { git } from '../fixtures/git/repository.ts'
 import { loginPath, mendedLogin, openSite, type Site } from '../fixtures/scans/site.ts'

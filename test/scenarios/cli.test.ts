@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Task } from '../../src/contract/resources/task.ts'
+import type { Task } from '../../src/contract/kinds/tasks/task.ts'
 import { git } from '../fixtures/git/repository.ts'
 import { waitFor } from '../fixtures/time.ts'
 import {

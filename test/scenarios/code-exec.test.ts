@@ -4,11 +4,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createSandbox } from '../../src/adapters/embedded/sandbox/sandbox.ts'
-import type { JsonObject } from '../../src/contract/json.ts'
-import type { Egress } from '../../src/ports/egress.ts'
-import { createToolHost } from '../../src/tools/registry.ts'
-import type { ToolContext } from '../../src/tools/tool.ts'
+import type { JsonObject } from '../../src/contract/schema/json.ts'
+import type { Egress } from '../../src/ports/service/egress.ts'
+import { createSandbox } from '../../src/runtime/local/sandbox/sandbox.ts'
+import { createToolHost } from '../../src/tools/registry/registry.ts'
+import type { ToolContext } from '../../src/tools/registry/tool.ts'
 
 let count = 0
 const ids = {

@@ -1,7 +1,7 @@
 // Agents that hand work to others, on the real program: waiting costs no place, and survives the service.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ApprovalItem } from '../../src/contract/api/approvals.ts'
-import type { Task } from '../../src/contract/resources/task.ts'
+import type { ApprovalItem } from '../../src/contract/api/tasks/approvals.ts'
+import type { Task } from '../../src/contract/kinds/tasks/task.ts'
 import {
   readText,
   type ScriptedVendor,

@@ -2,8 +2,8 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { WorkspaceItem } from '../../src/contract/api/workspaces.ts'
-import type { Task } from '../../src/contract/resources/task.ts'
+import type { WorkspaceItem } from '../../src/contract/api/workspaces/workspaces.ts'
+import type { Task } from '../../src/contract/kinds/tasks/task.ts'
 import { findPort } from '../fixtures/free-port.ts'
 import { waitFor } from '../fixtures/time.ts'
 import {

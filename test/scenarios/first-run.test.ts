@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Provider } from '../../src/contract/resources/provider.ts'
+import type { Provider } from '../../src/contract/kinds/providers/provider.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { environmentOf, launchSvc, makeFolder, removeFolder, runSvc, startService } from './service.ts'
 

@@ -1,6 +1,6 @@
 // A Tool that stands for the reference server of the protocol, at the doors of the program: both proxies, chat, and tasks.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Tool } from '../../src/contract/resources/tool.ts'
+import type { Tool } from '../../src/contract/kinds/tools/tool.ts'
 import { type ReferenceServer, startReferenceServer } from '../fixtures/mcp/reference-server.ts'
 import { waitFor } from '../fixtures/time.ts'
 import {

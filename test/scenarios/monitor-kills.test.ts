@@ -1,7 +1,7 @@
 // kill -9 of the real program while monitors are in every stage: after a restart each head has one review, and nothing is lost.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { MonitorReviewRecord, MonitorRun } from '../../src/contract/api/monitor-records.ts'
-import type { Task } from '../../src/contract/resources/task.ts'
+import type { MonitorReviewRecord, MonitorRun } from '../../src/contract/api/monitors/monitor-records.ts'
+import type { Task } from '../../src/contract/kinds/tasks/task.ts'
 import { hasOpenssl } from '../fixtures/certificates.ts'
 import {
   hasReviewer,

@@ -1,8 +1,8 @@
 // kill -9 of the whole service in every stage of a scan: nothing is lost, and nothing that was finished is done again.
 import { createServer, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { Finding } from '../../src/contract/api/security/findings.ts'
-import type { Task } from '../../src/contract/resources/task.ts'
+import type { Finding } from '../../src/contract/api/scans/findings.ts'
+import type { Task } from '../../src/contract/kinds/tasks/task.ts'
 import { git } from '../fixtures/git/repository.ts'
 import type { VendorAnswer } from '../fixtures/llm/scripted-vendor.ts'
 import { waitFor } from '../fixtures/time.ts'

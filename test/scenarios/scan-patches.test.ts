@@ -1,7 +1,7 @@
 // What the service itself sees of a patch: its tests run in fresh workspaces of this machine, before and after.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { Finding, PatchProposal } from '../../src/contract/api/security/findings.ts'
-import type { Task } from '../../src/contract/resources/task.ts'
+import type { Finding, PatchProposal } from '../../src/contract/api/scans/findings.ts'
+import type { Task } from '../../src/contract/kinds/tasks/task.ts'
 import { git } from '../fixtures/git/repository.ts'
 import type { VendorAnswer } from '../fixtures/llm/scripted-vendor.ts'
 import { waitFor } from '../fixtures/time.ts'

@@ -2,7 +2,7 @@
 import { copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import type { AuditItem } from '../../src/contract/api/audit.ts'
+import type { AuditItem } from '../../src/contract/api/identity/audit.ts'
 import { type Certificate, get, hasOpenssl, makeAgent, makeCertificate, readServed } from '../fixtures/certificates.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { createTask, launchSvc, removeFolder, type Service, startService, waitForPhase } from './service.ts'

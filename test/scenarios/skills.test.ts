@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Skill } from '../../src/contract/resources/skill.ts'
+import type { Skill } from '../../src/contract/kinds/tools/skill.ts'
 import { addCommit, makeRepository } from '../fixtures/git/repository.ts'
 import { startGitServer } from '../fixtures/git/server.ts'
 import { type StrictVendor, startStrictVendor } from '../fixtures/proxy/strict-vendor.ts'

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Task } from '../../src/contract/resources/task.ts'
+import type { Task } from '../../src/contract/kinds/tasks/task.ts'
 import { type Say, type StrictVendor, startStrictVendor } from '../fixtures/proxy/strict-vendor.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { createTask, readResult, removeFolder, runSvc, type Service, startService, waitForPhase } from './service.ts'

@@ -1,7 +1,7 @@
 // Whole ai tasks with a double of each vendor family over a real socket.
 import { LLMock } from '@copilotkit/aimock'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Provider } from '../../src/contract/resources/provider.ts'
+import type { Provider } from '../../src/contract/kinds/providers/provider.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { createTask, readResult, removeFolder, type Service, startService, waitForPhase } from './service.ts'
 

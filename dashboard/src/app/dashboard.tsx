@@ -2,7 +2,7 @@
 import { QueryClientProvider, useQuery } from '@tanstack/react-query'
 import { useState, useSyncExternalStore } from 'react'
 import { RouterProvider } from 'react-router'
-import { getWhoami } from '../../../src/contract/api/auth.ts'
+import { getWhoami } from '../../../src/contract/api/identity/auth.ts'
 import { api, queryClient } from '../data/api.ts'
 import { Failure } from '../parts/states.tsx'
 import { Toasts } from '../parts/toasts.tsx'

@@ -1,6 +1,6 @@
 // Every view of the dashboard: its address, its place in the navigation, and its code, which is fetched when it is first opened.
 import type { ComponentType } from 'react'
-import type { RouteVerb } from '../../../src/contract/api/route.ts'
+import type { RouteVerb } from '../../../src/contract/api/resources/route.ts'
 import type { IconName } from '../parts/icon.tsx'
 import { isAllowed, useCaller } from '../session/caller.ts'
 

@@ -1,6 +1,6 @@
 // Files of tasks, read with the credential of this session.
 import { useQuery } from '@tanstack/react-query'
-import { getTaskArtifact } from '../../../src/contract/api/tasks.ts'
+import { getTaskArtifact } from '../../../src/contract/api/tasks/tasks.ts'
 import { api } from './api.ts'
 
 type TaskKey = { namespace: string; name: string }

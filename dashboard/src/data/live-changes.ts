@@ -4,8 +4,8 @@ import {
   changeTypes,
   type WatchedChange,
   type WatchedRecords,
-} from '../../../src/contract/api/watch.ts'
-import type { Kind } from '../../../src/contract/resources/index.ts'
+} from '../../../src/contract/api/resources/watch.ts'
+import type { Kind } from '../../../src/contract/kinds/index.ts'
 import type { Summary } from './summary.ts'
 
 export type LiveChange = { type: ChangeType; kind: Kind; object: Summary }

@@ -1,8 +1,8 @@
 // The one event stream of this tab: opened when somebody signs in, and again whenever it is lost.
 import { createClient } from '../../../src/client/client.ts'
 import { readEvents } from '../../../src/client/event-stream.ts'
-import { recordKinds, watchResources } from '../../../src/contract/api/watch.ts'
-import type { Kind } from '../../../src/contract/resources/index.ts'
+import { recordKinds, watchResources } from '../../../src/contract/api/resources/watch.ts'
+import type { Kind } from '../../../src/contract/kinds/index.ts'
 import { isSvcError } from '../../../src/errors.ts'
 import { sessions } from '../session/session.ts'
 import { serviceUrl } from './api.ts'

@@ -1,6 +1,6 @@
 // What the live stream does to what is shown, and its state for the header.
 import { useEffect, useSyncExternalStore } from 'react'
-import type { Whoami } from '../../../src/contract/api/auth.ts'
+import type { Whoami } from '../../../src/contract/api/identity/auth.ts'
 import { SvcError } from '../../../src/errors.ts'
 import { queryClient } from './api.ts'
 import { applyToLists } from './lists.ts'

@@ -1,10 +1,10 @@
 // Single objects, and records that are no objects: read once, and again when the live stream says that they have changed.
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
 import type { CallInput } from '../../../src/client/client.ts'
-import type { ListBody } from '../../../src/contract/api/list.ts'
-import type { Route, RouteAnswer, RouteQueryInput } from '../../../src/contract/api/route.ts'
-import type { RecordKind } from '../../../src/contract/api/watch.ts'
-import type { Kind } from '../../../src/contract/resources/index.ts'
+import type { ListBody } from '../../../src/contract/api/resources/list.ts'
+import type { Route, RouteAnswer, RouteQueryInput } from '../../../src/contract/api/resources/route.ts'
+import type { RecordKind } from '../../../src/contract/api/resources/watch.ts'
+import type { Kind } from '../../../src/contract/kinds/index.ts'
 import { api, queryClient } from './api.ts'
 
 /** What an answer is made from: the stream tells when records and objects have changed, a page itself when the others have. */

@@ -1,6 +1,6 @@
 // The schemas of the kinds, as the service publishes them: read once, when the first form is opened.
 import { useQuery } from '@tanstack/react-query'
-import { getOpenApi } from '../../../src/contract/api/health.ts'
+import { getOpenApi } from '../../../src/contract/api/service/health.ts'
 import type { Schema } from '../parts/schema-form/schema.ts'
 import { api } from './api.ts'
 

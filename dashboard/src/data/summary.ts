@@ -1,6 +1,6 @@
 // Objects as lists have them: names, labels and the fields that tables show, each at its usual path.
-import type { ResourceSummary } from '../../../src/contract/api/list.ts'
-import type { Kind, ResourceOf } from '../../../src/contract/resources/index.ts'
+import type { ResourceSummary } from '../../../src/contract/api/resources/list.ts'
+import type { Kind, ResourceOf } from '../../../src/contract/kinds/index.ts'
 
 /** Any object of a list; each field may be absent. */
 export type Summary = ResourceSummary

@@ -1,7 +1,7 @@
 // Answers that sum up many objects or records: read again some time after these have changed, however often they do.
 import { useQuery } from '@tanstack/react-query'
 import type { CallInput } from '../../../src/client/client.ts'
-import type { Route } from '../../../src/contract/api/route.ts'
+import type { Route } from '../../../src/contract/api/resources/route.ts'
 import { api, queryClient } from './api.ts'
 
 /** `sorts`: the words by which the live stream tells of what is summed up. */

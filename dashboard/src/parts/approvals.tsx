@@ -1,6 +1,6 @@
 // What tasks ask people for: what would be done, and the two answers.
 import { useState } from 'react'
-import { type ApprovalItem, approve, decline, listApprovals } from '../../../src/contract/api/approvals.ts'
+import { type ApprovalItem, approve, decline, listApprovals } from '../../../src/contract/api/tasks/approvals.ts'
 import { useChange, useRecord } from '../data/records.ts'
 import type { SummaryOf } from '../data/summary.ts'
 import { Offered } from '../session/offered.tsx'

@@ -1,6 +1,6 @@
 // A button of what cannot be undone: it asks first, and is there only for those who may.
 import { type ReactNode, useState } from 'react'
-import type { Route } from '../../../src/contract/api/route.ts'
+import type { Route } from '../../../src/contract/api/resources/route.ts'
 import { Offered } from '../session/offered.tsx'
 import { Button } from './button.tsx'
 import { Confirm } from './dialog.tsx'

@@ -1,6 +1,6 @@
 // Where something remembered comes from: each part with a way there.
 import { Link } from 'react-router'
-import type { RecordedCaller } from '../../../src/contract/api/caller.ts'
+import type { RecordedCaller } from '../../../src/contract/api/identity/caller.ts'
 import { Facts } from './facts.tsx'
 import { Foreign } from './foreign.tsx'
 import { Ago } from './time.tsx'

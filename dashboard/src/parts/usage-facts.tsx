@@ -1,7 +1,7 @@
 // Tokens and cost in words.
 import { formatMoney } from '../../../src/client/money.ts'
-import type { BudgetLeft } from '../../../src/contract/api/usage.ts'
-import type { TaskUsage } from '../../../src/contract/resources/task.ts'
+import type { BudgetLeft } from '../../../src/contract/api/budgets/usage.ts'
+import type { TaskUsage } from '../../../src/contract/kinds/tasks/task.ts'
 import { Facts } from './facts.tsx'
 import { describeSpan } from './time.tsx'
 

@@ -1,8 +1,8 @@
 // Who is signed in, for everything below.
 import { createContext, useContext } from 'react'
-import { leastRoleOf, reachesRole } from '../../../src/contract/access.ts'
-import type { Whoami } from '../../../src/contract/api/auth.ts'
-import type { Route, RouteVerb } from '../../../src/contract/api/route.ts'
+import { leastRoleOf, reachesRole } from '../../../src/contract/api/identity/access.ts'
+import type { Whoami } from '../../../src/contract/api/identity/auth.ts'
+import type { Route, RouteVerb } from '../../../src/contract/api/resources/route.ts'
 
 export const CallerContext = createContext<Whoami | undefined>(undefined)
 

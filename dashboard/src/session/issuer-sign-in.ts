@@ -1,7 +1,7 @@
 // Signing in at an issuer of OpenID Connect: authorization code with PKCE (RFC 6749, 7636), as a public client. Loaded where an issuer
 // is named only.
 import * as oidc from 'openid-client'
-import type { OidcSignIn } from '../../../src/contract/api/auth.ts'
+import type { OidcSignIn } from '../../../src/contract/api/identity/auth.ts'
 import { messageOf, SvcError } from '../../../src/errors.ts'
 import { sessions } from './session.ts'
 

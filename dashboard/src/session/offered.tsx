@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { Route } from '../../../src/contract/api/route.ts'
+import type { Route } from '../../../src/contract/api/resources/route.ts'
 import { useMay } from './caller.ts'
 
 /** What calls the route: there only for those who may. */

@@ -1,7 +1,7 @@
 // Signing in by the address: by the link of `svc open`, whose code stands behind the `#`, which browsers send to nobody, and works
 // once; or on the way back from an issuer.
 import { createClient } from '../../../src/client/client.ts'
-import { exchangeSignInLink, validateToken } from '../../../src/contract/api/auth.ts'
+import { exchangeSignInLink, validateToken } from '../../../src/contract/api/identity/auth.ts'
 import { isSvcError, SvcError } from '../../../src/errors.ts'
 import { api, serviceUrl } from '../data/api.ts'
 import { sessions } from './session.ts'

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useState } from 'react'
 import { createClient } from '../../../src/client/client.ts'
-import { getSignInMethods, type OidcSignIn, validateToken } from '../../../src/contract/api/auth.ts'
+import { getSignInMethods, type OidcSignIn, validateToken } from '../../../src/contract/api/identity/auth.ts'
 import { isSvcError, messageOf, SvcError } from '../../../src/errors.ts'
 import { serviceUrl } from '../data/api.ts'
 import { Button } from '../parts/button.tsx'

@@ -1,4 +1,4 @@
-import { signOut as revokeToken } from '../../../src/contract/api/auth.ts'
+import { signOut as revokeToken } from '../../../src/contract/api/identity/auth.ts'
 import { api } from '../data/api.ts'
 import { sessions } from './session.ts'
 

@@ -1,5 +1,5 @@
 // The client's side of one run by the Agent Client Protocol: says hello, opens a session, prompts once.
-import { dropUndefined } from '../../contract/json.ts'
+import { dropUndefined } from '../../contract/schema/json.ts'
 import { parseLine } from '../json-line.ts'
 import {
   type AgentEvent,

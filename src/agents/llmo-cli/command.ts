@@ -1,4 +1,4 @@
-// Codex: how it is started (NAME-015). It keeps no limits of tools: src/rules/agent-programs.ts refuses tasks that set them.
+// Codex: how it is started (NAME-015). It keeps no limits of tools: src/rules/agents/agent-programs.ts refuses tasks that set them.
 import { type AgentJob, type AgentRuntime, withoutServerTools } from '../runtime.ts'
 import { createLlmoCliReader } from './events.ts'
 import { llmoCliSession } from './session.ts'

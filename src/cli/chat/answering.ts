@@ -1,7 +1,7 @@
 // Which provider and model answer a conversation: shows them, and changes them from the next message on.
-import { listProviders } from '../../contract/api/providers.ts'
-import { listLlmoModels } from '../../contract/api/proxies.ts'
-import type { Provider } from '../../contract/resources/provider.ts'
+import { listProviders } from '../../contract/api/providers/providers.ts'
+import { listLlmoModels } from '../../contract/api/providers/proxies.ts'
+import type { Provider } from '../../contract/kinds/providers/provider.ts'
 import { listPages } from '../paging.ts'
 import type { Talk } from './talk.ts'
 

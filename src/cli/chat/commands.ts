@@ -1,7 +1,8 @@
 // Lines of a conversation that start with a slash, and what they do.
-import { listTasks } from '../../contract/api/tasks.ts'
-import { getUsage } from '../../contract/api/usage.ts'
-import type { Task } from '../../contract/resources/task.ts'
+
+import { getUsage } from '../../contract/api/budgets/usage.ts'
+import { listTasks } from '../../contract/api/tasks/tasks.ts'
+import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { formatItems } from '../answers.ts'
 import { findNearest } from '../nearest.ts'
 import { listNewest } from '../paging.ts'

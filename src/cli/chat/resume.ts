@@ -1,6 +1,6 @@
 // Lets a person choose the session that `svc chat --resume` continues.
 import type { Client } from '../../client/client.ts'
-import { listSessions, type SessionItem } from '../../contract/api/sessions.ts'
+import { listSessions, type SessionItem } from '../../contract/api/chat/sessions.ts'
 import { SvcError } from '../../errors.ts'
 import type { CliContext } from '../context.ts'
 import { askNumbered } from '../numbered.ts'

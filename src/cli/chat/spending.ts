@@ -1,8 +1,8 @@
 // The cost of turns and sessions, in one line.
 
 import { formatMoney } from '../../client/money.ts'
-import type { ChatUsage } from '../../contract/api/chat.ts'
-import type { UsageItem } from '../../contract/api/usage.ts'
+import type { UsageItem } from '../../contract/api/budgets/usage.ts'
+import type { ChatUsage } from '../../contract/api/chat/chat.ts'
 
 type Spending = Pick<ChatUsage, 'inputTokens' | 'outputTokens' | 'costs' | 'unpricedCalls'>
 

@@ -1,7 +1,7 @@
 // The state of a conversation at the terminal, and what it reads of its session.
 import type { Client } from '../../client/client.ts'
-import type { ChatRequest } from '../../contract/api/chat.ts'
-import { getSession, type SessionDetail } from '../../contract/api/sessions.ts'
+import type { ChatRequest } from '../../contract/api/chat/chat.ts'
+import { getSession, type SessionDetail } from '../../contract/api/chat/sessions.ts'
 import { isSvcError } from '../../errors.ts'
 import type { CliContext, LinePrompt } from '../context.ts'
 import { typed } from '../typed.ts'

@@ -1,7 +1,7 @@
 // Sends one message and shows the answer; Ctrl-C ends the turn.
 import type { Client } from '../../client/client.ts'
 import { parseBody } from '../../client/event-stream.ts'
-import { type ChatFrame, type ChatRequest, type ChatUsage, sendChat } from '../../contract/api/chat.ts'
+import { type ChatFrame, type ChatRequest, type ChatUsage, sendChat } from '../../contract/api/chat/chat.ts'
 import { SvcError } from '../../errors.ts'
 import type { CliContext } from '../context.ts'
 import { createScreen, type Screen } from './screen.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { MonitorEvent, MonitorItem, MonitorReviewRecord } from '../../contract/api/monitor-records.ts'
-import type { RepositoryMonitor } from '../../contract/resources/repository-monitor.ts'
+import type { MonitorEvent, MonitorItem, MonitorReviewRecord } from '../../contract/api/monitors/monitor-records.ts'
+import type { RepositoryMonitor } from '../../contract/kinds/monitors/repository-monitor.ts'
 import { skipReasons } from '../../rules/monitors/selection.ts'
 import { explain } from './explain.ts'
 import type { Story } from './story.ts'

@@ -1,5 +1,5 @@
 // Why a pull request was not reviewed, or what came of its review, and what to do: in a few sentences for people.
-import type { MonitorEvent, MonitorItem } from '../../contract/api/monitor-records.ts'
+import type { MonitorEvent, MonitorItem } from '../../contract/api/monitors/monitor-records.ts'
 import type { SkipReason } from '../../rules/monitors/selection.ts'
 import { findBlockingLabels } from '../../rules/monitors/selection.ts'
 import { typed } from '../typed.ts'

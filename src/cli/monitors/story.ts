@@ -1,6 +1,6 @@
 // What a monitor knows of a pull request, and what people are told of it.
-import type { MonitorEvent, MonitorItem, MonitorReviewRecord } from '../../contract/api/monitor-records.ts'
-import type { RepositoryMonitor } from '../../contract/resources/repository-monitor.ts'
+import type { MonitorEvent, MonitorItem, MonitorReviewRecord } from '../../contract/api/monitors/monitor-records.ts'
+import type { RepositoryMonitor } from '../../contract/kinds/monitors/repository-monitor.ts'
 
 /** What a monitor knows of one pull request; events are the newest first. */
 export type Story = {

@@ -1,5 +1,10 @@
 // How runs, pull requests, events and reviews of monitors look.
-import type { MonitorEvent, MonitorItem, MonitorReviewRecord, MonitorRun } from '../../contract/api/monitor-records.ts'
+import type {
+  MonitorEvent,
+  MonitorItem,
+  MonitorReviewRecord,
+  MonitorRun,
+} from '../../contract/api/monitors/monitor-records.ts'
 import { type Column, formatAge } from '../output.ts'
 
 const shortSha = 10

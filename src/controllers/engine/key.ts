@@ -1,5 +1,5 @@
 // Keys of reconciliation: `namespace/name`, as text.
-import type { ResourceKey } from '../../ports/resources.ts'
+import type { ResourceKey } from '../../ports/resources/resources.ts'
 
 export function formatKey(key: ResourceKey): string {
   return `${key.namespace}/${key.name}`

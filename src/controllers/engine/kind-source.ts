@@ -1,9 +1,9 @@
 // Feeds keys from a kind's objects: list, then watch and resume; lists again when the watch is too old, and
 // periodically.
-import type { Kind, ResourceOf } from '../../contract/resources/index.ts'
+import type { Kind, ResourceOf } from '../../contract/kinds/index.ts'
 import { isSvcError } from '../../errors.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { ResourceReader, WatchEvent } from '../../ports/resources.ts'
+import type { ResourceReader, WatchEvent } from '../../ports/resources/resources.ts'
+import type { Clock } from '../../ports/service/clock.ts'
 import type { Enqueue, Source } from './controller.ts'
 
 /** `LISTED` is an object found by listing; an earlier event may have reported it already. */

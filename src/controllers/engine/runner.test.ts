@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { pause, waitFor } from '../../../test/fixtures/time.ts'
 import { SvcError } from '../../errors.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Leadership } from '../../ports/leadership.ts'
+import type { Clock } from '../../ports/service/clock.ts'
+import type { Leadership } from '../../ports/service/leadership.ts'
 import { type ControllerDefinition, createPushSource, defineController } from './controller.ts'
 import { createControllerRunner } from './runner.ts'
 

@@ -1,7 +1,7 @@
 // Runs controllers while this replica leads: sources, queues, backoff, and a stop that waits for what runs.
 import { isSvcError, messageOf } from '../../errors.ts'
-import type { Clock, Ids } from '../../ports/clock.ts'
-import type { Leadership } from '../../ports/leadership.ts'
+import type { Clock, Ids } from '../../ports/service/clock.ts'
+import type { Leadership } from '../../ports/service/leadership.ts'
 import { createBackoff } from './backoff.ts'
 import type { Controller, Log, Source } from './controller.ts'
 import { waitForAbort } from './controller.ts'

@@ -1,10 +1,11 @@
 // What a step works with: the repository as its login sees it, and the branch; or why there is nothing to work with.
-import { openCodeHost } from '../../catalog/code-host-login.ts'
-import { findUnfitness, repositoryOf } from '../../catalog/monitor-fitness.ts'
-import type { RepositoryMonitor } from '../../contract/resources/repository-monitor.ts'
+
+import type { RepositoryMonitor } from '../../contract/kinds/monitors/repository-monitor.ts'
 import { isSvcError } from '../../errors.ts'
-import { isCodeHostError } from '../../ports/code-host.ts'
-import type { MonitorKey } from '../../ports/monitor-records.ts'
+import { openCodeHost } from '../../lookup/code-host-login.ts'
+import { findUnfitness, repositoryOf } from '../../lookup/monitor-fitness.ts'
+import { isCodeHostError } from '../../ports/codehost/code-host.ts'
+import type { MonitorKey } from '../../ports/monitors/monitor-records.ts'
 import { failRun } from './run.ts'
 import { lookAgainMs, type MonitorDeps, type MonitorWork, retryMs } from './settings.ts'
 import type { Outlook } from './status.ts'

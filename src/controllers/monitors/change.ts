@@ -1,6 +1,6 @@
 // The change of a pull request as the code host tells it, of exactly one head.
-import type { PullRequestDetails, PullRequestFile } from '../../ports/code-host.ts'
-import { isCodeHostError } from '../../ports/code-host.ts'
+import type { PullRequestDetails, PullRequestFile } from '../../ports/codehost/code-host.ts'
+import { isCodeHostError } from '../../ports/codehost/code-host.ts'
 import { joinPatches } from '../../rules/monitors/diff-lines.ts'
 import type { MonitorWork } from './settings.ts'
 

@@ -1,8 +1,9 @@
 // What became of a reviewer's task: a review that counts, or the reason why there is none.
-import { readResultText } from '../../catalog/result-text.ts'
-import type { ItemVerdict, MonitorReviewRecord } from '../../contract/api/monitor-records.ts'
-import type { Task } from '../../contract/resources/task.ts'
-import type { ItemState } from '../../ports/monitor-records.ts'
+
+import type { ItemVerdict, MonitorReviewRecord } from '../../contract/api/monitors/monitor-records.ts'
+import type { Task } from '../../contract/kinds/tasks/task.ts'
+import { readResultText } from '../../lookup/result-text.ts'
+import type { ItemState } from '../../ports/monitors/monitor-records.ts'
 import { readDiffLines } from '../../rules/monitors/diff-lines.ts'
 import { recognizeFindings } from '../../rules/monitors/known-findings.ts'
 import { retryDelayMs } from '../../rules/monitors/selection.ts'

@@ -1,7 +1,7 @@
 // Reviews and publishings that are under way: each is brought a step further, and what keeps one keeps no other.
 import { messageOf } from '../../errors.ts'
-import { isCodeHostError } from '../../ports/code-host.ts'
-import type { ItemState } from '../../ports/monitor-records.ts'
+import { isCodeHostError } from '../../ports/codehost/code-host.ts'
+import type { ItemState } from '../../ports/monitors/monitor-records.ts'
 import { formatKey } from '../engine/key.ts'
 import { ingestReview } from './ingest.ts'
 import { publishReview } from './publish.ts'

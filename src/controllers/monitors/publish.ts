@@ -1,7 +1,7 @@
 // Publishes a review at the code host, once for each commit, whatever is interrupted.
-import type { MonitorReviewRecord } from '../../contract/api/monitor-records.ts'
-import { isCodeHostError, type LineComment, type PullRequestDetails } from '../../ports/code-host.ts'
-import type { ItemState, Publishing } from '../../ports/monitor-records.ts'
+import type { MonitorReviewRecord } from '../../contract/api/monitors/monitor-records.ts'
+import { isCodeHostError, type LineComment, type PullRequestDetails } from '../../ports/codehost/code-host.ts'
+import type { ItemState, Publishing } from '../../ports/monitors/monitor-records.ts'
 import { type DiffLines, readDiffLines } from '../../rules/monitors/diff-lines.ts'
 import {
   chooseInline,
@@ -10,13 +10,13 @@ import {
   type PublishSkip,
   passingReasons,
 } from '../../rules/monitors/publish.ts'
+import { writeMarker } from '../../rules/monitors/review-marker.ts'
 import {
   longestBody,
   writeInlineComment,
   writePublishMarker,
   writeReviewBody,
 } from '../../rules/monitors/review-text.ts'
-import { writeMarker } from '../../rules/review-marker.ts'
 import { readChange } from './change.ts'
 import { type MonitorWork, saveItem, tellItem } from './settings.ts'
 

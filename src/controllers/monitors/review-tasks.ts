@@ -1,11 +1,11 @@
 // Brings the review of one pull request a step further: the validation commands, then the reviewer.
 import { Readable } from 'node:stream'
-import type { MonitorValidationResult as Validation } from '../../contract/api/monitor-records.ts'
-import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
+import type { MonitorValidationResult as Validation } from '../../contract/api/monitors/monitor-records.ts'
+import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
-import type { PullRequestDetails } from '../../ports/code-host.ts'
-import type { ItemState, ReviewProgress } from '../../ports/monitor-records.ts'
-import type { ResourceDraft } from '../../ports/resources.ts'
+import type { PullRequestDetails } from '../../ports/codehost/code-host.ts'
+import type { ItemState, ReviewProgress } from '../../ports/monitors/monitor-records.ts'
+import type { ResourceDraft } from '../../ports/resources/resources.ts'
 import { createCheckLog, findValidationReason, readCheckCommand } from '../../rules/monitors/checks.ts'
 import { type ReviewInput, writeReviewFiles, writeReviewPrompt } from '../../rules/monitors/prompt.ts'
 import {

@@ -1,7 +1,7 @@
 // The run that is under way: executes it, ends it, or waits until the code host takes requests again.
 import { messageOf } from '../../errors.ts'
-import { isCodeHostError } from '../../ports/code-host.ts'
-import type { MonitorKey, MonitorRun } from '../../ports/monitor-records.ts'
+import { isCodeHostError } from '../../ports/codehost/code-host.ts'
+import type { MonitorKey, MonitorRun } from '../../ports/monitors/monitor-records.ts'
 import { passOver } from './inventory.ts'
 import { type MonitorDeps, type MonitorWork, retryMs } from './settings.ts'
 

@@ -1,9 +1,9 @@
 // Scheduled runs: due by the cron expression in its time zone, later after runs that failed.
-import type { RepositoryMonitor } from '../../contract/resources/repository-monitor.ts'
-import type { MonitorKey } from '../../ports/monitor-records.ts'
+import type { RepositoryMonitor } from '../../contract/kinds/monitors/repository-monitor.ts'
+import type { MonitorKey } from '../../ports/monitors/monitor-records.ts'
 import { nameScheduledRun } from '../../rules/monitors/events.ts'
 import { retryDelayMs } from '../../rules/monitors/selection.ts'
-import { decideSchedule } from '../../rules/schedule.ts'
+import { decideSchedule } from '../../rules/tasks/schedule.ts'
 import type { MonitorDeps } from './settings.ts'
 
 const activeRetryMs = 15_000

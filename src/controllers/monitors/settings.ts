@@ -1,13 +1,14 @@
 // What the controller of monitors needs, and what one of its steps knows.
-import type { Repository } from '../../contract/repository-url.ts'
-import type { RepositoryMonitor } from '../../contract/resources/repository-monitor.ts'
-import type { Clock, Ids } from '../../ports/clock.ts'
-import type { CodeHost, CodeHosts } from '../../ports/code-host.ts'
+
+import type { RepositoryMonitor } from '../../contract/kinds/monitors/repository-monitor.ts'
+import type { Repository } from '../../contract/values/repository-url.ts'
+import type { CodeHost, CodeHosts } from '../../ports/codehost/code-host.ts'
 import type { Records } from '../../ports/index.ts'
-import type { EventDraft, ItemState, MonitorKey } from '../../ports/monitor-records.ts'
-import type { Resources } from '../../ports/resources.ts'
-import type { Secrets } from '../../ports/secrets.ts'
-import type { MarkerKeys } from '../../rules/review-marker.ts'
+import type { EventDraft, ItemState, MonitorKey } from '../../ports/monitors/monitor-records.ts'
+import type { Resources } from '../../ports/resources/resources.ts'
+import type { Secrets } from '../../ports/resources/secrets.ts'
+import type { Clock, Ids } from '../../ports/service/clock.ts'
+import type { MarkerKeys } from '../../rules/monitors/review-marker.ts'
 import type { Log } from '../engine/controller.ts'
 
 /** In case that a change was missed. */

@@ -1,9 +1,10 @@
 // What a monitor says of itself: counts of what it knows, its last runs, and whether it can work.
-import { dropUndefined } from '../../contract/json.ts'
-import type { RepositoryMonitor, RepositoryMonitorStatus } from '../../contract/resources/repository-monitor.ts'
-import type { MonitorKey, MonitorRun } from '../../ports/monitor-records.ts'
-import { setCondition } from '../../rules/conditions.ts'
-import { writeCatalogStatus } from '../catalog/status.ts'
+
+import type { RepositoryMonitor, RepositoryMonitorStatus } from '../../contract/kinds/monitors/repository-monitor.ts'
+import { dropUndefined } from '../../contract/schema/json.ts'
+import type { MonitorKey, MonitorRun } from '../../ports/monitors/monitor-records.ts'
+import { setCondition } from '../../rules/resources/conditions.ts'
+import { writeCatalogStatus } from '../resources/status.ts'
 import type { MonitorDeps } from './settings.ts'
 
 /** What this step has found out. */

@@ -1,6 +1,6 @@
 // A run that is under way, with the policies that it goes by.
-import type { RepositoryScan } from '../../contract/resources/repository-scan.ts'
-import type { ScanRun, ScanRunChange } from '../../ports/scans.ts'
+import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
+import type { ScanRun, ScanRunChange } from '../../ports/scans/scans.ts'
 import type { PolicyText } from '../../rules/scans/policy.ts'
 import type { ScanContext } from './context.ts'
 

@@ -1,10 +1,11 @@
 // Tasks in which an agent works for a scan: with its provider, model and system prompt, and none of its tools.
-import { readConfigEntry } from '../../catalog/entries.ts'
-import { dropUndefined } from '../../contract/json.ts'
-import type { Agent } from '../../contract/resources/agent.ts'
-import type { ResourceRef } from '../../contract/resources/references.ts'
-import type { RepositoryScan } from '../../contract/resources/repository-scan.ts'
-import { type Task, TaskSpec } from '../../contract/resources/task.ts'
+
+import type { Agent } from '../../contract/kinds/agents/agent.ts'
+import type { ResourceRef } from '../../contract/kinds/resources/references.ts'
+import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
+import { type Task, TaskSpec } from '../../contract/kinds/tasks/task.ts'
+import { dropUndefined } from '../../contract/schema/json.ts'
+import { readConfigEntry } from '../../lookup/entries.ts'
 import { RunFailure, type ScanContext } from './context.ts'
 import { ensureTask, type ScanTask } from './tasks.ts'
 

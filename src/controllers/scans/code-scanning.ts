@@ -1,10 +1,10 @@
 // Findings in the code scanning of the code host: once for each commit that was scanned, if the scan asks for it.
 
-import { openScanHost } from '../../catalog/scan-code-host.ts'
-import { listEachFinding } from '../../catalog/scan-findings.ts'
-import type { CodeScanningStatus, RepositoryScan } from '../../contract/resources/repository-scan.ts'
+import type { CodeScanningStatus, RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
-import { type CodeHost, isCodeHostError } from '../../ports/code-host.ts'
+import { openScanHost } from '../../lookup/scan-code-host.ts'
+import { listEachFinding } from '../../lookup/scan-findings.ts'
+import { type CodeHost, isCodeHostError } from '../../ports/codehost/code-host.ts'
 import { nameAnalysis, writeSarif } from '../../rules/scans/sarif-export.ts'
 import type { ScanContext } from './context.ts'
 import { writeScanStatus } from './status.ts'

@@ -1,14 +1,14 @@
 // What the controller of scans works with.
-import type { RepositoryScan } from '../../contract/resources/repository-scan.ts'
-import type { Clock, Ids } from '../../ports/clock.ts'
-import type { CodeHosts } from '../../ports/code-host.ts'
-import type { ConfigMaps } from '../../ports/configmaps.ts'
+import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
+import type { CodeHosts } from '../../ports/codehost/code-host.ts'
 import type { Records } from '../../ports/index.ts'
-import type { Outlines } from '../../ports/outlines.ts'
-import type { Resources } from '../../ports/resources.ts'
-import type { ScanKey, ScanRun } from '../../ports/scans.ts'
-import type { Secrets } from '../../ports/secrets.ts'
-import type { SourceTree, SourceTrees } from '../../ports/source-trees.ts'
+import type { ConfigMaps } from '../../ports/resources/configmaps.ts'
+import type { Resources } from '../../ports/resources/resources.ts'
+import type { Secrets } from '../../ports/resources/secrets.ts'
+import type { Outlines } from '../../ports/scans/outlines.ts'
+import type { ScanKey, ScanRun } from '../../ports/scans/scans.ts'
+import type { SourceTree, SourceTrees } from '../../ports/scans/source-trees.ts'
+import type { Clock, Ids } from '../../ports/service/clock.ts'
 import type { Log } from '../engine/controller.ts'
 
 export type ScanControllerDeps = {

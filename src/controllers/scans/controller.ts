@@ -1,6 +1,6 @@
 // Repository scans: begins runs, leads them through their stages, and decides validations and patches.
-import type { RepositoryScan } from '../../contract/resources/repository-scan.ts'
-import { isTerminalPhase } from '../../contract/resources/task.ts'
+import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
+import { isTerminalPhase } from '../../contract/kinds/tasks/task.ts'
 import { decideRun, type RunDecision } from '../../rules/scans/run-decision.ts'
 import { scanLabels } from '../../rules/scans/task-names.ts'
 import {

@@ -1,6 +1,6 @@
 // Findings whose code is there no more: the file was deleted, or what a scanner pointed at. No review can cover them.
-import type { Finding } from '../../ports/findings.ts'
-import type { SourceTree } from '../../ports/source-trees.ts'
+import type { Finding } from '../../ports/scans/findings.ts'
+import type { SourceTree } from '../../ports/scans/source-trees.ts'
 import { isCodeGone } from '../../rules/scans/finding-gone.ts'
 import { closeFinding } from '../../rules/scans/finding-state.ts'
 import { makeSourceText } from '../../rules/scans/source-text.ts'

@@ -1,9 +1,10 @@
 // Imports of findings of scanners: checked against the files of a commit and stored part by part, so that an import that is
 // interrupted goes on without storing anything twice.
-import { tryParseJson } from '../../contract/json.ts'
-import type { RepositoryScan } from '../../contract/resources/repository-scan.ts'
-import type { ScanImport } from '../../ports/scan-imports.ts'
-import type { SourceTree } from '../../ports/source-trees.ts'
+
+import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
+import { tryParseJson } from '../../contract/schema/json.ts'
+import type { ScanImport } from '../../ports/scans/scan-imports.ts'
+import type { SourceTree } from '../../ports/scans/source-trees.ts'
 import { largestSource } from '../../rules/scans/left-out.ts'
 import type { SarifReport, ToolReport } from '../../rules/scans/sarif-import.ts'
 import { batchResults, ingestBatch, placeReport, type ResultBatch } from '../../rules/scans/sarif-ingest.ts'

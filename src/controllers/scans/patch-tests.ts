@@ -1,8 +1,8 @@
 // Tries a patch: the service itself runs the tests of the scan, each time in a fresh workspace.
-import { readStructuredResult } from '../../contract/api/structured-result.ts'
-import type { RepositoryScan, ScanTests } from '../../contract/resources/repository-scan.ts'
-import { type Task, TaskSpec } from '../../contract/resources/task.ts'
-import type { PatchProposal } from '../../ports/findings.ts'
+import { readStructuredResult } from '../../contract/api/tasks/structured-result.ts'
+import type { RepositoryScan, ScanTests } from '../../contract/kinds/scans/repository-scan.ts'
+import { type Task, TaskSpec } from '../../contract/kinds/tasks/task.ts'
+import type { PatchProposal } from '../../ports/scans/findings.ts'
 import type { CheckedPatch } from '../../rules/scans/patch-check.ts'
 import { nameScanTask } from '../../rules/scans/task-names.ts'
 import {
@@ -14,7 +14,7 @@ import {
   type TestRound,
   wordOfRound,
 } from '../../rules/scans/test-rounds.ts'
-import { networkAnnotation, priorPathsAnnotation } from '../../rules/task-bounds.ts'
+import { networkAnnotation, priorPathsAnnotation } from '../../rules/tasks/task-bounds.ts'
 import type { ScanContext } from './context.ts'
 import { ensureTask, readOutcome } from './tasks.ts'
 import { workspaceOf } from './workspace.ts'

@@ -1,9 +1,10 @@
 // Pull requests of findings: what became of them on the code host.
-import { openScanHost } from '../../catalog/scan-code-host.ts'
-import type { RepositoryScan } from '../../contract/resources/repository-scan.ts'
+
+import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
-import type { Finding } from '../../ports/findings.ts'
-import type { PagePlace } from '../../ports/scans.ts'
+import { openScanHost } from '../../lookup/scan-code-host.ts'
+import type { Finding } from '../../ports/scans/findings.ts'
+import type { PagePlace } from '../../ports/scans/scans.ts'
 import { settlePullRequest } from '../../rules/scans/finding-state.ts'
 import type { ScanContext } from './context.ts'
 

@@ -1,8 +1,8 @@
 // The reviews of a run: a task for each slice, some at a time; each one that ends is stored, whatever becomes of the others.
-import type { DropLayer } from '../../contract/api/security/runs.ts'
-import type { Agent } from '../../contract/resources/agent.ts'
-import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
-import type { ReviewSlice, ScanRun } from '../../ports/scans.ts'
+import type { DropLayer } from '../../contract/api/scans/runs.ts'
+import type { Agent } from '../../contract/kinds/agents/agent.ts'
+import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
+import type { ReviewSlice, ScanRun } from '../../ports/scans/scans.ts'
 import { askReview, reviewInstructions } from '../../rules/scans/prompts.ts'
 import { buildReviewContext, listContextPaths, type ReviewContext } from '../../rules/scans/review-context.ts'
 import { ingestReview } from '../../rules/scans/review-ingest.ts'

@@ -1,9 +1,9 @@
 // What a run may still use.
 
-import { dropUndefined } from '../../contract/json.ts'
-import type { RepositoryScan } from '../../contract/resources/repository-scan.ts'
-import type { Task, TaskSpec } from '../../contract/resources/task.ts'
-import { findCondition } from '../../rules/conditions.ts'
+import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
+import type { Task, TaskSpec } from '../../contract/kinds/tasks/task.ts'
+import { dropUndefined } from '../../contract/schema/json.ts'
+import { findCondition } from '../../rules/resources/conditions.ts'
 import type { ActiveRun } from './active-run.ts'
 import { RunFailure, type ScanContext } from './context.ts'
 import { listRunTasks, sumUsage } from './tasks.ts'

@@ -1,7 +1,7 @@
 // How runs end: what they leave in the record and on the scan.
-import type { RepositoryScan, RepositoryScanStatus } from '../../contract/resources/repository-scan.ts'
-import type { Task } from '../../contract/resources/task.ts'
-import type { ReviewSlice, ScanRun } from '../../ports/scans.ts'
+import type { RepositoryScan, RepositoryScanStatus } from '../../contract/kinds/scans/repository-scan.ts'
+import type { Task } from '../../contract/kinds/tasks/task.ts'
+import type { ReviewSlice, ScanRun } from '../../ports/scans/scans.ts'
 import { scanLabels } from '../../rules/scans/task-names.ts'
 import type { ActiveRun } from './active-run.ts'
 import type { ScanContext } from './context.ts'

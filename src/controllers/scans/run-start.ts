@@ -1,6 +1,6 @@
 // The start of a run: which commit, by which policies.
 import { createHash } from 'node:crypto'
-import { scannerPolicyVersion } from '../../contract/api/security/runs.ts'
+import { scannerPolicyVersion } from '../../contract/api/scans/runs.ts'
 import { type ActiveRun, changeRun } from './active-run.ts'
 import type { ScanContext } from './context.ts'
 

@@ -1,8 +1,9 @@
 // One step of an active run: its records and tasks are its only state, so that it goes on wherever it was interrupted.
-import { readPolicies } from '../../catalog/scan-policies.ts'
-import type { RepositoryScan } from '../../contract/resources/repository-scan.ts'
+
+import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
-import type { ScanRun } from '../../ports/scans.ts'
+import { readPolicies } from '../../lookup/scan-policies.ts'
+import type { ScanRun } from '../../ports/scans/scans.ts'
 import type { ActiveRun } from './active-run.ts'
 import { RunFailure, type ScanContext } from './context.ts'
 import { reviewSlices } from './reviews.ts'

@@ -1,10 +1,10 @@
 // The status of a scan: what it does, what it has found, and how the last run ended.
-import type { RepositoryScan, RepositoryScanStatus } from '../../contract/resources/repository-scan.ts'
+import type { RepositoryScan, RepositoryScanStatus } from '../../contract/kinds/scans/repository-scan.ts'
 import { isSvcError } from '../../errors.ts'
-import type { ScanRun } from '../../ports/scans.ts'
-import { setCondition } from '../../rules/conditions.ts'
+import type { ScanRun } from '../../ports/scans/scans.ts'
+import { setCondition } from '../../rules/resources/conditions.ts'
 import type { RunDecision } from '../../rules/scans/run-decision.ts'
-import { writeCatalogStatus } from '../catalog/status.ts'
+import { writeCatalogStatus } from '../resources/status.ts'
 import type { ScanContext } from './context.ts'
 
 type Stand = Pick<RepositoryScanStatus, 'phase' | 'message'> & { reason: string; status: 'True' | 'False' | 'Unknown' }

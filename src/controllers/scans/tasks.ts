@@ -1,13 +1,14 @@
 // Tasks of a scan: made once by name, owned by the scan, confined to what their own spec names.
-import { readResultText } from '../../catalog/result-text.ts'
-import { apiVersion } from '../../contract/resources/metadata.ts'
-import type { RepositoryScan } from '../../contract/resources/repository-scan.ts'
-import { isTerminalPhase, type Task, type TaskSpec } from '../../contract/resources/task.ts'
+
+import { apiVersion } from '../../contract/kinds/resources/metadata.ts'
+import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
+import { isTerminalPhase, type Task, type TaskSpec } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError } from '../../errors.ts'
+import { readResultText } from '../../lookup/result-text.ts'
 import { type ScanStage, scanLabels } from '../../rules/scans/task-names.ts'
-import { cleanupFinalizer } from '../../rules/scheduled-run.ts'
-import { confinedAnnotation } from '../../rules/task-bounds.ts'
-import { markCancelled } from '../../rules/task-decision.ts'
+import { cleanupFinalizer } from '../../rules/tasks/scheduled-run.ts'
+import { confinedAnnotation } from '../../rules/tasks/task-bounds.ts'
+import { markCancelled } from '../../rules/tasks/task-decision.ts'
 import { RunFailure, type ScanContext } from './context.ts'
 
 export type ScanTask = {

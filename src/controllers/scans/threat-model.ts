@@ -1,8 +1,8 @@
 // The threat model of a run, and the slices that are cut after it.
-import type { SliceDraft, SliceStatus } from '../../contract/api/security/slices.ts'
+import type { SliceDraft, SliceStatus } from '../../contract/api/scans/slices.ts'
 import { redactText } from '../../observability/redaction.ts'
-import type { ReviewSlice } from '../../ports/scans.ts'
-import type { SourceTree } from '../../ports/source-trees.ts'
+import type { ReviewSlice } from '../../ports/scans/scans.ts'
+import type { SourceTree } from '../../ports/scans/source-trees.ts'
 import { askThreatModel, threatModelInstructions } from '../../rules/scans/prompts.ts'
 import { selectSlices } from '../../rules/scans/slice-selection.ts'
 import { nameScanTask } from '../../rules/scans/task-names.ts'

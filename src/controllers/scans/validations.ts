@@ -1,11 +1,11 @@
 // Validations of findings: a task each, in a working copy of its own.
 
-import { readPolicies } from '../../catalog/scan-policies.ts'
-import { readStructuredResult } from '../../contract/api/structured-result.ts'
-import type { RepositoryScan } from '../../contract/resources/repository-scan.ts'
+import { readStructuredResult } from '../../contract/api/tasks/structured-result.ts'
+import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
-import type { Finding } from '../../ports/findings.ts'
-import type { PagePlace } from '../../ports/scans.ts'
+import { readPolicies } from '../../lookup/scan-policies.ts'
+import type { Finding } from '../../ports/scans/findings.ts'
+import type { PagePlace } from '../../ports/scans/scans.ts'
 import { askValidation, validationInstructions } from '../../rules/scans/prompts.ts'
 import { nameScanTask } from '../../rules/scans/task-names.ts'
 import {

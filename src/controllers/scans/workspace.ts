@@ -1,6 +1,7 @@
 // The working copies of those who validate, repair and try.
-import { dropUndefined } from '../../contract/json.ts'
-import type { RepositoryScan } from '../../contract/resources/repository-scan.ts'
+
+import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
+import { dropUndefined } from '../../contract/schema/json.ts'
 
 /** Tools of validators and authors of patches: none of them reaches a network. */
 export const workspaceTools = ['file_read', 'file_write', 'code_exec']

@@ -1,6 +1,6 @@
 // Serves the dashboard: its page for what browsers ask for outside the API (HTTP-019), and its files.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { routes } from '../../contract/api/routes.ts'
+import { routes } from '../../contract/api/index.ts'
 import { SvcError } from '../../errors.ts'
 import { chooseCoding, chooseType } from '../middleware/accept.ts'
 import { matchesTag } from '../middleware/conditional.ts'

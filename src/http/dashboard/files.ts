@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
-import { contentTypeOf } from '../../contract/content-type.ts'
+import { contentTypeOf } from '../../contract/values/content-type.ts'
 
 /** Content codings in the order of preference, and the ending of their files. */
 export const codings = { br: '.br', gzip: '.gz' } as const

@@ -1,11 +1,11 @@
 // The webhook of the code host: no token, but a signature over the bytes of the body, which are read before they are parsed.
 
 import type { FastifyRequest } from 'fastify'
-import { receiveDelivery } from '../../contract/api/deliveries.ts'
-import type { RouteHeaders } from '../../contract/api/route.ts'
-import { workedEvents } from '../../contract/codehost-events.ts'
+import { receiveDelivery } from '../../contract/api/codehost/deliveries.ts'
+import { workedEvents } from '../../contract/api/codehost/events.ts'
+import type { RouteHeaders } from '../../contract/api/resources/route.ts'
 import { type ErrorReason, errorStatus, isSvcError, SvcError } from '../../errors.ts'
-import type { Received } from '../../usecases/deliveries/receive.ts'
+import type { Received } from '../../usecases/codehost/deliveries/receive.ts'
 import type { Bind } from '../bind.ts'
 import type { HttpDeps } from '../deps.ts'
 import type { AttemptGuard } from '../middleware/attempt-guard.ts'

@@ -2,7 +2,7 @@
 // credential.
 import { isSvcError, messageOf } from '../../errors.ts'
 import type { Logger } from '../../observability/log.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../ports/service/clock.ts'
 import { createFailedAttempts } from './failed-attempts.ts'
 
 /** Where an attempt to authenticate comes from. */

@@ -1,11 +1,11 @@
 // Records every caller's request in the audit log: who, what and the outcome, never the content.
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { AccessKind, AccessVerb } from '../../contract/access.ts'
-import type { Method, Route } from '../../contract/api/route.ts'
+import type { AccessKind, AccessVerb } from '../../contract/api/identity/access.ts'
+import type { Method, Route } from '../../contract/api/resources/route.ts'
 import { errorStatus, type SvcError } from '../../errors.ts'
-import type { Caller, WorkerIdentity } from '../../ports/identity.ts'
-import { type AuditLog, type AuditNote, describeWho } from '../../usecases/audit-log.ts'
+import type { Caller, WorkerIdentity } from '../../ports/identity/identity.ts'
+import { type AuditLog, type AuditNote, describeWho } from '../../usecases/identity/audit-log.ts'
 import { onAnswered } from './answered.ts'
 
 /** What the binding knows about a request so far. */

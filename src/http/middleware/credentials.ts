@@ -2,7 +2,7 @@
 // never a cookie (HTTP-045).
 import type { IncomingHttpHeaders } from 'node:http'
 import { SvcError } from '../../errors.ts'
-import type { Credential } from '../../ports/identity.ts'
+import type { Credential } from '../../ports/identity/identity.ts'
 
 /** A header for context tokens; its name in lower case. */
 export type TokenHeader = { header: string; scheme?: string }

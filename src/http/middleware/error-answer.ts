@@ -1,7 +1,7 @@
 // Turns anything that was thrown into the one error body (HTTP-003); unknown errors become a 500 that reveals nothing.
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ErrorBody } from '../../contract/api/error.ts'
+import type { ErrorBody } from '../../contract/api/resources/error.ts'
 import { type ErrorReason, isSvcError, SvcError } from '../../errors.ts'
 import { markRefusal } from './audit.ts'
 

@@ -1,6 +1,6 @@
 // Parses a JSON body defensively: UTF-8, bounded depth before anything is built, no prototype keys, faults with their
 // position.
-import { mostJsonValues } from '../../contract/validation.ts'
+import { mostJsonValues } from '../../contract/schema/validation.ts'
 import { SvcError } from '../../errors.ts'
 import { describePosition, locateJsonFault } from './json-fault.ts'
 

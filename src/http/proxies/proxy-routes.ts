@@ -1,6 +1,6 @@
 // The routes of the proxies, found by path.
 
-import { proxyEndpoints } from '../../contract/api/proxies.ts'
+import { proxyEndpoints } from '../../contract/api/providers/proxies.ts'
 import type { Endpoint } from '../../proxy/types.ts'
 
 export type ProxyRoute = {

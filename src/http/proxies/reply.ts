@@ -2,10 +2,10 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject } from '../../contract/schema/json.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
-import type { PipeControl } from '../../ports/egress.ts'
-import type { Caller } from '../../ports/identity.ts'
+import type { Caller } from '../../ports/identity/identity.ts'
+import type { PipeControl } from '../../ports/service/egress.ts'
 import { writeFamilyError } from '../../proxy/family-error.ts'
 import type { ReplyWriter } from '../../proxy/relay/passthrough.ts'
 import type { ProxyAnswer, ProxyFamily } from '../../proxy/types.ts'

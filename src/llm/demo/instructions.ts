@@ -1,5 +1,5 @@
 // The instructions that the demo provider follows, and how it describes itself (PROV-014).
-import { isJsonObject, type JsonObject, tryParseJson } from '../../contract/json.ts'
+import { isJsonObject, type JsonObject, tryParseJson } from '../../contract/schema/json.ts'
 
 export const demoLabel = '[demo provider: this is not a language model]'
 

@@ -1,7 +1,7 @@
 // The content blocks of an llma answer, from their first frame to their last.
 
-import { parseForeignJson } from '../../contract/foreign-json.ts'
-import type { JsonObject } from '../../contract/json.ts'
+import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
+import type { JsonObject } from '../../contract/schema/json.ts'
 import { createCallIds } from '../call-ids.ts'
 import type { ModelEvent, Raw } from '../messages.ts'
 import type { LlmaFrame } from './schema.ts'

@@ -1,5 +1,5 @@
 // llma to neutral: frames and whole answers.
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject } from '../../contract/schema/json.ts'
 import { type ModelEvent, noUsage, type Raw, type StopReason, type TokenUsage } from '../messages.ts'
 import { readCount } from '../token-usage.ts'
 import { type AnswerDecoder, StreamedError } from '../vendor-call.ts'

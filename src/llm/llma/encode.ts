@@ -1,5 +1,5 @@
 // Neutral to llma: requests.
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject } from '../../contract/schema/json.ts'
 import { SvcError } from '../../errors.ts'
 import { crossFields } from '../crossing.ts'
 import type { ContentBlock, Message, ModelRequest, ToolChoice, ToolSchema } from '../messages.ts'

@@ -1,8 +1,8 @@
 // Restores the loop's own blocks in an llma conversation that a client sends back: each as tool_use and tool_result
 // (PROXY-014).
 
-import { parseForeignObject } from '../../contract/foreign-json.ts'
-import type { JsonObject } from '../../contract/json.ts'
+import { parseForeignObject } from '../../contract/schema/foreign-json.ts'
+import type { JsonObject } from '../../contract/schema/json.ts'
 import { isFailure, lostResult, readCall, readResult, readServerCallId } from '../server-calls.ts'
 
 type Wire = { role: string; content: string | JsonObject[] } & JsonObject

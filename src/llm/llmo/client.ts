@@ -1,5 +1,5 @@
 // Calls an llmo provider: the vendor, Azure, or a compatible server.
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject } from '../../contract/schema/json.ts'
 import { type ClientOptions, ownHeaders, patienceFor, plainHeaders } from '../client-options.ts'
 import type { ModelEvent, ModelRequest } from '../messages.ts'
 import type { Listener, ModelClient } from '../model.ts'

@@ -1,5 +1,5 @@
 // llmo to neutral: chunks and whole answers.
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject } from '../../contract/schema/json.ts'
 import { createCallIds } from '../call-ids.ts'
 import type { ModelEvent, Raw, StopReason, TokenUsage } from '../messages.ts'
 import { readCount, readNestedCount } from '../token-usage.ts'

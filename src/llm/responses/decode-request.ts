@@ -1,7 +1,7 @@
 // The responses API of the llmo family: rewrites a request as a chat completion, which is then handled like any other.
 // Fields that need the vendor's own store or hosted tools are refused by name (vendor document: Responses API
 // reference).
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject } from '../../contract/schema/json.ts'
 import { SvcError } from '../../errors.ts'
 import type { ResponsesItem, ResponsesPart, ResponsesRequest, ResponsesTool } from './schema.ts'
 

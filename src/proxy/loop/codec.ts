@@ -1,7 +1,7 @@
 // The callers' languages behind one interface.
 
 import type { z } from 'zod'
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject } from '../../contract/schema/json.ts'
 import { SvcError } from '../../errors.ts'
 import type { AnswerEncoder, EncoderOptions, WholeAnswer } from '../../llm/answer.ts'
 import { decodeRequest as decodeLlma } from '../../llm/llma/decode-request.ts'

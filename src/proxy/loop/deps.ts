@@ -1,6 +1,6 @@
 // What the proxies' tool loop needs.
-import type { SearchSettings } from '../../tools/tool.ts'
-import type { UsecaseDeps } from '../../usecases/deps.ts'
+import type { SearchSettings } from '../../tools/registry/tool.ts'
+import type { UsecaseDeps } from '../../usecases/service/deps.ts'
 
 export type ProxyLoopSettings = {
   /** `--chat-max-iterations`: the most model calls; the last is the summary call without tools (LIM-006). */

@@ -1,5 +1,5 @@
 // The model of one request: the first call fails fast, later ones are retried.
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject } from '../../contract/schema/json.ts'
 import type { ModelRequest, Raw } from '../../llm/messages.ts'
 import type { ModelClient } from '../../llm/model.ts'
 import { openModel } from '../../usecases/providers/models.ts'

@@ -1,8 +1,8 @@
 // The end of a passed-through request whose time is up: the answer so far, closed in the caller's language (LLMA-039,
 // LIM-008).
 
-import { parseForeignObject } from '../../contract/foreign-json.ts'
-import type { JsonObject } from '../../contract/json.ts'
+import { parseForeignObject } from '../../contract/schema/foreign-json.ts'
+import type { JsonObject } from '../../contract/schema/json.ts'
 import type { AnswerEncoder } from '../../llm/answer.ts'
 import { deadlineClosing } from '../../llm/loop-step.ts'
 import { type ModelEvent, noUsage, type Raw, type TokenUsage } from '../../llm/messages.ts'

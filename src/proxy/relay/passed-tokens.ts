@@ -1,8 +1,8 @@
 // Estimates the tokens that the vendor did not count: from the bytes of the request, and the text of the answer as far
 // as it came.
 
-import { parseForeignJson } from '../../contract/foreign-json.ts'
-import type { JsonObject } from '../../contract/json.ts'
+import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
+import type { JsonObject } from '../../contract/schema/json.ts'
 import { bytesPerToken, type EstimatedUsage, findMissing } from '../../llm/estimate.ts'
 import type { Endpoint } from '../types.ts'
 import type { PassedAnswer } from './passed-answer.ts'

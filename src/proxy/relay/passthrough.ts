@@ -1,11 +1,11 @@
 // The fast path: pipes one request to a provider of the caller's family and its answer back, and picks out the usage on
 // the way.
-import { ruleOfCall } from '../../contract/failures.ts'
+import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
 import type { SvcError } from '../../errors.ts'
 import type { ModelError, TokenUsage } from '../../llm/messages.ts'
 import { isPacked, unpackBody } from '../../llm/wire-body.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { PipeControl, PipeRequest, PipeSink } from '../../ports/egress.ts'
+import type { Clock } from '../../ports/service/clock.ts'
+import type { PipeControl, PipeRequest, PipeSink } from '../../ports/service/egress.ts'
 import { explainModelError } from '../../usecases/providers/failure.ts'
 import type { Target } from '../target.ts'
 import { PassedAnswer } from './passed-answer.ts'

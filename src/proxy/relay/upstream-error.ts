@@ -1,6 +1,6 @@
 // How a provider's refusal reaches the caller: in its own words when they are meant for the caller, otherwise in ours.
-import { ruleOfCall } from '../../contract/failures.ts'
-import { parseForeignJson } from '../../contract/foreign-json.ts'
+import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
+import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
 import { errorStatus, type SvcError } from '../../errors.ts'
 import type { ModelError } from '../../llm/messages.ts'
 import { explainBreak } from '../../llm/vendor-call.ts'

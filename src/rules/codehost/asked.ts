@@ -1,5 +1,5 @@
 // What an event of the code host asks for.
-import type { CodeHostEvent } from '../../contract/codehost-events.ts'
+import type { CodeHostEvent } from '../../contract/api/codehost/events.ts'
 import { type CommandVerb, readCommand } from './command.ts'
 
 /** `monitors`: runs at exactly the head of the event; `cancel` without a label: all that the target has started. */

@@ -8,8 +8,8 @@ import {
   type CodeHostTarget,
   type WorkedEvent,
   workedEvents,
-} from '../../contract/codehost-events.ts'
-import { problemsOf } from '../../contract/validation.ts'
+} from '../../contract/api/codehost/events.ts'
+import { problemsOf } from '../../contract/schema/validation.ts'
 
 type Payload = CodeHostPayload
 type RepositoryPayload = Payload['repository']

@@ -1,7 +1,7 @@
 // The task that a label asks for.
 import { createHash } from 'node:crypto'
-import type { EnvVar, Workspace } from '../../contract/resources/execution.ts'
-import { toLabel } from '../stamp.ts'
+import type { EnvVar, Workspace } from '../../contract/kinds/tasks/execution.ts'
+import { toLabel } from '../tasks/stamp.ts'
 import { writePrompt } from './prompt.ts'
 import { codeHostKeys, createdByKey, subjectLabels } from './subject.ts'
 import { isFork, type TaskRequest } from './task-request.ts'

@@ -1,6 +1,6 @@
 // How tasks are marked with the issue or pull request they work for, and found again by it.
-import type { CodeHostEvent } from '../../contract/codehost-events.ts'
-import { toLabel } from '../stamp.ts'
+import type { CodeHostEvent } from '../../contract/api/codehost/events.ts'
+import { toLabel } from '../tasks/stamp.ts'
 import { fileName } from './event.ts'
 
 /** Keys of labels and annotations of tasks that the code host asked for. */

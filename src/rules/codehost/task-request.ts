@@ -1,5 +1,5 @@
 // What somebody on the code host asks of an agent.
-import type { CodeHostEvent, CodeHostTarget } from '../../contract/codehost-events.ts'
+import type { CodeHostEvent, CodeHostTarget } from '../../contract/api/codehost/events.ts'
 
 /** `by`: what made it, as the label `svc.ai/created-by` says. */
 export type TaskRequest = {

@@ -1,7 +1,7 @@
 // The validation commands: whether they run, as what, and what each of them showed.
 import { createHash } from 'node:crypto'
-import type { ValidationOutcome } from '../../contract/api/monitor-records.ts'
-import type { RepositoryMonitor } from '../../contract/resources/repository-monitor.ts'
+import type { ValidationOutcome } from '../../contract/api/monitors/monitor-records.ts'
+import type { RepositoryMonitor } from '../../contract/kinds/monitors/repository-monitor.ts'
 
 type Of = { monitor: Pick<RepositoryMonitor, 'metadata'>; pullRequest: { headSHA: string }; runID: string }
 

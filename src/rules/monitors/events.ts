@@ -1,7 +1,7 @@
 // Which monitors an event of the code host is for, and the names of what follows from it.
 import { createHash } from 'node:crypto'
-import { readRepositoryUrl, repositoryKey } from '../../contract/repository-url.ts'
-import type { RepositoryMonitor } from '../../contract/resources/repository-monitor.ts'
+import type { RepositoryMonitor } from '../../contract/kinds/monitors/repository-monitor.ts'
+import { readRepositoryUrl, repositoryKey } from '../../contract/values/repository-url.ts'
 
 /** The id of the run that was asked for last; a change of it makes the controller look. */
 export const runRequestedAnnotation = 'svc.ai/repository-monitor-run-requested-at'

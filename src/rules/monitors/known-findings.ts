@@ -1,7 +1,7 @@
 // Findings of a pull request over all its reviews: what is new, what was shown before, what a person has dismissed.
 import { createHash } from 'node:crypto'
-import type { MonitorFinding } from '../../contract/api/monitor-records.ts'
-import { dropUndefined } from '../../contract/json.ts'
+import type { MonitorFinding } from '../../contract/api/monitors/monitor-records.ts'
+import { dropUndefined } from '../../contract/schema/json.ts'
 import type { DiffLines } from './diff-lines.ts'
 import type { GivenFinding } from './verdict.ts'
 

@@ -1,7 +1,7 @@
 // Whether a review is published, and what of it.
-import type { MonitorFinding, MonitorReviewRecord, Priority } from '../../contract/api/monitor-records.ts'
-import { priorities } from '../../contract/api/monitor-records.ts'
-import type { MonitorPublish, RepositoryMonitorSpec } from '../../contract/resources/repository-monitor.ts'
+import type { MonitorFinding, MonitorReviewRecord, Priority } from '../../contract/api/monitors/monitor-records.ts'
+import { priorities } from '../../contract/api/monitors/monitor-records.ts'
+import type { MonitorPublish, RepositoryMonitorSpec } from '../../contract/kinds/monitors/repository-monitor.ts'
 import { findBlockingLabels } from './selection.ts'
 
 export type PublishSkip =

@@ -1,5 +1,5 @@
 // The text of a review as it is published. What a model wrote is data there: it mentions nobody, is no command, and hides nothing.
-import type { MonitorFinding, MonitorReviewRecord } from '../../contract/api/monitor-records.ts'
+import type { MonitorFinding, MonitorReviewRecord } from '../../contract/api/monitors/monitor-records.ts'
 
 export const longestBody = 60_000
 const longestComment = 4000

@@ -1,6 +1,7 @@
 // Which open pull requests a run sends to the reviewer, and why it leaves the others.
-import { tryParseDuration } from '../../contract/duration.ts'
-import type { RepositoryMonitorSpec } from '../../contract/resources/repository-monitor.ts'
+
+import type { RepositoryMonitorSpec } from '../../contract/kinds/monitors/repository-monitor.ts'
+import { tryParseDuration } from '../../contract/values/duration.ts'
 
 export const skipReasons = [
   'draft',

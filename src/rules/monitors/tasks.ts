@@ -1,10 +1,10 @@
 // The tasks of a review: the validation commands, and the reviewer, at exactly one commit.
 import { createHash } from 'node:crypto'
-import { type Repository, repositoryUrlOf } from '../../contract/repository-url.ts'
-import { apiVersion } from '../../contract/resources/metadata.ts'
-import type { RepositoryMonitor } from '../../contract/resources/repository-monitor.ts'
-import type { TaskSpec } from '../../contract/resources/task.ts'
-import { networkAnnotation } from '../task-bounds.ts'
+import type { RepositoryMonitor } from '../../contract/kinds/monitors/repository-monitor.ts'
+import { apiVersion } from '../../contract/kinds/resources/metadata.ts'
+import type { TaskSpec } from '../../contract/kinds/tasks/task.ts'
+import { type Repository, repositoryUrlOf } from '../../contract/values/repository-url.ts'
+import { networkAnnotation } from '../tasks/task-bounds.ts'
 import { fenceOf, writeCheckCommand } from './checks.ts'
 
 export const monitorLabel = 'svc.ai/repository-monitor'

@@ -1,9 +1,9 @@
 // What a reviewer answers: untrusted text, from which a verdict is read or which is refused with the reason.
 import { z } from 'zod'
-import { confidences, priorities, reviewVerdicts } from '../../contract/api/monitor-records.ts'
-import { readStructuredResult } from '../../contract/api/structured-result.ts'
-import { tryParseJson } from '../../contract/json.ts'
-import { parse, problemsOf } from '../../contract/validation.ts'
+import { confidences, priorities, reviewVerdicts } from '../../contract/api/monitors/monitor-records.ts'
+import { readStructuredResult } from '../../contract/api/tasks/structured-result.ts'
+import { tryParseJson } from '../../contract/schema/json.ts'
+import { parse, problemsOf } from '../../contract/schema/validation.ts'
 import type { DiffLines } from './diff-lines.ts'
 
 export const verdictVersion = 'svc.prReview.v1'

@@ -1,6 +1,7 @@
 // One finding of an answer, before anything is known about whether it is true: its fields, each a plain text of bounded length.
-import { isJsonObject, type JsonObject } from '../../contract/json.ts'
-import { type Confidence, confidences, type Severity, severities } from '../../contract/resources/repository-scan.ts'
+
+import { type Confidence, confidences, type Severity, severities } from '../../contract/kinds/scans/repository-scan.ts'
+import { isJsonObject, type JsonObject } from '../../contract/schema/json.ts'
 
 export type CandidateEvidence = {
   path: string

@@ -1,5 +1,5 @@
 // Whether what a finding cites is there no more. Text of findings is kept without secrets, so files are compared without them.
-import type { Finding } from '../../contract/api/security/findings.ts'
+import type { Finding } from '../../contract/api/scans/findings.ts'
 import { createRedactor } from '../../observability/redaction.ts'
 import { squeeze } from './finding-evidence.ts'
 

@@ -1,5 +1,5 @@
 // Which known finding a reported one is: the same after lines moved, a file was renamed, or a reviewer quoted other lines.
-import type { Finding } from '../../contract/api/security/findings.ts'
+import type { Finding } from '../../contract/api/scans/findings.ts'
 import { squeeze } from './finding-evidence.ts'
 import { type Anchor, familyOf, fingerprintOf, quotedLines } from './finding-fingerprint.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Finding, type FindingState, findingStates } from '../../contract/api/security/findings.ts'
+import { type Finding, type FindingState, findingStates } from '../../contract/api/scans/findings.ts'
 import {
   dismiss,
   type FindingAction,

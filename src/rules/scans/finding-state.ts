@@ -5,9 +5,9 @@ import type {
   FindingDraft,
   FindingOrigin,
   FindingState,
-} from '../../contract/api/security/findings.ts'
-import { dropUndefined } from '../../contract/json.ts'
-import { confidences, severities } from '../../contract/resources/repository-scan.ts'
+} from '../../contract/api/scans/findings.ts'
+import { confidences, severities } from '../../contract/kinds/scans/repository-scan.ts'
+import { dropUndefined } from '../../contract/schema/json.ts'
 import { SvcError } from '../../errors.ts'
 
 /** What people and the service do with a finding. */

@@ -1,6 +1,6 @@
 // How much of what is known to be weak reaches a reviewer: places of a list, looked for in the slices and their contexts.
 
-import type { SliceDraft } from '../../contract/api/security/slices.ts'
+import type { SliceDraft } from '../../contract/api/scans/slices.ts'
 import type { ReviewContext } from './review-context.ts'
 import { nameOf } from './tree-paths.ts'
 

@@ -1,8 +1,8 @@
 // Whether a patch counts: its summary must say what the workspace itself shows. What its author says about tests is no proof.
 import { z } from 'zod'
-import { type PatchProposal, RanCommand, RegressionTest } from '../../contract/api/security/findings.ts'
-import { readStructuredResult } from '../../contract/api/structured-result.ts'
-import { tryParseJson } from '../../contract/json.ts'
+import { type PatchProposal, RanCommand, RegressionTest } from '../../contract/api/scans/findings.ts'
+import { readStructuredResult } from '../../contract/api/tasks/structured-result.ts'
+import { tryParseJson } from '../../contract/schema/json.ts'
 import { redactText } from '../../observability/redaction.ts'
 import { findJson } from './json-answer.ts'
 

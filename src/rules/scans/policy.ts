@@ -1,8 +1,8 @@
 // Policies of scans: texts of config maps that say what to look for and what is no finding. They add to the prompts, and turn
 // no check off.
 import { createHash } from 'node:crypto'
-import { scannerPolicyVersion } from '../../contract/api/security/runs.ts'
-import type { RepositoryScanSpec } from '../../contract/resources/repository-scan.ts'
+import { scannerPolicyVersion } from '../../contract/api/scans/runs.ts'
+import type { RepositoryScanSpec } from '../../contract/kinds/scans/repository-scan.ts'
 import { redactText } from '../../observability/redaction.ts'
 
 export const policyMark = 'svc.ai/security-policy'

@@ -1,8 +1,8 @@
 // What the agents of a scan are asked. Texts of repositories and of other models stand between fences that they cannot contain,
 // and are named as data; policies of the scan's owner are instructions.
 import { createHash } from 'node:crypto'
-import type { Finding } from '../../contract/api/security/findings.ts'
-import { confidences, severities } from '../../contract/resources/repository-scan.ts'
+import type { Finding } from '../../contract/api/scans/findings.ts'
+import { confidences, severities } from '../../contract/kinds/scans/repository-scan.ts'
 import type { PolicyText } from './policy.ts'
 import { type ReviewContext, renderContext } from './review-context.ts'
 

@@ -1,7 +1,7 @@
 // What a pull request of a patch says: what was found, how it was validated, what ran. Texts of models and repositories are
 // shown as quotations, so that they address nobody and close nothing.
-import type { Finding, PatchProposal } from '../../contract/api/security/findings.ts'
-import { tryParseJson } from '../../contract/json.ts'
+import type { Finding, PatchProposal } from '../../contract/api/scans/findings.ts'
+import { tryParseJson } from '../../contract/schema/json.ts'
 
 const longestTitle = 200
 const longestText = 4000

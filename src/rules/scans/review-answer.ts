@@ -1,6 +1,6 @@
 // What a reviewer answers, as untrusted text: either a list of things to check one by one, or a fault of the whole.
-import { parseForeignJson } from '../../contract/foreign-json.ts'
-import { isJsonObject, type JsonObject } from '../../contract/json.ts'
+import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
+import { isJsonObject, type JsonObject } from '../../contract/schema/json.ts'
 
 /** Bytes; a longer answer is refused unread. */
 export const longestAnswer = 1_048_576

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { SliceDraft } from '../../contract/api/security/slices.ts'
+import type { SliceDraft } from '../../contract/api/scans/slices.ts'
 import { buildReviewContext, contextCaps, digestContext, listContextPaths, renderContext } from './review-context.ts'
 import { selectSlices } from './slice-selection.ts'
 

@@ -1,7 +1,7 @@
 // What a reviewer is shown of a slice: its own files whole, then as much of those beside them as fits; and the manifest of
 // it, against which findings are checked.
 import { createHash } from 'node:crypto'
-import type { LineRange, SliceDraft } from '../../contract/api/security/slices.ts'
+import type { LineRange, SliceDraft } from '../../contract/api/scans/slices.ts'
 import { decodeSource, leaveOutByBytes } from './left-out.ts'
 import { normalizePath } from './tree-paths.ts'
 

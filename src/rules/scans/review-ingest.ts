@@ -1,9 +1,9 @@
 // From the answer of a reviewer to findings: what is false is dropped (validation), what is no weakness (filter), and what
 // is too much (cap), each with its reason; the others get the fingerprint by which they are known again.
 import { createHash } from 'node:crypto'
-import type { FindingDraft } from '../../contract/api/security/findings.ts'
-import type { DropLayer } from '../../contract/api/security/runs.ts'
-import { confidences, severities } from '../../contract/resources/repository-scan.ts'
+import type { FindingDraft } from '../../contract/api/scans/findings.ts'
+import type { DropLayer } from '../../contract/api/scans/runs.ts'
+import { confidences, severities } from '../../contract/kinds/scans/repository-scan.ts'
 import { redactText } from '../../observability/redaction.ts'
 import { type Candidate, readCandidate } from './candidate.ts'
 import { checkEvidence, type Shown, type SourceText, type VerifiedEvidence } from './finding-evidence.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { RepositoryScanSpec } from '../../contract/resources/repository-scan.ts'
+import { RepositoryScanSpec } from '../../contract/kinds/scans/repository-scan.ts'
 import { decideRun, restAfter } from './run-decision.ts'
 
 const minute = 60_000

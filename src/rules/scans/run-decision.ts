@@ -1,7 +1,7 @@
 // When a run starts by itself: at first, by the schedule, and later and later after failures.
-import type { RunMode } from '../../contract/api/security/runs.ts'
-import type { RepositoryScanSpec, RepositoryScanStatus } from '../../contract/resources/repository-scan.ts'
-import { decideSchedule } from '../schedule.ts'
+import type { RunMode } from '../../contract/api/scans/runs.ts'
+import type { RepositoryScanSpec, RepositoryScanStatus } from '../../contract/kinds/scans/repository-scan.ts'
+import { decideSchedule } from '../tasks/schedule.ts'
 
 export type RunDecision =
   | { action: 'start'; mode: RunMode }

@@ -1,7 +1,7 @@
 // Findings as SARIF 2.1.0, the format that code hosts and editors read (OASIS, Static Analysis Results Interchange Format).
-import type { Evidence, Finding } from '../../contract/api/security/findings.ts'
-import { dropUndefined } from '../../contract/json.ts'
-import { type Severity, severities } from '../../contract/resources/repository-scan.ts'
+import type { Evidence, Finding } from '../../contract/api/scans/findings.ts'
+import { type Severity, severities } from '../../contract/kinds/scans/repository-scan.ts'
+import { dropUndefined } from '../../contract/schema/json.ts'
 import { familyOf } from './finding-fingerprint.ts'
 
 export type SarifSource = {

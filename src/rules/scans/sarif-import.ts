@@ -1,7 +1,8 @@
 // Findings of a scanner (SARIF 2.1.0) as candidates: the same checks decide about them as about those of a reviewer. What a
 // scanner writes is untrusted.
-import type { JsonObject } from '../../contract/json.ts'
-import type { Severity } from '../../contract/resources/repository-scan.ts'
+
+import type { Severity } from '../../contract/kinds/scans/repository-scan.ts'
+import type { JsonObject } from '../../contract/schema/json.ts'
 import { asList, asObject, asText, findRule, type LogRun, readLog, readMessage, textOf } from './sarif-log.ts'
 import { Places } from './sarif-places.ts'
 import { normalizePath } from './tree-paths.ts'

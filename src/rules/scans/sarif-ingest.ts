@@ -1,5 +1,5 @@
 // Findings of a scanner, checked against the files at a commit like those of reviewers: what does not stand there is dropped.
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject } from '../../contract/schema/json.ts'
 import { readCandidateEvidence } from './candidate.ts'
 import { checkEvidence, type SourceText } from './finding-evidence.ts'
 import type { IncludedFile } from './review-context.ts'

@@ -1,7 +1,7 @@
 // A SARIF 2.1.0 log as a scanner wrote it, which is untrusted: anything may stand in place of anything. Numbers in comments are
 // sections of the standard (OASIS, Static Analysis Results Interchange Format 2.1.0).
-import { parseForeignJson } from '../../contract/foreign-json.ts'
-import { isJsonObject, type JsonObject } from '../../contract/json.ts'
+import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
+import { isJsonObject, type JsonObject } from '../../contract/schema/json.ts'
 
 /** Results of one file that are read; more are refused: they are to be split. */
 export const mostResults = 25_000

@@ -1,6 +1,6 @@
 // Where a result of a scanner is, as a path of the repository: scanners name files by relative references, by references to a
 // base, or by absolute addresses of the machine that they ran on (SARIF 2.1.0, 3.4).
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject } from '../../contract/schema/json.ts'
 import { asObject, asText, type LogRun } from './sarif-log.ts'
 import { normalizePath } from './tree-paths.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ingestSarif, readExport } from '../../../test/fixtures/scans/sarif.ts'
-import type { Finding } from '../../contract/api/security/findings.ts'
+import type { Finding } from '../../contract/api/scans/findings.ts'
 import { readSarif } from './sarif-import.ts'
 import { mostResults } from './sarif-log.ts'
 import { makeSourceText } from './source-text.ts'

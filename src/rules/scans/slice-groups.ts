@@ -1,6 +1,6 @@
 // Which files are reviewed together: every file belongs to exactly one group.
-import type { sliceKinds, sliceSources } from '../../contract/api/security/slices.ts'
-import type { Confidence } from '../../contract/resources/repository-scan.ts'
+import type { sliceKinds, sliceSources } from '../../contract/api/scans/slices.ts'
+import type { Confidence } from '../../contract/kinds/scans/repository-scan.ts'
 import type { FileFacts } from './file-facts.ts'
 import { isScript, type Language, titleOf } from './languages.ts'
 import { folderOf, nameOf } from './tree-paths.ts'

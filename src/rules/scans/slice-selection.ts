@@ -1,5 +1,5 @@
 // Which slices a run reviews: all of them, or in an incremental run those that a change can have made worse.
-import type { LineRange, SliceDraft } from '../../contract/api/security/slices.ts'
+import type { LineRange, SliceDraft } from '../../contract/api/scans/slices.ts'
 import type { SlicedTree } from './slices.ts'
 
 /** What changed since the last processed commit. */

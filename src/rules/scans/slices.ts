@@ -1,6 +1,6 @@
 // Review slices of a tree: the same tree gives the same slices, in any order of files and on any machine, without a model.
 import { createHash } from 'node:crypto'
-import type { SliceDraft, SliceFile, SliceTest } from '../../contract/api/security/slices.ts'
+import type { SliceDraft, SliceFile, SliceTest } from '../../contract/api/scans/slices.ts'
 import { type FileFacts, type LeftOut, looksLikeTest, mostOwnedBytes } from './file-facts.ts'
 import { createImportIndex } from './import-paths.ts'
 import { titleOf } from './languages.ts'

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { ScanTests } from '../../contract/resources/repository-scan.ts'
+import { ScanTests } from '../../contract/kinds/scans/repository-scan.ts'
 import { judgeRounds, listTestPaths, makeTestCommand, type RoundResult, readRound, wordOfRound } from './test-rounds.ts'
 
 const patch = { summary: 's', changedFiles: ['src/a.go', 'src/a_test.go'], headCommit: 'c2', risk: undefined }

@@ -1,7 +1,7 @@
 // How a patch is tried: the same commands in three workspaces, and what their ends say about it.
 import { createHash } from 'node:crypto'
-import type { PatchProposal, RanCommand } from '../../contract/api/security/findings.ts'
-import type { ScanTests } from '../../contract/resources/repository-scan.ts'
+import type { PatchProposal, RanCommand } from '../../contract/api/scans/findings.ts'
+import type { ScanTests } from '../../contract/kinds/scans/repository-scan.ts'
 import { redactText } from '../../observability/redaction.ts'
 import { looksLikeTest } from './file-facts.ts'
 import type { CheckedPatch } from './patch-check.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Finding } from '../../contract/api/security/findings.ts'
-import { RepositoryScanSpec } from '../../contract/resources/repository-scan.ts'
+import type { Finding } from '../../contract/api/scans/findings.ts'
+import { RepositoryScanSpec } from '../../contract/kinds/scans/repository-scan.ts'
 import { chooseForValidation, readValidation } from './validation-answer.ts'
 
 const specOf = (more: object) =>

@@ -1,8 +1,8 @@
 // What an agent says about a finding that it validated, and which findings a run has validated by itself.
 import { z } from 'zod'
-import type { Finding, ValidationStatus } from '../../contract/api/security/findings.ts'
-import { tryParseJson } from '../../contract/json.ts'
-import { confidences, type RepositoryScanSpec, severities } from '../../contract/resources/repository-scan.ts'
+import type { Finding, ValidationStatus } from '../../contract/api/scans/findings.ts'
+import { confidences, type RepositoryScanSpec, severities } from '../../contract/kinds/scans/repository-scan.ts'
+import { tryParseJson } from '../../contract/schema/json.ts'
 import { redactJson, redactText } from '../../observability/redaction.ts'
 import { rankOf } from './finding-state.ts'
 import { findJson } from './json-answer.ts'

@@ -1,11 +1,11 @@
 // Tools that list, create, change and remove agents.
 import { z } from 'zod'
-import { AgentRuntime } from '../../contract/resources/agent.ts'
-import { Name } from '../../contract/resources/metadata.ts'
-import { runtimeTypes } from '../../contract/resources/runtime-types.ts'
-import { nameOfProgram } from '../../rules/agent-programs.ts'
-import { defineTool } from '../tool.ts'
-import { explainToolError, failTool } from '../tool-error.ts'
+import { AgentRuntime } from '../../contract/kinds/agents/agent.ts'
+import { runtimeTypes } from '../../contract/kinds/agents/runtime-types.ts'
+import { Name } from '../../contract/kinds/resources/metadata.ts'
+import { nameOfProgram } from '../../rules/agents/agent-programs.ts'
+import { defineTool } from '../registry/tool.ts'
+import { explainToolError, failTool } from '../registry/tool-error.ts'
 import { type CoordinationContext, makeTask, namespace, omitAbsent } from './coordination-tool.ts'
 
 const model = z.strictObject({

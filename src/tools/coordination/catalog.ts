@@ -1,8 +1,8 @@
 // Tools for custom tools and sessions, which conversations also use.
 import { z } from 'zod'
-import { Name, RecordName } from '../../contract/resources/metadata.ts'
-import { httpMethods } from '../../contract/resources/tool-http.ts'
-import { defineTool } from '../tool.ts'
+import { Name, RecordName } from '../../contract/kinds/resources/metadata.ts'
+import { httpMethods } from '../../contract/kinds/tools/tool-http.ts'
+import { defineTool } from '../registry/tool.ts'
 import { type CoordinationContext, namespace } from './coordination-tool.ts'
 
 export const listTools = defineTool({

@@ -1,14 +1,14 @@
 // What coordination tools work with, and arguments that several of them take.
 import { z } from 'zod'
-import { formatDuration, PositiveDuration } from '../../contract/duration.ts'
-import { Name } from '../../contract/resources/metadata.ts'
-import type { Task } from '../../contract/resources/task.ts'
+import { Name } from '../../contract/kinds/resources/metadata.ts'
+import type { Task } from '../../contract/kinds/tasks/task.ts'
+import { formatDuration, PositiveDuration } from '../../contract/values/duration.ts'
 import { isSvcError } from '../../errors.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Orchestration, TaskRequest } from '../../ports/orchestration.ts'
-import { isParked } from '../../rules/parking.ts'
-import type { Tool, ToolOutcome } from '../tool.ts'
-import { failTool } from '../tool-error.ts'
+import type { Orchestration, TaskRequest } from '../../ports/coordination/orchestration.ts'
+import type { Clock } from '../../ports/service/clock.ts'
+import { isParked } from '../../rules/tasks/parking.ts'
+import type { Tool, ToolOutcome } from '../registry/tool.ts'
+import { failTool } from '../registry/tool-error.ts'
 
 export type CoordinationContext = {
   orchestration: Orchestration

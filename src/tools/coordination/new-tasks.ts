@@ -1,11 +1,11 @@
 // Tools that start tasks.
 import { z } from 'zod'
-import { Name } from '../../contract/resources/metadata.ts'
-import type { Task } from '../../contract/resources/task.ts'
+import { Name } from '../../contract/kinds/resources/metadata.ts'
+import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError } from '../../errors.ts'
-import type { PrMonitorRequest } from '../../ports/orchestration.ts'
-import { defineTool, type ToolOutcome } from '../tool.ts'
-import { failTool } from '../tool-error.ts'
+import type { PrMonitorRequest } from '../../ports/coordination/orchestration.ts'
+import { defineTool, type ToolOutcome } from '../registry/tool.ts'
+import { failTool } from '../registry/tool-error.ts'
 import {
   type CoordinationContext,
   makeTask,

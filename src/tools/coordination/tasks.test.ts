@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Task } from '../../contract/resources/task.ts'
-import type { Orchestration } from '../../ports/orchestration.ts'
+import type { Task } from '../../contract/kinds/tasks/task.ts'
+import type { Orchestration } from '../../ports/coordination/orchestration.ts'
 import { checkTaskProgress, waitForTask } from './tasks.ts'
 
 /** How long the tool would wait for a task that runs on, and what it answers then. */

@@ -1,9 +1,9 @@
 // Tools that follow tasks: list, inspect, wait, read, cancel.
 import { z } from 'zod'
-import { formatDuration } from '../../contract/duration.ts'
-import { isTerminalPhase, taskPhases } from '../../contract/resources/task.ts'
-import { defineTool } from '../tool.ts'
-import { failTool } from '../tool-error.ts'
+import { isTerminalPhase, taskPhases } from '../../contract/kinds/tasks/task.ts'
+import { formatDuration } from '../../contract/values/duration.ts'
+import { defineTool } from '../registry/tool.ts'
+import { failTool } from '../registry/tool-error.ts'
 import { type CoordinationContext, describeTask, namespace, taskName } from './coordination-tool.ts'
 
 export const listTasks = defineTool({

@@ -1,7 +1,7 @@
 // The tools of an orchestrating model, and the host that runs them for a loop.
-import type { JsonObject } from '../../contract/json.ts'
-import { type ShownTool, showTool } from '../tool.ts'
-import { failTool } from '../tool-error.ts'
+import type { JsonObject } from '../../contract/schema/json.ts'
+import { type ShownTool, showTool } from '../registry/tool.ts'
+import { failTool } from '../registry/tool-error.ts'
 import { createAgent, deleteAgent, listAgents, updateAgent } from './agents.ts'
 import { createTool, deleteSession, deleteTool, listTools } from './catalog.ts'
 import type { CoordinationContext, CoordinationTool } from './coordination-tool.ts'

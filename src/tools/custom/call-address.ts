@@ -1,6 +1,7 @@
 // The address of one call: arguments in the places that the Tool's address has for them.
-import { canBeFilled, fillPlaceholders, listPlaceholders } from '../../contract/address-placeholders.ts'
-import type { JsonObject } from '../../contract/json.ts'
+
+import type { JsonObject } from '../../contract/schema/json.ts'
+import { canBeFilled, fillPlaceholders, listPlaceholders } from '../../contract/values/address-placeholders.ts'
 import { SvcError } from '../../errors.ts'
 
 /** What becomes a step up, the folder itself or nothing would lead to another address than the author's. */

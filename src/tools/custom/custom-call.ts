@@ -1,10 +1,10 @@
 // What every call of a custom tool has around it: arguments that fit, the transaction's token, nothing secret in results.
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject } from '../../contract/schema/json.ts'
 import { isSvcError } from '../../errors.ts'
 import { createRedactor, type Redactor } from '../../observability/redaction.ts'
-import { propagateToken } from '../../rules/token-propagation.ts'
-import { guardRun, type OutwardContext, type Tool, type ToolOutcome } from '../tool.ts'
-import { explainToolError, failTool, type ToolFailure } from '../tool-error.ts'
+import { propagateToken } from '../../rules/identity/token-propagation.ts'
+import { guardRun, type OutwardContext, type Tool, type ToolOutcome } from '../registry/tool.ts'
+import { explainToolError, failTool, type ToolFailure } from '../registry/tool-error.ts'
 import { findArgumentProblems } from './json-schema.ts'
 
 /** The most bytes of one answer that are read. */

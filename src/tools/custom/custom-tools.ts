@@ -1,8 +1,8 @@
 // Tool resources as tools of the loop, whatever they are behind.
-import type { AssignedTool } from '../../contract/api/assigned-tool.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { OutwardContext, Tool } from '../tool.ts'
-import { failTool } from '../tool-error.ts'
+import type { AssignedTool } from '../../contract/api/tools/assigned-tool.ts'
+import type { Clock } from '../../ports/service/clock.ts'
+import type { OutwardContext, Tool } from '../registry/tool.ts'
+import { failTool } from '../registry/tool-error.ts'
 import { createHttpTool } from './http-tool.ts'
 import { createMcpTools } from './mcp/mcp-tools.ts'
 

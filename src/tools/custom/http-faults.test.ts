@@ -3,11 +3,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, createServer as createSocketServer, type Server, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { AssignedHttpTool } from '../../contract/api/assigned-tool.ts'
+import type { AssignedHttpTool } from '../../contract/api/tools/assigned-tool.ts'
 import type { Resolve } from '../../egress/dialer.ts'
 import { createEgress } from '../../egress/egress.ts'
-import { createToolHost } from '../registry.ts'
-import type { ToolContext } from '../tool.ts'
+import { createToolHost } from '../registry/registry.ts'
+import type { ToolContext } from '../registry/tool.ts'
 import { createHttpTool } from './http-tool.ts'
 
 const never = new AbortController().signal

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { SvcError } from '../../errors.ts'
-import type { EgressRequest } from '../../ports/egress.ts'
-import type { TokenPropagation, ToolContext } from '../tool.ts'
+import type { EgressRequest } from '../../ports/service/egress.ts'
+import type { TokenPropagation, ToolContext } from '../registry/tool.ts'
 import { createHttpTool } from './http-tool.ts'
 
 const open = new AbortController().signal

@@ -1,6 +1,6 @@
 // Checks a model's arguments against a user's JSON Schema: types, required names and enums, at every depth.
 // Other keywords are left to the endpoint: a user's `pattern` could take forever on a model's text.
-import { isJsonObject } from '../../contract/json.ts'
+import { isJsonObject } from '../../contract/schema/json.ts'
 
 type Schema = Record<string, unknown>
 

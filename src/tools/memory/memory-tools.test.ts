@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { ProposeMemory, RecallMemory } from '../../contract/api/memory-tools.ts'
-import { foreignNotice } from '../worker-coordination/family-tools.ts'
+import type { ProposeMemory, RecallMemory } from '../../contract/api/memory/memory-tools.ts'
+import { foreignNotice } from '../coordination/worker/family-tools.ts'
 import { proposeMemory, recallMemory, remember } from './memory-tools.ts'
 
 const { signal } = new AbortController()

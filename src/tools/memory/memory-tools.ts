@@ -1,9 +1,9 @@
 // recall_memory, remember and propose_memory: what earlier tasks learnt, and what later ones should know.
-import { ProposeMemory, RecallMemory, Remember } from '../../contract/api/memory-tools.ts'
-import type { Memory } from '../../ports/memories.ts'
-import type { TaskMemory } from '../../ports/task-memory.ts'
-import { defineTool } from '../tool.ts'
-import { foreignNotice } from '../worker-coordination/family-tools.ts'
+import { ProposeMemory, RecallMemory, Remember } from '../../contract/api/memory/memory-tools.ts'
+import type { Memory } from '../../ports/memory/memories.ts'
+import type { TaskMemory } from '../../ports/memory/task-memory.ts'
+import { foreignNotice } from '../coordination/worker/family-tools.ts'
+import { defineTool } from '../registry/tool.ts'
 
 export type MemoryContext = {
   memory: TaskMemory

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { SvcError } from '../../errors.ts'
-import type { TaskTranscriptQuery, TranscriptSearch } from '../../ports/transcript-search.ts'
-import type { ToolContext } from '../tool.ts'
+import type { TaskTranscriptQuery, TranscriptSearch } from '../../ports/chat/transcript-search.ts'
+import type { ToolContext } from '../registry/tool.ts'
 import { createSearchTranscript } from './search-transcript.ts'
 
 const hit = {

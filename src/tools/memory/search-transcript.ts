@@ -1,7 +1,7 @@
 // search_transcript: what was said in sessions, found by its words (COORD-015).
 import { z } from 'zod'
-import type { TranscriptSearch } from '../../ports/transcript-search.ts'
-import { defineTool, type Tool } from '../tool.ts'
+import type { TranscriptSearch } from '../../ports/chat/transcript-search.ts'
+import { defineTool, type Tool } from '../registry/tool.ts'
 
 export const searchTranscriptName = 'search_transcript'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ToolContext } from '../tool.ts'
+import type { ToolContext } from '../registry/tool.ts'
 import { createSkillRead } from './skill-read.ts'
 
 const style = {

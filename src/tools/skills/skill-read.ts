@@ -1,9 +1,9 @@
 // skill_read: the text of a skill that the task or its agent names, and the files beside it, when the model wants them.
 import { z } from 'zod'
-import type { AssignedSkill } from '../../contract/api/assignment.ts'
-import { defineTool, type Tool, type ToolOutcome } from '../tool.ts'
-import { failTool } from '../tool-error.ts'
-import { trimPartialCharacters } from '../workspace/text-window.ts'
+import type { AssignedSkill } from '../../contract/api/tasks/assignment.ts'
+import { defineTool, type Tool, type ToolOutcome } from '../registry/tool.ts'
+import { failTool } from '../registry/tool-error.ts'
+import { trimPartialCharacters } from '../workspaces/text-window.ts'
 
 export const skillReadName = 'skill_read'
 

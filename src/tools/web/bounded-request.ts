@@ -1,5 +1,5 @@
 // A request with a time limit that holds whatever the other side does, and is reported as such.
-import type { Egress, EgressRequest, EgressResponse } from '../../ports/egress.ts'
+import type { Egress, EgressRequest, EgressResponse } from '../../ports/service/egress.ts'
 
 /** The answer, or `timeout`. Throws the errors of the egress room. */
 export async function requestWithin(

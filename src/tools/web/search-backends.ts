@@ -1,5 +1,5 @@
 // The search backends: how to query each one, and where its results are in the answer.
-import type { SearchSettings } from '../tool.ts'
+import type { SearchSettings } from '../registry/tool.ts'
 
 export type SearchResult = { title: string; url: string; snippet: string }
 type SearchQuery = { query: string; limit: number; settings: SearchSettings }

@@ -1,8 +1,8 @@
 // web_fetch: the text of a web page (BUILT-009..011). Any answer of the server is a result, even an error.
 import { z } from 'zod'
-import type { EgressResponse } from '../../ports/egress.ts'
-import { defineTool } from '../tool.ts'
-import { failTool } from '../tool-error.ts'
+import type { EgressResponse } from '../../ports/service/egress.ts'
+import { defineTool } from '../registry/tool.ts'
+import { failTool } from '../registry/tool-error.ts'
 import { requestWithin } from './bounded-request.ts'
 import { extractPage } from './page-text.ts'
 

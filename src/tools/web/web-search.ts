@@ -2,9 +2,9 @@
 // BUILT-019).
 
 import { z } from 'zod'
-import { type JsonObject, tryParseJson } from '../../contract/json.ts'
-import { type Availability, type AvailabilityContext, defineTool } from '../tool.ts'
-import { failTool } from '../tool-error.ts'
+import { type JsonObject, tryParseJson } from '../../contract/schema/json.ts'
+import { type Availability, type AvailabilityContext, defineTool } from '../registry/tool.ts'
+import { failTool } from '../registry/tool-error.ts'
 import { requestWithin } from './bounded-request.ts'
 import { findMissingSetting, type SearchResult, searchBackends } from './search-backends.ts'
 

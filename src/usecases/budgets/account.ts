@@ -1,8 +1,8 @@
 // What is spent of one limit: the store's sum at the last look, plus what this replica has used since.
-import type { SpentSums, Usage } from '../../ports/usage.ts'
-import { type Limit, startOfPeriod } from '../../rules/budget.ts'
+import type { SpentSums, Usage } from '../../ports/budgets/usage.ts'
+import { type Limit, startOfPeriod } from '../../rules/budgets/budget.ts'
 
-export type { SpentSums } from '../../ports/usage.ts'
+export type { SpentSums } from '../../ports/budgets/usage.ts'
 
 export type Account = {
   key: string

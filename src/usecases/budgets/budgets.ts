@@ -1,9 +1,9 @@
 // Budgets for whoever runs the service: create, list with what is spent, remove.
-import type { BudgetItem, BudgetSpec } from '../../contract/api/budgets.ts'
+import type { BudgetItem, BudgetSpec } from '../../contract/api/budgets/budgets.ts'
 import { SvcError } from '../../errors.ts'
-import type { Caller } from '../../ports/identity.ts'
-import { requireAccess } from '../access.ts'
-import type { UsecaseDeps } from '../deps.ts'
+import type { Caller } from '../../ports/identity/identity.ts'
+import { requireAccess } from '../identity/access.ts'
+import type { UsecaseDeps } from '../service/deps.ts'
 import type { BudgetState } from './ledger.ts'
 
 export type BudgetUsecases = {

@@ -1,14 +1,21 @@
 // The one ledger of budgets: running sums in memory of what is spent, and the one check whether more may be spent.
 // Usage of this replica counts at once; usage of others counts after the next look at the store.
 
-import type { Price } from '../../contract/resources/provider.ts'
+import type { Price } from '../../contract/kinds/providers/provider.ts'
 import { SvcError } from '../../errors.ts'
 import type { EstimatedUsage } from '../../llm/estimate.ts'
 import { addUsage, noUsage, type TokenUsage } from '../../llm/messages.ts'
 import { type Cost, computeCost } from '../../llm/token-usage.ts'
 import type { Ports } from '../../ports/index.ts'
-import { coversSpender, explainUsedUp, isUsedUp, type Limit, type Spender, startOfPeriod } from '../../rules/budget.ts'
-import type { TaskBound } from '../../rules/task-budget.ts'
+import {
+  coversSpender,
+  explainUsedUp,
+  isUsedUp,
+  type Limit,
+  type Spender,
+  startOfPeriod,
+} from '../../rules/budgets/budget.ts'
+import type { TaskBound } from '../../rules/budgets/task-budget.ts'
 import { countAll, tokensOf } from '../providers/estimated-tokens.ts'
 import { type Account, addSpent, openAccount, type SpentSums, sumOf } from './account.ts'
 

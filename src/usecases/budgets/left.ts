@@ -1,10 +1,10 @@
 // What is left of the budgets that are for exactly what a line of usage is about.
-import type { BudgetLeft } from '../../contract/api/usage.ts'
-import { dropUndefined } from '../../contract/json.ts'
+import type { BudgetLeft } from '../../contract/api/budgets/usage.ts'
+import { dropUndefined } from '../../contract/schema/json.ts'
+import type { UsageGroup, UsageSum } from '../../ports/budgets/usage.ts'
 import type { Ports } from '../../ports/index.ts'
-import type { UsageGroup, UsageSum } from '../../ports/usage.ts'
-import { endOfPeriod, type Limit, type LimitScope, spenderOf } from '../../rules/budget.ts'
-import { leftWithin, type TaskLeft } from '../../rules/task-budget.ts'
+import { endOfPeriod, type Limit, type LimitScope, spenderOf } from '../../rules/budgets/budget.ts'
+import { leftWithin, type TaskLeft } from '../../rules/budgets/task-budget.ts'
 import type { BudgetLedger, BudgetState } from './ledger.ts'
 import type { TaskBudgets } from './task-budgets.ts'
 

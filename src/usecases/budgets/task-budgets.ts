@@ -1,10 +1,10 @@
 // Budgets of single tasks: what a task and all tasks that it created have used, read from the records before each model
 // call. Only tasks with such a budget among their ancestors pay for the reads.
-import type { Task } from '../../contract/resources/task.ts'
+import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../errors.ts'
 import type { Ports } from '../../ports/index.ts'
-import { parentOf } from '../../rules/family.ts'
-import { countsSpending, explainSpent, leftOf, type TaskLeft, type TaskSpent } from '../../rules/task-budget.ts'
+import { countsSpending, explainSpent, leftOf, type TaskLeft, type TaskSpent } from '../../rules/budgets/task-budget.ts'
+import { parentOf } from '../../rules/tasks/family.ts'
 
 export type TaskBudgets = {
   /** BudgetExceeded when the budget of the task, or of a task that it descends from, is used up. */

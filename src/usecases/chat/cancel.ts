@@ -1,7 +1,7 @@
 // Cancels a session: ends its running turn, here or on another replica, and removes it.
 import { SvcError } from '../../errors.ts'
+import type { SessionKey } from '../../ports/chat/sessions.ts'
 import type { Ports } from '../../ports/index.ts'
-import type { SessionKey } from '../../ports/sessions.ts'
 import type { SessionHold } from './session-hold.ts'
 import { markCancelled, noChat, readHolder, releaseExpired } from './session-holder.ts'
 

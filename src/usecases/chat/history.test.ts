@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { TranscriptMessage } from '../../ports/sessions.ts'
+import type { TranscriptMessage } from '../../ports/chat/sessions.ts'
 import { measureTranscript, summarizeResult, toConversation, truncateTranscript } from './history.ts'
 
 const user = (content: string): TranscriptMessage => ({ role: 'user', content })

@@ -1,7 +1,7 @@
 // A session's messages as a model conversation, and tool results as the summaries that a session stores.
-import { isJsonObject, tryParseJson } from '../../contract/json.ts'
+import { isJsonObject, tryParseJson } from '../../contract/schema/json.ts'
 import type { ContentBlock, Message } from '../../llm/messages.ts'
-import type { TranscriptMessage } from '../../ports/sessions.ts'
+import type { TranscriptMessage } from '../../ports/chat/sessions.ts'
 
 /** 2K characters (SESS-012). */
 const longestSummary = 2048

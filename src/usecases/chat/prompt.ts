@@ -1,7 +1,7 @@
 // The system prompt of a turn: delimited sections, built once and used for all model calls of the turn (CHAT-030,
 // CHAT-034).
-import type { BuiltinTool } from '../../contract/api/tools.ts'
-import type { Agent } from '../../contract/resources/agent.ts'
+import type { BuiltinTool } from '../../contract/api/tools/tools.ts'
+import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import { escapeText, makeSection } from './markup.ts'
 import { nameOf, type Surroundings } from './surroundings.ts'
 

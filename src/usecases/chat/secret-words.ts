@@ -1,10 +1,11 @@
 // Secret values that must not reach a model or a client: removed from tool results (SECRET-008).
-import type { CatalogMemory } from '../../catalog/memory.ts'
-import type { ModelChoice } from '../../contract/api/assignment.ts'
+
+import type { ModelChoice } from '../../contract/api/tasks/assignment.ts'
 import { isSvcError } from '../../errors.ts'
+import type { CatalogMemory } from '../../lookup/memory.ts'
 import { createRedactor, type Redactor } from '../../observability/redaction.ts'
 import type { Ports } from '../../ports/index.ts'
-import type { ResourceKey } from '../../ports/resources.ts'
+import type { ResourceKey } from '../../ports/resources/resources.ts'
 
 const namingKinds = ['Agent', 'Tool', 'Provider'] as const
 /** The most objects of one kind to look through. */

@@ -1,7 +1,7 @@
 // A session held by one turn: claimed across all replicas before the turn does anything, kept by a lease, and released
 // when the turn is cancelled from anywhere.
 import { isSvcError } from '../../errors.ts'
-import type { RememberedModel, SessionKey, TranscriptMessage } from '../../ports/sessions.ts'
+import type { RememberedModel, SessionKey, TranscriptMessage } from '../../ports/chat/sessions.ts'
 import { type HoldDeps, newHolder, readHolder, takeSession } from './session-holder.ts'
 
 const renewAfterMs = 10_000

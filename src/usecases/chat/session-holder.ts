@@ -1,7 +1,7 @@
 // Who holds a session, as text in its record: a chat turn with the end of its lease, or a task.
 import { SvcError } from '../../errors.ts'
+import type { SessionKey } from '../../ports/chat/sessions.ts'
 import type { Ports } from '../../ports/index.ts'
-import type { SessionKey } from '../../ports/sessions.ts'
 
 /** How long the claim of a replica that died lasts. */
 const leaseMs = 30_000

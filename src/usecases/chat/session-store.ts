@@ -1,10 +1,10 @@
 // Writes a turn into its session, and keeps the session within its size limit.
 
 import { isSvcError, messageOf, SvcError } from '../../errors.ts'
-import type { RememberedModel, Sessions } from '../../ports/sessions.ts'
-import type { UsageRecord } from '../../ports/usage.ts'
+import type { UsageRecord } from '../../ports/budgets/usage.ts'
+import type { RememberedModel, Sessions } from '../../ports/chat/sessions.ts'
 import type { Counted } from '../budgets/ledger.ts'
-import type { UsecaseDeps } from '../deps.ts'
+import type { UsecaseDeps } from '../service/deps.ts'
 import { measureTranscript, truncateTranscript } from './history.ts'
 import type { Recorder } from './recorder.ts'
 import type { Ending, TurnParts } from './turn-parts.ts'

@@ -1,12 +1,13 @@
 // What a model is told about a namespace: its agents, tools, skills and providers.
-import type { CatalogMemory } from '../../catalog/memory.ts'
-import type { Agent } from '../../contract/resources/agent.ts'
-import type { ResourceOf } from '../../contract/resources/index.ts'
-import type { Caller } from '../../ports/identity.ts'
-import type { Resources } from '../../ports/resources.ts'
-import { nameOfProgram } from '../../rules/agent-programs.ts'
-import { keepAllowed, mayAccess } from '../access.ts'
-import type { UsecaseDeps } from '../deps.ts'
+
+import type { Agent } from '../../contract/kinds/agents/agent.ts'
+import type { ResourceOf } from '../../contract/kinds/index.ts'
+import type { CatalogMemory } from '../../lookup/memory.ts'
+import type { Caller } from '../../ports/identity/identity.ts'
+import type { Resources } from '../../ports/resources/resources.ts'
+import { nameOfProgram } from '../../rules/agents/agent-programs.ts'
+import { keepAllowed, mayAccess } from '../identity/access.ts'
+import type { UsecaseDeps } from '../service/deps.ts'
 import { escapeText } from './markup.ts'
 import type { SecretWords } from './secret-words.ts'
 

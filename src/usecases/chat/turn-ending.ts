@@ -1,10 +1,10 @@
 // How a turn ends: its failure, and a sentence that names its unfinished tasks, whatever the model says about them.
 
-import { isTerminalPhase, type TaskPhase } from '../../contract/resources/task.ts'
+import { isTerminalPhase, type TaskPhase } from '../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../errors.ts'
 import type { LoopState } from '../../llm/loop-state.ts'
 import type { ModelError } from '../../llm/messages.ts'
-import type { ResourceKey, ResourceReader } from '../../ports/resources.ts'
+import type { ResourceKey, ResourceReader } from '../../ports/resources/resources.ts'
 import { explainModelError } from '../providers/failure.ts'
 
 export function toFailure(error: ModelError): SvcError {

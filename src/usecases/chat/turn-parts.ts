@@ -1,13 +1,14 @@
 // What one chat turn consists of, and how it ended.
-import type { ModelChoice } from '../../contract/api/assignment.ts'
-import type { ChatRequest } from '../../contract/api/chat.ts'
-import type { Agent } from '../../contract/resources/agent.ts'
+
+import type { ChatRequest } from '../../contract/api/chat/chat.ts'
+import type { ModelChoice } from '../../contract/api/tasks/assignment.ts'
+import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import type { SvcError } from '../../errors.ts'
 import type { LoopState } from '../../llm/loop-state.ts'
 import type { ToolHost } from '../../llm/tool-host.ts'
-import type { Caller } from '../../ports/identity.ts'
-import type { Spender } from '../../rules/budget.ts'
-import type { BoundOrchestration } from '../orchestration/orchestration.ts'
+import type { Caller } from '../../ports/identity/identity.ts'
+import type { Spender } from '../../rules/budgets/budget.ts'
+import type { BoundOrchestration } from '../coordination/orchestration/orchestration.ts'
 import type { SessionHold } from './session-hold.ts'
 import type { ChatSettings } from './settings.ts'
 

@@ -1,8 +1,8 @@
 // How far the checks of a pull request are, for a model that may wait for them without a process.
-import type { CodeHostArguments } from '../../contract/api/code-host-tools.ts'
-import type { JsonObject } from '../../contract/json.ts'
-import { isCodeHostError, type PullRequestDetails } from '../../ports/code-host.ts'
-import { type ChecksVerdict, judgeChecks } from '../../rules/checks-verdict.ts'
+import type { CodeHostArguments } from '../../contract/api/codehost/code-host-tools.ts'
+import type { JsonObject } from '../../contract/schema/json.ts'
+import { isCodeHostError, type PullRequestDetails } from '../../ports/codehost/code-host.ts'
+import { type ChecksVerdict, judgeChecks } from '../../rules/codehost/checks-verdict.ts'
 import { answer, type CodeHostContext, type CodeHostResult } from './code-host-context.ts'
 import { endOfWait, waitForChecks } from './pull-request-tools.ts'
 

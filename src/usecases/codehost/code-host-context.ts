@@ -1,9 +1,9 @@
 // What the tools of the code host work with, and what they answer.
-import type { CodeHostAnswer } from '../../contract/api/code-host-tools.ts'
-import type { JsonObject } from '../../contract/json.ts'
-import type { Repository } from '../../contract/repository-url.ts'
-import type { CodeHost } from '../../ports/code-host.ts'
-import type { MarkerKeys } from '../../rules/review-marker.ts'
+import type { CodeHostAnswer } from '../../contract/api/codehost/code-host-tools.ts'
+import type { JsonObject } from '../../contract/schema/json.ts'
+import type { Repository } from '../../contract/values/repository-url.ts'
+import type { CodeHost } from '../../ports/codehost/code-host.ts'
+import type { MarkerKeys } from '../../rules/monitors/review-marker.ts'
 
 export type CodeHostContext = {
   host: CodeHost

@@ -1,24 +1,24 @@
 // Runs the tools of the code host for running tasks: which ones the task has, then which repository, then the login.
 
-import { openCodeHost } from '../../catalog/code-host-login.ts'
-import { readMarkerSettings } from '../../catalog/marker-keys.ts'
 import {
   type CodeHostAnswer,
   type CodeHostArguments,
   type CodeHostCall,
   type CodeHostTool,
   codeHostArguments,
-} from '../../contract/api/code-host-tools.ts'
-import type { Task } from '../../contract/resources/task.ts'
-import { parseOrThrow } from '../../contract/validation.ts'
+} from '../../contract/api/codehost/code-host-tools.ts'
+import type { Task } from '../../contract/kinds/tasks/task.ts'
+import { parseOrThrow } from '../../contract/schema/validation.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
-import { isCodeHostError } from '../../ports/code-host.ts'
-import type { WorkerIdentity } from '../../ports/identity.ts'
-import type { Probe, ProbeAnswer } from '../../ports/probes.ts'
-import { listCodeHostTools } from '../../rules/code-host-tools.ts'
-import { chooseTools } from '../../rules/tool-choice.ts'
-import type { UsecaseDeps } from '../deps.ts'
-import { requireRunningTask, type TaskPath } from '../worker/live-attempt.ts'
+import { openCodeHost } from '../../lookup/code-host-login.ts'
+import { readMarkerSettings } from '../../lookup/marker-keys.ts'
+import { isCodeHostError } from '../../ports/codehost/code-host.ts'
+import type { WorkerIdentity } from '../../ports/identity/identity.ts'
+import type { Probe, ProbeAnswer } from '../../ports/tasks/probes.ts'
+import { listCodeHostTools } from '../../rules/codehost/code-host-tools.ts'
+import { chooseTools } from '../../rules/tools/tool-choice.ts'
+import type { UsecaseDeps } from '../service/deps.ts'
+import { requireRunningTask, type TaskPath } from '../tasks/worker/live-attempt.ts'
 import { checkPullRequestCi } from './check-tools.ts'
 import type { CodeHostContext, CodeHostResult } from './code-host-context.ts'
 import { commentOnIssue, getIssue, listIssues } from './issue-tools.ts'

@@ -1,6 +1,6 @@
 // Issues for a model: only for agents that name these tools.
-import type { CodeHostArguments } from '../../contract/api/code-host-tools.ts'
-import type { Comment, Issue } from '../../ports/code-host.ts'
+import type { CodeHostArguments } from '../../contract/api/codehost/code-host-tools.ts'
+import type { Comment, Issue } from '../../ports/codehost/code-host.ts'
 import { answer, answerForeign, type CodeHostContext, type CodeHostResult, cut } from './code-host-context.ts'
 
 const shownBody = 500

@@ -1,6 +1,6 @@
 // Reading a pull request, and posting a review that is marked with the head that it is about.
-import type { CodeHostArguments } from '../../contract/api/code-host-tools.ts'
-import type { JsonObject } from '../../contract/json.ts'
+import type { CodeHostArguments } from '../../contract/api/codehost/code-host-tools.ts'
+import type { JsonObject } from '../../contract/schema/json.ts'
 import { SvcError } from '../../errors.ts'
 import {
   type CodeHost,
@@ -9,8 +9,8 @@ import {
   type PullRequestFile,
   type Review,
   type ReviewDraft,
-} from '../../ports/code-host.ts'
-import { findMarked, isMarkerOf, listMarkers, readMarkedHead, writeMarker } from '../../rules/review-marker.ts'
+} from '../../ports/codehost/code-host.ts'
+import { findMarked, isMarkerOf, listMarkers, readMarkedHead, writeMarker } from '../../rules/monitors/review-marker.ts'
 import { answer, answerForeign, type CodeHostContext, type CodeHostResult, cut } from './code-host-context.ts'
 
 type MarkerArgs = CodeHostArguments['check_pr_review_marker']

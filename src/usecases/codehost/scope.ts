@@ -1,11 +1,12 @@
 // Which repository a call of a tool is about, and whose login it gets: decided before any Secret is read (CODEHOST-014..017).
-import { isSameRepository, type Repository, readRepositoryUrl } from '../../contract/repository-url.ts'
-import type { Task } from '../../contract/resources/task.ts'
+
+import type { Task } from '../../contract/kinds/tasks/task.ts'
+import { isSameRepository, type Repository, readRepositoryUrl } from '../../contract/values/repository-url.ts'
 import { SvcError } from '../../errors.ts'
 import type { Ports } from '../../ports/index.ts'
-import type { ResourceKey } from '../../ports/resources.ts'
-import { isChildOf } from '../../rules/family.ts'
-import { gitWorkspaceOf } from '../../rules/git-workspace.ts'
+import type { ResourceKey } from '../../ports/resources/resources.ts'
+import { isChildOf } from '../../rules/tasks/family.ts'
+import { gitWorkspaceOf } from '../../rules/workspaces/git-workspace.ts'
 
 export type ScopeRequest = { task_name?: string | undefined; repo_url?: string | undefined }
 export type Scope = { repository: Repository; secret: ResourceKey; owner: string }

@@ -1,5 +1,5 @@
 // What a coordinator does with the tasks and agents that it has made: wait for them, cancel and remove them.
-import { readResultText } from '../../catalog/result-text.ts'
+
 import type {
   CancelChild,
   ChildResult,
@@ -8,31 +8,32 @@ import type {
   DeleteHelper,
   WaitAnswer,
   WaitForTasks,
-} from '../../contract/api/coordination.ts'
-import { createBodyOf } from '../../contract/api/resource-body.ts'
-import { parseDuration } from '../../contract/duration.ts'
-import type { Agent, AgentSpec } from '../../contract/resources/agent.ts'
-import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
-import { parseOrThrow } from '../../contract/validation.ts'
+} from '../../contract/api/coordination/coordination.ts'
+import { createBodyOf } from '../../contract/api/resources/resource-body.ts'
+import type { Agent, AgentSpec } from '../../contract/kinds/agents/agent.ts'
+import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
+import { parseOrThrow } from '../../contract/schema/validation.ts'
+import { parseDuration } from '../../contract/values/duration.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
-import type { WorkerIdentity } from '../../ports/identity.ts'
-import { describeChild, describeStranger } from '../../rules/child-result.ts'
+import { readResultText } from '../../lookup/result-text.ts'
+import type { WorkerIdentity } from '../../ports/identity/identity.ts'
+import { describeChild, describeStranger } from '../../rules/coordination/child-result.ts'
 import {
   type Coordinator,
   delegationKeys,
   findHelperProblem,
   isMadeBy,
   makeHelperSpec,
-} from '../../rules/delegation.ts'
-import { isChildOf } from '../../rules/family.ts'
-import { makeOwner } from '../../rules/scheduled-run.ts'
-import { markCancelled } from '../../rules/task-decision.ts'
-import { requirePossible } from '../admission/admission.ts'
-import type { UsecaseDeps } from '../deps.ts'
-import { explainProblems } from '../orchestration/tasks.ts'
-import { requireRunningTask, type TaskPath } from '../worker/live-attempt.ts'
-import { repeatOnConflict } from '../write-conflict.ts'
+} from '../../rules/coordination/delegation.ts'
+import { isChildOf } from '../../rules/tasks/family.ts'
+import { makeOwner } from '../../rules/tasks/scheduled-run.ts'
+import { markCancelled } from '../../rules/tasks/task-decision.ts'
+import { requirePossible } from '../resources/admission/admission.ts'
+import { repeatOnConflict } from '../resources/write-conflict.ts'
+import type { UsecaseDeps } from '../service/deps.ts'
+import { requireRunningTask, type TaskPath } from '../tasks/worker/live-attempt.ts'
 import { requireCoordinator, requireHome } from './coordinator.ts'
+import { explainProblems } from './orchestration/tasks.ts'
 
 type Named = { name: string; status: string }
 

@@ -1,9 +1,9 @@
 // Who coordinates: the running task of a worker's token, with its agent as it is now.
 import { SvcError } from '../../errors.ts'
-import type { WorkerIdentity } from '../../ports/identity.ts'
-import type { Coordinator } from '../../rules/delegation.ts'
-import type { UsecaseDeps } from '../deps.ts'
-import { requireRunningTask, type TaskPath } from '../worker/live-attempt.ts'
+import type { WorkerIdentity } from '../../ports/identity/identity.ts'
+import type { Coordinator } from '../../rules/coordination/delegation.ts'
+import type { UsecaseDeps } from '../service/deps.ts'
+import { requireRunningTask, type TaskPath } from '../tasks/worker/live-attempt.ts'
 
 /**
  * Forbidden for a task other than the token's own and for an attempt that is not live; Conflict when its agent does not coordinate

@@ -1,15 +1,20 @@
 // Makes the children of a coordinator: what it may, and with nothing that it does not have itself.
-import { createChild } from '../../catalog/child-task.ts'
-import type { DelegateContainer, Delegated, DelegatedWorkspace, DelegateTask } from '../../contract/api/coordination.ts'
-import { defaultRetries } from '../../contract/api/coordination.ts'
-import { normalizeTaskBody } from '../../contract/api/task-body.ts'
-import { dropUndefined } from '../../contract/json.ts'
-import type { Agent } from '../../contract/resources/agent.ts'
-import type { Task, TaskSpec } from '../../contract/resources/task.ts'
+
+import type {
+  DelegateContainer,
+  Delegated,
+  DelegatedWorkspace,
+  DelegateTask,
+} from '../../contract/api/coordination/coordination.ts'
+import { defaultRetries } from '../../contract/api/coordination/coordination.ts'
+import { normalizeTaskBody } from '../../contract/api/tasks/task-body.ts'
+import type { Agent } from '../../contract/kinds/agents/agent.ts'
+import type { Task, TaskSpec } from '../../contract/kinds/tasks/task.ts'
+import { dropUndefined } from '../../contract/schema/json.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
-import type { WorkerIdentity } from '../../ports/identity.ts'
-import { spenderOf } from '../../rules/budget.ts'
-import { allowsChildTask } from '../../rules/context-token.ts'
+import { createChild } from '../../lookup/child-task.ts'
+import type { WorkerIdentity } from '../../ports/identity/identity.ts'
+import { spenderOf } from '../../rules/budgets/budget.ts'
 import {
   type Coordinator,
   delegationKeys,
@@ -19,13 +24,14 @@ import {
   findDepthProblem,
   findSecretProblem,
   nameChild,
-} from '../../rules/delegation.ts'
-import { isChildOf } from '../../rules/family.ts'
-import { requirePossible } from '../admission/admission.ts'
-import type { UsecaseDeps } from '../deps.ts'
-import { explainProblems } from '../orchestration/tasks.ts'
-import type { TaskPath } from '../worker/live-attempt.ts'
+} from '../../rules/coordination/delegation.ts'
+import { allowsChildTask } from '../../rules/identity/context-token.ts'
+import { isChildOf } from '../../rules/tasks/family.ts'
+import { requirePossible } from '../resources/admission/admission.ts'
+import type { UsecaseDeps } from '../service/deps.ts'
+import type { TaskPath } from '../tasks/worker/live-attempt.ts'
 import { requireCoordinator, requireHome } from './coordinator.ts'
+import { explainProblems } from './orchestration/tasks.ts'
 
 export type DelegationUsecases = {
   /**

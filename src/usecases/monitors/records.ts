@@ -1,6 +1,6 @@
 // What a monitor has seen and done, for people.
 import { SvcError } from '../../errors.ts'
-import type { Caller } from '../../ports/identity.ts'
+import type { Caller } from '../../ports/identity/identity.ts'
 import type {
   EventQuery,
   ItemQuery,
@@ -11,12 +11,12 @@ import type {
   MonitorRun,
   ReviewQuery,
   RunQuery,
-} from '../../ports/monitor-records.ts'
-import type { ResourceKey } from '../../ports/resources.ts'
-import { identifyCaller } from '../../rules/caller-identity.ts'
-import { requireAccess } from '../access.ts'
-import type { UsecaseDeps } from '../deps.ts'
-import { notFound } from '../resources.ts'
+} from '../../ports/monitors/monitor-records.ts'
+import type { ResourceKey } from '../../ports/resources/resources.ts'
+import { identifyCaller } from '../../rules/identity/caller-identity.ts'
+import { requireAccess } from '../identity/access.ts'
+import { notFound } from '../resources/resources.ts'
+import type { UsecaseDeps } from '../service/deps.ts'
 import { keyOfMonitor } from './runs.ts'
 
 /** All: NotFound. */

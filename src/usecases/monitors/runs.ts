@@ -1,21 +1,21 @@
 // Runs of monitors: queued by people, and by events of the code host.
-import type { MonitorRunRequest } from '../../contract/api/monitors.ts'
-import type { RepositoryMonitor } from '../../contract/resources/repository-monitor.ts'
+import type { MonitorRunRequest } from '../../contract/api/monitors/monitors.ts'
+import type { RepositoryMonitor } from '../../contract/kinds/monitors/repository-monitor.ts'
 import { isSvcError, messageOf, SvcError } from '../../errors.ts'
-import type { Caller } from '../../ports/identity.ts'
-import type { MonitorKey, MonitorRun, Queued } from '../../ports/monitor-records.ts'
-import type { ResourceKey } from '../../ports/resources.ts'
-import { identifyCaller } from '../../rules/caller-identity.ts'
+import type { Caller } from '../../ports/identity/identity.ts'
+import type { MonitorKey, MonitorRun, Queued } from '../../ports/monitors/monitor-records.ts'
+import type { ResourceKey } from '../../ports/resources/resources.ts'
+import { identifyCaller } from '../../rules/identity/caller-identity.ts'
 import {
   isForMonitor,
   nameEventRun,
   type PullRequestEvent,
   runRequestedAnnotation,
 } from '../../rules/monitors/events.ts'
-import { requireAccess } from '../access.ts'
-import type { UsecaseDeps } from '../deps.ts'
-import { notFound } from '../resources.ts'
-import { repeatOnConflict } from '../write-conflict.ts'
+import { requireAccess } from '../identity/access.ts'
+import { notFound } from '../resources/resources.ts'
+import { repeatOnConflict } from '../resources/write-conflict.ts'
+import type { UsecaseDeps } from '../service/deps.ts'
 
 /** What became of an event: how many monitors it was for, and of their runs. */
 export type QueuedEvent = {

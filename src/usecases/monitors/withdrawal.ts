@@ -1,10 +1,10 @@
 // Ends what a pull request has started at the monitors of its repository: runs that wait, and reviews that are under way.
-import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
-import type { ItemState, MonitorKey } from '../../ports/monitor-records.ts'
+import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
+import type { ItemState, MonitorKey } from '../../ports/monitors/monitor-records.ts'
 import { codeHostKeys } from '../../rules/codehost/subject.ts'
 import { isOfRepository, nameEventRun, type PullRequestEvent } from '../../rules/monitors/events.ts'
 import { monitorLabel } from '../../rules/monitors/tasks.ts'
-import type { UsecaseDeps } from '../deps.ts'
+import type { UsecaseDeps } from '../service/deps.ts'
 import { cancelByService } from '../tasks/cancel.ts'
 import { keyOfMonitor } from './runs.ts'
 

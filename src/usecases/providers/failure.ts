@@ -1,5 +1,5 @@
 // How the failure of a model call is reported to the client (PROXY-017..021).
-import { ruleOfCall } from '../../contract/failures.ts'
+import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
 import { SvcError } from '../../errors.ts'
 import type { ModelError } from '../../llm/messages.ts'
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { createManualClock } from '../../../test/fixtures/time.ts'
-import type { CallFailure } from '../../contract/failures.ts'
+import type { CallFailure } from '../../contract/kinds/tasks/failures.ts'
 import type { ModelError } from '../../llm/messages.ts'
 import type { Records } from '../../ports/index.ts'
-import type { ProviderNote } from '../../ports/provider-health.ts'
+import type { ProviderNote } from '../../ports/providers/provider-health.ts'
 import { createProviderHealthLog } from './health.ts'
 
 const main = { namespace: 'default', name: 'main' }

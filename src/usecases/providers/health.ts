@@ -1,11 +1,12 @@
 // How each provider answers. A call only updates a map; observations are written to the records a moment later.
+
+import { createBatches } from '../../lib/batching.ts'
 import { judgeCall } from '../../llm/call-verdict.ts'
 import type { EndedCall } from '../../llm/router.ts'
 import { redactText } from '../../observability/redaction.ts'
 import type { Ports } from '../../ports/index.ts'
-import type { ProviderNote } from '../../ports/provider-health.ts'
-import type { ResourceKey } from '../../ports/resources.ts'
-import { createBatches } from '../batching.ts'
+import type { ProviderNote } from '../../ports/providers/provider-health.ts'
+import type { ResourceKey } from '../../ports/resources/resources.ts'
 
 /** What another process observed: `failures` are those since the last answer. */
 export type CallsSeen = { answered: boolean; failures: number; reason?: string | undefined }

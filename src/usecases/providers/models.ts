@@ -1,11 +1,11 @@
 // A model for the service's own calls (chat, proxies): its choices, with limits, cool-downs and usage across replicas.
-import type { ModelChoice } from '../../contract/api/assignment.ts'
+import type { ModelChoice } from '../../contract/api/tasks/assignment.ts'
 import type { ModelClient } from '../../llm/model.ts'
 import { trustOf } from '../../llm/model-client.ts'
 import { createModelRouter, type RouterDeps } from '../../llm/router.ts'
-import type { EgressPolicy } from '../../ports/egress.ts'
-import type { RateLimits } from '../../ports/rate-limits.ts'
-import type { UsecaseDeps } from '../deps.ts'
+import type { RateLimits } from '../../ports/providers/rate-limits.ts'
+import type { EgressPolicy } from '../../ports/service/egress.ts'
+import type { UsecaseDeps } from '../service/deps.ts'
 
 /** Which addresses calls to this provider may use. */
 export function policyOf(

@@ -1,8 +1,8 @@
 // Which models a caller may use: the limits of a token, a namespace and a context also apply to fallbacks.
-import type { ModelChoice } from '../../contract/api/assignment.ts'
-import type { Caller } from '../../ports/identity.ts'
+import type { ModelChoice } from '../../contract/api/tasks/assignment.ts'
+import type { Caller } from '../../ports/identity/identity.ts'
 import type { Ports } from '../../ports/index.ts'
-import { keepAllowed, requireAccess } from '../access.ts'
+import { keepAllowed, requireAccess } from '../identity/access.ts'
 
 type Asked = { namespace: string; name: string; model: string }
 

@@ -1,14 +1,14 @@
 // Requests the end of a task; the controller stops it and moves it to Cancelled (TASK-037).
-import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
+import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
-import type { Caller } from '../../ports/identity.ts'
+import type { Caller } from '../../ports/identity/identity.ts'
 import type { Ports } from '../../ports/index.ts'
-import type { ResourceKey } from '../../ports/resources.ts'
-import { cancelAnnotation, markCancelled } from '../../rules/task-decision.ts'
-import { requireAccess } from '../access.ts'
-import type { UsecaseDeps } from '../deps.ts'
-import { notFound } from '../resources.ts'
-import { repeatOnConflict } from '../write-conflict.ts'
+import type { ResourceKey } from '../../ports/resources/resources.ts'
+import { cancelAnnotation, markCancelled } from '../../rules/tasks/task-decision.ts'
+import { requireAccess } from '../identity/access.ts'
+import { notFound } from '../resources/resources.ts'
+import { repeatOnConflict } from '../resources/write-conflict.ts'
+import type { UsecaseDeps } from '../service/deps.ts'
 
 /** Cancelled, or about to be. */
 function isCancelled(task: Task): boolean {

@@ -1,8 +1,8 @@
 // Children of a task by owner reference; children of an earlier task with the same name are not included.
-import type { Caller } from '../../ports/identity.ts'
-import type { ResourcePage, ResourceText } from '../../ports/resources.ts'
-import type { UsecaseDeps } from '../deps.ts'
-import type { PlacedQuery, ResourceUsecases } from '../resources.ts'
+import type { Caller } from '../../ports/identity/identity.ts'
+import type { ResourcePage, ResourceText } from '../../ports/resources/resources.ts'
+import type { PlacedQuery, ResourceUsecases } from '../resources/resources.ts'
+import type { UsecaseDeps } from '../service/deps.ts'
 
 /** A uid that no task has. */
 const nobody = ''

@@ -1,5 +1,5 @@
 // Follows what a task writes (log lines, events) until the task has ended and everything is read.
-import { createAlarm } from '../alarm.ts'
+import { createAlarm } from '../../lib/alarm.ts'
 
 export type Followed<T> = {
   /** What was written after the given number, in order. */

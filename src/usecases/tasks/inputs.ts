@@ -1,16 +1,16 @@
 // Files that a task is given before it starts.
 import type { Readable } from 'node:stream'
-import { inputLimits } from '../../contract/api/internal.ts'
-import type { Task } from '../../contract/resources/task.ts'
+import { inputLimits } from '../../contract/api/tasks/internal.ts'
+import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../errors.ts'
-import type { ArtifactInfo } from '../../ports/artifacts.ts'
-import type { Caller } from '../../ports/identity.ts'
+import type { Caller } from '../../ports/identity/identity.ts'
 import type { Ports } from '../../ports/index.ts'
-import type { ResourceKey } from '../../ports/resources.ts'
-import { requireAccess } from '../access.ts'
-import type { UsecaseDeps } from '../deps.ts'
-import type { ResourceUsecases } from '../resources.ts'
-import { repeatOnConflict } from '../write-conflict.ts'
+import type { ResourceKey } from '../../ports/resources/resources.ts'
+import type { ArtifactInfo } from '../../ports/tasks/artifacts.ts'
+import { requireAccess } from '../identity/access.ts'
+import type { ResourceUsecases } from '../resources/resources.ts'
+import { repeatOnConflict } from '../resources/write-conflict.ts'
+import type { UsecaseDeps } from '../service/deps.ts'
 
 /** Files that a task is given are stored under attempt 0. */
 const ofNoAttempt = 0

@@ -1,14 +1,14 @@
 // What a task leaves behind (result, artifacts, plan), for callers who may see the task.
-import type { Task } from '../../contract/resources/task.ts'
+import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../errors.ts'
-import type { ArtifactInfo } from '../../ports/artifacts.ts'
-import type { Caller } from '../../ports/identity.ts'
-import type { Message } from '../../ports/messages.ts'
-import type { Plan, Plans, PlanVersion } from '../../ports/plans.ts'
-import type { ResourceKey, ResourceText } from '../../ports/resources.ts'
-import type { ResultInfo } from '../../ports/results.ts'
-import type { UsecaseDeps } from '../deps.ts'
-import type { ResourceUsecases } from '../resources.ts'
+import type { Message } from '../../ports/coordination/messages.ts'
+import type { Caller } from '../../ports/identity/identity.ts'
+import type { ResourceKey, ResourceText } from '../../ports/resources/resources.ts'
+import type { ArtifactInfo } from '../../ports/tasks/artifacts.ts'
+import type { Plan, Plans, PlanVersion } from '../../ports/tasks/plans.ts'
+import type { ResultInfo } from '../../ports/tasks/results.ts'
+import type { ResourceUsecases } from '../resources/resources.ts'
+import type { UsecaseDeps } from '../service/deps.ts'
 
 type NumberedPage = { limit: number; before?: number | undefined }
 type Opened<I> = { info: I; open(): NodeJS.ReadableStream & AsyncIterable<Buffer> }

@@ -1,13 +1,13 @@
 // Creates a new task from one that has ended: `<name>-retry-<n>`.
-import { reservedPrefix } from '../../contract/resources/metadata.ts'
-import { isTerminalPhase, type Task, type TaskSpec } from '../../contract/resources/task.ts'
+import { reservedPrefix } from '../../contract/kinds/resources/metadata.ts'
+import { isTerminalPhase, type Task, type TaskSpec } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
-import type { Caller } from '../../ports/identity.ts'
+import type { Caller } from '../../ports/identity/identity.ts'
 import type { Ports } from '../../ports/index.ts'
-import type { ResourceKey } from '../../ports/resources.ts'
-import { hasNetwork, isConfined } from '../../rules/task-bounds.ts'
-import { requireAccess } from '../access.ts'
-import type { ResourceUsecases } from '../resources.ts'
+import type { ResourceKey } from '../../ports/resources/resources.ts'
+import { hasNetwork, isConfined } from '../../rules/tasks/task-bounds.ts'
+import { requireAccess } from '../identity/access.ts'
+import type { ResourceUsecases } from '../resources/resources.ts'
 import { createWithInputs } from './inputs.ts'
 
 const longestName = 63

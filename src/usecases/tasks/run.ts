@@ -1,13 +1,13 @@
 // Requests a run of a schedule now; the controller creates it like any other run.
-import { isTerminalPhase, type Task } from '../../contract/resources/task.ts'
+import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../errors.ts'
-import type { Caller } from '../../ports/identity.ts'
-import type { ResourceKey } from '../../ports/resources.ts'
-import { nameScheduledRun, runAnnotation, wantedRunOf } from '../../rules/scheduled-run.ts'
-import { requireAccess } from '../access.ts'
-import type { UsecaseDeps } from '../deps.ts'
-import { notFound } from '../resources.ts'
-import { repeatOnConflict } from '../write-conflict.ts'
+import type { Caller } from '../../ports/identity/identity.ts'
+import type { ResourceKey } from '../../ports/resources/resources.ts'
+import { nameScheduledRun, runAnnotation, wantedRunOf } from '../../rules/tasks/scheduled-run.ts'
+import { requireAccess } from '../identity/access.ts'
+import { notFound } from '../resources/resources.ts'
+import { repeatOnConflict } from '../resources/write-conflict.ts'
+import type { UsecaseDeps } from '../service/deps.ts'
 
 function refuseUnfit({ metadata: { name }, spec, status }: Task): void {
   if (spec.schedule === undefined) throw new SvcError('InvalidRequest', `task "${name}" has no schedule: it runs once`)

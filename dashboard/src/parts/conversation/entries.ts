@@ -1,8 +1,8 @@
 // A conversation as it is shown: what people and models said, and each call of a tool with its result. Made of a stored
 // transcript, or of the frames of a turn as they come.
-import type { ChatFrame } from '../../../../src/contract/api/chat.ts'
-import type { TranscriptMessage } from '../../../../src/contract/api/sessions.ts'
-import { tryParseJson } from '../../../../src/contract/json.ts'
+import type { ChatFrame } from '../../../../src/contract/api/chat/chat.ts'
+import type { TranscriptMessage } from '../../../../src/contract/api/chat/sessions.ts'
+import { tryParseJson } from '../../../../src/contract/schema/json.ts'
 
 /** `lost`: the turn ended before the result came. */
 export type CallState = 'running' | 'done' | 'failed' | 'lost'

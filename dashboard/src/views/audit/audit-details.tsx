@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
-import type { AuditItem } from '../../../../src/contract/api/audit.ts'
+import type { AuditItem } from '../../../../src/contract/api/identity/audit.ts'
 import { useParameters } from '../../app/scope.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'

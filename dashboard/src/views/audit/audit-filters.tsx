@@ -1,5 +1,5 @@
 import { useId } from 'react'
-import { kindNames } from '../../../../src/contract/resources/index.ts'
+import { kindNames } from '../../../../src/contract/kinds/index.ts'
 import { useParameters } from '../../app/scope.ts'
 import { Button } from '../../parts/button.tsx'
 import { Choice } from '../../parts/choice.tsx'

@@ -1,6 +1,6 @@
 // Who did what, and what was refused: newest first, with filters in the address.
 import { useState } from 'react'
-import { type AuditItem, listAudit } from '../../../../src/contract/api/audit.ts'
+import { type AuditItem, listAudit } from '../../../../src/contract/api/identity/audit.ts'
 import { Page } from '../../app/page.tsx'
 import { useParameters, useScope } from '../../app/scope.ts'
 import { useRecordPages } from '../../data/records.ts'

@@ -1,6 +1,6 @@
 // A tool that comes with the service: what models are told of it.
 import { useParams } from 'react-router'
-import { type BuiltinTool, getTool } from '../../../../src/contract/api/tools.ts'
+import { type BuiltinTool, getTool } from '../../../../src/contract/api/tools/tools.ts'
 import { Page } from '../../app/page.tsx'
 import { useScope } from '../../app/scope.ts'
 import { useRecord } from '../../data/records.ts'

@@ -1,6 +1,6 @@
 // A provider, and a trial of it that costs nothing.
-import { testProvider } from '../../../../src/contract/api/providers.ts'
-import type { Provider } from '../../../../src/contract/resources/provider.ts'
+import { testProvider } from '../../../../src/contract/api/providers/providers.ts'
+import type { Provider } from '../../../../src/contract/kinds/providers/provider.ts'
 import { useChange } from '../../data/records.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'

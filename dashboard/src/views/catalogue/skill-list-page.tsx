@@ -1,5 +1,5 @@
 import { Link, useNavigate } from 'react-router'
-import { listSkills, type SkillSummary } from '../../../../src/contract/api/skills.ts'
+import { listSkills, type SkillSummary } from '../../../../src/contract/api/tools/skills.ts'
 import { Page } from '../../app/page.tsx'
 import { useScope } from '../../app/scope.ts'
 import { useRecordPages } from '../../data/records.ts'

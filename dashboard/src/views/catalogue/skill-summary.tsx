@@ -1,7 +1,7 @@
 // A skill: its text, the files beside it, and where they come from.
 import type { ReactNode } from 'react'
-import { refreshSkill } from '../../../../src/contract/api/skills.ts'
-import type { Skill } from '../../../../src/contract/resources/skill.ts'
+import { refreshSkill } from '../../../../src/contract/api/tools/skills.ts'
+import type { Skill } from '../../../../src/contract/kinds/tools/skill.ts'
 import { useChange } from '../../data/records.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'

@@ -1,7 +1,7 @@
 // What each kind of the catalogue says of itself.
 import type { ReactNode } from 'react'
-import type { Agent } from '../../../../src/contract/resources/agent.ts'
-import type { Tool } from '../../../../src/contract/resources/tool.ts'
+import type { Agent } from '../../../../src/contract/kinds/agents/agent.ts'
+import type { Tool } from '../../../../src/contract/kinds/tools/tool.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { Foreign, ForeignBlock } from '../../parts/foreign.tsx'
 import { Ago } from '../../parts/time.tsx'

@@ -1,6 +1,6 @@
 // Tools that come with the service, and those that were made, apart.
 import { Link, useNavigate } from 'react-router'
-import { listTools, type ToolItem } from '../../../../src/contract/api/tools.ts'
+import { listTools, type ToolItem } from '../../../../src/contract/api/tools/tools.ts'
 import { Page } from '../../app/page.tsx'
 import { useScope } from '../../app/scope.ts'
 import { useRecordPages } from '../../data/records.ts'

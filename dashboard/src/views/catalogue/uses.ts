@@ -1,6 +1,6 @@
 // What names an object: found in the objects that can name one of its kind.
-import { listAgents } from '../../../../src/contract/api/agents.ts'
-import { listProviders } from '../../../../src/contract/api/providers.ts'
+import { listAgents } from '../../../../src/contract/api/agents/agents.ts'
+import { listProviders } from '../../../../src/contract/api/providers/providers.ts'
 import { useRecord } from '../../data/records.ts'
 import type { ObjectPath, StoredObject } from '../objects/object-kinds.ts'
 import { type Key, names } from './naming.ts'

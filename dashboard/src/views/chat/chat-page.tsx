@@ -1,6 +1,6 @@
 // Conversations: the list of them, and the one that the address names.
 import { useState } from 'react'
-import { getChatConfig } from '../../../../src/contract/api/chat.ts'
+import { getChatConfig } from '../../../../src/contract/api/chat/chat.ts'
 import { Page } from '../../app/page.tsx'
 import { useParameters } from '../../app/scope.ts'
 import { useRecord } from '../../data/records.ts'

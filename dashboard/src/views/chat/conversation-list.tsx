@@ -1,7 +1,7 @@
 // The conversations there are, newest first: opened, renamed and deleted here.
 import { Link, useSearchParams } from 'react-router'
-import { cancelChat } from '../../../../src/contract/api/chat.ts'
-import { listSessions, type SessionItem } from '../../../../src/contract/api/sessions.ts'
+import { cancelChat } from '../../../../src/contract/api/chat/chat.ts'
+import { listSessions, type SessionItem } from '../../../../src/contract/api/chat/sessions.ts'
 import { useParameters, useScope } from '../../app/scope.ts'
 import { useChange, useRecordPages } from '../../data/records.ts'
 import { AskedButton } from '../../parts/asked-button.tsx'

@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react'
-import { type SessionItem, updateSession } from '../../../../src/contract/api/sessions.ts'
+import { type SessionItem, updateSession } from '../../../../src/contract/api/chat/sessions.ts'
 import { useChange } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'

@@ -1,7 +1,7 @@
 // One conversation: what was said before, the turns of this tab, what waits for somebody, and where one types.
 import { useState } from 'react'
-import type { ChatRequest } from '../../../../src/contract/api/chat.ts'
-import { getSession } from '../../../../src/contract/api/sessions.ts'
+import type { ChatRequest } from '../../../../src/contract/api/chat/chat.ts'
+import { getSession } from '../../../../src/contract/api/chat/sessions.ts'
 import { isSvcError } from '../../../../src/errors.ts'
 import { useScope } from '../../app/scope.ts'
 import { useRecord } from '../../data/records.ts'

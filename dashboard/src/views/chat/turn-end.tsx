@@ -1,6 +1,6 @@
 // How the last turn of this tab goes, or went: at work, stopped, failed and what helps, or what it took.
 import { Link } from 'react-router'
-import type { ChatUsage } from '../../../../src/contract/api/chat.ts'
+import type { ChatUsage } from '../../../../src/contract/api/chat/chat.ts'
 import { isSvcError } from '../../../../src/errors.ts'
 import { useScopedPath } from '../../app/scope.ts'
 import { Failure } from '../../parts/states.tsx'

@@ -1,8 +1,8 @@
 // Turns that were begun in this tab. They go on while another page is looked at; a turn whose reader is gone would end.
 import { useSyncExternalStore } from 'react'
 import { parseBody } from '../../../../src/client/event-stream.ts'
-import { type ChatFrame, type ChatRequest, type ChatUsage, sendChat } from '../../../../src/contract/api/chat.ts'
-import { tryParseJson } from '../../../../src/contract/json.ts'
+import { type ChatFrame, type ChatRequest, type ChatUsage, sendChat } from '../../../../src/contract/api/chat/chat.ts'
+import { tryParseJson } from '../../../../src/contract/schema/json.ts'
 import { type ErrorReason, errorStatus, SvcError } from '../../../../src/errors.ts'
 import { api, queryClient } from '../../data/api.ts'
 import { addFrame, type Entry, endCalls } from '../../parts/conversation/entries.ts'

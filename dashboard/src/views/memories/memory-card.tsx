@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { deleteMemory, disableMemory, enableMemory, type Memory } from '../../../../src/contract/api/memories.ts'
+import { deleteMemory, disableMemory, enableMemory, type Memory } from '../../../../src/contract/api/memory/memories.ts'
 import { useChange } from '../../data/records.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'

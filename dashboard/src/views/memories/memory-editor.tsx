@@ -1,6 +1,6 @@
 // What is to be remembered, written or changed.
 import { type FormEvent, useState } from 'react'
-import { createMemory, type Memory, updateMemory } from '../../../../src/contract/api/memories.ts'
+import { createMemory, type Memory, updateMemory } from '../../../../src/contract/api/memory/memories.ts'
 import { useChange } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'

@@ -1,6 +1,6 @@
 // What agents and people want to be remembered: found by words, changed, taken out of recall, deleted.
 import { useState } from 'react'
-import { createMemory, listMemories, type Memory } from '../../../../src/contract/api/memories.ts'
+import { createMemory, listMemories, type Memory } from '../../../../src/contract/api/memory/memories.ts'
 import { Page } from '../../app/page.tsx'
 import { useParameters, useScope, useScopedPath } from '../../app/scope.ts'
 import { useRecord } from '../../data/records.ts'

@@ -4,7 +4,7 @@ import {
   deliveryStates,
   listDeliveries,
   redeliver,
-} from '../../../../src/contract/api/deliveries.ts'
+} from '../../../../src/contract/api/codehost/deliveries.ts'
 import { Page } from '../../app/page.tsx'
 import { useParameters, useScope } from '../../app/scope.ts'
 import { useChange, useRecordPages } from '../../data/records.ts'

@@ -1,5 +1,5 @@
-import type { MonitorEvent } from '../../../../src/contract/api/monitor-records.ts'
-import { listMonitorEvents } from '../../../../src/contract/api/monitors.ts'
+import type { MonitorEvent } from '../../../../src/contract/api/monitors/monitor-records.ts'
+import { listMonitorEvents } from '../../../../src/contract/api/monitors/monitors.ts'
 import { useRecordPages } from '../../data/records.ts'
 import { Foreign } from '../../parts/foreign.tsx'
 import { Listing } from '../../parts/listing.tsx'

@@ -1,6 +1,6 @@
 // The pull requests that a monitor knows: how far each one is, and why not further.
-import { itemVerdicts, type MonitorItem } from '../../../../src/contract/api/monitor-records.ts'
-import { listMonitorItems } from '../../../../src/contract/api/monitors.ts'
+import { itemVerdicts, type MonitorItem } from '../../../../src/contract/api/monitors/monitor-records.ts'
+import { listMonitorItems } from '../../../../src/contract/api/monitors/monitors.ts'
 import { useParameters } from '../../app/scope.ts'
 import { useRecordPages } from '../../data/records.ts'
 import { Badge } from '../../parts/badge.tsx'

@@ -1,6 +1,6 @@
 // What is done with a monitor: run it now, of one pull request or all; let it rest and go on.
 import { useState } from 'react'
-import { createMonitorRun, updateMonitor } from '../../../../src/contract/api/monitors.ts'
+import { createMonitorRun, updateMonitor } from '../../../../src/contract/api/monitors/monitors.ts'
 import { useChange } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
 import { say, sayFailure } from '../../parts/toasts.tsx'

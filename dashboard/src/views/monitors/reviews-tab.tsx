@@ -1,7 +1,7 @@
 // The reviews of a monitor, the newest first, with what they found.
 import { Link } from 'react-router'
-import type { MonitorFinding, MonitorReviewRecord } from '../../../../src/contract/api/monitor-records.ts'
-import { dismissMonitorFinding, listMonitorReviews } from '../../../../src/contract/api/monitors.ts'
+import type { MonitorFinding, MonitorReviewRecord } from '../../../../src/contract/api/monitors/monitor-records.ts'
+import { dismissMonitorFinding, listMonitorReviews } from '../../../../src/contract/api/monitors/monitors.ts'
 import { useChange, useRecordPages } from '../../data/records.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'

@@ -1,5 +1,5 @@
-import type { MonitorRun } from '../../../../src/contract/api/monitor-records.ts'
-import { listMonitorRuns } from '../../../../src/contract/api/monitors.ts'
+import type { MonitorRun } from '../../../../src/contract/api/monitors/monitor-records.ts'
+import { listMonitorRuns } from '../../../../src/contract/api/monitors/monitors.ts'
 import { useRecordPages } from '../../data/records.ts'
 import { Badge, type Tone } from '../../parts/badge.tsx'
 import { Foreign } from '../../parts/foreign.tsx'

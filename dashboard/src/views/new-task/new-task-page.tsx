@@ -1,7 +1,7 @@
 // A new task: by a few fields, or as YAML with everything that a task can have.
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
-import { createTask, getTask } from '../../../../src/contract/api/tasks.ts'
+import { createTask, getTask } from '../../../../src/contract/api/tasks/tasks.ts'
 import { Page } from '../../app/page.tsx'
 import { useParameters, useScope } from '../../app/scope.ts'
 import { useChange, useObject } from '../../data/records.ts'

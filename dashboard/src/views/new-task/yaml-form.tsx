@@ -1,6 +1,6 @@
 // A task as YAML or JSON.
 import { type FormEvent, useEffect, useState } from 'react'
-import { isJsonObject } from '../../../../src/contract/json.ts'
+import { isJsonObject } from '../../../../src/contract/schema/json.ts'
 import { messageOf } from '../../../../src/errors.ts'
 import { Button } from '../../parts/button.tsx'
 import { Field } from '../../parts/field.tsx'

@@ -1,16 +1,26 @@
 // The kinds of objects that forms make and change: their words, addresses and routes.
-import { createAgent, deleteAgent, getAgent, updateAgent } from '../../../../src/contract/api/agents.ts'
-import { createMonitor, deleteMonitor, getMonitor, updateMonitor } from '../../../../src/contract/api/monitors.ts'
-import { createProvider, deleteProvider, getProvider, updateProvider } from '../../../../src/contract/api/providers.ts'
+import { createAgent, deleteAgent, getAgent, updateAgent } from '../../../../src/contract/api/agents/agents.ts'
+import {
+  createMonitor,
+  deleteMonitor,
+  getMonitor,
+  updateMonitor,
+} from '../../../../src/contract/api/monitors/monitors.ts'
+import {
+  createProvider,
+  deleteProvider,
+  getProvider,
+  updateProvider,
+} from '../../../../src/contract/api/providers/providers.ts'
 import {
   createRepositoryScan,
   deleteRepositoryScan,
   getRepositoryScan,
   updateRepositoryScan,
-} from '../../../../src/contract/api/security/routes.ts'
-import { createSkill, deleteSkill, getSkill, updateSkill } from '../../../../src/contract/api/skills.ts'
-import { createTool, deleteTool, getTool, updateTool } from '../../../../src/contract/api/tools.ts'
-import type { Kind } from '../../../../src/contract/resources/index.ts'
+} from '../../../../src/contract/api/scans/routes.ts'
+import { createSkill, deleteSkill, getSkill, updateSkill } from '../../../../src/contract/api/tools/skills.ts'
+import { createTool, deleteTool, getTool, updateTool } from '../../../../src/contract/api/tools/tools.ts'
+import type { Kind } from '../../../../src/contract/kinds/index.ts'
 import { api } from '../../data/api.ts'
 import type { Fields } from '../../parts/schema-form/schema.ts'
 

@@ -1,7 +1,7 @@
 // What fields that refer to something else can name: secrets, agents, providers, tools and skills that are there.
-import { listSecrets } from '../../../../src/contract/api/secrets.ts'
-import { listSkills } from '../../../../src/contract/api/skills.ts'
-import { listTools } from '../../../../src/contract/api/tools.ts'
+import { listSecrets } from '../../../../src/contract/api/resources/secrets.ts'
+import { listSkills } from '../../../../src/contract/api/tools/skills.ts'
+import { listTools } from '../../../../src/contract/api/tools/tools.ts'
 import { useScope } from '../../app/scope.ts'
 import { useObjects } from '../../data/lists.ts'
 import { useRecord } from '../../data/records.ts'

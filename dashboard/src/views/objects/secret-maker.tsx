@@ -1,6 +1,6 @@
 // Makes a secret where a form needs one. Its value is sent once and never shown again.
 import { type KeyboardEvent, useState } from 'react'
-import { createSecret } from '../../../../src/contract/api/secrets.ts'
+import { createSecret } from '../../../../src/contract/api/resources/secrets.ts'
 import { isSvcError } from '../../../../src/errors.ts'
 import { useChange } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'

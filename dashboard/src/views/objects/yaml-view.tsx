@@ -1,6 +1,6 @@
 // The draft as YAML. What is typed becomes the draft as soon as it can be read.
 import { useEffect, useState } from 'react'
-import { apiVersion } from '../../../../src/contract/resources/metadata.ts'
+import { apiVersion } from '../../../../src/contract/kinds/resources/metadata.ts'
 import type { Problem } from '../../../../src/errors.ts'
 import { Field } from '../../parts/field.tsx'
 import { Foreign } from '../../parts/foreign.tsx'

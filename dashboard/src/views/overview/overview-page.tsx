@@ -1,6 +1,6 @@
 // What goes on: how much is done, what fails, what it costs, and what waits for whom.
 import { Link } from 'react-router'
-import { getOverview, type Overview } from '../../../../src/contract/api/overview.ts'
+import { getOverview, type Overview } from '../../../../src/contract/api/service/overview.ts'
 import { Page } from '../../app/page.tsx'
 import { useScope, useScopedPath } from '../../app/scope.ts'
 import { useSum } from '../../data/sums.ts'

@@ -1,6 +1,6 @@
 // The numbers of the overview in words.
 import { formatMoney } from '../../../../src/client/money.ts'
-import type { Overview } from '../../../../src/contract/api/overview.ts'
+import type { Overview } from '../../../../src/contract/api/service/overview.ts'
 
 export function sumHours({ hours }: Overview): { succeeded: number; failed: number } {
   return {

@@ -1,5 +1,5 @@
 // What tasks ask people for, and the answers.
-import { listApprovals } from '../../../../src/contract/api/approvals.ts'
+import { listApprovals } from '../../../../src/contract/api/tasks/approvals.ts'
 import { useScope } from '../../app/scope.ts'
 import { useSum } from '../../data/sums.ts'
 import { Approval } from '../../parts/approvals.tsx'

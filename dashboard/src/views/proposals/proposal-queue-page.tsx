@@ -1,5 +1,5 @@
 // What agents propose to remember, one after the other: accepted, put in other words, or rejected; by keyboard if one likes.
-import { listMemoryProposals, type MemoryProposal } from '../../../../src/contract/api/memory-proposals.ts'
+import { listMemoryProposals, type MemoryProposal } from '../../../../src/contract/api/memory/memory-proposals.ts'
 import { Page } from '../../app/page.tsx'
 import { useParameters, useScope, useScopedPath } from '../../app/scope.ts'
 import { useRecord } from '../../data/records.ts'

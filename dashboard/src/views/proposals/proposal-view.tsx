@@ -1,7 +1,7 @@
 // One proposal with all that a decision needs, and the decision.
 import { useState } from 'react'
-import { updateMemory } from '../../../../src/contract/api/memories.ts'
-import type { MemoryProposal } from '../../../../src/contract/api/memory-proposals.ts'
+import { updateMemory } from '../../../../src/contract/api/memory/memories.ts'
+import type { MemoryProposal } from '../../../../src/contract/api/memory/memory-proposals.ts'
 import { Badge, type Tone } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Foreign, ForeignBlock } from '../../parts/foreign.tsx'

@@ -3,7 +3,7 @@ import {
   applyMemoryProposal,
   type MemoryProposal,
   reviewMemoryProposal,
-} from '../../../../src/contract/api/memory-proposals.ts'
+} from '../../../../src/contract/api/memory/memory-proposals.ts'
 import { api, queryClient } from '../../data/api.ts'
 import { say, sayFailure } from '../../parts/toasts.tsx'
 

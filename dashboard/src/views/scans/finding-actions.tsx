@@ -1,14 +1,14 @@
 // What can be done about a finding in the state it is in, each with its key.
 import { useState } from 'react'
 import type { CallInput } from '../../../../src/client/client.ts'
-import type { Route } from '../../../../src/contract/api/route.ts'
+import type { Route } from '../../../../src/contract/api/resources/route.ts'
 import {
   createFindingPullRequest,
   patchFinding,
   reopenFinding,
   validateFinding,
-} from '../../../../src/contract/api/security/finding-routes.ts'
-import type { Finding } from '../../../../src/contract/api/security/findings.ts'
+} from '../../../../src/contract/api/scans/finding-routes.ts'
+import type { Finding } from '../../../../src/contract/api/scans/findings.ts'
 import { useChange } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
 import { useKeys } from '../../parts/keys.ts'

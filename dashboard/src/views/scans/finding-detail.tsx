@@ -1,6 +1,6 @@
 // One finding: what is wrong and where, what was done about it, and what can be done.
 import type { ReactNode } from 'react'
-import type { Evidence, Finding } from '../../../../src/contract/api/security/findings.ts'
+import type { Evidence, Finding } from '../../../../src/contract/api/scans/findings.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { CodeQuote } from '../../parts/code-quote.tsx'
 import { Facts } from '../../parts/facts.tsx'

@@ -1,8 +1,8 @@
 // The queue of findings: one after the other is looked at and decided, by keyboard or by hand.
 import { useEffect, useRef } from 'react'
-import { type Finding, findingStates, validationStatuses } from '../../../../src/contract/api/security/findings.ts'
-import { listFindings } from '../../../../src/contract/api/security/routes.ts'
-import { severities } from '../../../../src/contract/resources/repository-scan.ts'
+import { type Finding, findingStates, validationStatuses } from '../../../../src/contract/api/scans/findings.ts'
+import { listFindings } from '../../../../src/contract/api/scans/routes.ts'
+import { severities } from '../../../../src/contract/kinds/scans/repository-scan.ts'
 import { useParameters } from '../../app/scope.ts'
 import { useRecordPages } from '../../data/records.ts'
 import { Badge } from '../../parts/badge.tsx'

@@ -1,6 +1,6 @@
 // Findings of other scanners: taken in as SARIF, and what came of each file.
 import { useId } from 'react'
-import { importFindings, listScanImports, sarifType } from '../../../../src/contract/api/security/sarif-routes.ts'
+import { importFindings, listScanImports, sarifType } from '../../../../src/contract/api/scans/sarif-routes.ts'
 import { useChange, useRecordPages } from '../../data/records.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'

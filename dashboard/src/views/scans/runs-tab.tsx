@@ -1,6 +1,6 @@
 // The runs of a scan: how far each one came, and what it found and used.
-import { listScanRuns } from '../../../../src/contract/api/security/routes.ts'
-import type { ScanRun } from '../../../../src/contract/api/security/runs.ts'
+import { listScanRuns } from '../../../../src/contract/api/scans/routes.ts'
+import type { ScanRun } from '../../../../src/contract/api/scans/runs.ts'
 import { useRecordPages } from '../../data/records.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'

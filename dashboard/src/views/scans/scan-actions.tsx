@@ -1,7 +1,7 @@
 // What is done with a whole scan: run it, and take out what it found.
 import { useState } from 'react'
-import { startScanRun } from '../../../../src/contract/api/security/routes.ts'
-import { exportFindings } from '../../../../src/contract/api/security/sarif-routes.ts'
+import { startScanRun } from '../../../../src/contract/api/scans/routes.ts'
+import { exportFindings } from '../../../../src/contract/api/scans/sarif-routes.ts'
 import { api } from '../../data/api.ts'
 import { useChange } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'

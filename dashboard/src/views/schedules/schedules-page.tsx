@@ -1,6 +1,6 @@
 // Tasks that run again and again: when, and what came of the last runs.
 import { Link } from 'react-router'
-import { createTask, runTask } from '../../../../src/contract/api/tasks.ts'
+import { createTask, runTask } from '../../../../src/contract/api/tasks/tasks.ts'
 import { Page } from '../../app/page.tsx'
 import { useParameters, useScope } from '../../app/scope.ts'
 import { useObjects } from '../../data/lists.ts'

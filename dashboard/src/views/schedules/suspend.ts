@@ -1,6 +1,6 @@
 // Suspends and resumes a schedule.
 import { useMutation } from '@tanstack/react-query'
-import { getTask, updateTask } from '../../../../src/contract/api/tasks.ts'
+import { getTask, updateTask } from '../../../../src/contract/api/tasks/tasks.ts'
 import { api } from '../../data/api.ts'
 import { say, sayFailure } from '../../parts/toasts.tsx'
 

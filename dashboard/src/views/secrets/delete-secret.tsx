@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { deleteSecret, type SecretItem } from '../../../../src/contract/api/secrets.ts'
+import { deleteSecret, type SecretItem } from '../../../../src/contract/api/resources/secrets.ts'
 import { useChange } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/dialog.tsx'

@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react'
-import { createSecret } from '../../../../src/contract/api/secrets.ts'
+import { createSecret } from '../../../../src/contract/api/resources/secrets.ts'
 import { useChange } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'

@@ -1,6 +1,6 @@
 // Names of secrets and of their entries. Values are written, never read.
 import { useState } from 'react'
-import { createSecret, listSecrets, type SecretItem } from '../../../../src/contract/api/secrets.ts'
+import { createSecret, listSecrets, type SecretItem } from '../../../../src/contract/api/resources/secrets.ts'
 import { Page } from '../../app/page.tsx'
 import { useScope } from '../../app/scope.ts'
 import { useRecordPages } from '../../data/records.ts'

@@ -1,6 +1,6 @@
 // New values for entries of a secret; those that are left empty stay as they are.
 import { type FormEvent, useState } from 'react'
-import { type SecretItem, updateSecret } from '../../../../src/contract/api/secrets.ts'
+import { type SecretItem, updateSecret } from '../../../../src/contract/api/resources/secrets.ts'
 import { useChange } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'

@@ -1,6 +1,6 @@
 // Sessions of tasks and chats, newest first; words find messages in all of them.
 import { Link, useNavigate } from 'react-router'
-import { listSessions, type SessionItem } from '../../../../src/contract/api/sessions.ts'
+import { listSessions, type SessionItem } from '../../../../src/contract/api/chat/sessions.ts'
 import { Page } from '../../app/page.tsx'
 import { useParameters, useScope } from '../../app/scope.ts'
 import { useRecordPages } from '../../data/records.ts'

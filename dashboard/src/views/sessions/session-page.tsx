@@ -1,7 +1,7 @@
 // One session: what it used, and what was said in it, tools included.
 import { useState } from 'react'
 import { useNavigate, useParams } from 'react-router'
-import { deleteSession, getSession, type SessionDetail } from '../../../../src/contract/api/sessions.ts'
+import { deleteSession, getSession, type SessionDetail } from '../../../../src/contract/api/chat/sessions.ts'
 import { Page } from '../../app/page.tsx'
 import { useParameters } from '../../app/scope.ts'
 import { useChange, useRecord } from '../../data/records.ts'

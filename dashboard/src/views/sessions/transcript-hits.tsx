@@ -1,6 +1,6 @@
 // Messages that have the words, the best match first; each leads to its place in its session.
 import { Link } from 'react-router'
-import { searchTranscripts, type TranscriptHit } from '../../../../src/contract/api/transcripts.ts'
+import { searchTranscripts, type TranscriptHit } from '../../../../src/contract/api/chat/transcripts.ts'
 import { useScope } from '../../app/scope.ts'
 import { useRecord } from '../../data/records.ts'
 import { Foreign } from '../../parts/foreign.tsx'

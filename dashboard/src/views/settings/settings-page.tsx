@@ -1,5 +1,5 @@
 // Every setting of the service that answers: its value, where that came from, and what it does.
-import { listSettings, type SettingItem } from '../../../../src/contract/api/settings.ts'
+import { listSettings, type SettingItem } from '../../../../src/contract/api/service/settings.ts'
 import { Page } from '../../app/page.tsx'
 import { useParameters } from '../../app/scope.ts'
 import { useRecord } from '../../data/records.ts'

@@ -1,5 +1,5 @@
 // What the tasks of a family told each other, below each task that made some.
-import { listTaskMessages } from '../../../../src/contract/api/tasks.ts'
+import { listTaskMessages } from '../../../../src/contract/api/tasks/tasks.ts'
 import { useRecordPages } from '../../data/records.ts'
 import { namespaceOf } from '../../data/summary.ts'
 import { Button } from '../../parts/button.tsx'

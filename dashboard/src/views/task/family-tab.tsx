@@ -1,8 +1,8 @@
 // The tasks that work together, drawn as a tree while they go on.
 import { type KeyboardEvent, useRef, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
-import type { TaskDetail } from '../../../../src/contract/api/tasks.ts'
-import { terminalPhases } from '../../../../src/contract/resources/task.ts'
+import type { TaskDetail } from '../../../../src/contract/api/tasks/tasks.ts'
+import { terminalPhases } from '../../../../src/contract/kinds/tasks/task.ts'
 import { isRightToLeft } from '../../app/direction.ts'
 import { useParameters } from '../../app/scope.ts'
 import { namespaceOf } from '../../data/summary.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { growTree } from '../../../../src/client/task-tree.ts'
-import { apiVersion } from '../../../../src/contract/resources/metadata.ts'
+import { apiVersion } from '../../../../src/contract/kinds/resources/metadata.ts'
 import { describeFamily, listShown, stepInTree } from './family-words.ts'
 import type { FamilyTask } from './use-family.ts'
 

@@ -1,7 +1,7 @@
 // Files that the task has left: downloaded with the credential of this session, and looked at.
 import { useEffect, useState } from 'react'
-import type { ArtifactItem } from '../../../../src/contract/api/task-records.ts'
-import { listTaskArtifacts } from '../../../../src/contract/api/tasks.ts'
+import type { ArtifactItem } from '../../../../src/contract/api/tasks/task-records.ts'
+import { listTaskArtifacts } from '../../../../src/contract/api/tasks/tasks.ts'
 import { readArtifact } from '../../data/artifacts.ts'
 import { useObjectRecord } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'

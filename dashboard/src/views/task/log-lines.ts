@@ -1,6 +1,6 @@
 // The lines of a log as they come, and where a text stands in them: pure, so that ten mebibytes can be tried.
 import type { LogPosition } from '../../../../src/client/task-log.ts'
-import type { LogPart } from '../../../../src/contract/api/task-records.ts'
+import type { LogPart } from '../../../../src/contract/api/tasks/task-records.ts'
 import { visible } from '../../parts/visible-text.ts'
 
 /** Lines that are kept; of a longer log the beginning is let go, a piece at a time. */

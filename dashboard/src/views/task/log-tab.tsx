@@ -1,6 +1,6 @@
 // What the task writes, as it writes it.
 import { type KeyboardEvent, useMemo, useState } from 'react'
-import { getTaskLogs } from '../../../../src/contract/api/tasks.ts'
+import { getTaskLogs } from '../../../../src/contract/api/tasks/tasks.ts'
 import { api } from '../../data/api.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'

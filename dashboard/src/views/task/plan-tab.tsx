@@ -1,6 +1,6 @@
 // The plan of an autonomous agent: the newest, and those before it.
 import { useState } from 'react'
-import { listTaskPlans, type TaskDetail } from '../../../../src/contract/api/tasks.ts'
+import { listTaskPlans, type TaskDetail } from '../../../../src/contract/api/tasks/tasks.ts'
 import { useRecord } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
 import { Foreign } from '../../parts/foreign.tsx'

@@ -1,5 +1,5 @@
 // What came of the task: what it said, and what it changed in its repository.
-import { getTaskResult, type TaskDetail } from '../../../../src/contract/api/tasks.ts'
+import { getTaskResult, type TaskDetail } from '../../../../src/contract/api/tasks/tasks.ts'
 import { useObjectRecord } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
 import { DiffView } from '../../parts/diff-view.tsx'

@@ -1,7 +1,7 @@
 // What the task is, how far it is, and why.
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
-import type { TaskDetail } from '../../../../src/contract/api/tasks.ts'
+import type { TaskDetail } from '../../../../src/contract/api/tasks/tasks.ts'
 import { namespaceOf, type SummaryOf } from '../../data/summary.ts'
 import { PendingApprovals } from '../../parts/approvals.tsx'
 import { Badge } from '../../parts/badge.tsx'

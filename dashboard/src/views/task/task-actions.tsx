@@ -1,8 +1,8 @@
 // What can be done with a task.
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
-import { cancelTask, deleteTask, retryTask, type TaskDetail } from '../../../../src/contract/api/tasks.ts'
-import { terminalPhases } from '../../../../src/contract/resources/task.ts'
+import { cancelTask, deleteTask, retryTask, type TaskDetail } from '../../../../src/contract/api/tasks/tasks.ts'
+import { terminalPhases } from '../../../../src/contract/kinds/tasks/task.ts'
 import { useChange } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/dialog.tsx'

@@ -1,8 +1,8 @@
 // One task: what it is and does, and what it leaves behind, each on a tab of its own.
 import type { ReactNode } from 'react'
 import { useParams } from 'react-router'
-import { getTask, type TaskDetail, updateTask } from '../../../../src/contract/api/tasks.ts'
-import { terminalPhases } from '../../../../src/contract/resources/task.ts'
+import { getTask, type TaskDetail, updateTask } from '../../../../src/contract/api/tasks/tasks.ts'
+import { terminalPhases } from '../../../../src/contract/kinds/tasks/task.ts'
 import { Page } from '../../app/page.tsx'
 import { useParameters } from '../../app/scope.ts'
 import { useObject } from '../../data/records.ts'

@@ -1,5 +1,5 @@
 // What happened to the task, newest first, as it happens.
-import type { TimelineEvent } from '../../../../src/contract/api/task-records.ts'
+import type { TimelineEvent } from '../../../../src/contract/api/tasks/task-records.ts'
 import { Foreign } from '../../parts/foreign.tsx'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'

@@ -1,7 +1,7 @@
 // Tokens and cost of the task, and what is left of its budgets.
 
-import type { TaskDetail } from '../../../../src/contract/api/tasks.ts'
-import { getUsage } from '../../../../src/contract/api/usage.ts'
+import { getUsage } from '../../../../src/contract/api/budgets/usage.ts'
+import type { TaskDetail } from '../../../../src/contract/api/tasks/tasks.ts'
 import { useRecord } from '../../data/records.ts'
 import { Foreign } from '../../parts/foreign.tsx'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'

@@ -1,8 +1,8 @@
 // The timeline of a task, by a stream of its own while it is on the screen.
 import { useEffect, useState } from 'react'
 import { readEvents } from '../../../../src/client/event-stream.ts'
-import type { TimelineEvent } from '../../../../src/contract/api/task-records.ts'
-import { getTaskEvents } from '../../../../src/contract/api/tasks.ts'
+import type { TimelineEvent } from '../../../../src/contract/api/tasks/task-records.ts'
+import { getTaskEvents } from '../../../../src/contract/api/tasks/tasks.ts'
 import { api } from '../../data/api.ts'
 import { type TaskPlace, targetOf } from './place.ts'
 

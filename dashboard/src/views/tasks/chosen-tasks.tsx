@@ -1,7 +1,7 @@
 // What can be done with several tasks at once.
 import { useState } from 'react'
-import { cancelTask, deleteTask } from '../../../../src/contract/api/tasks.ts'
-import { terminalPhases } from '../../../../src/contract/resources/task.ts'
+import { cancelTask, deleteTask } from '../../../../src/contract/api/tasks/tasks.ts'
+import { terminalPhases } from '../../../../src/contract/kinds/tasks/task.ts'
 import { messageOf } from '../../../../src/errors.ts'
 import { api } from '../../data/api.ts'
 import { namespaceOf } from '../../data/summary.ts'

@@ -1,5 +1,5 @@
 // What the list of tasks shows: phase, type, agent, name and labels, which stand in the address.
-import { taskPhases, taskTypes } from '../../../../src/contract/resources/task.ts'
+import { taskPhases, taskTypes } from '../../../../src/contract/kinds/tasks/task.ts'
 import { useParameters, useScope } from '../../app/scope.ts'
 import { useObjects } from '../../data/lists.ts'
 import { Button } from '../../parts/button.tsx'

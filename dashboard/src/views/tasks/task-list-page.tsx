@@ -1,7 +1,7 @@
 // All tasks, live; the filters stand in the address.
 import { useCallback, useMemo, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
-import { createTask, deleteTask } from '../../../../src/contract/api/tasks.ts'
+import { createTask, deleteTask } from '../../../../src/contract/api/tasks/tasks.ts'
 import { Page } from '../../app/page.tsx'
 import { useParameters, useScope, useScopedPath } from '../../app/scope.ts'
 import { type ListFilter, useObjects } from '../../data/lists.ts'

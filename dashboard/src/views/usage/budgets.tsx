@@ -1,6 +1,6 @@
 // Budgets and how much of them is spent; for owners.
 import { formatMoney } from '../../../../src/client/money.ts'
-import { type BudgetItem, listBudgets } from '../../../../src/contract/api/budgets.ts'
+import { type BudgetItem, listBudgets } from '../../../../src/contract/api/budgets/budgets.ts'
 import { isSvcError } from '../../../../src/errors.ts'
 import { useSum } from '../../data/sums.ts'
 import { Foreign } from '../../parts/foreign.tsx'

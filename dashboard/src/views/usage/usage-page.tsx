@@ -1,5 +1,5 @@
 // Tokens and cost: by day in a chart, and by whatever one asks for in a table; and what is left of budgets.
-import { getUsage, type usageGroups } from '../../../../src/contract/api/usage.ts'
+import { getUsage, type usageGroups } from '../../../../src/contract/api/budgets/usage.ts'
 import { Page } from '../../app/page.tsx'
 import { useParameters, useScope } from '../../app/scope.ts'
 import { useSum } from '../../data/sums.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { UsageItem } from '../../../../src/contract/api/usage.ts'
+import type { UsageItem } from '../../../../src/contract/api/budgets/usage.ts'
 import { costOf, daysOf, sinceOf } from './usage-words.ts'
 
 const item = (key: string, more: Partial<UsageItem> = {}): UsageItem => ({

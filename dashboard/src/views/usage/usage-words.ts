@@ -1,6 +1,6 @@
 // Usage as the page shows it.
 import { formatMoney } from '../../../../src/client/money.ts'
-import type { UsageItem } from '../../../../src/contract/api/usage.ts'
+import type { UsageItem } from '../../../../src/contract/api/budgets/usage.ts'
 
 export type UsageRow = UsageItem
 

@@ -1,6 +1,10 @@
 // Execution workspaces that there are: who uses each one, how old it is and what it has cost.
 import { Link } from 'react-router'
-import { listWorkspaces, releaseWorkspace, type WorkspaceItem } from '../../../../src/contract/api/workspaces.ts'
+import {
+  listWorkspaces,
+  releaseWorkspace,
+  type WorkspaceItem,
+} from '../../../../src/contract/api/workspaces/workspaces.ts'
 import { Page } from '../../app/page.tsx'
 import { useScope } from '../../app/scope.ts'
 import { useChange, useRecord } from '../../data/records.ts'

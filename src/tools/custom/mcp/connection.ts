@@ -4,8 +4,8 @@ import type {
   JsonSchemaValidatorResult,
   jsonSchemaValidator as Validator,
 } from '@modelcontextprotocol/sdk/validation/types.js'
-import type { McpServer } from '../../../contract/api/assigned-tool.ts'
-import type { JsonObject } from '../../../contract/json.ts'
+import type { McpServer } from '../../../contract/api/tools/assigned-tool.ts'
+import type { JsonObject } from '../../../contract/schema/json.ts'
 import type { SvcError } from '../../../errors.ts'
 import { createGuardedFetch, type Reach } from './guarded-fetch.ts'
 

@@ -1,10 +1,10 @@
 // The `fetch` that the protocol's SDK gets: under the rules of the egress room, bounded in size, and with the
 // server's credential for the server alone.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { McpServer } from '../../../contract/api/assigned-tool.ts'
+import type { McpServer } from '../../../contract/api/tools/assigned-tool.ts'
 import { SvcError } from '../../../errors.ts'
-import type { Egress, EgressPolicy } from '../../../ports/egress.ts'
-import { propagationHeader } from '../../../rules/token-propagation.ts'
+import type { Egress, EgressPolicy } from '../../../ports/service/egress.ts'
+import { propagationHeader } from '../../../rules/identity/token-propagation.ts'
 import { largestAnswer } from '../custom-call.ts'
 
 /** What dials out. */

@@ -1,7 +1,7 @@
 // A run's link to an MCP server: opened with its first call, and opened again when the server has lost its session.
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
-import type { McpServer } from '../../../contract/api/assigned-tool.ts'
-import type { JsonObject } from '../../../contract/json.ts'
+import type { McpServer } from '../../../contract/api/tools/assigned-tool.ts'
+import type { JsonObject } from '../../../contract/schema/json.ts'
 import { type Asked, type McpConnection, openConnection } from './connection.ts'
 import { statusOf } from './failures.ts'
 import type { Reach } from './guarded-fetch.ts'

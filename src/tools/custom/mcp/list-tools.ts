@@ -1,9 +1,9 @@
 // Asks an MCP server for its tools.
 import type { Tool as ServerTool } from '@modelcontextprotocol/sdk/types.js'
-import type { McpServer } from '../../../contract/api/assigned-tool.ts'
-import { tryParseJson } from '../../../contract/json.ts'
-import { FreeForm } from '../../../contract/resources/references.ts'
-import type { OfferedTool } from '../../../contract/resources/tool-mcp.ts'
+import type { McpServer } from '../../../contract/api/tools/assigned-tool.ts'
+import { FreeForm } from '../../../contract/kinds/resources/references.ts'
+import type { OfferedTool } from '../../../contract/kinds/tools/tool-mcp.ts'
+import { tryParseJson } from '../../../contract/schema/json.ts'
 import { SvcError } from '../../../errors.ts'
 import { createRedactor, type Redactor } from '../../../observability/redaction.ts'
 import { type McpConnection, openConnection } from './connection.ts'

@@ -10,12 +10,12 @@ import {
   writeJson,
 } from '../../../../test/fixtures/mcp/scripted-server.ts'
 import { waitFor } from '../../../../test/fixtures/time.ts'
-import type { AssignedMcpTool, McpServer } from '../../../contract/api/assigned-tool.ts'
-import type { JsonObject } from '../../../contract/json.ts'
+import type { AssignedMcpTool, McpServer } from '../../../contract/api/tools/assigned-tool.ts'
+import type { JsonObject } from '../../../contract/schema/json.ts'
 import { createEgress } from '../../../egress/egress.ts'
-import { chooseListedTools } from '../../../rules/mcp-tools.ts'
-import { createLinks, type Links } from '../../links.ts'
-import type { Tool, ToolContext, ToolOutcome } from '../../tool.ts'
+import { chooseListedTools } from '../../../rules/tools/mcp-tools.ts'
+import { createLinks, type Links } from '../../registry/links.ts'
+import type { Tool, ToolContext, ToolOutcome } from '../../registry/tool.ts'
 import { createCustomTools } from '../custom-tools.ts'
 import { listMcpTools } from './list-tools.ts'
 

@@ -1,9 +1,9 @@
 // A Tool resource that stands for an MCP server, as tools of the loop.
-import { type AssignedMcpTool, listToolSecrets, type McpServer } from '../../../contract/api/assigned-tool.ts'
-import type { ListedTool } from '../../../contract/resources/tool-mcp.ts'
+import { type AssignedMcpTool, listToolSecrets, type McpServer } from '../../../contract/api/tools/assigned-tool.ts'
+import type { ListedTool } from '../../../contract/kinds/tools/tool-mcp.ts'
 import { createRedactor } from '../../../observability/redaction.ts'
-import type { OutwardContext, Tool, ToolOutcome } from '../../tool.ts'
-import { failTool } from '../../tool-error.ts'
+import type { OutwardContext, Tool, ToolOutcome } from '../../registry/tool.ts'
+import { failTool } from '../../registry/tool-error.ts'
 import { type CustomCall, createInvoke } from '../custom-call.ts'
 import { explainMcpFailure } from './failures.ts'
 import { callToken } from './guarded-fetch.ts'

@@ -1,10 +1,10 @@
 // What a model is shown of the result of an MCP tool: text and data; pictures and sounds are named only.
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
-import { parseForeignJson } from '../../../contract/foreign-json.ts'
+import { parseForeignJson } from '../../../contract/schema/foreign-json.ts'
 import type { Redactor } from '../../../observability/redaction.ts'
-import type { ToolOutcome } from '../../tool.ts'
-import { failTool } from '../../tool-error.ts'
-import { headOfText } from '../../workspace/text-window.ts'
+import type { ToolOutcome } from '../../registry/tool.ts'
+import { failTool } from '../../registry/tool-error.ts'
+import { headOfText } from '../../workspaces/text-window.ts'
 import { largestShown } from '../custom-call.ts'
 
 type Content = CallToolResult['content'][number]

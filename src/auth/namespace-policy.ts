@@ -1,0 +1,61 @@
+// Which namespaces callers may use, by the flags of the service: the served ones, and each caller's own.
+import type { Access, Decision } from '../contract/api/identity/access.ts'
+import { SvcError } from '../errors.ts'
+import type { Authenticator, Authorizer, Caller } from '../ports/identity/identity.ts'
+import { isOwner } from '../rules/identity/permission.ts'
+
+export type NamespacePolicy = {
+  /** `--watch-namespace`: only these are served; empty: all. */
+  served: readonly string[]
+  /** `--enforce-namespace-isolation`: everybody except the owner stays in their own. */
+  isolated: boolean
+}
+
+const allowed: Decision = { allowed: true }
+
+/** Forbidden for a caller without a namespace. */
+function placeCaller(caller: Caller, { served, isolated }: NamespacePolicy): Caller {
+  const own = caller.boundNamespace ?? caller.namespace
+  if (isolated && !isOwner(caller)) {
+    if (own === undefined)
+      throw new SvcError('Forbidden', 'namespace-bound identity required: this service isolates callers')
+    return { ...caller, namespace: own, boundNamespace: own }
+  }
+  const [first] = served
+  return own === undefined && first !== undefined ? { ...caller, namespace: first } : caller
+}
+
+/** Applies the flags to callers; returns the same object for the same caller, because caches use it as a key. */
+export function placeCallers(inner: Authenticator, policy: NamespacePolicy): Authenticator {
+  const placed = new WeakMap<Caller, Caller>()
+  return {
+    async authenticate(credential) {
+      const caller = await inner.authenticate(credential)
+      const known = placed.get(caller)
+      if (known !== undefined) return known
+      const found = placeCaller(caller, policy)
+      placed.set(caller, found)
+      return found
+    },
+  }
+}
+
+function listNames(served: readonly string[]): string {
+  const names = served.map((name) => `"${name}"`)
+  return names.length === 1 ? `${names} is` : `${names.slice(0, -1).join(', ')} and ${names.at(-1)} are`
+}
+
+/** Refuses every namespace that is not served, whoever asks; the next authorizer decides the rest. */
+export function guardNamespace(served: readonly string[], next: Authorizer | undefined): Authorizer {
+  return {
+    async authorize(caller: Caller, access: Access) {
+      const { namespace } = access
+      if (namespace === undefined || served.includes(namespace))
+        return (await next?.authorize(caller, access)) ?? allowed
+      return {
+        allowed: false,
+        reason: `namespace not allowed: "${namespace}" is not served here, but ${listNames(served)}`,
+      }
+    },
+  }
+}

@@ -1,0 +1,152 @@
+// budget: how much a token, a caller, an agent, a namespace or the whole service may use.
+import { type Command, Option } from 'commander'
+import {
+  type BudgetItem,
+  type BudgetSpec,
+  budgetPeriods,
+  deleteBudget,
+  listBudgets,
+  putBudget,
+} from '../../../contract/api/budgets/budgets.ts'
+import { SvcError } from '../../../errors.ts'
+import { printAnswer, printList } from '../../answers.ts'
+import type { CliContext } from '../../context.ts'
+import { readCount, readGlobalOptions } from '../../global-options.ts'
+import type { Column } from '../../output.ts'
+import { tryReadTokens } from '../../task-budget.ts'
+import { typed } from '../../typed.ts'
+
+type SetOptions = {
+  forToken?: string
+  forCaller?: string
+  forAgent?: string
+  tokens?: string
+  cost?: string
+  currency?: string
+  taskTime?: string
+  taskIterations?: string
+  per: BudgetSpec['period']
+}
+
+export function addBudgetCommands(program: Command, context: CliContext): void {
+  const budget = program.command('budget').description('how much may be used, and by whom; for owners')
+  budget
+    .command('set <name>')
+    .description('create or replace a budget')
+    .option('--tokens <count>', 'most tokens in and out, such as 500k or 2M')
+    .option('--cost <amount>', 'most money, by the prices of the providers')
+    .option('--currency <code>', 'of --cost (default: USD)')
+    .option('--task-time <duration>', 'longest time of each task, such as 24h')
+    .option('--task-iterations <count>', 'most iterations of each task of an autonomous agent')
+    .addOption(new Option('--per <period>', 'when it resets, in UTC').choices(budgetPeriods).default('month'))
+    .option('--for-token <id>', `what this token and its tasks use (${typed('token list')})`)
+    .option('--for-caller <id>', `what this caller and its tasks use (${typed('usage --by caller')})`)
+    .option('--for-agent <name>', 'what this agent uses; with --namespace')
+    .addHelpText(
+      'after',
+      `
+With --namespace it is for what is used there; without any, for the whole service. Who has used it up is refused, with the
+reason, in chat, tasks and proxies.
+
+  ${typed('-n team budget set team --tokens 5M --per day')}
+  ${typed('budget set ci --for-token tok-0123 --cost 20 --per month')}`,
+    )
+    .action((name: string, given: SetOptions, command: Command) => setBudget(name, given, { command, context }))
+  budget
+    .command('list')
+    .alias('ls')
+    .description('budgets, and how much of each is spent')
+    .action((_given: unknown, command: Command) => listAll({ command, context }))
+  budget
+    .command('delete <name>')
+    .alias('rm')
+    .description('remove a budget')
+    .action(async (name: string, _given: unknown, command: Command) => {
+      const client = await context.connect(readGlobalOptions(command))
+      await client.call(deleteBudget, { params: { name } })
+      context.terminal.note(`budget ${name} deleted`)
+    })
+}
+
+type Invocation = { command: Command; context: CliContext }
+
+function readTokens(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const tokens = tryReadTokens(text)
+  if (tokens !== undefined) return tokens
+  throw new SvcError('InvalidRequest', `--tokens ${text}: must be a number, such as 500k or 2M`)
+}
+
+function readMoney(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const amount = Number(text)
+  if (text.trim() !== '' && Number.isFinite(amount)) return amount
+  throw new SvcError('InvalidRequest', `--cost ${text}: must be an amount, such as 20 or 0.5`)
+}
+
+function omitAbsent<T extends object>(fields: T): { [P in keyof T]?: Exclude<T[P], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
+}
+
+async function setBudget(name: string, given: SetOptions, { command, context }: Invocation): Promise<void> {
+  const options = readGlobalOptions(command)
+  const { forToken: token, forCaller: caller, forAgent: agent, tokens, cost, currency, per: period } = given
+  const client = await context.connect(options)
+  const scope = omitAbsent({ namespace: options.namespace, agent, token, caller })
+  const { taskTime: maxTaskDuration, taskIterations } = given
+  const maxTaskIterations = taskIterations === undefined ? undefined : readCount('--task-iterations', taskIterations)
+  const perTask = { maxTaskDuration, maxTaskIterations }
+  const limits = { maxTokens: readTokens(tokens), maxCost: readMoney(cost), currency, ...perTask }
+  const made = await client.call(putBudget, { params: { name }, body: { scope, period, ...omitAbsent(limits) } })
+  await printAnswer(
+    context,
+    options,
+    made,
+    () => `budget ${name} set: ${describeMost(made)}, ${describeSpent(made)} spent`,
+  )
+}
+
+function joinLimits(parts: (string | false)[], each: string): string[] {
+  const given = parts.filter((part) => part !== false)
+  return given.length === 0 ? [] : [given.join(' or ') + each]
+}
+
+function describeMost({ spec }: BudgetItem): string {
+  const { maxTokens, maxCost, currency, period, maxTaskDuration, maxTaskIterations } = spec
+  const all = [maxTokens !== undefined && `${maxTokens} tokens`, maxCost !== undefined && `${maxCost} ${currency}`]
+  const each = [
+    maxTaskDuration !== undefined && maxTaskDuration,
+    maxTaskIterations !== undefined && `${maxTaskIterations} iterations`,
+  ]
+  return [...joinLimits(all, period === 'total' ? '' : ` a ${period}`), ...joinLimits(each, ' a task')].join(', ')
+}
+
+function describeSpent({ spec, spent }: BudgetItem): string {
+  const money = spec.maxCost === undefined ? '' : `, ${Number(spent.cost.toFixed(4))} ${spec.currency}`
+  return `${spent.tokens} tokens${money}`
+}
+
+function describeScope({ spec: { scope } }: BudgetItem): string {
+  const parts = Object.entries(scope).map(([what, which]) => `${what} ${which}`)
+  return parts.length === 0 ? 'everything' : parts.join(', ')
+}
+
+const columns: Column<BudgetItem>[] = [
+  { title: 'NAME', value: ({ name }) => name },
+  { title: 'FOR', value: describeScope },
+  { title: 'MOST', value: describeMost },
+  { title: 'SPENT', value: describeSpent },
+  {
+    title: 'UNPRICED',
+    value: ({ spec, spent }) => (spec.maxCost === undefined ? undefined : spent.unpricedCalls || undefined),
+  },
+  { title: 'STATE', value: ({ usedUp }) => (usedUp ? 'used up' : 'open') },
+]
+
+async function listAll({ command, context }: Invocation): Promise<void> {
+  const options = readGlobalOptions(command)
+  const client = await context.connect(options)
+  const { items } = await client.call(listBudgets, {})
+  const empty = `no budgets; \`${typed('budget set NAME --tokens 5M --per day')}\` creates one`
+  await printList(context, options, { items, columns, empty })
+}

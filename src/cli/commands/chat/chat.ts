@@ -1,0 +1,131 @@
+// chat: talk with the orchestrator, in a conversation at the terminal or with one message from a script.
+import { type Command, Option } from 'commander'
+import type { Client } from '../../../client/client.ts'
+import { type ChatRequest, getChatConfig, sendChat } from '../../../contract/api/chat/chat.ts'
+import { SvcError } from '../../../errors.ts'
+import { printAnswer } from '../../answers.ts'
+import { converse, reportEnd } from '../../chat/conversation.ts'
+import { pickSession, requireSession } from '../../chat/resume.ts'
+import { describeSession, findSession, type Opening } from '../../chat/talk.ts'
+import { sendMessage } from '../../chat/turn.ts'
+import type { CliCall, CliContext, GlobalOptions } from '../../context.ts'
+import { ExitSignal, exitCodes } from '../../failure.ts'
+import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
+import { chooseModel } from '../../model-choice.ts'
+import { typed } from '../../typed.ts'
+
+type ChatOptions = {
+  session?: string
+  /** True where no session is named. */
+  resume?: string | true
+  agent?: string
+  provider?: string
+  model?: string
+  system?: string
+  quiet?: boolean
+}
+
+export function addChatCommand(program: Command, context: CliContext): void {
+  program
+    .command('chat [message...]')
+    .description('talk with the orchestrator, which creates and follows tasks; starts a service when none runs')
+    .option('--session <id>', 'session to continue; created when missing')
+    .addOption(
+      new Option('--resume [id]', 'session to continue, chosen from the latest when none is named').conflicts(
+        'session',
+      ),
+    )
+    .option('--agent <name>', 'agent that supplies provider, model and temperature')
+    .option('--provider <name>', 'provider to ask (default: that of the session, `default`, or the only usable one)')
+    .option('--model <name>', 'model of the provider')
+    .option('--system <text>', 'added to the built-in prompt')
+    .option('-q, --quiet', 'only the answer, without tool calls')
+    .addHelpText(
+      'after',
+      `
+Without a message a conversation begins; /help shows what can be typed in it.
+In a pipe the message comes from standard input: \`echo "what runs?" | ${typed('chat')}\`.
+With --output json the whole turn is one JSON body: sessionId, message, toolCalls, usage.
+Ctrl-C ends the turn that runs; pressed twice it leaves.
+
+Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 no service reached, 4 cancelled.`,
+    )
+    .action((words: string[], given: ChatOptions, command: Command) => chat(words, given, { command, context }))
+}
+
+type Invocation = { command: Command; context: CliContext }
+
+async function chat(words: string[], given: ChatOptions, { command, context }: Invocation): Promise<void> {
+  const options = readGlobalOptions(command)
+  const call = { options, context }
+  const message = words.length > 0 ? words.join(' ') : await context.readInput()
+  if (message === undefined) return startConversation(given, call)
+  if (message.trim() === '')
+    throw new SvcError('InvalidRequest', `give a message: ${typed('chat "what runs right now?"')}`)
+  const client = await context.connect(options, { quiet: given.quiet })
+  const body = { ...(await prepareRequest(client, given, call)), message: message.trimEnd() }
+  if (options.output !== 'table') return printTurn(client, body, call)
+  const { quiet } = given
+  const end = await sendMessage(client, body, { context, quiet })
+  reportEnd(end, { context, quiet })
+  const talk = { sessionId: end.sessionId, request: body }
+  if (!quiet) context.terminal.note(context.terminal.colors.dim(describeSession(talk)))
+  if (end.outcome !== 'answered') throw new ExitSignal(exitCodes[end.outcome])
+}
+
+async function startConversation(given: ChatOptions, { options, context }: CliCall): Promise<void> {
+  const { openPrompt } = context
+  if (openPrompt === undefined)
+    throw new SvcError('InvalidRequest', `name a message: ${typed('chat "what runs right now?"')}`)
+  const client = await context.connect(options, { quiet: given.quiet })
+  const request = await prepareRequest(client, given, { options, context })
+  const prompt = openPrompt()
+  const conversation = { client, context, prompt, request, quiet: given.quiet }
+  const talk = await converse(conversation).finally(() => prompt.close())
+  if (talk.sessionId !== undefined) context.terminal.note(describeSession(talk))
+}
+
+async function prepareRequest(client: Client, given: ChatOptions, call: CliCall): Promise<Opening> {
+  const { context, options } = call
+  const request = buildRequest(given, options)
+  if (given.resume === undefined) return chooseProvider(client, request, call)
+  const resumed =
+    given.resume === true ? await pickSession(client, request, context) : await requireSession(client, request)
+  const { namespace } = resumed
+  return chooseProvider(client, resumed, { context, options: { ...options, ...(namespace && { namespace }) } })
+}
+
+/** What the request names or the session remembers; otherwise as in `svc run`: the service's default, or demo. */
+async function chooseProvider(client: Client, request: Opening, call: CliCall): Promise<Opening> {
+  const { agentRef, provider, model } = request
+  if (agentRef !== undefined || provider !== undefined || (await remembersModel(client, request))) return request
+  const own = await client.call(getChatConfig, {})
+  if (own.model !== '') return request
+  const choice = await chooseModel(client, { model, preferred: own.provider === '' ? [] : [own.provider] }, call)
+  return { ...request, ...Object.fromEntries(Object.entries(choice).filter(([, value]) => value !== undefined)) }
+}
+
+/** A conversation continues with what answered the session's last turn. */
+async function remembersModel(client: Client, request: Opening): Promise<boolean> {
+  return (await findSession(client, request, 1))?.answeredBy !== undefined
+}
+
+/** One JSON body; Ctrl-C ends the turn. */
+async function printTurn(client: Client, body: ChatRequest, { options, context }: CliCall): Promise<void> {
+  const headers = { accept: 'application/json' }
+  const answer = await context.interruptible((signal) => client.call(sendChat, { body, headers, signal }))
+  if (answer === undefined) throw new ExitSignal(exitCodes.cancelled)
+  await printAnswer(context, options, answer, () => answer.message)
+}
+
+function buildRequest(given: ChatOptions, options: GlobalOptions): Opening {
+  const fields = {
+    sessionId: given.session ?? (given.resume === true ? undefined : given.resume),
+    agentRef: given.agent,
+    provider: given.provider,
+    model: given.model,
+    systemPrompt: given.system,
+    ...namespaceOf(options),
+  }
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}

@@ -1,0 +1,130 @@
+// codehost: an App on the code host, with which the service signs in.
+import { randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import type { Client } from '../../../client/client.ts'
+import { createSecret, listSecrets, type SecretItem } from '../../../contract/api/resources/secrets.ts'
+import { isSvcError, messageOf, SvcError } from '../../../errors.ts'
+import { exchangeCode, type MadeApp } from '../../codehost/app-exchange.ts'
+import { type AppWish, writeStartPage } from '../../codehost/app-manifest.ts'
+import type { CliContext, GlobalOptions } from '../../context.ts'
+import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
+import { listenForCode } from '../../login/redirect.ts'
+import { listPages } from '../../paging.ts'
+import { typed } from '../../typed.ts'
+
+type AppFlags = {
+  name: string
+  host: string
+  apiUrl?: string
+  organization?: string
+  webhook?: string
+  push?: boolean
+  secret: string
+  webhookSecret: string
+}
+type Making = { given: AppFlags; client: Client; options: GlobalOptions; context: CliContext }
+
+const patienceMs = 3_600_000
+
+export function addCodeHostCommands(program: Command, context: CliContext): void {
+  program
+    .command('codehost')
+    .description('the App with which the service signs in to GitHub or GitHub Enterprise')
+    .command('app')
+    .description('make an App with the rights that reviews and commands need, and store its key in a Secret')
+    .option('--name <name>', 'name of the App, of which there is one on a host', 'svc-reviews')
+    .option('--host <host>', 'host of GitHub Enterprise', 'github.com')
+    .option('--api-url <url>', 'base address of its interface, where it is not the usual one')
+    .option('--organization <name>', 'whose App it is; without it yours')
+    .option('--webhook <url>', 'address of this service as the code host reaches it, to be told of events')
+    .option('--push', 'it may push branches and merge, as label triggers need it')
+    .option('--secret <name>', 'Secret for the key of the App', 'codehost-app')
+    .option('--webhook-secret <name>', 'Secret for what it signs events with', 'codehost-webhook')
+    .action(async (given: AppFlags, command: Command) => {
+      const options = readGlobalOptions(command)
+      await makeApp({ given, options, context, client: await context.connect(options) })
+    })
+}
+
+/** The key is told once: it must have a place before the App is made. */
+async function requireFreeNames({ given, client, options }: Making): Promise<void> {
+  const names = [given.secret, ...(given.webhook === undefined ? [] : [given.webhookSecret])]
+  const { items } = await listPages<SecretItem>(client, listSecrets, { query: namespaceOf(options), limit: 10_000 })
+  const taken = names.find((name) => items.some((item) => item.name === name))
+  if (taken === undefined) return
+  const flag = taken === given.secret ? '--secret' : '--webhook-secret'
+  throw new SvcError('AlreadyExists', `there is a Secret "${taken}" already: name another one with ${flag}`)
+}
+
+function readWish({ name, host, organization, webhook, push }: AppFlags): AppWish {
+  if (!/^[a-z0-9][a-z0-9.-]*(:\d+)?$/i.test(host))
+    throw new SvcError('InvalidRequest', `--host must be the name of a host such as github.com, not ${host}`)
+  if (webhook !== undefined && !/^https?:$/.test(URL.parse(webhook)?.protocol ?? ''))
+    throw new SvcError('InvalidRequest', '--webhook must be an address such as https://svc.example.com')
+  return { name, host, organization, serviceUrl: webhook, pushes: push === true }
+}
+
+function apiUrlOf({ apiUrl, host }: AppFlags): string {
+  return apiUrl ?? (host === 'github.com' ? 'https://api.github.com' : `https://${host}/api/v3`)
+}
+
+/** The person begins on a page of ours, and comes back from the code host with a code. */
+async function askForCode(wish: AppWish, context: CliContext, signal: AbortSignal): Promise<string> {
+  const state = randomBytes(16).toString('hex')
+  const redirect = await listenForCode(state, signal, {
+    start: (url) => writeStartPage(wish, state, url),
+    done: 'The App is made. You can close this page, and go on in the terminal.',
+    failed: 'The App was not made. See the terminal.',
+  })
+  try {
+    const address = `${new URL('/', redirect.url).href}?state=${state}`
+    context.terminal.note(`Open this address in a browser on this machine:\n\n  ${address}\n`)
+    const code = (await redirect.answer).searchParams.get('code')
+    if (code !== null) return code
+    throw new SvcError('ClientClosed', 'the code host came back without an App')
+  } finally {
+    redirect.close()
+  }
+}
+
+async function keep({ given, client, options, context }: Making, app: MadeApp): Promise<void> {
+  const store = async (name: string, stringData: Record<string, string>) => {
+    await client.call(createSecret, { body: { name, ...namespaceOf(options), stringData } })
+    context.terminal.note(`secret ${name} created with ${Object.keys(stringData).join(', ')}`)
+  }
+  try {
+    await store(given.secret, { CODEHOST_APP_ID: String(app.id), CODEHOST_APP_PRIVATE_KEY: app.pem })
+    if (given.webhook !== undefined && app.webhook_secret)
+      await store(given.webhookSecret, { secret: app.webhook_secret })
+  } catch (error) {
+    const file = `${app.slug}.private-key.pem`
+    writeFileSync(file, app.pem, { mode: 0o600, flag: 'wx' })
+    const place = `It has the id ${app.id}, and its key is in the file ${file}: store them yourself`
+    const message = `the App ${app.slug} is made, but not all of it is stored: ${messageOf(error)} ${place}`
+    throw new SvcError(isSvcError(error) ? error.reason : 'Internal', message, { cause: error })
+  }
+}
+
+function describeNext({ given }: Making, { slug, html_url: page }: MadeApp): string {
+  const trigger = given.webhook === undefined ? [] : [typed(`up --codehost-webhook-secret-name ${given.webhookSecret}`)]
+  return [
+    `App ${slug} is made. Next:`,
+    `  install it on your repositories: ${page.replace(/\/$/, '')}/installations/new`,
+    ...trigger.map((line) => `  let the service check its events: ${line}`),
+    `  ${typed(`monitor create reviews --repo URL --reviewer AGENT --secret ${given.secret}`)}`,
+  ].join('\n')
+}
+
+async function makeApp(making: Making): Promise<void> {
+  const { given, context } = making
+  const wish = readWish(given)
+  await requireFreeNames(making)
+  const app = await context.interruptible(async (interrupted) => {
+    const signal = AbortSignal.any([interrupted, AbortSignal.timeout(patienceMs)])
+    return exchangeCode(apiUrlOf(given), await askForCode(wish, context, signal), signal)
+  })
+  if (app === undefined) throw new SvcError('ClientClosed', 'no App was made')
+  await keep(making, app)
+  context.terminal.note(describeNext(making, app))
+}

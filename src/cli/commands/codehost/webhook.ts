@@ -1,0 +1,102 @@
+// webhook: what the code host has delivered, what came of it, and working it off again.
+import { type Command, Option } from 'commander'
+import {
+  type DeliveryItem,
+  deliveryStates,
+  getDelivery,
+  listDeliveries,
+  redeliver,
+} from '../../../contract/api/codehost/deliveries.ts'
+import { printAnswer, printList } from '../../answers.ts'
+import type { CliContext } from '../../context.ts'
+import { namespaceOf, readCount, readGlobalOptions } from '../../global-options.ts'
+import { type Column, formatAge } from '../../output.ts'
+import { listPages } from '../../paging.ts'
+import { typed } from '../../typed.ts'
+
+type ListOptions = { repository?: string; number?: string; event?: string; state?: string; limit: string }
+type Invocation = { command: Command; context: CliContext }
+
+export function addWebhookCommands(program: Command, context: CliContext): void {
+  const webhook = program.command('webhook').description('what the code host has delivered')
+  webhook
+    .command('deliveries')
+    .alias('list')
+    .alias('ls')
+    .description('deliveries, newest first, with what each led to or why nothing happened')
+    .option('--repository <owner/name>', 'only of this repository')
+    .option('--number <number>', 'only of this issue or pull request')
+    .option('--event <name>', 'only of this event, such as pull_request')
+    .addOption(new Option('--state <state>', 'only those that are so far').choices(deliveryStates))
+    .addOption(new Option('--limit <count>', 'at most so many').default('20'))
+    .action((given: ListOptions, command: Command) => showAll(given, { command, context }))
+  webhook
+    .command('get <id>')
+    .description('one delivery: what came, and what it led to')
+    .action((id: string, _given: object, command: Command) => show(id, { command, context }))
+  webhook
+    .command('redeliver <id>')
+    .description('work off a delivery again; what it has led to already is not made twice')
+    .action((id: string, _given: object, command: Command) => again(id, { command, context }))
+}
+
+function nameTarget({ repository, number }: DeliveryItem): string | undefined {
+  return number === undefined ? repository : `${repository}#${number}`
+}
+
+function nameEvent({ event, action }: DeliveryItem): string {
+  return action === undefined ? event : `${event}.${action}`
+}
+
+const columns = (now: Date): Column<DeliveryItem>[] => [
+  { title: 'AGE', value: ({ receivedAt }) => formatAge(receivedAt, now) },
+  { title: 'ID', value: ({ id }) => id },
+  { title: 'EVENT', value: nameEvent },
+  { title: 'TARGET', value: nameTarget },
+  { title: 'BY', value: ({ sender }) => sender },
+  { title: 'STATE', value: ({ state }) => state },
+  { title: 'OUTCOME', value: ({ outcome }) => outcome.message },
+]
+
+async function showAll(given: ListOptions, { command, context }: Invocation): Promise<void> {
+  const { repository, number, event, state, limit } = given
+  const options = readGlobalOptions(command)
+  const client = await context.connect(options)
+  const query = { ...namespaceOf(options), repository, number, event, state }
+  const { items } = await listPages<DeliveryItem>(client, listDeliveries, { query, limit: readCount('--limit', limit) })
+  await printList(context, options, {
+    items,
+    columns: columns(context.now()),
+    empty: 'no deliveries: is the webhook of the code host set to this service, and can it reach it?',
+  })
+}
+
+function describe(item: DeliveryItem): string {
+  const { outcome, receivedAt, sender, state, attempts, dueAt } = item
+  const lines = [
+    `${nameEvent(item)} of ${nameTarget(item) ?? 'no repository'}${sender === undefined ? '' : ` by ${sender}`}, at ${receivedAt}`,
+    `${state}: ${outcome.message}`,
+    ...(attempts > 1 ? [`taken up ${attempts} times`] : []),
+    ...(dueAt === undefined ? [] : [`is taken up again at ${dueAt}`]),
+    ...(outcome.taskName === undefined ? [] : [`task: ${outcome.namespace}/${outcome.taskName}`]),
+    ...(outcome.cancelledTasks?.length ? [`cancelled: ${outcome.cancelledTasks.join(', ')}`] : []),
+    ...(outcome.cancelledRuns?.length ? [`withdrawn: ${outcome.cancelledRuns.join(', ')}`] : []),
+    ...(outcome.runIDs?.length ? [`runs: ${outcome.runIDs.join(', ')}`] : []),
+    ...(state === 'failed' ? [`once that is changed: ${typed(`webhook redeliver ${item.id}`)}`] : []),
+  ]
+  return lines.join('\n')
+}
+
+async function show(id: string, { command, context }: Invocation): Promise<void> {
+  const options = readGlobalOptions(command)
+  const client = await context.connect(options)
+  const item = await client.call(getDelivery, { params: { id }, query: namespaceOf(options) })
+  await printAnswer(context, options, item, () => describe(item))
+}
+
+async function again(id: string, { command, context }: Invocation): Promise<void> {
+  const options = readGlobalOptions(command)
+  const client = await context.connect(options)
+  const item = await client.call(redeliver, { params: { id }, query: namespaceOf(options) })
+  await printAnswer(context, options, item, () => describe(item))
+}

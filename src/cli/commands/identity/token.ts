@@ -1,0 +1,103 @@
+// token: credentials for people and programs, besides the owner's.
+import { type Command, Option } from 'commander'
+import { type Role, roles } from '../../../contract/api/identity/access.ts'
+import { createToken, deleteToken, listTokens } from '../../../contract/api/identity/tokens.ts'
+import { SvcError } from '../../../errors.ts'
+import { printAnswer, printList } from '../../answers.ts'
+import type { CliContext, GlobalOptions } from '../../context.ts'
+import { readGlobalOptions } from '../../global-options.ts'
+import { formatData } from '../../output.ts'
+import { typed } from '../../typed.ts'
+
+type CreateOptions = { bind?: string; role?: Role; readOnly?: boolean; expires?: string; serverTools?: 'on' | 'off' }
+
+export function addTokenCommands(program: Command, context: CliContext): void {
+  const token = program.command('token').description('credentials for people and programs')
+  token
+    .command('create <name>')
+    .description('create a token and print it once')
+    .addOption(new Option('--role <role>', 'what it may do (default: editor)').choices(roles))
+    .option('--read-only', 'the same as --role viewer')
+    .option('--expires <duration>', 'refused after this long, such as 30d')
+    .addOption(new Option('--server-tools <switch>', 'whether the proxies run tools for it').choices(['on', 'off']))
+    .addHelpText(
+      'after',
+      '\nWith --namespace the token may act in that namespace only. It is used with --token or SVC_TOKEN.',
+    )
+    .action((name: string, given: CreateOptions, command: Command) => create(name, given, { command, context }))
+  token
+    .command('show')
+    .description('print the token that commands use here, for other programs')
+    .action((_given: unknown, command: Command) => show(command, context))
+  token
+    .command('list')
+    .alias('ls')
+    .description('tokens, without their text')
+    .action((_given: unknown, command: Command) => listAll(command, context))
+  token
+    .command('revoke <id>')
+    .alias('rm')
+    .description('revoke a token')
+    .action(async (id: string, _given: unknown, command: Command) => {
+      const client = await context.connect(readGlobalOptions(command))
+      await client.call(deleteToken, { params: { id } })
+      context.terminal.note(`token ${id} revoked`)
+    })
+}
+
+type Invocation = { command: Command; context: CliContext }
+
+async function create(name: string, given: CreateOptions, { command, context }: Invocation): Promise<void> {
+  const options = readGlobalOptions(command)
+  await requireShown(options)
+  const client = await context.connect(options)
+  const body = {
+    name,
+    namespace: options.namespace,
+    role: given.role,
+    readOnly: given.readOnly,
+    expires: given.expires,
+    ...(given.serverTools === undefined ? {} : { serverTools: given.serverTools === 'on' }),
+  }
+  const created = await client.call(createToken, { body })
+  await printAnswer(context, options, created, () => created.token)
+  if (options.output === 'table') context.terminal.note('this is shown once; keep it safe')
+}
+
+/** Shows where in an answer the token is. */
+const marker = 'svc_shown'
+const sample = { id: 'tok-0', name: 'ci', namespace: 'default', role: 'editor', token: marker, createdAt: '' }
+
+/** InvalidRequest for an output that leaves the token out: there is no other copy of it, ever. */
+async function requireShown({ output }: GlobalOptions): Promise<void> {
+  if (output === 'table' || (await formatData(output, sample))?.includes(marker)) return
+  throw new SvcError(
+    'InvalidRequest',
+    `-o ${output} would hide the token, which is shown only now; leave it out, or use -o json`,
+  )
+}
+
+async function show(command: Command, context: CliContext): Promise<void> {
+  const options = readGlobalOptions(command)
+  const token = await context.findToken(options)
+  if (token === undefined) throw new SvcError('Unavailable', `no service runs here; \`${typed('up')}\` starts one`)
+  await printAnswer(context, options, { token }, () => token)
+}
+
+async function listAll(command: Command, context: CliContext): Promise<void> {
+  const options = readGlobalOptions(command)
+  const client = await context.connect(options)
+  const { items } = await client.call(listTokens)
+  await printList(context, options, {
+    items,
+    columns: [
+      { title: 'ID', value: (item) => item.id },
+      { title: 'NAME', value: (item) => item.name },
+      { title: 'NAMESPACE', value: (item) => item.namespace ?? 'any' },
+      { title: 'ROLE', value: (item) => item.role },
+      { title: 'EXPIRES', value: (item) => item.expiresAt ?? 'never' },
+      { title: 'LAST USED', value: (item) => item.lastUsedAt ?? 'never' },
+    ],
+    empty: `none besides the owner's; \`${typed('token create NAME')}\` makes one`,
+  })
+}

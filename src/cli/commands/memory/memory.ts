@@ -1,0 +1,173 @@
+// memory: what agents and people want to be remembered beyond one task.
+import type { Command } from 'commander'
+import {
+  createMemory,
+  deleteMemory,
+  disableMemory,
+  enableMemory,
+  getMemory,
+  listMemories,
+  type Memory,
+  updateMemory,
+} from '../../../contract/api/memory/memories.ts'
+import { describeScope, printAnswer, printList } from '../../answers.ts'
+import type { CliContext } from '../../context.ts'
+import { doEachName } from '../../failure.ts'
+import { namespaceOf, readCount, readGlobalOptions } from '../../global-options.ts'
+import { formatAge } from '../../output.ts'
+import { typed } from '../../typed.ts'
+
+type ListOptions = { agent?: string; task?: string; source?: string; tags?: string; all?: boolean; limit?: string }
+type AddOptions = { id?: string; tags?: string; agent?: string; source?: string; supersedes?: string }
+type Invocation = { command: Command; context: CliContext }
+
+export function addMemoryCommands(program: Command, context: CliContext): void {
+  const memory = program.command('memory').description('what is remembered beyond one task')
+  addListOptions(memory.command('list').alias('ls'))
+    .description('memories, the last changed first')
+    .action((given: ListOptions, command: Command) => list(given, undefined, { command, context }))
+  addListOptions(memory.command('search <words...>'))
+    .description('memories that have any of the words, the best match first')
+    .action((words: string[], given: ListOptions, command: Command) =>
+      list(given, words.join(' '), { command, context }),
+    )
+  memory
+    .command('add <text...>')
+    .description('remember a text')
+    .option('--id <id>', 'its id, instead of one that the service makes')
+    .option('--tags <tags>', 'words to filter by, with commas between them')
+    .option('--agent <name>', 'agent that it comes from')
+    .option('--source <word>', 'how it came about (default: manual)')
+    .option('--supersedes <id>', 'older memory that it replaces, which is kept but not recalled any more')
+    .action((words: string[], given: AddOptions, command: Command) => add(words.join(' '), given, { command, context }))
+  memory
+    .command('show <id>')
+    .alias('get')
+    .description('a memory, with where it comes from')
+    .action((id: string, _given: unknown, command: Command) => show(id, { command, context }))
+  memory
+    .command('edit <id>')
+    .description('change its text in your editor')
+    .action((id: string, _given: unknown, command: Command) => edit(id, { command, context }))
+  addStep(memory, context, { name: 'disable', route: disableMemory, done: 'disabled', what: 'leave out of recall' })
+  addStep(memory, context, { name: 'enable', route: enableMemory, done: 'enabled', what: 'put back into recall' })
+  addStep(memory, context, { name: 'remove', route: deleteMemory, done: 'removed', what: 'mark as deleted' }).alias(
+    'rm',
+  )
+}
+
+function addListOptions(command: Command): Command {
+  return command
+    .option('--agent <name>', 'only those of this agent')
+    .option('--task <name>', 'only those of this task')
+    .option('--source <word>', 'only those that came about so, such as manual')
+    .option('--tags <tags>', 'only those with all of these tags, with commas between them')
+    .option('--all', 'also those that are disabled, superseded or deleted')
+    .option('--limit <count>', 'at most so many')
+}
+
+type Step = {
+  name: string
+  route: typeof disableMemory | typeof enableMemory | typeof deleteMemory
+  done: string
+  what: string
+}
+
+function addStep(memory: Command, context: CliContext, { name, route, done, what }: Step): Command {
+  return memory
+    .command(`${name} <ids...>`)
+    .description(`${what}: one memory, or several`)
+    .action(async (ids: string[], _given: unknown, command: Command) => {
+      const options = readGlobalOptions(command)
+      const client = await context.connect(options)
+      await doEachName(ids, context.terminal, async (id) => {
+        await client.call(route, { params: { id }, query: namespaceOf(options) })
+        context.terminal.note(`memory ${id} ${done}`)
+      })
+    })
+}
+
+function stateOf({ deleted, disabled, supersededBy }: Memory): string | undefined {
+  if (deleted) return 'deleted'
+  if (supersededBy !== undefined) return `superseded by ${supersededBy}`
+  return disabled ? 'disabled' : undefined
+}
+
+async function list(given: ListOptions, query: string | undefined, { command, context }: Invocation): Promise<void> {
+  const options = readGlobalOptions(command)
+  const { agent, task, source, tags, all = false, limit } = given
+  const client = await context.connect(options)
+  const { items, notice } = await client.call(listMemories, {
+    query: {
+      ...namespaceOf(options),
+      query,
+      agentName: agent,
+      taskName: task,
+      source,
+      tags,
+      includeDisabled: all,
+      includeDeleted: all,
+      limit: limit === undefined ? undefined : readCount('--limit', limit),
+    },
+  })
+  if (notice !== undefined) context.terminal.note(notice)
+  const hint = query === undefined ? `; \`${typed('memory add "TEXT"')}\` adds one` : ' with any of these words'
+  await printList(context, options, {
+    items,
+    columns: [
+      { title: 'ID', value: (item) => item.id },
+      { title: 'STATE', value: stateOf },
+      { title: 'TAGS', value: (item) => item.tags?.join(',') },
+      { title: 'AGENT', value: (item) => item.agentName },
+      { title: 'RECALLED', value: (item) => item.recalledCount || undefined },
+      { title: 'CHANGED', value: (item) => formatAge(item.updatedAt, context.now()) },
+      { title: 'TEXT', value: (item) => item.content.replace(/\s+/g, ' ').trim() },
+    ],
+    empty: `no memories${describeScope(options)}${hint}`,
+  })
+}
+
+async function add(content: string, given: AddOptions, { command, context }: Invocation): Promise<void> {
+  const options = readGlobalOptions(command)
+  const { id, tags, agent: agentName, source, supersedes } = given
+  const client = await context.connect(options)
+  const body = { content, id, tags: tags?.split(','), agentName, source, supersedes }
+  const made = await client.call(createMemory, { query: namespaceOf(options), body })
+  await printAnswer(context, options, made, () => `memory ${made.id} added`)
+}
+
+function describe(memory: Memory): string {
+  const facts: [string, string | number | undefined][] = [
+    ['state', stateOf(memory)],
+    ['tags', memory.tags?.join(', ')],
+    ['source', memory.source],
+    ['agent', memory.agentName],
+    ['task', memory.taskName],
+    ['session', memory.sessionName],
+    ['proposal', memory.sourceProposalId],
+    ['supersedes', memory.supersedes],
+    ['written by', memory.createdBy?.name],
+    ['changed', memory.updatedAt],
+    ['recalled', memory.recalledCount === 0 ? 'never' : `${memory.recalledCount} times, last ${memory.lastRecalledAt}`],
+  ]
+  const lines = facts.flatMap(([name, value]) => (value === undefined || value === '' ? [] : [`${name}: ${value}`]))
+  return [memory.content, '', ...lines].join('\n')
+}
+
+async function show(id: string, { command, context }: Invocation): Promise<void> {
+  const options = readGlobalOptions(command)
+  const client = await context.connect(options)
+  const memory = await client.call(getMemory, { params: { id }, query: namespaceOf(options) })
+  await printAnswer(context, options, memory, () => describe(memory))
+}
+
+async function edit(id: string, { command, context }: Invocation): Promise<void> {
+  const options = readGlobalOptions(command)
+  const client = await context.connect(options)
+  const target = { params: { id }, query: namespaceOf(options) }
+  const { content: before } = await client.call(getMemory, target)
+  const content = (await context.editText(before, `${id}.md`)).replace(/\n$/, '')
+  if (content === before) return context.terminal.note(`memory ${id} is unchanged`)
+  await client.call(updateMemory, { ...target, body: { content } })
+  context.terminal.note(`memory ${id} was changed`)
+}

@@ -1,0 +1,94 @@
+// monitor why: asks for what a monitor knows of a pull request, and tells it in a few sentences.
+import type { Command } from 'commander'
+import type { Client } from '../../../client/client.ts'
+import type { MonitorEvent, MonitorItem, MonitorReviewRecord } from '../../../contract/api/monitors/monitor-records.ts'
+import {
+  getMonitor,
+  listMonitorEvents,
+  listMonitorItems,
+  listMonitorReviews,
+  listMonitors,
+} from '../../../contract/api/monitors/monitors.ts'
+import type { RepositoryMonitor } from '../../../contract/kinds/monitors/repository-monitor.ts'
+import { SvcError } from '../../../errors.ts'
+import { describeScope, printAnswer } from '../../answers.ts'
+import type { CliContext } from '../../context.ts'
+import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
+import { explain } from '../../monitors/explain.ts'
+import type { Story } from '../../monitors/story.ts'
+import { listPages } from '../../paging.ts'
+import { typed } from '../../typed.ts'
+
+type PullRequest = { number: number; repository?: string }
+type Scope = { namespace?: string }
+
+/** `42`, `#42` or the address of the page. InvalidRequest for anything else. */
+export function readPullRequest(text: string): PullRequest {
+  const [, page, digits = ''] =
+    /^(?:https:\/\/[^/]+\/([^/]+\/[^/]+)\/pull\/|#?)([1-9]\d{0,9})(?:[/?#].*)?$/.exec(text) ?? []
+  if (digits === '') {
+    throw new SvcError('InvalidRequest', `\`${text}\` is no pull request: give its number, or the address of its page`)
+  }
+  return { number: Number(digits), ...(page && { repository: page.toLowerCase() }) }
+}
+
+function isOf(repository: string | undefined, { spec }: RepositoryMonitor): boolean {
+  return repository === undefined || `${spec.owner}/${spec.repository}`.toLowerCase() === repository
+}
+
+type Asked = { pullRequest: PullRequest; name: string | undefined }
+
+async function findMonitors(client: Client, { pullRequest, name }: Asked, query: Scope): Promise<RepositoryMonitor[]> {
+  if (name !== undefined) return [await client.call(getMonitor, { params: { name }, query })]
+  const { items } = await listPages<RepositoryMonitor>(client, listMonitors, { query })
+  return items.filter((monitor) => isOf(pullRequest.repository, monitor))
+}
+
+/** Events without a pull request tell why one that was asked for by number is none that the monitor looks at. */
+async function readEvents(client: Client, query: Scope & { name: string }, number: number, isKnown: boolean) {
+  const filter = isKnown ? { itemNumber: number } : { eventType: 'inventory_skipped' }
+  const { items } = await listPages<MonitorEvent>(client, listMonitorEvents, {
+    query: { ...query, ...filter },
+    limit: 50,
+  })
+  return isKnown ? items : items.filter(({ metadata }) => metadata?.number === number)
+}
+
+async function readStory(client: Client, monitor: RepositoryMonitor, number: number, query: Scope): Promise<Story> {
+  const { name } = monitor.metadata
+  const of = { params: { name }, query: { ...query, number }, limit: 1 }
+  const { items } = await listPages<MonitorItem>(client, listMonitorItems, of)
+  const { items: reviews } = await listPages<MonitorReviewRecord>(client, listMonitorReviews, of)
+  const events = await readEvents(client, { ...query, name }, number, items.length > 0)
+  return { monitor, number, item: items[0], review: reviews[0], events }
+}
+
+type Given = { pr: string; name: string | undefined }
+
+/** What each monitor that may be meant says of the pull request. */
+export async function explainPullRequest(
+  { pr, name }: Given,
+  { command, context }: { command: Command; context: CliContext },
+): Promise<void> {
+  const options = readGlobalOptions(command)
+  const pullRequest = readPullRequest(pr)
+  const query = namespaceOf(options)
+  const client = await context.connect(options)
+  const monitors = await findMonitors(client, { pullRequest, name }, query)
+  if (monitors.length === 0) {
+    const of = pullRequest.repository === undefined ? '' : ` of ${pullRequest.repository}`
+    const hint = `\`${typed('monitor create NAME --repo URL --reviewer AGENT')}\` creates one`
+    throw new SvcError('NotFound', `there is no monitor${of}${describeScope(options)}; ${hint}`)
+  }
+  const stories: Story[] = []
+  for (const monitor of monitors) stories.push(await readStory(client, monitor, pullRequest.number, query))
+  const told = stories.map((story) => ({ monitor: story.monitor.metadata.name, ...explain(story) }))
+  await printAnswer(context, options, told, () =>
+    told
+      .map(({ monitor, what, todo }) => {
+        const lines = [what, ...(todo === undefined ? [] : [`What to do: ${todo}`])].join('\n')
+        return told.length === 1 ? lines : `${monitor}: ${lines}`
+      })
+      .join('\n\n'),
+  )
+}

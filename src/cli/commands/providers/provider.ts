@@ -1,0 +1,171 @@
+// provider: what it is made of, with its key from a secret or the environment; trying it; which one is the default.
+import type { Command } from 'commander'
+import type { Client } from '../../../client/client.ts'
+import { listProviders, type ProviderTest, testProvider } from '../../../contract/api/providers/providers.ts'
+import { createSecret, deleteSecret, updateSecret } from '../../../contract/api/resources/secrets.ts'
+import type { ModelPrice, Provider } from '../../../contract/kinds/providers/provider.ts'
+import { isSvcError, SvcError } from '../../../errors.ts'
+import { defaultProviderName } from '../../../rules/providers/default-provider.ts'
+import { printAnswer } from '../../answers.ts'
+import { findEntry } from '../../catalog.ts'
+import { changeObject } from '../../change-object.ts'
+import type { CliContext } from '../../context.ts'
+import { doEachName, ExitSignal, exitCodes } from '../../failure.ts'
+import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
+import { mergePrices } from '../../model-prices.ts'
+import { listPages } from '../../paging.ts'
+import { readOne, readReference, type Spec } from '../../spec-options.ts'
+import { typed } from '../../typed.ts'
+import type { SpecCall, SpecCommands } from '../resources/spec-commands.ts'
+
+const entryOfKey = 'api-key'
+
+export const providerCommands: SpecCommands = {
+  description: 'make a provider; the key comes from a secret or the environment',
+  options: [
+    { flags: '--type <type>', description: 'llma, llmo, azure-llmo or demo', path: 'type', isRequired: true },
+    { flags: '--model <name>', description: 'model for tasks that name none', path: 'defaultModel' },
+    {
+      flags: '--base-url <url>',
+      description: 'address when it is not the vendor’s own, such as a local model server',
+      path: 'baseURL',
+    },
+    {
+      flags: '--secret <name[/key]>',
+      description: 'secret that holds the API key',
+      path: 'secretRef',
+      read: readOne(readReference),
+    },
+    {
+      flags: '--price <MODEL=IN/OUT>',
+      description:
+        "price of a million tokens, * for any text: 'large-*=3/15', with cached and written: 'm=3/15/0.3/3.75 EUR'",
+      path: 'prices',
+      isRepeated: true,
+      read: (given, { before }) => mergePrices((before ?? []) as ModelPrice[], [given].flat()),
+    },
+    {
+      flags: '--server-tools <on|off>',
+      description: 'whether the proxies add the service’s tools to requests for it',
+      path: 'serverTools',
+      choices: ['on', 'off'],
+      read: readOne((text) => text === 'on'),
+    },
+  ],
+  extra: {
+    options: [
+      { flags: '--key-from-env <VARIABLE>', description: 'store the value of this variable as a secret and use it' },
+    ],
+    async make(spec, call) {
+      const key = readKey(call)
+      if (key === undefined) return { spec }
+      await storeKey(call, key)
+      const { client, options } = call
+      const params = { name: secretOf(call) }
+      // So that the next try does not find a secret that nobody wanted.
+      const undo = () => client.call(deleteSecret, { params, query: namespaceOf(options) })
+      return { spec: withKey(spec, call), undo: async () => void (await undo()) }
+    },
+    async change(spec, call) {
+      const key = readKey(call)
+      if (key === undefined) return spec
+      await storeKey(call, key).catch((error: unknown) => replaceKey(call, key, error))
+      return withKey(spec, call)
+    },
+  },
+  hint(name, { type, defaultModel }) {
+    const model = defaultModel === undefined && type !== 'demo' ? ' --model MODEL' : ''
+    return `try it: ${typed(`run --provider ${name}${model} "say hello"`)}`
+  },
+}
+
+function secretOf({ name }: SpecCall): string {
+  return `${name}-key`
+}
+
+function withKey(spec: Spec, call: SpecCall): Spec {
+  return { ...spec, secretRef: { name: secretOf(call), key: entryOfKey } }
+}
+
+function readKey({ given: { keyFromEnv, secret }, context }: SpecCall): string | undefined {
+  if (typeof keyFromEnv !== 'string') return undefined
+  if (secret !== undefined) throw new SvcError('InvalidRequest', 'give --secret or --key-from-env, not both')
+  const value = context.readEnvironment(keyFromEnv)
+  if (value) return value
+  throw new SvcError('InvalidRequest', `the environment variable ${keyFromEnv} is empty or not set`)
+}
+
+async function storeKey(call: SpecCall, key: string): Promise<void> {
+  const body = { name: secretOf(call), ...namespaceOf(call.options), stringData: { [entryOfKey]: key } }
+  await call.client.call(createSecret, { body })
+}
+
+/** The secret is there already: the provider's own, since it bears its name. */
+async function replaceKey(call: SpecCall, key: string, error: unknown): Promise<void> {
+  if (!isSvcError(error, 'AlreadyExists')) throw error
+  const { client, options, context } = call
+  const target = { params: { name: secretOf(call) }, query: namespaceOf(options) }
+  await client.call(updateSecret, { ...target, body: { stringData: { [entryOfKey]: key } } })
+  context.terminal.note(`the key in secret ${secretOf(call)} was replaced`)
+}
+
+export function addProviderTest(group: Command, context: CliContext): void {
+  group
+    .command('test <names...>')
+    .description('try one provider, or several, now: asks for its models, which costs nothing')
+    .action(async (names: string[], _given: unknown, command: Command) => {
+      const options = readGlobalOptions(command)
+      const client = await context.connect(options)
+      const found: (ProviderTest & { name: string })[] = []
+      try {
+        await doEachName(names, context.terminal, async (name) => {
+          const test = await client.call(testProvider, { params: { name }, query: namespaceOf(options) })
+          found.push({ name, ...test })
+        })
+      } finally {
+        const answer = names.length === 1 ? found[0] : found
+        if (found.length > 0) await printAnswer(context, options, answer, () => found.map(describeTest).join('\n'))
+      }
+      if (found.some(({ ok }) => !ok)) throw new ExitSignal(exitCodes.failed)
+    })
+}
+
+function describeTest({ name, ok, reason, message, durationMs }: ProviderTest & { name: string }): string {
+  return ok ? `${name}: ok, ${message} (${durationMs} ms)` : `${name}: ${reason}, ${message}`
+}
+
+export function addProviderDefault(group: Command, context: CliContext): void {
+  group
+    .command('set-default <name>')
+    .description('let it answer in its namespace where no provider is named')
+    .action(async (name: string, _given: unknown, command: Command) => {
+      const options = readGlobalOptions(command)
+      await setDefault(await context.connect(options), name, namespaceOf(options))
+      context.terminal.note(`provider ${name} answers where no provider is named`)
+    })
+}
+
+async function setDefault(client: Client, name: string, query: { namespace?: string }): Promise<void> {
+  const { items } = await listPages<Provider>(client, listProviders, { query })
+  const chosen = items.find(({ metadata }) => metadata.name === name)
+  if (chosen === undefined) throw new SvcError('NotFound', `provider not found: "${name}"`)
+  if (chosen.spec.type === 'demo') {
+    throw new SvcError(
+      'InvalidRequest',
+      'the demo provider is not a language model, and answers only where it is named',
+    )
+  }
+  if (name !== defaultProviderName && items.some(({ metadata }) => metadata.name === defaultProviderName)) {
+    const way = typed(`provider delete ${defaultProviderName}`)
+    throw new SvcError(
+      'Conflict',
+      `the provider named "${defaultProviderName}" goes before every other one: \`${way}\``,
+    )
+  }
+  const mark = (one: string, change: (spec: Spec) => Spec) =>
+    changeObject(client, findEntry('Provider'), { name: one, query }, change)
+  for (const { metadata, spec } of items) {
+    if (spec.default && metadata.name !== name) await mark(metadata.name, ({ default: _mark, ...others }) => others)
+  }
+  await mark(name, (spec) => ({ ...spec, default: true }))
+}

@@ -1,0 +1,182 @@
+// agent, provider, tool and skill: the things that tasks refer to.
+import type { Command } from 'commander'
+import { describeScope, printAnswer, printList, viewOf } from '../../answers.ts'
+import { type CatalogEntry, catalog } from '../../catalog.ts'
+import type { CliContext } from '../../context.ts'
+import { editObject } from '../../edit-object.ts'
+import { doEachName } from '../../failure.ts'
+import {
+  addAllNamespacesOption,
+  addWatchOption,
+  namespaceOf,
+  readGlobalOptions,
+  scopeOf,
+} from '../../global-options.ts'
+import { type Column, formatAge, formatLabels, formatYaml, listOf, nameOf } from '../../output.ts'
+import { listNewest } from '../../paging.ts'
+import { taskColumns } from '../../task-table.ts'
+import { typed } from '../../typed.ts'
+import { watchList } from '../../watched-list.ts'
+import { agentCommands } from '../agents/agent.ts'
+import { addMonitorRecords } from '../monitors/monitor.ts'
+import { monitorCommands } from '../monitors/monitor-spec.ts'
+import { addProviderDefault, addProviderTest, providerCommands } from '../providers/provider.ts'
+import { addSkillFolders } from '../tools/skill.ts'
+import { skillCommands, toolCommands } from '../tools/tool.ts'
+import { addConfigMapChanges } from './configmap.ts'
+import { addSpecCommands, type SpecCommands } from './spec-commands.ts'
+
+/** What lists of all kinds have in common; built-in tools and skill summaries carry no metadata. */
+export type ListedItem = {
+  name?: string
+  namespace?: string
+  description?: string
+  phase?: string
+  builtin?: boolean
+  available?: boolean
+  /** Of summaries, which carry no metadata. */
+  createdAt?: string
+  /** Of a config map. */
+  keys?: string[]
+  reason?: string
+  metadata?: { name: string; namespace?: string; creationTimestamp?: string; labels?: Record<string, string> }
+  spec?: {
+    type?: string
+    description?: string
+    defaultModel?: string
+    model?: { name?: string }
+    providerRef?: { name: string }
+    repoURL?: string
+  }
+  status?: { ready?: boolean; available?: boolean; phase?: string; message?: string; lastError?: string }
+}
+
+type Invocation = { command: Command; context: CliContext }
+
+/** What can be said of a kind's objects in options. */
+const described: Record<string, SpecCommands> = {
+  agent: agentCommands,
+  provider: providerCommands,
+  tool: toolCommands,
+  skill: skillCommands,
+  monitor: monitorCommands,
+}
+
+/** The group of commands of one kind, such as `svc agent`. */
+export function addCatalogCommands(word: string): (program: Command, context: CliContext) => void {
+  return (program, context) => {
+    const entry = catalog.find((candidate) => candidate.words[0] === word)
+    if (!entry) throw new TypeError(`no kind ${word}`)
+    const group = program.command(word).description(entry.description)
+    addReadCommands(group, entry, context)
+    const kind = described[word]
+    if (kind) {
+      addSpecCommands(group, { entry, kind, context })
+      group.addHelpText('after', `\nAll fields: ${typed('apply -f FILE')}, with kind: ${entry.kind}`)
+    } else addConfigMapChanges(group, context)
+    if (word === 'skill') addSkillFolders(group, context)
+    if (word === 'monitor') addMonitorRecords(group, context)
+    if (word !== 'provider') return
+    addProviderTest(group, context)
+    addProviderDefault(group, context)
+  }
+}
+
+function addReadCommands(group: Command, entry: CatalogEntry, context: CliContext): void {
+  const [word] = entry.words
+  addWatchOption(addAllNamespacesOption(group.command('list')))
+    .alias('ls')
+    .description(`list ${entry.words[1]}, newest first`)
+    .option('-l, --selector <labels>', 'only those with these labels')
+    .action((given: ListGiven, command: Command) => listEntries(entry, given, { command, context }))
+  group
+    .command('get <names...>')
+    .description(`show one ${word}, or several, as YAML unless -o json`)
+    .action((names: string[], _given: unknown, command: Command) => showEntries(entry, names, { command, context }))
+  group
+    .command('edit <name>')
+    .description(`change one ${word} in $EDITOR`)
+    .action(async (name: string, _given: unknown, command: Command) => {
+      const options = readGlobalOptions(command)
+      await editObject(await context.connect(options), entry, name, { options, context })
+    })
+  group
+    .command('delete <names...>')
+    .alias('rm')
+    .description(`remove one ${word}, or several`)
+    .action(async (names: string[], _given: unknown, command: Command) => {
+      await doEachName(names, context.terminal, (name) => removeEntry(entry, name, { command, context }))
+    })
+}
+
+/** How lists of the kind look. */
+export function columnsOf(entry: CatalogEntry, now: Date): Column<ListedItem>[] {
+  if (entry.kind === 'Task') return taskColumns(now) as unknown as Column<ListedItem>[]
+  return columns(now).filter(({ title }) => title !== 'KEYS' || entry.kind === 'ConfigMap')
+}
+
+const columns = (now: Date): Column<ListedItem>[] => [
+  { title: 'NAMESPACE', wide: true, value: (item) => item.metadata?.namespace ?? item.namespace },
+  { title: 'NAME', value: (item) => item.metadata?.name ?? item.name },
+  { title: 'TYPE', value: (item) => item.spec?.type ?? (item.builtin ? 'built-in' : undefined) },
+  { title: 'MODEL', value: (item) => item.spec?.defaultModel ?? item.spec?.model?.name },
+  {
+    title: 'READY',
+    value: (item) => item.status?.ready ?? item.status?.available ?? item.available ?? item.status?.phase ?? item.phase,
+  },
+  { title: 'REPOSITORY', value: (item) => item.spec?.repoURL },
+  { title: 'PROVIDER', wide: true, value: (item) => item.spec?.providerRef?.name },
+  { title: 'LABELS', wide: true, value: (item) => formatLabels(item.metadata?.labels) },
+  { title: 'KEYS', value: (item) => item.keys?.join(',') },
+  { title: 'AGE', value: (item) => formatAge(item.metadata?.creationTimestamp ?? item.createdAt, now) },
+  { title: 'DESCRIPTION', value: describeItem },
+]
+
+/** Why it does not work where it does not, else what it is. */
+function describeItem(item: ListedItem): string | undefined {
+  return item.reason ?? item.status?.message ?? item.status?.lastError ?? item.spec?.description ?? item.description
+}
+
+export type ListGiven = { selector?: string; watch?: boolean; names?: string[] }
+
+export async function listEntries(entry: CatalogEntry, given: ListGiven, { command, context }: Invocation) {
+  const options = readGlobalOptions(command)
+  const client = await context.connect(options)
+  const columnsAt = (now: Date) => columnsOf(entry, now)
+  if (given.watch === true) {
+    return watchList(
+      { kind: entry.kind, columnsAt, filters: { labelSelector: given.selector }, names: given.names },
+      { client, options, context },
+    )
+  }
+  const hasViews = 'view' in (entry.list.query?.shape ?? {})
+  const view = hasViews ? { view: viewOf(options) } : {}
+  const query = { ...scopeOf(options), labelSelector: given.selector, ...view }
+  const { items } = await listNewest<ListedItem>(client, entry.list, { query })
+  const empty = `no ${entry.words[1]}${describeScope(options)}; ${entry.hint()}`
+  await printList(context, options, { items, columns: columnsAt(context.now()), empty, kind: entry.kind })
+}
+
+/** One object as it is; several as one List in JSON, and as documents in YAML. */
+export async function showEntries(entry: CatalogEntry, names: string[], { command, context }: Invocation) {
+  const options = readGlobalOptions(command)
+  const client = await context.connect(options)
+  const values: unknown[] = []
+  for (const name of names) {
+    values.push(await client.call(entry.get, { params: { [entry.parameter]: name }, query: namespaceOf(options) }))
+  }
+  if (options.output === 'name') return context.terminal.print(values.map((one) => nameOf(one, entry.kind)).join('\n'))
+  const list = values.length === 1 ? values[0] : listOf(values)
+  const isText = options.output === 'table' || options.output === 'yaml'
+  if (!isText) return printAnswer(context, options, list, () => '')
+  context.terminal.print((await Promise.all(values.map(formatYaml))).join('\n---\n'))
+  if (!entry.note || options.output !== 'table') return
+  for (const [index, name] of names.entries()) context.terminal.note(entry.note(values[index], name))
+}
+
+export async function removeEntry(entry: CatalogEntry, name: string, { command, context }: Invocation): Promise<void> {
+  const options = readGlobalOptions(command)
+  const client = await context.connect(options)
+  await client.call(entry.remove, { params: { [entry.parameter]: name }, query: namespaceOf(options) })
+  context.terminal.note(`${entry.words[0]} ${name} deleted`)
+}

@@ -1,0 +1,139 @@
+// config contexts, use, set and remove; whoami: which service the commands go to, and as whom.
+import type { Command } from 'commander'
+import { getWhoami } from '../../../contract/api/identity/auth.ts'
+import { dropUndefined } from '../../../contract/schema/json.ts'
+import { SvcError } from '../../../errors.ts'
+import { printAnswer } from '../../answers.ts'
+import type { CliContext } from '../../context.ts'
+import { type KeptContext, localContext } from '../../contexts.ts'
+import { readGlobalOptions } from '../../global-options.ts'
+import { formatFields, formatTable } from '../../output.ts'
+import { typed, typedAnywhere } from '../../typed.ts'
+
+type Invocation = { command: Command; context: CliContext }
+type SetOptions = { tokenFromEnv?: string; tokenFromFile?: string }
+
+export function addContextCommands(config: Command, context: CliContext): void {
+  config
+    .command('contexts')
+    .description('services that have a name; the one that commands go to has a star')
+    .action((_given: unknown, command: Command) => listContexts({ command, context }))
+  config
+    .command('use <name>')
+    .description(`let the commands that follow go to this context; ${localContext} is this machine's service`)
+    .action((name: string, _given: unknown, command: Command) => {
+      const contexts = context.contexts(readGlobalOptions(command))
+      contexts.use(name)
+      const target = name === localContext ? 'the service of this machine' : contexts.find(name).server
+      context.terminal.note(`commands go to ${target} from now on`)
+    })
+  config
+    .command('set <name>')
+    .description('keep the --server, --namespace and token of a context, or change them')
+    .option('--token-from-env <variable>', 'keep the token that this environment variable has')
+    .option('--token-from-file <path>', 'keep the token in this file, `-` for standard input')
+    .addHelpText(
+      'after',
+      `
+  ${typed('config set team --server https://svc.example.com -n build --token-from-env TEAM_TOKEN')}
+  ${typed('config use team')}
+
+A context without a token uses that of \`${typed('login')}\`, or SVC_TOKEN.`,
+    )
+    .action((name: string, given: SetOptions, command: Command) => setContext(name, given, { command, context }))
+  config
+    .command('remove <name>')
+    .alias('rm')
+    .description('forget a context')
+    .action((name: string, _given: unknown, command: Command) => {
+      context.contexts(readGlobalOptions(command)).remove(name)
+      context.terminal.note(`context ${name} removed`)
+    })
+}
+
+export function addWhoamiCommand(program: Command, context: CliContext): void {
+  program
+    .command('whoami')
+    .description('which service the commands go to, as whom, and what that may do')
+    .action((_given: unknown, command: Command) => tellWho({ command, context }))
+}
+
+async function listContexts({ command, context }: Invocation): Promise<void> {
+  const options = readGlobalOptions(command)
+  const contexts = context.contexts(options)
+  const used = contexts.current() ?? localContext
+  const kept = Object.entries({ [localContext]: undefined, ...contexts.list() } as Record<
+    string,
+    KeptContext | undefined
+  >)
+  const items = kept.map(([name, one]) => ({
+    name,
+    current: name === used,
+    server: one?.server,
+    namespace: one?.namespace,
+    hasToken: one?.token !== undefined,
+  }))
+  await printAnswer(context, options, items, () =>
+    formatTable(items, [
+      { title: 'IN USE', value: (item) => (item.current ? '*' : '') },
+      { title: 'NAME', value: (item) => item.name },
+      { title: 'SERVER', value: (item) => item.server ?? 'this machine' },
+      { title: 'NAMESPACE', value: (item) => item.namespace },
+      { title: 'TOKEN', value: (item) => (item.hasToken ? 'kept' : '') },
+    ]),
+  )
+}
+
+async function readToken(
+  { tokenFromEnv, tokenFromFile }: SetOptions,
+  context: CliContext,
+): Promise<string | undefined> {
+  if (tokenFromEnv !== undefined && tokenFromFile !== undefined)
+    throw new SvcError('InvalidRequest', 'give --token-from-env or --token-from-file, not both')
+  if (tokenFromFile !== undefined) return requireText((await context.readTexts(tokenFromFile))[0]?.text, tokenFromFile)
+  return tokenFromEnv && requireText(context.readEnvironment(tokenFromEnv), tokenFromEnv)
+}
+
+function requireText(text: string | undefined, source: string): string {
+  const token = text?.trim()
+  if (token) return token
+  throw new SvcError('InvalidRequest', `there is no token in ${source}`)
+}
+
+async function setContext(name: string, given: SetOptions, { command, context }: Invocation): Promise<void> {
+  if (!/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(name) || name === localContext)
+    throw new SvcError(
+      'InvalidRequest',
+      `\`${name}\` is not a name for a context: small letters, digits, - and .; not ${localContext}`,
+    )
+  const options = readGlobalOptions(command)
+  const contexts = context.contexts(options)
+  const before = Object.hasOwn(contexts.list(), name) ? contexts.find(name) : undefined
+  const server = options.server === undefined ? before?.server : context.serverAddress(options)
+  if (server === undefined) throw new SvcError('InvalidRequest', 'name the service with --server')
+  // A token was given for one address: it does not go to another.
+  const keptToken = before?.server === server ? before.token : undefined
+  const token = (await readToken(given, context)) ?? options.token ?? keptToken
+  contexts.keep(name, dropUndefined({ server, token, namespace: options.namespace ?? before?.namespace }))
+  context.terminal.note(
+    `context ${name} is ${server}; \`${typedAnywhere(`config use ${name}`)}\` makes it the one in use`,
+  )
+}
+
+async function tellWho({ command, context }: Invocation): Promise<void> {
+  const options = readGlobalOptions(command)
+  const { by = 'this machine', context: name = localContext } = context.target(options)
+  const client = await context.connect(options, { start: false })
+  const who = await client.call(getWhoami)
+  const answer = { server: client.url, namedBy: by, context: name, ...who }
+  await printAnswer(context, options, answer, () =>
+    formatFields([
+      ['service', `${client.url} (${by})`],
+      ['user', who.username],
+      ['credential', who.authType],
+      ['role', who.role ?? 'as the RBAC of the cluster has it'],
+      ['namespaces', who.boundNamespace ?? 'all'],
+      ['namespace', options.namespace ?? who.namespace],
+    ]),
+  )
+}

@@ -1,0 +1,63 @@
+// install-service: this program as a service of the user, which starts at login.
+import { type Command, Option } from 'commander'
+import { printAnswer } from '../../answers.ts'
+import { type CliContext, type ServiceFile, serviceManagers } from '../../context.ts'
+import { readGlobalOptions } from '../../global-options.ts'
+import { mayStop, requireLocal, type StopFlags } from '../../stopping.ts'
+import { typed } from '../../typed.ts'
+import { addSettingOptions } from './service.ts'
+
+type InstallFlags = StopFlags & { print?: boolean; uninstall?: boolean; manager?: ServiceFile['manager'] }
+
+export function addInstallServiceCommand(program: Command, context: CliContext): void {
+  const install = program
+    .command('install-service')
+    .description('install svc as a service of this user, which starts at login (systemd, launchd)')
+    .option('--print', 'only print the file that would be installed')
+    .option('--uninstall', 'stop the service and take its file away; its data stay')
+    .addOption(
+      new Option('--manager <name>', 'with --print: for this one instead of the one of this system').choices(
+        serviceManagers,
+      ),
+    )
+    .option('-y, --yes', 'stop running tasks without asking')
+    .addHelpText(
+      'after',
+      `
+Run it again after an upgrade, or with other settings: it replaces the file and starts the service anew. The settings of this
+line and of SVC_* variables go with it; keys and tokens do not.`,
+    )
+  const own = install.options.map((option) => option.attributeName())
+  addSettingOptions(install, context).action((_given: unknown, command: Command) =>
+    installOrRemove(command, own, context),
+  )
+}
+
+async function installOrRemove(command: Command, own: string[], context: CliContext): Promise<void> {
+  const given = command.opts<InstallFlags & Record<string, unknown>>()
+  const settings = Object.fromEntries(Object.entries(given).filter(([name]) => !own.includes(name)))
+  const options = readGlobalOptions(command, settings)
+  const { terminal } = context
+  if (given.print) {
+    const file = await context.describeService(options, given.manager)
+    return printAnswer(context, options, file, () => file.text.trimEnd())
+  }
+  requireLocal(context, options, 'install-service')
+  if (!(await mayStop(context, options, given))) return terminal.note('nothing was changed')
+  if (given.uninstall) {
+    const wasThere = await context.uninstallService()
+    return terminal.note(wasThere ? 'the service is uninstalled; its data are kept' : 'no service is installed')
+  }
+  tellInstalled(await context.installService(options), context)
+}
+
+type Installed = Awaited<ReturnType<CliContext['installService']>>
+
+function tellInstalled({ path, manager, log, leftOut, isNew }: Installed, { terminal }: CliContext): void {
+  terminal.note(`${isNew ? 'installed' : 'updated'} ${path} and started it; it starts by itself when you log in`)
+  terminal.note(`its log: ${manager === 'systemd' ? `${log} -f` : `tail -f ${log}`}`)
+  if (manager === 'systemd') terminal.note('to have it run while nobody is logged in: loginctl enable-linger')
+  if (leftOut.length === 0) return
+  terminal.note(`it does not have your ${leftOut.join(', ')}; keep a key as a secret, so that it needs none:`)
+  terminal.note(`  ${typed('provider create default --type llma --key-from-env ANTHROPIC_API_KEY --model MODEL')}`)
+}

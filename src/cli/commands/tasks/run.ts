@@ -1,0 +1,185 @@
+// run: the main job in one line; submits a task of a prompt, follows it and prints its result.
+import { randomBytes } from 'node:crypto'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import type { Client } from '../../../client/client.ts'
+import { getAgent } from '../../../contract/api/agents/agents.ts'
+import { createTask } from '../../../contract/api/tasks/tasks.ts'
+import type { Task } from '../../../contract/kinds/tasks/task.ts'
+import { isSvcError, SvcError } from '../../../errors.ts'
+import { agrees } from '../../agree.ts'
+import { printAnswer } from '../../answers.ts'
+import { describeFiles, listFiles } from '../../artifact-files.ts'
+import { describeLines } from '../../change-text.ts'
+import type { CliCall, CliContext, GlobalOptions } from '../../context.ts'
+import { ExitSignal, exitCodes } from '../../failure.ts'
+import {
+  applyChanges,
+  describeChanges,
+  describeIgnored,
+  type FoundChanges,
+  findChanges,
+  type Given,
+} from '../../folder-changes.ts'
+import { printOutcome, targetOfTask } from '../../follow.ts'
+import { describeGiven, type FileOptions, findFiles, type GivenFiles, sendFiles } from '../../given-files.ts'
+import { gather, namespaceOf, readGlobalOptions } from '../../global-options.ts'
+import { driveTask } from '../../interruption.ts'
+import { chooseModel } from '../../model-choice.ts'
+import { addMakingOptions, fillSpec } from '../../spec-options.ts'
+import { promptTaskOptions, repositoryOptions } from '../../task-options.ts'
+import { changeTask } from '../../task-spec.ts'
+import { typed } from '../../typed.ts'
+
+type RunOptions = {
+  agent?: string
+  provider?: string
+  model?: string
+  session?: string
+  system?: string
+  timeout?: string
+  repo?: string
+  name?: string
+  detach?: boolean
+  quiet?: boolean
+  yes?: boolean
+} & FileOptions
+
+export function addRunCommand(program: Command, context: CliContext): void {
+  const command = program
+    .command('run [prompt...]')
+    .description('run a task from a prompt; starts a service when none runs')
+  addMakingOptions(command, [...promptTaskOptions, ...repositoryOptions])
+    .option('--name <name>', 'name of the task')
+    .option('--here', 'give it the files of this folder, and offer what it changes')
+    .option('--file <path>', 'give it this file; may be repeated', gather, [])
+    .option('-y, --yes', 'with --here: change the files of this folder without asking')
+    .option('-d, --detach', 'submit, print the name of the task and return')
+    .option('-q, --quiet', 'no progress: print the result only')
+    .addHelpText(
+      'after',
+      `
+The prompt may also come from standard input: \`${typed('run < prompt.txt')}\`, or \`-\` for the prompt.
+One that begins with a dash goes after two: ${typed('run -- "- like this"')}.
+Ctrl-C cancels the task.
+
+--here takes what Git would commit, or else everything but what tools make again (.git, node_modules, ...); files named .env
+stay here. What the task changes is shown and done here on a yes, but never to a file that was changed meanwhile; new files that
+.gitignore excludes stay with the task.
+
+Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 no service reached, 4 cancelled.`,
+    )
+    .action((words: string[], options: RunOptions, command: Command) => run(words, options, { command, context }))
+}
+
+type Invocation = { command: Command; context: CliContext }
+
+async function run(words: string[], given: RunOptions, { command, context }: Invocation): Promise<void> {
+  refuseTwoFolders(given)
+  const options = readGlobalOptions(command)
+  const prompt = await readPrompt(words, context)
+  const folder = resolve('.')
+  const files = await findFiles(given, folder)
+  const client = await context.connect(options, { quiet: given.quiet })
+  const spec = await buildTask(client, prompt, given, { options, context })
+  const task = await client.call(createTask, { body: { ...spec, ...(files && { suspend: true }) } })
+  const digests = files && (await giveFiles(client, task, files, { context, quiet: given.quiet }))
+  if (given.detach) return printAnswer(context, options, task, () => task.metadata.name)
+  const followed = await driveTask(client, task, { context, quiet: given.quiet })
+  const code = await printOutcome(client, followed, { context, options })
+  const isWhole = await offerChanges(client, task, { folder, digests, given, context })
+  if (options.output === 'table' && !given.quiet)
+    await tellMore(client, followed.task, { given, context, hasDiff: given.repo !== undefined && code === 0 })
+  if (code !== 0 || !isWhole) throw new ExitSignal(code || exitCodes.failed)
+}
+
+function refuseTwoFolders({ here, repo }: RunOptions): void {
+  if (!here || repo === undefined) return
+  const advice = '--here works on the files of this folder, --repo on a fresh checkout'
+  throw new SvcError('InvalidRequest', `--here and --repo exclude each other: ${advice}`)
+}
+
+/** The digests of what was sent, by path. */
+async function giveFiles(
+  client: Client,
+  task: Task,
+  files: GivenFiles,
+  { context, quiet }: { context: CliContext; quiet: boolean | undefined },
+): Promise<Map<string, string>> {
+  if (!quiet) context.terminal.note(describeGiven(files))
+  const digests = await sendFiles(client, task, files, { context })
+  await changeTask(client, targetOfTask(task), (spec) => ({ ...spec, suspend: false }))
+  return digests
+}
+
+type Offer = { folder: string; digests: Map<string, string> | undefined; given: RunOptions; context: CliContext }
+
+/** False when something was to be done and could not be. */
+async function offerChanges(client: Client, task: Task, { folder, digests, given, context }: Offer): Promise<boolean> {
+  if (digests === undefined || !given.here) return true
+  const before = { folder, digests }
+  const found = await findChanges(client, task, before)
+  const { changes } = found
+  const more = `\`${typed(`task download ${task.metadata.name} --all`)}\` fetches the files`
+  if (!given.quiet) await showChanges(found, { before, more, context })
+  if (changes.length === 0) return true
+  const { terminal } = context
+  terminal.note(describeChanges(changes))
+  if (given.yes || (await agrees(context, 'change them?'))) return applyChanges(changes, before, context)
+  terminal.note(`nothing was changed here; ${more}`)
+  return true
+}
+
+type Shown = { before: Given; more: string; context: CliContext }
+
+async function showChanges({ changes, ignored }: FoundChanges, { before, more, context }: Shown): Promise<void> {
+  const { terminal } = context
+  if (ignored.length > 0) terminal.note(`${describeIgnored(ignored)}; ${more}`)
+  if (changes.length === 0) return terminal.note('it changed no file')
+  const lines = await describeLines(changes, before, terminal.colors)
+  if (lines !== undefined) terminal.note(lines)
+}
+
+type Remains = Pick<Offer, 'given' | 'context'> & { hasDiff: boolean }
+
+/** What it left, and how to look closer. */
+async function tellMore(client: Client, task: Task, { given, context, hasDiff }: Remains) {
+  const { name } = task.metadata
+  const { terminal } = context
+  const files = given.here ? undefined : describeFiles(task, await listFiles(client, targetOfTask(task)))
+  if (files !== undefined) terminal.note(`\n${files}`)
+  const hasMade = (task.status?.childTasks ?? []).length > 0
+  const words = [...(hasDiff ? ['diff', 'apply'] : []), 'get', ...(hasMade ? ['tree'] : []), 'events', 'logs']
+  const more = `look closer: ${words.map((word) => typed(`task ${word} ${name}`)).join(', ')}`
+  terminal.note(`\n${terminal.colors.dim(more)}`)
+}
+
+async function readPrompt(words: string[], context: CliContext): Promise<string> {
+  const isElsewhere = words.length === 0 || (words.length === 1 && words[0] === '-')
+  const prompt = isElsewhere ? await context.readInput() : words.join(' ')
+  if (prompt !== undefined && prompt.trim() !== '') return isElsewhere ? prompt.trimEnd() : prompt
+  throw new SvcError(
+    'InvalidRequest',
+    `say what is to be done: ${typed('run "write hello to notes.txt, then read notes.txt"')}`,
+  )
+}
+
+/** An agent with a runtime has tasks of its own type. What is wrong with another one the service says. */
+async function chooseType(client: Client, { agent }: RunOptions, options: GlobalOptions): Promise<'ai' | 'agent'> {
+  if (agent === undefined) return 'ai'
+  const target = { params: { name: agent }, query: namespaceOf(options) }
+  const found = await client.call(getAgent, target).catch((error: unknown) => {
+    if (!isSvcError(error, 'NotFound')) throw error
+  })
+  return found?.spec.runtime === undefined ? 'ai' : 'agent'
+}
+
+async function buildTask(client: Client, prompt: string, given: RunOptions, call: CliCall) {
+  const choice = given.agent === undefined ? await chooseModel(client, given, call) : given
+  const { options, context } = call
+  const spec = { type: await chooseType(client, given, options), prompt }
+  const all = [...promptTaskOptions, ...repositoryOptions]
+  const filled = await fillSpec(spec, all, { given: { ...given, ...choice }, context })
+  const name = given.name ?? `run-${randomBytes(4).toString('hex')}`
+  return { ...filled, ...spec, name, ...namespaceOf(options) }
+}

@@ -1,0 +1,154 @@
+// task logs, result, events, artifacts and download: what a task leaves behind.
+import { basename } from 'node:path'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { readEvents } from '../../../client/event-stream.ts'
+import { readLog } from '../../../client/task-log.ts'
+import type { TimelineEvent } from '../../../contract/api/tasks/task-records.ts'
+import { getTaskEvents, getTaskLogs, getTaskResult, listTaskArtifacts } from '../../../contract/api/tasks/tasks.ts'
+import { SvcError } from '../../../errors.ts'
+import { printAnswer, printList } from '../../answers.ts'
+import { isOfGit, listFiles, localPathOf, openFile, type TaskTarget, writeFile } from '../../artifact-files.ts'
+import { ExitSignal, exitCodes } from '../../failure.ts'
+import { readTail } from '../../global-options.ts'
+import { formatSize } from '../../output.ts'
+import { listPages } from '../../paging.ts'
+import { typed } from '../../typed.ts'
+import { type AddTaskCommand, type TaskCall, targetOf } from './task-call.ts'
+
+export function addTaskRecordCommands(add: AddTaskCommand): void {
+  add('logs <name>', 'what it wrote', showLogs)
+    .option('-f, --follow', 'keep printing until the task ends')
+    .option('--tail <lines>', 'only the last lines; with --follow and 0: what it writes from now on', 'all')
+  add('result <name>', 'what it produced', showResult)
+  add('events <name>', 'what happened to it, in order', showEvents).option(
+    '-f, --follow',
+    'keep printing until the task ends',
+  )
+  add('artifacts <name>', 'files that it left', listArtifacts)
+  add('download <name> [file]', 'download one of its files into this folder, or all of them', download)
+    .option('--all', 'every file, into a folder named after the task')
+    .option('--to <path>', 'where to write; for a single file `-` is standard output')
+    .addHelpText('after', `\n\`${typed('task artifacts NAME')}\` lists the files.`)
+}
+
+async function showLogs(call: TaskCall, name: string): Promise<void> {
+  const { client, options, context, given } = call
+  const { params, query: scope } = targetOf(name, options)
+  const query = { ...scope, tailLines: readTail(String(given.tail)) }
+  if (given.follow) return followLogs(call, { params, query })
+  const answer = await client.call(getTaskLogs, { params, query })
+  if (answer.logs === '' && options.output === 'table') context.terminal.note(`${name} has written nothing yet`)
+  else await printAnswer(context, options, answer, () => answer.logs.replace(/\n$/, ''))
+}
+
+type LogTarget = TaskTarget & { query: { tailLines?: number | undefined } }
+
+type Lines = ReturnType<TaskCall['context']['terminal']['printLines']>
+
+/** Prints until there is no more, or somebody interrupts. */
+async function printOn(
+  { context }: TaskCall,
+  print: (lines: Lines, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const lines = context.terminal.printLines()
+  const done = await context
+    .interruptible(async (signal) => {
+      await print(lines, signal)
+      return true
+    })
+    .finally(lines.end)
+  if (!done) throw new ExitSignal(exitCodes.interrupted)
+}
+
+function followLogs(call: TaskCall, target: LogTarget): Promise<void> {
+  return printOn(call, async (lines, signal) => {
+    for await (const item of readLog(call.client, { ...target, signal })) {
+      if (typeof item === 'string') lines.line(item)
+      else lines.part(item)
+    }
+  })
+}
+
+async function showResult({ client, options, context }: TaskCall, name: string): Promise<void> {
+  const answer = await client.call(getTaskResult, targetOf(name, options))
+  await printAnswer(context, options, answer, () => answer.result.replace(/\n$/, ''))
+}
+
+function describeEvent({ createdAt, type, phase, message }: TimelineEvent): string {
+  return [createdAt, type, phase, message].filter((part) => part !== undefined).join('  ')
+}
+
+/** As a table, lines for people; else one JSON object a line. */
+function followEvents(call: TaskCall, { params, query }: TaskTarget): Promise<void> {
+  const isTable = call.options.output === 'table'
+  return printOn(call, async (lines, signal) => {
+    const input = { params, query: { ...query, follow: true }, signal }
+    for await (const { data } of readEvents(call.client, getTaskEvents, input)) {
+      lines.line(isTable ? describeEvent(JSON.parse(data) as TimelineEvent) : data)
+    }
+  })
+}
+
+async function showEvents(call: TaskCall, name: string): Promise<void> {
+  const { client, options, context, given } = call
+  const { params, query } = targetOf(name, options)
+  if (given.follow) return followEvents(call, { params, query })
+  const { items } = await listPages<TimelineEvent>(client, getTaskEvents, { query, params })
+  await printList(context, options, {
+    items: items.toReversed(),
+    columns: [
+      { title: 'TIME', value: (event) => event.createdAt },
+      { title: 'ATTEMPT', value: (event) => event.attempt },
+      { title: 'TYPE', value: (event) => event.type },
+      { title: 'PHASE', value: (event) => event.phase },
+      { title: 'MESSAGE', value: (event) => event.message },
+    ],
+    empty: 'nothing has happened to it yet',
+  })
+}
+
+async function listArtifacts({ client, options, context }: TaskCall, name: string): Promise<void> {
+  const { items } = await client.call(listTaskArtifacts, targetOf(name, options))
+  await printList(context, options, {
+    items,
+    columns: [
+      { title: 'FILE', value: (artifact) => artifact.filename },
+      { title: 'SIZE', value: (artifact) => formatSize(artifact.size) },
+      { title: 'TYPE', value: (artifact) => artifact.contentType },
+    ],
+    empty: `${name} has left no files`,
+  })
+}
+
+/** One file into the current folder under its last name, or all into a folder by path; never over an existing one. */
+async function download(call: TaskCall, name: string): Promise<void> {
+  const { client, options, context, given, more } = call
+  const target = targetOf(name, options)
+  const to = typeof given.to === 'string' ? given.to : undefined
+  if (given.all) return downloadAll(call, target, to ?? name)
+  const [file] = more
+  if (file === undefined) throw new SvcError('InvalidRequest', 'name a file, or download all with --all')
+  const source = await openFile(client, target, file)
+  if (to === '-') return pipeline(source, context.standardOutput, { end: false })
+  await fetchTo(call, source, to ?? basename(file))
+}
+
+async function downloadAll(call: TaskCall, target: TaskTarget, folder: string): Promise<void> {
+  const files = await listFiles(call.client, target)
+  if (files.length === 0) return call.context.terminal.note(`${target.params.id} has left no files`)
+  for (const { filename } of files) {
+    if (isOfGit(filename)) {
+      call.context.terminal.note(`left out: ${filename}: it would be part of a Git repository; --to fetches it alone`)
+      continue
+    }
+    const path = localPathOf(folder, filename)
+    await fetchTo(call, await openFile(call.client, target, filename), path)
+  }
+}
+
+async function fetchTo({ context }: TaskCall, source: Readable, path: string): Promise<void> {
+  const isWhole = await context.interruptible((signal) => writeFile(source, path, signal))
+  if (!isWhole) throw new ExitSignal(exitCodes.interrupted)
+  context.terminal.note(`wrote ${path}`)
+}

@@ -1,0 +1,104 @@
+// skill add and skill show: a skill from a folder with a SKILL.md, and its text.
+
+import { readFile } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import type { Command } from 'commander'
+import { createSkill, getSkillContent, refreshSkill } from '../../../contract/api/tools/skills.ts'
+import { type SkillSource, skillTextName } from '../../../contract/kinds/tools/skill.ts'
+import { dropUndefined } from '../../../contract/schema/json.ts'
+import { isSvcError, SvcError } from '../../../errors.ts'
+import { readSkillFolder, readSkillText, type SkillFolder } from '../../../rules/tools/skill-folder.ts'
+import { findEntry } from '../../catalog.ts'
+import { changeObject } from '../../change-object.ts'
+import type { CliContext } from '../../context.ts'
+import { listFolder } from '../../folder-files.ts'
+import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
+import type { Spec } from '../../spec-options.ts'
+import { tellChanges } from '../resources/spec-commands.ts'
+
+type Place = { command: Command; context: CliContext }
+
+type Given = { name?: string; path?: string; ref?: string; secret?: string }
+
+export function addSkillFolders(group: Command, context: CliContext): void {
+  group
+    .command('add <folder>')
+    .description(
+      `make a skill from a folder with a ${skillTextName}, here or in a repository (its address), or bring it up to date`,
+    )
+    .option('--name <name>', `its name (default: the one in ${skillTextName}, or of the folder)`)
+    .option('--path <folder>', 'the folder in the repository (default: the repository is the skill)')
+    .option('--ref <revision>', 'branch, tag or commit of the repository (default: its default branch)')
+    .option('--secret <name>', 'Secret with the credentials of the repository')
+    .action((folder: string, given: Given, command: Command) => add(folder, given, { command, context }))
+  group
+    .command('refresh <name>')
+    .description('read a skill anew from its repository')
+    .action((name: string, _given: unknown, command: Command) => refresh(name, undefined, { command, context }))
+  group
+    .command('show <name>')
+    .description('print the Markdown of a skill')
+    .action((name: string, _given: unknown, command: Command) => show(name, { command, context }))
+}
+
+const isAddress = (text: string) => /^[a-z+]+:\/\//i.test(text) || /^git@[^/]+:/.test(text)
+
+async function add(folder: string, given: Given, place: Place): Promise<void> {
+  if (isAddress(folder)) return addRepository(folder, given, place)
+  const { name: wanted, ...others } = given
+  const [option] = Object.keys(others)
+  if (option !== undefined) throw new SvcError('InvalidRequest', `--${option} is for the address of a repository`)
+  return addFolder(folder, wanted, place)
+}
+
+/** The service reads it. */
+function addRepository(codehost: string, { name, path, ref, secret }: Given, place: Place): Promise<void> {
+  const last = basename(path ?? codehost.replace(/[?#].*$/, '')).replace(/\.git$/, '')
+  const secretRef = secret === undefined ? undefined : { name: secret }
+  return refresh(name ?? last, dropUndefined({ codehost, path, ref, secretRef }), place)
+}
+
+async function refresh(name: string, source: SkillSource | undefined, { command, context }: Place): Promise<void> {
+  const options = readGlobalOptions(command)
+  const client = await context.connect(options)
+  const query = namespaceOf(options)
+  const skill = await client.call(refreshSkill, { params: { name }, query, body: dropUndefined({ source }) })
+  const { content, source: read } = skill.spec
+  const files = 1 + Object.keys(content?.files ?? {}).length
+  context.terminal.note(
+    `skill ${name} is that of commit ${read?.commit?.slice(0, 12)}, with ${files} ${files === 1 ? 'file' : 'files'}`,
+  )
+}
+
+async function addFolder(folder: string, wanted: string | undefined, { command, context }: Place): Promise<void> {
+  const found = await readFolder(resolve(folder))
+  const name = wanted ?? found.name ?? basename(resolve(folder))
+  if (found.leftOut.length > 0) context.terminal.note(`left out: ${found.leftOut.join(', ')}`)
+  const options = readGlobalOptions(command)
+  const client = await context.connect(options)
+  const query = namespaceOf(options)
+  try {
+    await client.call(createSkill, { body: { name, ...query, spec: found.spec } })
+    context.terminal.note(`skill ${name} created`)
+  } catch (error) {
+    if (!isSvcError(error, 'AlreadyExists')) throw error
+    const change = (before: Spec) => ({ ...before, ...found.spec })
+    tellChanges(`skill ${name}`, await changeObject(client, findEntry('skill'), { name, query }, change), context)
+  }
+}
+
+async function show(name: string, { command, context }: Place): Promise<void> {
+  const options = readGlobalOptions(command)
+  const client = await context.connect(options)
+  const answer = await client.open(getSkillContent, { params: { name }, query: namespaceOf(options) })
+  context.terminal.print((await answer.text()).replace(/\n$/, ''))
+}
+
+/** InvalidRequest when it is no skill, or has files that are not text. */
+async function readFolder(folder: string): Promise<SkillFolder & { leftOut: string[] }> {
+  const { files, leftOut } = await listFolder(folder)
+  const texts = await Promise.all(
+    files.map(async ({ path }) => [path, readSkillText(path, await readFile(join(folder, path)))] as const),
+  )
+  return { ...(await readSkillFolder(folder, Object.fromEntries(texts))), leftOut }
+}

@@ -1,0 +1,119 @@
+// workspace: execution workspaces that there are, a command in one, and the end of one.
+import type { Command } from 'commander'
+import {
+  commandLimits,
+  listWorkspaces,
+  releaseWorkspace,
+  runInWorkspace,
+  type WorkspaceCommandResult,
+  type WorkspaceItem,
+} from '../../../contract/api/workspaces/workspaces.ts'
+import { SvcError } from '../../../errors.ts'
+import { describeScope, printAnswer, printList } from '../../answers.ts'
+import type { CliContext } from '../../context.ts'
+import { ExitSignal } from '../../failure.ts'
+import { addAllNamespacesOption, namespaceOf, readGlobalOptions, scopeOf } from '../../global-options.ts'
+import { formatAge } from '../../output.ts'
+import { typed } from '../../typed.ts'
+
+type Invocation = { command: Command; context: CliContext }
+type Given = { timeout?: string }
+
+export function addWorkspaceCommands(program: Command, context: CliContext): void {
+  const workspace = program.command('workspace').alias('workspaces').description('execution workspaces of agent tasks')
+  addAllNamespacesOption(workspace.command('list'))
+    .alias('ls')
+    .description('the workspaces that there are, oldest first, with their age and cost')
+    .action((_given: Given, command: Command) => listAll({ command, context }))
+  workspace
+    .command('release <name>')
+    .description('delete a workspace that no task uses, with all that is in it')
+    .action((name: string, _given: Given, command: Command) => release(name, { command, context }))
+  workspace
+    .command('shell <name> [command...]')
+    .description('run a command (after `--`) in the folder of the agent; without one, each line of the input')
+    .option('--timeout <seconds>', 'when a command is ended', '60')
+    .action((name: string, words: string[], given: Given, command: Command) =>
+      openShell({ name, words, ...given }, { command, context }),
+    )
+}
+
+function describeUse({ state, taskName, expiresAt }: WorkspaceItem, now: Date): string {
+  if (taskName !== undefined) return taskName
+  return expiresAt === undefined || state === 'Ending' ? '' : `until ${formatUntil(expiresAt, now)}`
+}
+
+function formatUntil(expiresAt: string, now: Date): string {
+  const minutes = Math.max(0, Math.round((Date.parse(expiresAt) - now.getTime()) / 60_000))
+  return minutes < 120 ? `in ${minutes}m` : `in ${Math.round(minutes / 60)}h`
+}
+
+const howToKeepOne = 'agent tasks with `execution.workspace: { enabled: true, cleanupPolicy: retain }` leave one'
+
+async function listAll({ command, context }: Invocation): Promise<void> {
+  const options = readGlobalOptions(command)
+  const client = await context.connect(options)
+  const { items } = await client.call(listWorkspaces, { query: scopeOf(options) })
+  await printList(context, options, {
+    items,
+    columns: [
+      { title: 'NAMESPACE', value: (item) => item.namespace },
+      { title: 'NAME', value: (item) => item.name },
+      { title: 'PROVIDER', value: (item) => item.provider },
+      { title: 'STATE', value: (item) => item.state },
+      { title: 'SESSION', value: (item) => item.sessionName ?? '' },
+      { title: 'TASK', value: (item) => describeUse(item, context.now()) },
+      { title: 'AGE', value: (item) => formatAge(item.createdAt, context.now()) },
+      { title: 'COST', value: (item) => item.cost?.toFixed(4) ?? '' },
+    ],
+    empty: `no execution workspaces${describeScope(options)}; ${howToKeepOne}`,
+  })
+}
+
+async function release(name: string, { command, context }: Invocation): Promise<void> {
+  const options = readGlobalOptions(command)
+  const client = await context.connect(options)
+  await client.call(releaseWorkspace, { params: { name }, query: namespaceOf(options) })
+  await printAnswer(context, options, { name, released: true }, () => `workspace ${name} is deleted`)
+}
+
+function readTimeout({ timeout = '60' }: Given): number {
+  const seconds = Number(timeout)
+  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= commandLimits.seconds) return seconds
+  throw new SvcError('InvalidRequest', `--timeout takes whole seconds, 1 to ${commandLimits.seconds}`)
+}
+
+type Shell = Given & { name: string; words: string[] }
+
+async function openShell(shell: Shell, { command, context }: Invocation): Promise<void> {
+  const options = readGlobalOptions(command)
+  const timeoutSeconds = readTimeout(shell)
+  const client = await context.connect(options)
+  const params = { name: shell.name }
+  const run = async (argv: string[]) => {
+    const body = { command: argv, timeoutSeconds }
+    const result = await client.call(runInWorkspace, { params, query: namespaceOf(options), body })
+    await printAnswer(context, options, result, () => result.stdout.trimEnd())
+    tellRest(context, result)
+    return result.exitCode
+  }
+  const typedLines = shell.words.length > 0 ? [] : await readLines(context)
+  let code = shell.words.length > 0 ? await run(shell.words) : 0
+  for (const line of typedLines) code = await run(['sh', '-c', line])
+  if (code !== 0) throw new ExitSignal(code)
+}
+
+async function readLines(context: CliContext): Promise<string[]> {
+  const input = (await context.readInput()) ?? ''
+  const lines = input.split('\n').filter((line) => line.trim() !== '')
+  if (lines.length > 0) return lines
+  throw new SvcError(
+    'InvalidRequest',
+    `say what to run: ${typed('workspace shell NAME -- ls -la')}, or give it lines of input`,
+  )
+}
+
+function tellRest({ terminal }: CliContext, { stderr, truncated }: WorkspaceCommandResult): void {
+  if (stderr.trim() !== '') terminal.note(stderr.trimEnd())
+  if (truncated) terminal.note('it printed more than is shown')
+}

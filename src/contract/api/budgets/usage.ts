@@ -1,0 +1,107 @@
+// Tokens and cost, summed.
+
+import { z } from 'zod'
+import { countedFields } from '../../kinds/providers/model-use.ts'
+import { Timestamp } from '../../kinds/resources/metadata.ts'
+import { field } from '../../schema/field.ts'
+import { RecordedCaller } from '../identity/caller.ts'
+import { ListMetadata, NamespaceQuery, TimeParameter } from '../resources/list.ts'
+import { defineRoute } from '../resources/route.ts'
+
+export const usageGroups = [
+  'task',
+  'session',
+  'agent',
+  'caller',
+  'namespace',
+  'provider',
+  'model',
+  'day',
+  'hour',
+] as const
+
+/** What is left of a budget; each field is present when the budget has such a limit. */
+export const BudgetLeft = z
+  .object({
+    name: field(z.string().optional(), "Name of the budget. Absent: the task's own, `spec.budget`.", 'team-a'),
+    tokens: field(z.int().min(0).optional(), 'Tokens that may still be used.', 380_000),
+    cost: field(z.number().min(0).optional(), 'Money that may still be spent, in `currency`.', 3.5),
+    currency: field(z.string().optional(), 'Currency of `cost` (ISO 4217).', 'USD'),
+    seconds: field(z.int().min(0).optional(), 'Seconds until the time is up.', 3600),
+    iterations: field(z.int().min(0).optional(), 'Iterations that may still follow the ones that are done.', 7),
+    resetsAt: field(Timestamp.optional(), 'When the period ends. Absent: it never resets.'),
+    usedUp: field(z.boolean(), 'Whether nothing is left of one of them.'),
+  })
+  .meta({ id: 'BudgetLeft' })
+export type BudgetLeft = z.infer<typeof BudgetLeft>
+
+/** Tokens and cost of one group. */
+export const UsageItem = z
+  .object({
+    key: field(
+      z.string(),
+      'What the line is about: `namespace/name` of a task, session, agent or provider, the name of a namespace or model, a day (`2026-01-31`) or an hour (`2026-01-31T14`) in UTC, or the id of a caller.',
+      'default/nightly-report',
+    ),
+    caller: field(RecordedCaller.optional(), 'The caller, with the name used last.'),
+    ...countedFields,
+    cost: field(z.number().min(0).optional(), 'Cost in `currency`. Absent: none of the calls has a price.', 0.0123),
+    unpricedCalls: field(
+      z.int().min(0).optional(),
+      'Calls among them that have no price, and so no part in `cost`. Absent: none.',
+      2,
+    ),
+    currency: field(z.string().optional(), 'Currency of the costs (ISO 4217).', 'USD'),
+    estimatedInputTokens: field(
+      z.int().min(0).optional(),
+      'Input tokens that the vendors did not count, estimated; limits and budgets count them too.',
+      80,
+    ),
+    estimatedOutputTokens: field(
+      z.int().min(0).optional(),
+      'Output tokens that the vendors did not count, estimated; limits and budgets count them too.',
+      20,
+    ),
+    estimatedCost: field(
+      z.number().min(0).optional(),
+      'Cost of the estimated tokens in `currency`; not part of `cost`.',
+      0.0004,
+    ),
+    budgets: field(
+      z.array(BudgetLeft).optional(),
+      'What is left of the budgets for exactly this task, agent, namespace or caller; of tasks for the first 200. Absent: there are none.',
+    ),
+  })
+  .meta({ id: 'UsageItem' })
+export type UsageItem = z.infer<typeof UsageItem>
+
+/** One entry per group and currency. */
+export const UsageReport = z
+  .object({
+    items: field(z.array(UsageItem), 'The groups, in order of their keys.'),
+    metadata: field(ListMetadata, 'Where the next page starts.'),
+  })
+  .meta({ id: 'UsageReport' })
+export type UsageReport = z.infer<typeof UsageReport>
+
+export const getUsage = defineRoute({
+  method: 'GET',
+  path: '/api/v1/usage',
+  tag: 'Usage',
+  summary: 'Tokens and cost per group',
+  description:
+    'Sums tokens and cost of model calls by task, session, agent, provider, namespace or caller. Tasks, agents, namespaces and callers show what is left of their budgets.',
+  query: NamespaceQuery.extend({
+    groupBy: field(z.enum(usageGroups).default('task'), 'What the records are summed by.'),
+    name: field(
+      z.string().min(1).max(512).optional(),
+      'Only the group of this name: of a task, session, agent, provider, namespace or model, a day, an hour, or the id of a caller.',
+      'nightly-report',
+    ),
+    since: field(TimeParameter.optional(), 'Only records from this time on (RFC 3339).'),
+    until: field(TimeParameter.optional(), 'Only records before this time (RFC 3339).'),
+  }),
+  responses: { 200: { description: 'Sums, largest first; days and hours, newest first', schema: UsageReport } },
+  auth: 'user',
+  verb: { verb: 'list', kind: 'Usage' },
+})

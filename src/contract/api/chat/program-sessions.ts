@@ -1,0 +1,61 @@
+// The part of the worker API by which an agent program goes on with a session as it has kept it itself.
+import { z } from 'zod'
+import { Name } from '../../kinds/resources/metadata.ts'
+import { field } from '../../schema/field.ts'
+import { defineRoute, errorResponses } from '../resources/route.ts'
+
+const task = z.object({
+  namespace: field(Name, 'Namespace of the task.', 'default'),
+  taskName: field(Name, 'Name of the task.', 'nightly-report'),
+})
+
+/** Characters of what a program keeps of a session. */
+export const longestProgramSession = 5 * 1_048_576
+
+const programModel = z.object({
+  model: field(z.string().min(1).max(512), 'Provider and model that the program uses.', 'main/large-model'),
+})
+
+/** A session as an agent program keeps it itself. */
+export const ProgramSession = z
+  .strictObject({
+    id: field(
+      z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/, 'must be letters, digits, - and _'),
+      'What the program calls its session.',
+      '0192f0c1-5c7a-7c1e-9d55-0f5a3a7b9c10',
+    ),
+    text: field(z.string().max(longestProgramSession), "The program's own file.", '{"type":"user"}'),
+  })
+  .meta({ id: 'ProgramSession' })
+export type ProgramSession = z.infer<typeof ProgramSession>
+
+export const keepProgramSession = defineRoute({
+  method: 'PUT',
+  path: '/internal/v1/program-sessions/:namespace/:taskName',
+  tag: 'Worker API',
+  summary: "Keep what the agent program knows of the task's session; replaces the one before",
+  description:
+    'Stores the session as the agent program keeps it, for the next task of the same session, agent, program and model. A task that ' +
+    'appends nothing to its session stores nothing here either.',
+  params: task,
+  query: programModel,
+  body: ProgramSession,
+  // As JSON it can be twice as long, and more where it holds other scripts.
+  bodyLimit: 4 * longestProgramSession,
+  responses: { ...errorResponses(404, 409), 204: { description: 'Kept' } },
+  auth: 'worker',
+})
+
+export const readProgramSession = defineRoute({
+  method: 'GET',
+  path: '/internal/v1/program-sessions/:namespace/:taskName',
+  tag: 'Worker API',
+  summary: "What the agent program knows of the task's session",
+  description:
+    'Answers what an earlier task of the same session, agent, program and model has stored, if the session ends with that task ' +
+    'and has no more messages than this task may see.',
+  params: task,
+  query: programModel,
+  responses: { ...errorResponses(404), 200: { description: 'The session', schema: ProgramSession } },
+  auth: 'worker',
+})

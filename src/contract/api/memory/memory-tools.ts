@@ -1,0 +1,92 @@
+// What a running task may ask of durable memory: the arguments of its tools are the bodies of these routes.
+import { z } from 'zod'
+import { Name } from '../../kinds/resources/metadata.ts'
+import { field } from '../../schema/field.ts'
+import { defineRoute, errorResponses } from '../resources/route.ts'
+import { FilterWord, LongText, Memory, mostTagLength, mostTags } from './memories.ts'
+import { MemoryProposal } from './memory-proposals.ts'
+
+const tag = 'Worker API'
+const params = z.object({
+  namespace: field(Name, 'Namespace of the task.', 'default'),
+  taskName: field(Name, 'Name of the task.', 'nightly-report'),
+})
+const tags = z.array(z.string().max(mostTagLength)).max(mostTags).optional()
+
+/** Arguments of recall_memory. */
+export const RecallMemory = z.strictObject({
+  query: field(
+    z.string().max(2000).optional(),
+    'Words of what you look for, the best match first. Without it: the last changed.',
+    'reset of the staging database',
+  ),
+  tags: field(tags, 'Only memories that have all of these.', ['staging']),
+  task_name: field(FilterWord.optional(), 'Only those that this task left.', 'nightly-report'),
+  agent_name: field(FilterWord.optional(), 'Only those of this agent.', 'researcher'),
+  source: field(FilterWord.optional(), 'Only those of this source.', 'manual'),
+  limit: field(z.int().min(1).max(50).default(10), 'Memories at most.', 10),
+  include_disabled: field(z.boolean().default(false), 'Also those that somebody has switched off.'),
+})
+export type RecallMemory = z.infer<typeof RecallMemory>
+
+/** Arguments of remember. */
+export const Remember = z.strictObject({
+  content: field(
+    z.string().trim().min(1, 'must not be empty').pipe(LongText),
+    'What later tasks should know, by itself understandable.',
+    'The staging database is reset every Monday.',
+  ),
+  title: field(z.string().trim().min(1).max(200).optional(), 'Without it: the first line of the content.', 'Staging'),
+  description: field(z.string().max(4096).optional(), 'Why it is worth remembering.', 'It broke two tests.'),
+  tags: field(tags, 'Words to find it by.', ['staging']),
+  agent_name: field(FilterWord.optional(), 'Agent that it is for. Without it: the one of the task.', 'researcher'),
+})
+export type Remember = z.infer<typeof Remember>
+
+/** Arguments of propose_memory. */
+export const ProposeMemory = z.strictObject({
+  title: field(z.string().trim().min(1, 'must not be empty').max(200), 'What is proposed, in a few words.', 'Staging'),
+  type: field(
+    z.string().trim().min(1).max(64).default('skill'),
+    'What it is: `memory`, `skill`, `policy`, `workflow`.',
+    'memory',
+  ),
+  skill_name: field(FilterWord.optional(), 'Skill that it would change.', 'deploy'),
+  description: field(z.string().max(4096).optional(), 'Why.', 'It is forgotten each time.'),
+  content: field(LongText.optional(), 'The new text.', 'Reset staging first.'),
+  patch: field(LongText.optional(), 'A change to the present text.', '--- a\n+++ b'),
+  agent_name: field(FilterWord.optional(), 'Agent that it is for. Without it: the one of the task.', 'researcher'),
+})
+export type ProposeMemory = z.infer<typeof ProposeMemory>
+
+export const recallForTask = defineRoute({
+  method: 'POST',
+  path: '/internal/v1/memories/:namespace/:taskName/recall',
+  tag,
+  summary: 'Recall memories for the task',
+  description:
+    'Answers memories of the namespace of the task, the best match first, and counts each once for the task.',
+  params,
+  body: z.strictObject({ args: RecallMemory }),
+  responses: { ...errorResponses(404), 200: { description: 'Memories', schema: z.array(Memory) } },
+  auth: 'worker',
+})
+
+export const proposeForTask = defineRoute({
+  method: 'POST',
+  path: '/internal/v1/memory-proposals/:namespace/:taskName',
+  tag,
+  summary: 'Propose what to remember',
+  description: 'Stores a proposal, which nobody but a person applies. The same call makes one.',
+  params,
+  body: z.strictObject({
+    call: field(
+      z.string().min(1).max(256),
+      'Word that names the call: repeating it has the effect of one.',
+      '3-call_1',
+    ),
+    args: ProposeMemory,
+  }),
+  responses: { ...errorResponses(404), 200: { description: 'The proposal', schema: MemoryProposal } },
+  auth: 'worker',
+})

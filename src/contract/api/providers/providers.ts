@@ -1,0 +1,66 @@
+// Providers. A Secret's values are never part of an answer.
+
+import { z } from 'zod'
+import { Provider } from '../../kinds/providers/provider.ts'
+import { Name } from '../../kinds/resources/metadata.ts'
+import { field } from '../../schema/field.ts'
+import { NamespaceQuery } from '../resources/list.ts'
+import { defineCreate, defineDelete, defineGet, defineObjectList, defineUpdate } from '../resources/resource-routes.ts'
+import { defineRoute, errorResponses } from '../resources/route.ts'
+
+const place = { tag: 'Providers', base: '/api/v1/providers', noun: 'a provider' }
+
+export const createProvider = defineCreate('Provider', place)
+export const listProviders = defineObjectList('Provider', place)
+export const getProvider = defineGet('Provider', place, Provider)
+export const updateProvider = defineUpdate('Provider', place)
+export const deleteProvider = defineDelete('Provider', place)
+
+/** The outcome of a provider's trial. */
+export const ProviderTest = z
+  .object({
+    ok: field(z.boolean(), 'Whether nothing stands against calls of it.'),
+    reason: field(
+      z
+        .enum([
+          'MissingApiKey',
+          'CredentialRefused',
+          'CreditUsedUp',
+          'AddressRefused',
+          'WrongAddress',
+          'Unreachable',
+          'ProviderFailed',
+        ])
+        .optional(),
+      'What stands against it, as one word for programs. Absent when `ok`.',
+    ),
+    message: field(
+      z.string(),
+      "What was found, in one sentence, with the vendor's own words where it refuses. Keys are cut out.",
+      'provider "main" answers and offers 12 models',
+    ),
+    status: field(z.int().optional(), "HTTP status of the vendor's answer. Absent: none came.", 200),
+    models: field(
+      z.array(z.string()),
+      'Models that the vendor offers and the caller may use, at most 1000. None where it does not list them.',
+      ['large-model'],
+    ),
+    durationMs: field(z.int().min(0), 'How long the vendor took, in milliseconds.', 180),
+  })
+  .meta({ id: 'ProviderTest' })
+export type ProviderTest = z.infer<typeof ProviderTest>
+
+export const testProvider = defineRoute({
+  method: 'POST',
+  path: `${place.base}/:name/test`,
+  tag: place.tag,
+  summary: 'Try a provider',
+  description:
+    "Asks the vendor for its list of models, with the provider's key: no call of a model, nothing to pay. " +
+    'Answers 200 whatever is found; `ok` tells.',
+  params: z.object({ name: field(Name, 'Name of the Provider.', 'main') }),
+  query: NamespaceQuery,
+  responses: { ...errorResponses(404), 200: { description: 'What was found', schema: ProviderTest } },
+  auth: 'user',
+  verb: { verb: 'use', kind: 'Provider' },
+})

@@ -1,0 +1,128 @@
+// Bodies that create or replace a resource: `{name, namespace?, metadata?, spec}`, or an object as GET returns it.
+
+import { z } from 'zod'
+import type { Problem } from '../../../errors.ts'
+import { type Kind, kinds, type SpecOf } from '../../kinds/index.ts'
+import { MetadataInput, Name } from '../../kinds/resources/metadata.ts'
+import { field, publishedMark } from '../../schema/field.ts'
+import { isJsonObject } from '../../schema/json.ts'
+import { addProblems, joinPath } from '../../schema/validation.ts'
+import { documentAs } from './route.ts'
+import { findUnknownKeys, type Reading, readMetadata, readPart, readSpec } from './spec-input.ts'
+
+/** What the client decides about a new object. */
+export type DraftMetadata = {
+  name: string
+  namespace?: string
+  labels?: Record<string, string>
+  annotations?: Record<string, string>
+}
+
+/** A parsed POST body. */
+export type CreateBody<K extends Kind> = { metadata: DraftMetadata; spec: SpecOf<K> }
+
+/** A parsed PUT body: the whole new spec. metadata.resourceVersion and metadata.uid are preconditions (HTTP-039). */
+export type UpdateBody<K extends Kind> = { metadata: MetadataInput; spec: SpecOf<K> }
+
+/** A POST or PUT body as a client sends it. */
+export type BodyInput<K extends Kind> = {
+  name?: string | undefined
+  namespace?: string | undefined
+  metadata?: z.input<typeof MetadataInput> | undefined
+  spec: z.input<(typeof kinds)[K]['spec']>
+  apiVersion?: unknown
+  kind?: unknown
+  status?: unknown
+}
+
+/** Fields that the server sets; accepted and ignored (HTTP-016). */
+export const ignoredShape = {
+  apiVersion: field(
+    z.unknown().optional(),
+    'Accepted so that manifests can be sent as they are.',
+    'core.svc.ai/v1alpha1',
+  ),
+  kind: field(z.unknown().optional(), 'Accepted so that manifests can be sent as they are.', 'Task'),
+  status: field(z.unknown().optional(), 'Ignored; the service writes it.'),
+}
+const bodyKeys = new Set([...Object.keys(ignoredShape), 'name', 'namespace', 'metadata', 'spec'])
+
+/** Keeps the metadata that a client may set on a new object. */
+export function pickDraftMetadata(metadata: MetadataInput, name: string): DraftMetadata {
+  const { namespace, labels, annotations } = metadata
+  return {
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(labels === undefined ? {} : { labels }),
+    ...(annotations === undefined ? {} : { annotations }),
+  }
+}
+
+const givenName = Name.nullish()
+
+/** The metadata, merged with the top-level fields, which take precedence. */
+function readNaming(body: Record<string, unknown>): Reading<MetadataInput> {
+  const name = readPart(givenName, body.name, 'name')
+  const namespace = readPart(givenName, body.namespace, 'namespace')
+  const metadata = readMetadata(body.metadata)
+  const problems = [...name.problems, ...namespace.problems, ...metadata.problems]
+  if (problems.length > 0) return { problems }
+  return {
+    value: {
+      ...metadata.value,
+      name: name.value ?? metadata.value?.name,
+      namespace: namespace.value ?? metadata.value?.namespace,
+    },
+    problems,
+  }
+}
+
+function readBody<K extends Kind>(kind: K, body: unknown): Reading<UpdateBody<K>> {
+  if (!isJsonObject(body)) return { problems: [{ path: '', message: 'the body must be a JSON object' }] }
+  const naming = readNaming(body)
+  const spec = readSpec(kind, body.spec)
+  const specProblems = spec.problems.map((problem) => ({ ...problem, path: joinPath('spec', problem.path) }))
+  const problems = [...findUnknownKeys(body, bodyKeys), ...naming.problems, ...specProblems]
+  if (problems.length > 0 || naming.value === undefined || spec.value === undefined) return { problems }
+  return { value: { metadata: naming.value, spec: spec.value }, problems }
+}
+
+const named = { properties: { name: { type: 'string' } }, required: ['name'] }
+/** JSON Schema: the name stands in one of its two places at least. */
+export const nameRequired = { anyOf: [named, { properties: { metadata: named }, required: ['metadata'] }] }
+
+function shapeOf<K extends Kind>(kind: K, id: string, rule: object): z.ZodType<unknown, BodyInput<K>> {
+  const shape = z.strictObject({
+    ...ignoredShape,
+    name: field(givenName, 'Name of the object; the same as `metadata.name`.', 'nightly-report'),
+    namespace: field(givenName, 'Namespace of the object; the same as `metadata.namespace`.', 'default'),
+    metadata: field(MetadataInput.optional(), 'Name, namespace, labels and annotations.'),
+    spec: field(kinds[kind].spec, 'What is wanted.'),
+  })
+  return shape.meta({ id, [publishedMark]: rule }) as unknown as z.ZodType<unknown, BodyInput<K>>
+}
+
+const nameless: Problem = { path: 'name', message: 'is required' }
+
+/** Schema of the POST body of a kind; parsing returns metadata and spec, or all problems. */
+export function createBodyOf<K extends Kind>(kind: K) {
+  const schema = z.unknown().transform((body, context): CreateBody<K> => {
+    const { value, problems } = readBody(kind, body)
+    const isNameless =
+      isJsonObject(body) && body.name === undefined && !(isJsonObject(body.metadata) && 'name' in body.metadata)
+    addProblems(context, isNameless ? [nameless, ...problems] : problems)
+    if (value?.metadata.name === undefined) return z.NEVER
+    return { metadata: pickDraftMetadata(value.metadata, value.metadata.name), spec: value.spec }
+  })
+  return documentAs(schema, shapeOf(kind, `${kind}Create`, nameRequired))
+}
+
+/** Schema of the PUT body of a kind: the whole new spec. */
+export function updateBodyOf<K extends Kind>(kind: K) {
+  const schema = z.unknown().transform((body, context): UpdateBody<K> => {
+    const { value, problems } = readBody(kind, body)
+    addProblems(context, problems)
+    return value ?? z.NEVER
+  })
+  return documentAs(schema, shapeOf(kind, `${kind}Update`, {}))
+}

@@ -1,0 +1,92 @@
+// Runs of a scan, its threat model, and what was dropped of a model's output.
+
+import { z } from 'zod'
+import { Timestamp } from '../../kinds/resources/metadata.ts'
+import { field } from '../../schema/field.ts'
+
+export const runModes = ['initial', 'incremental', 'manual'] as const
+/** Why a run was started. */
+export type RunMode = (typeof runModes)[number]
+export const runPhases = ['pending', 'running', 'succeeded', 'failed'] as const
+/** How far a run is. */
+export type RunPhase = (typeof runPhases)[number]
+export const runStages = ['start', 'threat-model', 'review', 'done'] as const
+/** What a run does. */
+export type RunStage = (typeof runStages)[number]
+export const dropLayers = ['validation', 'filter', 'cap'] as const
+/** Which check dropped a finding; they come in this order. */
+export type DropLayer = (typeof dropLayers)[number]
+/** Version of the rules that findings are dropped by; part of every policy digest. */
+export const scannerPolicyVersion = '2026-06-svc-fp-policy-v1'
+
+const commit = z.string()
+const someCommit = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
+
+/** One run of a scan. */
+export const ScanRun = z
+  .object({
+    id: field(z.string(), 'Id of the run.', 'scan_0f1e2d3c4b5a'),
+    namespace: field(z.string(), 'Namespace of the scan.', 'default'),
+    repositoryScan: field(z.string(), 'Scan that it is a run of.', 'shop'),
+    taskName: field(z.string().optional(), 'Task of its threat model.', 'shop-threat-model-0f1e2d'),
+    mode: field(
+      z.enum(runModes),
+      'Why it ran: to see everything, at first or after `historyDays`; by its schedule; or on request.',
+    ),
+    phase: field(z.enum(runPhases), 'How far it is.'),
+    stage: field(z.enum(runStages), 'What it does, or did when it ended.'),
+    reason: field(z.string().optional(), 'Why it failed, as one word for programs.', 'BudgetExceeded'),
+    errorMessage: field(z.string().optional(), 'Why it failed and what to do.', '2 of 9 slices failed: ...'),
+    summary: field(z.string().optional(), 'What came of it.', '9 slices reviewed, 3 findings'),
+    startedAt: field(Timestamp, 'When it was started.'),
+    completedAt: field(Timestamp.optional(), 'When it ended.'),
+    branch: field(z.string().optional(), 'Branch that was scanned; `ref:` and a revision where no branch was.', 'main'),
+    baseCommit: field(commit.optional(), 'Commit that changes are counted from.', someCommit),
+    headCommit: field(commit.optional(), 'Commit that was scanned.', someCommit),
+    sliceCount: field(z.int().min(0), 'Slices of the tree.', 9),
+    reviewedSliceCount: field(z.int().min(0), 'Slices that were reviewed.', 7),
+    skippedSliceCount: field(z.int().min(0), 'Slices in which nothing had changed.', 1),
+    failedSlices: field(z.array(z.string()), 'Slices whose review failed.', ['slice_0f1e2d']),
+    retryOf: field(z.string().optional(), 'Run whose failed slices alone are reviewed.', 'scan_0f1e2d3c4b5b'),
+    acceptedFindings: field(z.int().min(0), 'Findings that were kept.', 3),
+    droppedFindings: field(z.int().min(0), 'Findings that were dropped.', 5),
+    tokens: field(z.int().min(0), 'Tokens of its tasks so far.', 48_000),
+    cost: field(z.number().min(0), 'Cost of its tasks so far, in US dollars.', 0.42),
+    scannerPolicyVersion: field(z.string(), 'Version of the rules that findings are dropped by.', scannerPolicyVersion),
+    policyDigest: field(z.string().optional(), 'Digest of its policies.', 'sha256:9f86d0'),
+    idempotencyKey: field(z.string().optional(), 'Digest of what was scanned by which rules.', 'scanidem:9f86d0'),
+  })
+  .meta({ id: 'ScanRun' })
+export type ScanRun = z.infer<typeof ScanRun>
+
+/** A finding of a model's output that was not kept. */
+export const DroppedFinding = z
+  .object({
+    id: field(z.string(), 'Id of the record.', 'drop_fnd_0f1e2d3c4b5a'),
+    namespace: field(z.string(), 'Namespace of the scan.', 'default'),
+    repositoryScan: field(z.string(), 'Scan that it belongs to.', 'shop'),
+    scanRunID: field(z.string(), 'Run that it came up in.', 'scan_0f1e2d3c4b5a'),
+    taskName: field(z.string(), 'Task that reported it.', 'shop-review-0f1e2d'),
+    sliceID: field(z.string().optional(), 'Slice that was reviewed.', 'slice_0f1e2d'),
+    reason: field(z.string(), 'Why it was dropped.', 'evidence quote does not match cited file range'),
+    layer: field(z.enum(dropLayers), 'Check that dropped it.'),
+    sampleJSON: field(z.string().optional(), 'Some of its fields, as JSON, without what looks like a secret.', '{}'),
+    createdAt: field(Timestamp, 'When it was dropped.'),
+  })
+  .meta({ id: 'DroppedFinding' })
+export type DroppedFinding = z.infer<typeof DroppedFinding>
+
+/** Who and what could attack the repository, in Markdown. */
+export const ThreatModel = z
+  .object({
+    namespace: field(z.string(), 'Namespace of the scan.', 'default'),
+    repositoryScan: field(z.string(), 'Scan that it belongs to.', 'shop'),
+    version: field(z.int().min(1), 'Rises with each change.', 2),
+    content: field(z.string(), 'The text, in Markdown.', '# Threat model'),
+    source: field(z.string(), 'Where it came from: `generated` or `edited`, or a word of whoever wrote it.', 'edited'),
+    generatedByScan: field(z.string().optional(), 'Run that wrote it.', 'scan_0f1e2d3c4b5a'),
+    createdAt: field(Timestamp, 'When there was first one.'),
+    updatedAt: field(Timestamp, 'When it last changed.'),
+  })
+  .meta({ id: 'ThreatModel' })
+export type ThreatModel = z.infer<typeof ThreatModel>

@@ -1,0 +1,102 @@
+// What tasks ask people for, and the answers.
+import { z } from 'zod'
+import { Name, Timestamp } from '../../kinds/resources/metadata.ts'
+import { field } from '../../schema/field.ts'
+import { RecordedCaller } from '../identity/caller.ts'
+import { integerParameter, listOf, NamespaceQuery, NamespacesListQuery } from '../resources/list.ts'
+import { defineRoute, errorResponses } from '../resources/route.ts'
+
+const tag = 'Approvals'
+
+/** How far an approval is. */
+export const approvalStates = ['pending', 'approved', 'declined', 'expired'] as const
+/** One of them. */
+export type ApprovalState = (typeof approvalStates)[number]
+
+/** What a task asks for. */
+export const ApprovalItem = z
+  .object({
+    id: field(z.string(), 'Id of the approval.', 'appr-0192f0c1'),
+    namespace: field(Name, 'Namespace of the task.', 'default'),
+    taskName: field(z.string(), 'Task that asks, and waits.', 'nightly-cleanup'),
+    taskUid: field(z.string(), 'Uid of the task.', '0192f0c1'),
+    agentName: field(z.string().optional(), 'Agent of the task.', 'cleaner'),
+    tool: field(z.string(), 'Tool that would run; `request_approval` for a question of the model.', 'delete_agent'),
+    arguments: field(z.record(z.string(), z.unknown()), 'Arguments of the call, without secrets.', { name: 'helper' }),
+    message: field(z.string(), 'What is asked.', 'May I remove the agent helper?'),
+    status: field(z.enum(approvalStates), 'How far it is.'),
+    createdAt: field(Timestamp, 'When it was asked.'),
+    expiresAt: field(Timestamp, 'Until when it can be answered.'),
+    answeredAt: field(Timestamp.optional(), 'When it was answered.'),
+    answeredBy: field(RecordedCaller.optional(), 'Who answered.'),
+    reason: field(z.string().optional(), 'Why, as the answer said.', 'it is still needed'),
+  })
+  .meta({ id: 'Approval' })
+export type ApprovalItem = z.infer<typeof ApprovalItem>
+
+/** The answer of a person. */
+export const ApprovalAnswer = z
+  .strictObject({ reason: field(z.string().max(4096).optional(), 'Why; the model reads it.', 'it is still needed') })
+  .meta({ id: 'ApprovalAnswer' })
+
+const params = z.object({ id: field(z.string().min(1).max(128), 'Id of the approval.', 'appr-0192f0c1') })
+const found = { ...errorResponses(404), 200: { description: 'The approval', schema: ApprovalItem } }
+
+export const listApprovals = defineRoute({
+  method: 'GET',
+  path: '/api/v1/approvals',
+  tag,
+  summary: 'List what tasks ask for',
+  description: 'Lists approvals, newest first: of the namespaces whose tasks the caller may list.',
+  query: z.object({
+    namespace: NamespacesListQuery.shape.namespace,
+    taskName: field(z.string().min(1).max(253).optional(), 'Only those of this task.', 'nightly-cleanup'),
+    status: field(z.enum(approvalStates).optional(), 'Only those that are so far.'),
+    limit: field(integerParameter({ min: 1, max: 500 }).default(100), 'Entries at most.', 100),
+  }),
+  responses: { 200: { description: 'Approvals, newest first', schema: listOf(ApprovalItem, 'ApprovalList') } },
+  auth: 'user',
+  verb: { verb: 'list', kind: 'Task' },
+})
+
+export const getApproval = defineRoute({
+  method: 'GET',
+  path: '/api/v1/approvals/:id',
+  tag,
+  summary: 'Read an approval',
+  description: 'Answers what is asked, by whom, and what was answered.',
+  params,
+  query: NamespaceQuery,
+  responses: found,
+  auth: 'user',
+  verb: { verb: 'get', kind: 'Task' },
+})
+
+export const approve = defineRoute({
+  method: 'POST',
+  path: '/api/v1/approvals/:id/approve',
+  tag,
+  summary: 'Approve',
+  description: 'Lets the call run. One answer counts: 409 when there is one, or when the time has passed.',
+  params,
+  query: NamespaceQuery,
+  body: ApprovalAnswer,
+  responses: { ...found, ...errorResponses(404, 409) },
+  auth: 'user',
+  verb: { verb: 'update', kind: 'Task' },
+})
+
+export const decline = defineRoute({
+  method: 'POST',
+  path: '/api/v1/approvals/:id/decline',
+  tag,
+  summary: 'Decline',
+  description:
+    'Refuses the call; the model is told the reason. One answer counts: 409 when there is one, or when the time has passed.',
+  params,
+  query: NamespaceQuery,
+  body: ApprovalAnswer,
+  responses: { ...found, ...errorResponses(404, 409) },
+  auth: 'user',
+  verb: { verb: 'update', kind: 'Task' },
+})

@@ -1,0 +1,470 @@
+// The worker API: what a running attempt may do, with the token of that attempt.
+
+import { z } from 'zod'
+import { Name, RecordName, Timestamp } from '../../kinds/resources/metadata.ts'
+import { callFailures } from '../../kinds/tasks/failures.ts'
+import { field } from '../../schema/field.ts'
+import { TranscriptMessage } from '../chat/sessions.ts'
+import { booleanParameter, integerParameter } from '../resources/list.ts'
+import { defineRoute, errorResponses } from '../resources/route.ts'
+import { AgentMessage, ArtifactPath, PlanRecord, planLimits } from './task-records.ts'
+
+const tag = 'Worker API'
+const mebibyte = 1_048_576
+const task = z.object({
+  namespace: field(Name, 'Namespace of the task.', 'default'),
+  taskName: field(Name, 'Name of the task.', 'nightly-report'),
+})
+
+/** Largest result, artifact and checkpoint in bytes. */
+export const recordLimit = 10 * mebibyte
+
+/**
+ * Limits of the files that a task leaves: the bytes of all kept files, and how many entries are examined in the folder for
+ * artifacts and in the whole workspace.
+ */
+export const artifactLimits = { bytes: 50 * mebibyte, entries: 1000, workspaceEntries: 10_000 } as const
+
+/** Limits of the input files of a task: bytes of one file, bytes of all files, and their number. */
+export const inputLimits = { fileBytes: recordLimit, bytes: 50 * mebibyte, files: 1000 } as const
+
+/** An artifact of a task with input files: it lists the changes that are not files, such as removals. */
+export const workspaceChangesName = '.svc-changes.json'
+/** The changes in the workspace of a task that are not files. */
+export const WorkspaceChanges = z
+  .object({
+    removed: field(z.array(z.string()), 'Paths of files that it was given and that are gone.', ['old.txt']),
+    emptied: field(z.array(z.string()), 'Paths of files without a byte, which are not artifacts.', ['__init__.py']),
+  })
+  .meta({ id: 'WorkspaceChanges' })
+export type WorkspaceChanges = z.infer<typeof WorkspaceChanges>
+
+export const readInput = defineRoute({
+  method: 'GET',
+  path: '/internal/v1/inputs/:namespace/:taskName/:filename',
+  tag,
+  summary: 'A file that the task was given',
+  description: 'Answers the bytes of one of the files that the task was given before it started.',
+  params: task.extend({ filename: field(ArtifactPath, 'Path of the file in the workspace.', 'src/main.py') }),
+  responses: { ...errorResponses(404), 200: { description: 'The file', contentType: 'application/octet-stream' } },
+  auth: 'worker',
+})
+
+export const submitResult = defineRoute({
+  method: 'POST',
+  path: '/internal/v1/results/:namespace/:taskName',
+  tag,
+  summary: 'Submit the result of the task',
+  description: 'Stores the result of the task; a later one replaces it.',
+  params: task,
+  rawBody: 'application/octet-stream',
+  bodyLimit: recordLimit,
+  responses: { ...errorResponses(404, 409, 501), 204: { description: 'Stored' } },
+  auth: 'worker',
+})
+
+export const uploadArtifact = defineRoute({
+  method: 'POST',
+  path: '/internal/v1/artifacts/:namespace/:taskName/:filename',
+  tag,
+  summary: 'Upload an artifact; the same name overwrites',
+  description: 'Stores a file of the task. A file of the same name is replaced.',
+  params: task.extend({ filename: field(ArtifactPath, 'Path of the file in the workspace.', 'src/main.py') }),
+  rawBody: 'application/octet-stream',
+  bodyLimit: recordLimit,
+  responses: { ...errorResponses(404, 409, 501), 201: { description: 'Stored' } },
+  auth: 'worker',
+})
+
+export const readTranscript = defineRoute({
+  method: 'GET',
+  path: '/internal/v1/sessions/:namespace/:name/transcript',
+  tag,
+  summary: 'Transcript of a session, one message a line; empty for an unknown session',
+  description:
+    'Answers the messages of a session as JSON, one on each line, oldest first; nothing for a session that does not exist.',
+  params: z.object({
+    namespace: field(Name, 'Namespace of the session.', 'default'),
+    name: field(RecordName, 'Name of the session.', 'support-42'),
+  }),
+  query: z.object({
+    maxMessages: field(
+      integerParameter({ min: 1, max: 100_000 }).optional(),
+      'Only this many of the newest messages. Without it: all.',
+      50,
+    ),
+  }),
+  responses: { 200: { description: 'Messages, oldest first', contentType: 'application/x-ndjson' } },
+  auth: 'worker',
+})
+
+/** Messages for the session of the task. */
+export const TranscriptAppend = z
+  .strictObject({
+    messages: field(z.array(TranscriptMessage).min(1).max(1000), 'Messages to append, in this order.'),
+    dedupe: field(
+      z.string().max(128).optional(),
+      'A repeated request of the same task with the same word appends nothing. With `outcome`, the service does not append prompt and result itself when the task ends.',
+      'turn-1',
+    ),
+  })
+  .meta({ id: 'TranscriptAppend' })
+export type TranscriptAppend = z.infer<typeof TranscriptAppend>
+
+export const appendTranscript = defineRoute({
+  method: 'POST',
+  path: '/internal/v1/transcripts/:namespace/:taskName',
+  tag,
+  summary: "Append messages to the task's session",
+  description: 'Appends messages to the session that the task continues.',
+  params: task,
+  body: TranscriptAppend,
+  responses: { ...errorResponses(404, 409), 204: { description: 'Appended' } },
+  auth: 'worker',
+})
+
+/** The plan of one iteration. */
+export const PlanSave = z
+  .object({
+    summary: field(z.string().max(planLimits.summary), 'What was done, in one sentence.', 'two of three pages read'),
+    progress_pct: field(z.int().min(0).max(100).default(0), 'Progress in percent.', 60),
+    goal_complete: field(z.boolean().default(false), 'Whether the goal is reached.'),
+    plan_document: field(z.string().max(planLimits.document), 'The plan in Markdown.', '- [x] read the pages'),
+  })
+  .meta({ id: 'PlanSave' })
+export type PlanSave = z.infer<typeof PlanSave>
+
+export const savePlan = defineRoute({
+  method: 'POST',
+  path: '/internal/v1/plans/:namespace/:taskName',
+  tag,
+  summary: 'Save the plan of the task',
+  description:
+    'Stores the plan of the present iteration; a later one replaces it, and the history of the task keeps both.',
+  params: task,
+  body: PlanSave,
+  responses: { ...errorResponses(404, 409, 501), 204: { description: 'Saved' } },
+  auth: 'worker',
+})
+
+export const readPlan = defineRoute({
+  method: 'GET',
+  path: '/internal/v1/plans/:namespace/:taskName',
+  tag,
+  summary: 'Plan of the task',
+  description: 'Answers the newest plan of the task.',
+  params: task,
+  responses: { ...errorResponses(404, 501), 200: { description: 'The plan', schema: PlanRecord } },
+  auth: 'worker',
+})
+
+/** A message from one child task to another. */
+export const MessageSend = z
+  .object({
+    fromTask: field(Name, 'Task that sends it.', 'research-1'),
+    toTask: field(
+      z.union([Name, z.literal('*')]),
+      'Task that it is for; `*` means all children of the parent.',
+      'research-2',
+    ),
+    parentTask: field(Name, 'Parent of both tasks.', 'nightly-report'),
+    content: field(z.string().min(1, 'must not be empty'), 'The text.', 'I take the second page'),
+  })
+  .meta({ id: 'MessageSend' })
+export type MessageSend = z.infer<typeof MessageSend>
+
+export const sendMessage = defineRoute({
+  method: 'POST',
+  path: '/internal/v1/messages/:namespace',
+  tag,
+  summary: 'Send a message to a sibling, or to all with `*`',
+  description: 'Sends a message to another child of the same parent, or to all of them.',
+  params: z.object({ namespace: field(Name, 'Namespace of the tasks.', 'default') }),
+  body: MessageSend,
+  responses: { ...errorResponses(404, 501), 204: { description: 'Sent' } },
+  auth: 'worker',
+})
+
+export const readMessages = defineRoute({
+  method: 'GET',
+  path: '/internal/v1/messages/:namespace/:taskName',
+  tag,
+  summary: 'Unread messages of the task, oldest first',
+  description: 'Answers the messages that the task has not read yet, oldest first.',
+  params: task,
+  query: z.object({
+    parentTask: field(Name, 'Parent of the tasks.', 'nightly-report'),
+    markRead: field(booleanParameter(true), 'Mark the messages as read.'),
+  }),
+  responses: { ...errorResponses(501), 200: { description: 'Messages', schema: z.array(AgentMessage) } },
+  auth: 'worker',
+})
+
+export const appendLogs = defineRoute({
+  method: 'POST',
+  path: '/internal/v1/logs/:namespace/:taskName',
+  tag,
+  summary: 'Append to the logs of the task; the body is read as it comes',
+  description:
+    'Appends lines to the log of the task. The body is read while it is sent. With `unfinished`, the text after the last line ' +
+    'end is not a line yet: followers see it, and each request replaces it, by more of the same line or by the whole line.',
+  params: task,
+  query: z.object({
+    unfinished: field(booleanParameter(false), 'Whether the text after the last line end is the beginning of a line.'),
+  }),
+  rawBody: 'text/plain',
+  bodyLimit: 1024 * mebibyte,
+  responses: { ...errorResponses(404, 409), 204: { description: 'Appended' } },
+  auth: 'worker',
+})
+
+/** The saved state of a run; only the worker understands it. */
+export const Checkpoint = z.unknown().meta({ id: 'Checkpoint', description: 'Any JSON' })
+
+export const saveCheckpoint = defineRoute({
+  method: 'PUT',
+  path: '/internal/v1/checkpoints/:namespace/:taskName',
+  tag,
+  summary: 'Save the state of the run; replaces the one before',
+  description: 'Stores the state of the tool loop, from which a later attempt goes on. It replaces the state before.',
+  params: task,
+  body: Checkpoint,
+  bodyLimit: recordLimit,
+  responses: { ...errorResponses(404, 409), 204: { description: 'Saved' } },
+  auth: 'worker',
+})
+
+/** What has changed since the whole state was saved; only the worker understands it. */
+export const CheckpointChange = z.unknown().meta({ id: 'CheckpointChange', description: 'Any JSON' })
+
+export const appendCheckpoint = defineRoute({
+  method: 'POST',
+  path: '/internal/v1/checkpoints/:namespace/:taskName',
+  tag,
+  summary: 'Add a change to the state that this attempt saved; a number that is there already is ignored',
+  description: 'Stores what has changed since the whole state was stored. A number that is there already is ignored.',
+  params: task,
+  query: z.object({
+    number: field(integerParameter({ min: 1, max: 1_000_000 }), 'Number of the change, rising by one.', 3),
+  }),
+  body: CheckpointChange,
+  bodyLimit: mebibyte,
+  responses: { ...errorResponses(404, 409), 204: { description: 'Added' } },
+  auth: 'worker',
+})
+
+export const readCheckpoint = defineRoute({
+  method: 'GET',
+  path: '/internal/v1/checkpoints/:namespace/:taskName',
+  tag,
+  summary: 'The newest saved state of the task, of whichever attempt',
+  description: 'Answers the newest stored state of the task, whichever attempt stored it.',
+  params: task,
+  responses: {
+    ...errorResponses(404),
+    200: { description: 'A list: the state as it was saved, then the changes in order', schema: z.array(Checkpoint) },
+  },
+  auth: 'worker',
+})
+
+/** Limit for one call, so that sums stay exact whole numbers. */
+const tokens = z.int().min(0).max(1e12)
+
+/** The tokens of one model call. */
+export const UsageSubmit = z
+  .strictObject({
+    id: field(
+      z.string().min(1).max(128),
+      'Id of the record; a second record with the same id is ignored.',
+      '0192f0c1-1',
+    ),
+    provider: field(
+      z.strictObject({
+        namespace: field(Name, 'Namespace of the provider.', 'default'),
+        name: field(Name, 'Name of the provider.', 'main'),
+      }),
+      'Provider that was called.',
+    ),
+    model: field(z.string().max(256), 'Model that was called.', 'large-model'),
+    inputTokens: field(tokens, 'Input tokens, as the vendor counted them.', 1200),
+    outputTokens: field(tokens, 'Output tokens, as the vendor counted them.', 340),
+    cachedTokens: field(tokens.default(0), "Input tokens that were read from the vendor's cache.", 1000),
+    cacheWriteTokens: field(tokens.default(0), "Input tokens that were written to the vendor's cache.", 500),
+    estimatedInputTokens: field(tokens.default(0), 'Input tokens that the vendor did not count, estimated.', 80),
+    estimatedOutputTokens: field(tokens.default(0), 'Output tokens that the vendor did not count, estimated.', 20),
+    demo: field(
+      z.boolean().default(false),
+      'The call was answered by the demo provider, which is not a language model.',
+    ),
+    brokeOff: field(
+      z.boolean().default(false),
+      'The answer was not complete: its tokens count, but not as a sign that the provider works.',
+    ),
+  })
+  .meta({ id: 'UsageSubmit' })
+export type UsageSubmit = z.infer<typeof UsageSubmit>
+
+export const submitUsage = defineRoute({
+  method: 'POST',
+  path: '/internal/v1/usage/:namespace/:taskName',
+  tag,
+  summary: 'Record one model call; cost follows from the price of the provider',
+  description: 'Records the tokens of one model call; the cost follows from the prices of the provider.',
+  params: task,
+  body: UsageSubmit,
+  responses: { ...errorResponses(404, 409), 204: { description: 'Recorded' } },
+  auth: 'worker',
+})
+
+/** `token` is sent as the header `Txn-Token` of one call. */
+export const ToolToken = z
+  .object({
+    token: field(z.string(), 'The token to send.', 'eyJhbGciOi'),
+    expiresAt: field(Timestamp.optional(), 'When it ends.'),
+  })
+  .meta({ id: 'ToolToken', description: 'A secret: never logged' })
+export type ToolToken = z.infer<typeof ToolToken>
+
+export const takeToolToken = defineRoute({
+  method: 'POST',
+  path: '/internal/v1/tool-tokens/:namespace/:taskName/:tool',
+  tag,
+  summary: 'Exchange a transaction token for one call of a custom tool of the task',
+  description: 'Exchanges the context token of the task for one that is valid for a call of this tool.',
+  params: task.extend({ tool: field(Name, 'Name of the Tool.', 'weather') }),
+  responses: { ...errorResponses(404, 501, 502), 200: { description: 'The token', schema: ToolToken } },
+  auth: 'worker',
+})
+
+const provider = z.object({
+  namespace: field(Name, 'Namespace of the provider.', 'default'),
+  provider: field(Name, 'Name of the provider.', 'main'),
+})
+
+/**
+ * With requests, it asks for them and for the tokens, of which at most a minute's worth is taken. Without requests, it
+ * corrects an earlier lease once the true number of tokens is known; this is always granted, and negative tokens are
+ * returned. With only zeros, it asks for the state of the provider.
+ */
+export const LeaseRequest = z
+  .strictObject({
+    requests: field(z.int().min(0), 'Requests to be sent.', 1),
+    tokens: field(z.int(), 'Tokens to be used; negative to give some back.', 1200),
+    kind: field(
+      z.literal('Agent').optional(),
+      "Whose limit: `Agent` for that of the task's agent, named in place of the provider. Without it: the provider's.",
+    ),
+    model: field(
+      z.string().min(1).max(256).optional(),
+      'Model whose cool-down is answered. Without it: those of all models of the provider.',
+      'large-model',
+    ),
+  })
+  .refine(({ requests, tokens }) => requests === 0 || tokens >= 0, {
+    path: ['tokens'],
+    message: 'must not be negative with requests: tokens are given back without any',
+  })
+  .meta({ id: 'LeaseRequest' })
+export type LeaseRequest = z.infer<typeof LeaseRequest>
+
+/** Whether a request may be sent now. */
+export const LeaseAnswer = z
+  .object({
+    granted: field(z.boolean(), 'Whether the request may be sent.'),
+    retryAfterMs: field(z.number().min(0), 'Milliseconds to wait before asking again; 0 when granted.', 0),
+    tokens: field(z.int(), 'Tokens that were taken; negative when they were given back.', 1200),
+    coolingDown: field(
+      z
+        .object({
+          forMs: field(z.number().min(0), 'Milliseconds until it ends.', 20000),
+          reason: field(z.string(), 'What the vendor said.', 'rate limit reached'),
+          failure: field(z.enum(callFailures), 'Sort of failure.'),
+          asked: field(z.boolean(), 'Whether the vendor named the time.'),
+        })
+        .optional(),
+      'Present while nothing may be sent to the provider.',
+    ),
+  })
+  .meta({ id: 'Lease' })
+export type LeaseAnswer = z.infer<typeof LeaseAnswer>
+
+export const takeLease = defineRoute({
+  method: 'POST',
+  path: '/internal/v1/leases/:namespace/:provider',
+  tag,
+  summary: 'Take requests and tokens from the rate limit of a provider, or correct what was taken',
+  description:
+    'Takes requests and tokens from the rate limit of a provider before a call, or corrects what was taken afterwards.',
+  params: provider,
+  body: LeaseRequest,
+  responses: { ...errorResponses(404), 200: { description: 'Granted or not', schema: LeaseAnswer } },
+  auth: 'worker',
+})
+
+/** A provider that refuses calls for a time. */
+export const CooldownRequest = z
+  .strictObject({
+    seconds: field(z.number().min(0).max(86_400), 'How long, in seconds.', 20),
+    reason: field(z.string().max(1024), 'What the vendor said.', 'rate limit reached'),
+    model: field(
+      z.string().min(1).max(256).optional(),
+      'Model that it is about. Without it: all models of the provider.',
+      'large-model',
+    ),
+    failure: field(z.enum(callFailures).default('RateLimited'), 'Sort of failure.'),
+    asked: field(z.boolean().default(false), 'Whether the vendor named the time.'),
+  })
+  .meta({ id: 'CooldownRequest' })
+export type CooldownRequest = z.infer<typeof CooldownRequest>
+
+export const coolDown = defineRoute({
+  method: 'POST',
+  path: '/internal/v1/cooldowns/:namespace/:provider',
+  tag,
+  summary: 'Say that a provider refuses calls for a while',
+  description: 'Reports that a provider refuses calls for a while, so that all replicas leave it alone.',
+  params: provider,
+  body: CooldownRequest,
+  responses: { ...errorResponses(404), 204: { description: 'Noted' } },
+  auth: 'worker',
+})
+
+/** Limits of one report. */
+export const mostFailures = 10_000
+
+/**
+ * How the calls of a provider went since the last report. Successes need no report, since usage shows them. A report is
+ * due when calls begin to fail, when one succeeds again, and at intervals while they keep failing.
+ */
+export const CallsReport = z
+  .strictObject({
+    answered: field(z.boolean().default(false), 'Whether one of the calls was answered.'),
+    failures: field(
+      z.int().min(0).max(mostFailures).default(0),
+      'How many calls failed since then, or in all when none was answered.',
+      2,
+    ),
+    reason: field(
+      z.string().min(1).max(1024).optional(),
+      'Why the last of them failed, without secrets.',
+      'connection refused',
+    ),
+  })
+  .refine(({ failures, reason }) => failures > 0 === (reason !== undefined), {
+    path: ['reason'],
+    message: 'must be there when calls failed, and only then',
+  })
+  .meta({ id: 'CallsReport' })
+export type CallsReport = z.infer<typeof CallsReport>
+
+export const reportCalls = defineRoute({
+  method: 'POST',
+  path: '/internal/v1/provider-calls/:namespace/:provider',
+  tag,
+  summary: 'Say how calls of a provider ended',
+  description: 'Reports how calls of a provider ended, from which its status follows.',
+  params: provider,
+  body: CallsReport,
+  responses: { ...errorResponses(404), 204: { description: 'Noted' } },
+  auth: 'worker',
+})

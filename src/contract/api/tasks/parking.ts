@@ -1,0 +1,94 @@
+// What a task waits for without a process: other tasks, an answer of a person, a time, something slow outside.
+import { z } from 'zod'
+import { Name, Timestamp } from '../../kinds/resources/metadata.ts'
+import { field } from '../../schema/field.ts'
+import { PositiveDuration } from '../../values/duration.ts'
+import { defineRoute, errorResponses } from '../resources/route.ts'
+
+const call = field(z.string().min(1).max(256), 'The call that has no answer yet.', '3-call_1')
+
+const longestArguments = 4096
+
+/** One call of a model that has no answer yet. */
+export const ParkWait = z
+  .discriminatedUnion('kind', [
+    z.strictObject({
+      kind: field(z.literal('tasks'), 'Waits for the end of tasks that it has made.'),
+      call,
+      tasks: field(
+        z
+          .array(
+            z.strictObject({
+              name: field(z.string().max(253), 'Name of the task.', 'lead-child-1'),
+              uid: field(z.string().max(64), 'Uid of the task.', '0199-a'),
+            }),
+          )
+          .max(1000),
+        'Tasks that have not ended.',
+        [{ name: 'lead-child-1', uid: '0199-a' }],
+      ),
+      until: field(Timestamp, 'When the wait ends at the latest.'),
+    }),
+    z.strictObject({
+      kind: field(z.literal('approval'), 'Waits for the answer of a person.'),
+      call,
+      id: field(z.string().max(128), 'Id of the approval.', 'appr-1'),
+      until: field(Timestamp, 'When the wait ends at the latest.'),
+    }),
+    z.strictObject({
+      kind: field(z.literal('time'), 'Waits for a time, to look again at something slow.'),
+      call,
+      what: field(z.string().max(500), 'What is waited for, for people.', 'the checks of pull request 7'),
+      until: field(Timestamp, 'When the wait ends.'),
+    }),
+    z.strictObject({
+      kind: field(z.literal('probe'), 'Waits for something outside that the service looks at from time to time.'),
+      call,
+      what: field(z.string().max(500), 'What is waited for, for people.', 'the checks of pull request 7'),
+      probe: field(
+        z.string().min(1).max(64),
+        'Name of the probe that tells whether it has come.',
+        'pull-request-checks',
+      ),
+      args: field(z.record(z.string().max(64), z.json()), 'What the probe is asked, 4,096 characters at most.', {
+        number: 7,
+      }).refine(
+        (args) => JSON.stringify(args).length <= longestArguments,
+        `must be at most ${longestArguments} characters of JSON`,
+      ),
+      every: field(
+        PositiveDuration.optional(),
+        'How often it is asked at first; 10s without it, 5s at the least. Each answer makes the pauses longer.',
+        '30s',
+      ),
+      until: field(Timestamp, 'When the wait ends at the latest.'),
+    }),
+  ])
+  .meta({ id: 'ParkWait' })
+export type ParkWait = z.infer<typeof ParkWait>
+
+/** The most waits that one task is parked with. */
+export const mostWaits = 64
+
+/** What ends an attempt for now. */
+export const Park = z
+  .strictObject({
+    waits: field(z.array(ParkWait).min(1).max(mostWaits), 'The first of them that is over ends the wait.'),
+  })
+  .meta({ id: 'Park' })
+
+export const parkTask = defineRoute({
+  method: 'POST',
+  path: '/internal/v1/parking/:namespace/:taskName',
+  tag: 'Worker API',
+  summary: 'Park the task once this attempt has ended',
+  description:
+    'Stores what the task waits for. The attempt then ends, and another one goes on from its checkpoint when the first wait is over.',
+  params: z.object({
+    namespace: field(Name, 'Namespace of the task.', 'default'),
+    taskName: field(Name, 'Name of the task.', 'nightly-report'),
+  }),
+  body: Park,
+  responses: { ...errorResponses(404, 409), 204: { description: 'Stored' } },
+  auth: 'worker',
+})

@@ -1,0 +1,58 @@
+// The part of the worker API by which a run tells the timeline of its task what it does.
+import { z } from 'zod'
+import { Name } from '../../kinds/resources/metadata.ts'
+import { field } from '../../schema/field.ts'
+import { defineRoute, errorResponses } from '../resources/route.ts'
+
+/** What an agent program does, step by step. */
+const progressTypes = [
+  'TurnStarted',
+  'ToolCalled',
+  'ToolFailed',
+  'ToolRefused',
+  'FilesEdited',
+  'ModelRetried',
+  'StepsLeftOut',
+] as const
+
+/** Limits of the steps that are told: of one request, of one attempt, and of all events of a task. */
+export const progressLimits = { atOnce: 50, perAttempt: 1000, perTask: 5000, messageLength: 300 } as const
+
+/** Steps of an attempt. */
+export const ProgressReport = z
+  .strictObject({
+    events: field(
+      z
+        .array(
+          z.strictObject({
+            type: field(z.enum(progressTypes), 'What happened.', 'ToolCalled'),
+            message: field(
+              z.string().max(progressLimits.messageLength),
+              'What happened, in a few words.',
+              'Write docs/notes.txt',
+            ),
+          }),
+        )
+        .min(1)
+        .max(progressLimits.atOnce),
+      'Steps, oldest first.',
+    ),
+  })
+  .meta({ id: 'ProgressReport' })
+export type ProgressReport = z.infer<typeof ProgressReport>
+
+export const reportProgress = defineRoute({
+  method: 'POST',
+  path: '/internal/v1/progress/:namespace/:taskName',
+  tag: 'Worker API',
+  summary: 'Add steps of the run to the timeline of the task',
+  description:
+    'Adds what the run does to the timeline of the task. Once a task has had a great many events, further ones are left out.',
+  params: z.object({
+    namespace: field(Name, 'Namespace of the task.', 'default'),
+    taskName: field(Name, 'Name of the task.', 'nightly-report'),
+  }),
+  body: ProgressReport,
+  responses: { ...errorResponses(404, 409), 204: { description: 'Added, or left out' } },
+  auth: 'worker',
+})

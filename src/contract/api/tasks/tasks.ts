@@ -1,0 +1,424 @@
+// Tasks: the ten routes of the specification, and cancel, retry and events.
+
+import { z } from 'zod'
+import { Name } from '../../kinds/resources/metadata.ts'
+import { Task, taskPhases, taskTypes } from '../../kinds/tasks/task.ts'
+import { field } from '../../schema/field.ts'
+import {
+  booleanParameter,
+  integerParameter,
+  ListQuery,
+  listOf,
+  NamespaceQuery,
+  orSummary,
+  SortParameter,
+  someOf,
+  WholeListQuery,
+} from '../resources/list.ts'
+import { updateBodyOf } from '../resources/resource-body.ts'
+import {
+  CreateHeaders,
+  defineRoute,
+  errorResponses,
+  ReadHeaders,
+  StreamHeaders,
+  WriteHeaders,
+} from '../resources/route.ts'
+import { TaskCreate } from './task-body.ts'
+import {
+  ArtifactList,
+  ArtifactPath,
+  PlanExcerpt,
+  PlanRecord,
+  PlanVersionList,
+  planLimits,
+  TaskLogs,
+  TaskMessageList,
+  TaskResult,
+  TimelineEventList,
+} from './task-records.ts'
+
+const tag = 'Tasks'
+const base = '/api/v1/tasks'
+const params = z.object({ id: field(Name, 'Name of the task.', 'nightly-report') })
+
+/** One page of tasks. */
+export const TaskList = listOf(orSummary(Task), 'TaskList')
+
+/** GET /tasks/:id: the task, with its plan if it works in iterations. */
+export const TaskDetail = Task.extend({
+  plan: field(PlanExcerpt.optional(), 'Newest plan of an autonomous agent.'),
+}).meta({ id: 'TaskDetail' })
+export type TaskDetail = z.infer<typeof TaskDetail>
+
+/** Filters of tasks by what is in them. */
+export const taskFilters = {
+  phase: field(
+    someOf(taskPhases).optional(),
+    'Only tasks in one of these phases, separated by commas; schedules are `Scheduled`.',
+    'Pending,Running',
+  ),
+  type: field(z.enum(taskTypes).optional(), 'Only tasks of this type.'),
+  agent: field(Name.optional(), 'Only tasks of this agent.', 'researcher'),
+}
+
+/** Filters of tasks; a task must match all of them. */
+export const TaskListQuery = WholeListQuery.extend({
+  ...taskFilters,
+  parent: field(
+    Name.optional(),
+    'Only child tasks of this task, which is in the namespace of the request.',
+    'nightly-report',
+  ),
+})
+export type TaskListQuery = z.infer<typeof TaskListQuery>
+
+export const createTask = defineRoute({
+  method: 'POST',
+  path: base,
+  tag,
+  summary: 'Create a task',
+  description:
+    'Stores a task and starts it as soon as it may run. With `schedule` it becomes a schedule, whose runs are tasks of their own. Fields of the spec may stand at the top of the body.',
+  query: NamespaceQuery,
+  headers: CreateHeaders,
+  body: TaskCreate,
+  responses: { ...errorResponses(409), 201: { description: 'The task as stored', schema: Task } },
+  auth: 'user',
+  verb: { verb: 'create', kind: 'Task' },
+})
+
+export const listTasks = defineRoute({
+  method: 'GET',
+  path: base,
+  tag,
+  summary: 'List tasks',
+  description:
+    'Lists tasks, one page at a time. The filters can be combined. Each page is of the state at the first one.',
+  query: TaskListQuery,
+  headers: ReadHeaders,
+  responses: {
+    ...errorResponses(410),
+    200: { description: 'One page, in the order asked for', schema: TaskList },
+  },
+  auth: 'user',
+  verb: { verb: 'list', kind: 'Task' },
+})
+
+export const getTask = defineRoute({
+  method: 'GET',
+  path: `${base}/:id`,
+  tag,
+  summary: 'Get a task',
+  description: 'Answers the task with its status; for an autonomous agent with its newest plan.',
+  params,
+  query: NamespaceQuery,
+  headers: ReadHeaders,
+  responses: { ...errorResponses(404), 200: { description: 'The task', schema: TaskDetail } },
+  auth: 'user',
+  verb: { verb: 'get', kind: 'Task' },
+})
+
+export const updateTask = defineRoute({
+  method: 'PUT',
+  path: `${base}/:id`,
+  tag,
+  summary: 'Replace the spec of a task that has not started, or of a schedule',
+  description:
+    'Replaces the spec. A task can be changed until its first attempt starts, a schedule at any time; its present runs are not touched.',
+  params,
+  query: NamespaceQuery,
+  headers: WriteHeaders,
+  body: updateBodyOf('Task'),
+  responses: {
+    ...errorResponses(404, 409),
+    200: { description: 'The task as stored; 409 names what a started task has fixed', schema: Task },
+  },
+  auth: 'user',
+  verb: { verb: 'update', kind: 'Task' },
+})
+
+export const deleteTask = defineRoute({
+  method: 'DELETE',
+  path: `${base}/:id`,
+  tag,
+  summary: 'Stop a task, if it runs, and delete it',
+  description: 'Stops a running task and deletes it with its logs, result, artifacts and child tasks.',
+  params,
+  query: NamespaceQuery,
+  headers: WriteHeaders,
+  responses: { ...errorResponses(404, 409), 204: { description: 'Deleted, or about to be' } },
+  auth: 'user',
+  verb: { verb: 'delete', kind: 'Task' },
+})
+
+/** Why a task is cancelled. */
+export const CancelBody = z
+  .strictObject({
+    reason: field(
+      z.string().max(1024).optional(),
+      'Why the task is cancelled; kept in its status.',
+      'no longer needed',
+    ),
+  })
+  .meta({ id: 'TaskCancel' })
+export type CancelBody = z.infer<typeof CancelBody>
+
+export const cancelTask = defineRoute({
+  method: 'POST',
+  path: `${base}/:id/cancel`,
+  tag,
+  summary: 'Cancel a task; it stays, in phase Cancelled',
+  description: 'Stops the task. It stays with its records, in phase Cancelled; its child tasks are cancelled as well.',
+  params,
+  query: NamespaceQuery,
+  body: CancelBody,
+  bodyOptional: true,
+  responses: {
+    ...errorResponses(404, 409),
+    200: { description: 'The task; already cancelled is not an error, otherwise ended is 409', schema: Task },
+  },
+  auth: 'user',
+  verb: { verb: 'update', kind: 'Task' },
+})
+
+/** A request to run a schedule now. */
+export const ScheduledRun = z
+  .object({
+    name: field(Name, 'Name of the run, which is a task of its own.', 'nightly-1893456000'),
+    namespace: field(Name, 'Its namespace.', 'default'),
+  })
+  .meta({ id: 'ScheduledRun' })
+export type ScheduledRun = z.infer<typeof ScheduledRun>
+
+export const runTask = defineRoute({
+  method: 'POST',
+  path: `${base}/:id/run`,
+  tag,
+  summary: 'Make a run of a schedule now',
+  description:
+    'The run is made as at a tick, also while the schedule is suspended or another run is under way. ' +
+    'The answer names it; it is there a moment later. Asked twice within a second it is made once.',
+  params,
+  query: NamespaceQuery,
+  responses: {
+    ...errorResponses(400, 404, 409),
+    202: { description: 'The run that will be made', schema: ScheduledRun },
+  },
+  auth: 'user',
+  verb: { verb: 'update', kind: 'Task' },
+})
+
+/** The name of the new task. */
+export const RetryBody = z
+  .strictObject({
+    name: field(Name.optional(), 'Name of the new task. Without it: made up by the service.', 'nightly-report-2'),
+  })
+  .meta({ id: 'TaskRetry' })
+export type RetryBody = z.infer<typeof RetryBody>
+
+export const retryTask = defineRoute({
+  method: 'POST',
+  path: `${base}/:id/retry`,
+  tag,
+  summary: 'Make a new task with the spec of one that has ended',
+  description: 'Creates a new task with the spec of one that has ended. The old one stays as it is.',
+  params,
+  query: NamespaceQuery,
+  headers: CreateHeaders,
+  body: RetryBody,
+  bodyOptional: true,
+  responses: { ...errorResponses(404, 409), 201: { description: 'The new task', schema: Task } },
+  auth: 'user',
+  verb: { verb: 'create', kind: 'Task' },
+})
+
+export const getTaskLogs = defineRoute({
+  method: 'GET',
+  path: `${base}/:id/logs`,
+  tag,
+  summary: 'Logs of a task, at once or as they come',
+  description:
+    'Answers the log as JSON, or as an event stream with `follow=true` that grows with the task and can be resumed by `Last-Event-ID`. ' +
+    'A line that is still being written is told in events `part`, whose data is JSON: `offset` says where in the line `text` stands. ' +
+    'They have no id; the line follows whole, as an event with one.',
+  params,
+  query: NamespaceQuery.extend({
+    follow: field(booleanParameter(false), 'Stream the log as events with ids; the stream ends with an `end` event.'),
+    tailLines: field(
+      integerParameter({ min: 0, max: 1_000_000 }).optional(),
+      'Only this many of the newest lines; with `follow` and 0 what is written from now on.',
+      100,
+    ),
+  }),
+  headers: StreamHeaders,
+  responses: { ...errorResponses(404), 200: { description: 'Logs kept so far', schema: TaskLogs } },
+  auth: 'user',
+  verb: { verb: 'get', kind: 'Task' },
+  stream: 'sse',
+})
+
+export const getTaskEvents = defineRoute({
+  method: 'GET',
+  path: `${base}/:id/events`,
+  tag,
+  summary: 'Timeline of a task: newest first, or as it grows',
+  description:
+    'Answers what happened to the task: as a list, newest first, or as an event stream with `follow=true`, oldest first.',
+  params,
+  query: ListQuery.extend({
+    follow: field(
+      booleanParameter(false),
+      'Stream the timeline as events, oldest first; the stream ends when the task has ended.',
+    ),
+  }),
+  headers: StreamHeaders,
+  responses: { ...errorResponses(404), 200: { description: 'Events', schema: TimelineEventList } },
+  auth: 'user',
+  verb: { verb: 'get', kind: 'Task' },
+  stream: 'sse',
+})
+
+export const getTaskResult = defineRoute({
+  method: 'GET',
+  path: `${base}/:id/result`,
+  tag,
+  summary: 'Result of a task',
+  description: 'Answers the result as text. There is none until the task has succeeded.',
+  params,
+  query: NamespaceQuery,
+  headers: ReadHeaders,
+  responses: {
+    ...errorResponses(404),
+    200: {
+      description: 'The result; as bytes when asked for',
+      schema: TaskResult,
+      contentType: 'application/octet-stream',
+    },
+  },
+  auth: 'user',
+  verb: { verb: 'get', kind: 'Task' },
+})
+
+export const listTaskArtifacts = defineRoute({
+  method: 'GET',
+  path: `${base}/:id/artifacts`,
+  tag,
+  summary: 'List the artifacts of a task',
+  description: 'Lists the files that the task has left, in order of their names.',
+  params,
+  query: NamespaceQuery,
+  headers: ReadHeaders,
+  responses: { ...errorResponses(404), 200: { description: 'Artifacts, by name', schema: ArtifactList } },
+  auth: 'user',
+  verb: { verb: 'get', kind: 'Task' },
+})
+
+export const putTaskInput = defineRoute({
+  method: 'PUT',
+  path: `${base}/:id/inputs/:filename`,
+  tag,
+  summary: 'Give a file to a task that has not started',
+  description:
+    'The task finds the file at this path of its workspace. Tasks of type `ai` and `agent` take files, and only before they start: ' +
+    'make the task with `spec.suspend`, send the files and resume it. A file may have 10 MiB, all together 50 MiB and 1000.',
+  params: params.extend({ filename: field(ArtifactPath, 'Path of the file in the workspace.', 'src/main.py') }),
+  query: NamespaceQuery,
+  rawBody: 'application/octet-stream',
+  bodyLimit: 10 * 1_048_576,
+  responses: {
+    ...errorResponses(404, 409, 413),
+    204: { description: 'Stored; the same path overwrites' },
+  },
+  auth: 'user',
+  verb: { verb: 'update', kind: 'Task' },
+})
+
+export const listTaskInputs = defineRoute({
+  method: 'GET',
+  path: `${base}/:id/inputs`,
+  tag,
+  summary: 'List the files that a task was given',
+  description: 'Answers path, size and time of the files that the task was given before it started.',
+  params,
+  query: NamespaceQuery,
+  headers: ReadHeaders,
+  responses: { ...errorResponses(404), 200: { description: 'Files, by path', schema: ArtifactList } },
+  auth: 'user',
+  verb: { verb: 'get', kind: 'Task' },
+})
+
+export const getTaskArtifact = defineRoute({
+  method: 'GET',
+  path: `${base}/:id/artifacts/:filename`,
+  tag,
+  summary: 'Download an artifact',
+  description: 'Answers the bytes of the file with the content type it was stored with.',
+  params: params.extend({ filename: field(ArtifactPath, 'Path of the file in the workspace.', 'src/main.py') }),
+  query: NamespaceQuery,
+  headers: ReadHeaders,
+  responses: {
+    ...errorResponses(404),
+    200: { description: 'The file, with the content type it was stored with', contentType: 'application/octet-stream' },
+  },
+  auth: 'user',
+  verb: { verb: 'get', kind: 'Task' },
+})
+
+export const getTaskPlan = defineRoute({
+  method: 'GET',
+  path: `${base}/:id/plan`,
+  tag,
+  summary: 'Plan of a task',
+  description: 'Answers the newest plan of an autonomous agent.',
+  params,
+  query: NamespaceQuery,
+  headers: ReadHeaders,
+  responses: { ...errorResponses(404, 501), 200: { description: 'The plan', schema: PlanRecord } },
+  auth: 'user',
+  verb: { verb: 'get', kind: 'Task' },
+})
+
+export const listTaskPlans = defineRoute({
+  method: 'GET',
+  path: `${base}/:id/plan/history`,
+  tag,
+  summary: 'Plans of a task, newest first',
+  description:
+    `Lists every plan that the task has saved, the newest first. The latest ${planLimits.versions} are kept, ` +
+    'or fewer of very long ones.',
+  params,
+  query: ListQuery,
+  headers: ReadHeaders,
+  responses: { ...errorResponses(404, 501), 200: { description: 'Plans', schema: PlanVersionList } },
+  auth: 'user',
+  verb: { verb: 'get', kind: 'Task' },
+})
+
+export const listTaskMessages = defineRoute({
+  method: 'GET',
+  path: `${base}/:id/messages`,
+  tag,
+  summary: 'Messages below a task, newest first',
+  description: 'Lists what the tasks that this task has created told each other and it, and what it told them.',
+  params,
+  query: ListQuery,
+  headers: ReadHeaders,
+  responses: { ...errorResponses(404), 200: { description: 'Messages', schema: TaskMessageList } },
+  auth: 'user',
+  verb: { verb: 'get', kind: 'Task' },
+})
+
+export const listTaskChildren = defineRoute({
+  method: 'GET',
+  path: `${base}/:id/children`,
+  tag,
+  summary: 'Child tasks of a task',
+  description: 'Lists the tasks that this task has created.',
+  params,
+  query: ListQuery.extend({ sort: field(SortParameter, 'Order of the list, as for the list of tasks.') }),
+  headers: ReadHeaders,
+  responses: { 200: { description: 'Children; none when there is no such task', schema: TaskList } },
+  auth: 'user',
+  verb: { verb: 'list', kind: 'Task' },
+})

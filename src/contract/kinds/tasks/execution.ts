@@ -1,0 +1,205 @@
+// Where and with what a workload runs: environment, compute resources, placement, workspace.
+
+import { z } from 'zod'
+import { field, notBoth, publishedMark } from '../../schema/field.ts'
+import { readGitAddress } from '../../values/git-address.ts'
+import { Quantity } from '../../values/quantity.ts'
+import { ForeignName, Labels, Name } from '../resources/metadata.ts'
+import { EntryKey, FreeForm, refersTo, SecretRef } from '../resources/references.ts'
+
+/** Text for a process, without NUL, which would end an argument or variable. */
+export const ProcessText = z.string().refine((text) => !text.includes('\0'), 'must not contain a NUL character')
+
+/** A command line for `sh -c`. */
+export const ShellCommand = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(4096)
+  .refine((text) => !text.includes('\0'), 'must not contain a NUL character')
+
+/** Name of a container image. */
+export const ContainerImage = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(512)
+  .regex(/^[^\s\0-][^\s\0]*$/, 'must be a container image')
+
+const EntrySource = z.strictObject({
+  name: field(ForeignName, 'Name of the Secret or ConfigMap.', 'build-keys'),
+  key: field(EntryKey, 'Name of the entry.', 'token'),
+  optional: field(z.boolean().optional(), 'Start without the variable when the entry does not exist.'),
+})
+
+/** Where the value of a variable comes from; exactly one field is set. */
+export const EnvVarSource = z.strictObject({
+  secretKeyRef: field(refersTo('Secret', EntrySource).optional(), 'Entry of a Secret.'),
+  configMapKeyRef: field(refersTo('ConfigMap', EntrySource).optional(), 'Entry of a ConfigMap.'),
+  fieldRef: field(
+    z
+      .strictObject({
+        fieldPath: field(z.string(), 'Path of the field.', 'metadata.name'),
+        apiVersion: field(z.string().optional(), 'Version of the schema that the path belongs to.', 'v1'),
+      })
+      .optional(),
+    'On a cluster: a field of the pod.',
+  ),
+  resourceFieldRef: field(
+    z
+      .strictObject({
+        resource: field(z.string(), 'Name of the resource.', 'limits.memory'),
+        containerName: field(z.string().optional(), 'Name of the container.', 'task'),
+        divisor: field(Quantity.optional(), 'Unit in which the amount is given, as a quantity.', '1Mi'),
+      })
+      .optional(),
+    "On a cluster: an amount of the container's resources.",
+  ),
+})
+
+/** One environment variable: a value, or its source. */
+export const EnvVar = z
+  .strictObject({
+    name: field(
+      z
+        .string()
+        .max(256)
+        .regex(/^[A-Za-z_][A-Za-z0-9_.-]*$/, 'must be letters, digits, "_", "." and "-", not starting with a digit'),
+      'Name of the variable.',
+      'LOG_LEVEL',
+    ),
+    value: field(ProcessText.optional(), 'Value of the variable.', 'debug'),
+    valueFrom: field(EnvVarSource.optional(), 'Where the value is read from, instead of `value`.'),
+  })
+  .refine(
+    (env) => env.value === undefined || env.valueFrom === undefined,
+    'must have either value or valueFrom, not both',
+  )
+  .meta({
+    [publishedMark]: notBoth('value', 'valueFrom'),
+    'x-kubernetes-validations': [
+      { rule: '!(has(self.value) && has(self.valueFrom))', message: 'must have either value or valueFrom, not both' },
+    ],
+  })
+export type EnvVar = z.infer<typeof EnvVar>
+
+/** Requests and limits by resource name (`cpu`, `memory`, ...). */
+export const ResourceRequirements = z.strictObject({
+  requests: field(z.record(z.string(), Quantity).optional(), 'What is reserved: quantities by name of the resource.', {
+    cpu: '250m',
+    memory: '256Mi',
+  }),
+  limits: field(
+    z.record(z.string(), Quantity).optional(),
+    'What may be used at most: quantities by name of the resource; `ephemeral-storage` is the size of the workspace.',
+    { cpu: '1', memory: '1Gi', 'ephemeral-storage': '2Gi' },
+  ),
+})
+export type ResourceRequirements = z.infer<typeof ResourceRequirements>
+
+/** Address of a git repository, without a password in it. */
+export const GitAddress = z
+  .string()
+  .max(2048)
+  .refine(
+    (text) => readGitAddress(text) !== undefined,
+    'must be the address of a git repository (https://host/owner/repo or git@host:owner/repo) without a password',
+  )
+  .meta({ example: 'https://github.com/owner/repo' })
+
+/** Branch, tag or commit, safe as an argument of git (git-check-ref-format; no leading dash). */
+export const GitRevision = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(255)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: git refuses control characters in names of references
+  .regex(/^(?![-/.])(?!.*(\.\.|\/\/|@\{|\.lock$|[/.]$))[^\x00-\x20\x7f~^:?*[\\]+$/, 'must be a branch, tag or commit')
+
+/** A folder inside a repository: relative, without `..`. */
+export const RelativePath = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(1024)
+  .refine(
+    (path) => !/^[/\\~]|[\0\\]/.test(path) && !path.split('/').includes('..'),
+    'must be a relative path without ".." and "\\"',
+  )
+
+/** What is checked out for a task, and where its changes are pushed. */
+export const Workspace = z.strictObject({
+  gitRepo: field(GitAddress.optional(), 'Address of the Git repository.', 'https://github.com/owner/repo.git'),
+  branch: field(GitRevision.optional(), 'Branch to check out. Without it: the default branch.', 'main'),
+  ref: field(GitRevision.optional(), 'Tag, branch or commit; checked out directly when `branch` is not set.', 'v1.2.0'),
+  gitSecretRef: field(SecretRef.optional(), 'Secret with the credentials of the repository.'),
+  subPath: field(RelativePath.optional(), 'Folder of the repository to work in.', 'packages/api'),
+  forkRepo: field(
+    GitAddress.optional(),
+    'Address of the fork that changes are pushed to.',
+    'https://github.com/bot/repo.git',
+  ),
+  prBaseBranch: field(GitRevision.optional(), 'Branch that a pull request is made against.', 'main'),
+  pushBranch: field(GitRevision.optional(), 'Branch that changes are pushed to.', 'svc/fix-tests'),
+  lfs: field(
+    z.boolean().optional(),
+    'Whether files that the repository keeps with Git LFS are fetched. Without it: their pointers are there.',
+    true,
+  ),
+})
+export type Workspace = z.infer<typeof Workspace>
+
+export const workspaceProviders = ['agent-sandbox', 'actor'] as const
+/** Who provides execution workspaces. */
+export type WorkspaceProvider = (typeof workspaceProviders)[number]
+
+const OptionalName = z
+  .string()
+  .max(253)
+  .regex(/^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$/, 'must be the name of a Kubernetes object, or empty')
+
+const TemplateRef = z.strictObject({
+  name: field(OptionalName.optional(), 'Name of the template or pool.', 'node-20'),
+  namespace: field(
+    Name.optional(),
+    'Namespace of the template or pool. Without it: the namespace of the task.',
+    'team-a',
+  ),
+})
+
+/** Durable execution workspace of an agent task (specification: Task execution workspace). */
+export const ExecutionWorkspace = z.strictObject({
+  enabled: field(z.boolean().default(false), 'Run in an execution workspace.'),
+  provider: field(
+    z.enum(workspaceProviders).optional(),
+    'Provider of the workspace. Without it: the default of the service.',
+  ),
+  templateRef: field(TemplateRef.optional(), 'Template of the workspace.'),
+  reusePolicy: field(
+    z.enum(['none', 'session']).default('none'),
+    'Whether later tasks of the same session use the workspace again; `session` needs `sessionRef`. Tasks of other people, or with other Secrets, never get it.',
+  ),
+  cleanupPolicy: field(
+    z.enum(['delete', 'retain']).optional(),
+    'Whether the workspace is deleted or kept at the end. Without it: the default of the service.',
+  ),
+  boot: field(
+    z.boolean().default(false),
+    'Of actors only: start it from scratch when it is resumed for the first time.',
+  ),
+  poolRef: field(
+    TemplateRef.optional(),
+    'Of actors only: pool that the workspace comes from. Its `cleanupPolicy` is then `delete`.',
+  ),
+  snapshot: field(FreeForm.optional(), 'Of actors only: reserved; must be empty.', {}),
+  hibernation: field(FreeForm.optional(), 'Of actors only: reserved; `processMode: resident` is refused.', {}),
+})
+export type ExecutionWorkspace = z.infer<typeof ExecutionWorkspace>
+
+/** Placement in a cluster; task fields override the agent's one by one. */
+export const Execution = z.strictObject({
+  runtimeClassName: field(ForeignName.optional(), 'Runtime class of the pod.', 'gvisor'),
+  nodeSelector: field(Labels.optional(), 'Labels that a node must have.', { disk: 'ssd' }),
+  tolerations: field(z.array(FreeForm).optional(), 'Taints that the pod tolerates, as in a pod.', [
+    { key: 'gpu', operator: 'Exists' },
+  ]),
+  affinity: field(FreeForm.optional(), 'Affinity of the pod, as in a pod.', { nodeAffinity: {} }),
+  workspace: field(ExecutionWorkspace.optional(), 'Execution workspace of the task.'),
+})
+export type Execution = z.infer<typeof Execution>

@@ -1,0 +1,252 @@
+// Assembles what one attempt is started with.
+
+import type { WorkAssignment } from '../../contract/api/tasks/assignment.ts'
+import { listToolSecrets } from '../../contract/api/tools/assigned-tool.ts'
+import type { Agent } from '../../contract/kinds/agents/agent.ts'
+import type { ResourceRequirements } from '../../contract/kinds/tasks/execution.ts'
+import { promptOf, type Task } from '../../contract/kinds/tasks/task.ts'
+import { dropUndefined } from '../../contract/schema/json.ts'
+import { tryParseDuration } from '../../contract/values/duration.ts'
+import { tryParseQuantity } from '../../contract/values/quantity.ts'
+import { takeTaskToken } from '../../lookup/child-task.ts'
+import type { AttemptCheckout, WorkloadLimits, WorkloadRun, WorkloadSpec } from '../../ports/tasks/workloads.ts'
+import { limitMessages } from '../../rules/chat/session-messages.ts'
+import { listCodeHostTools } from '../../rules/codehost/code-host-tools.ts'
+import { listTransactionVariables } from '../../rules/identity/token-propagation.ts'
+import { limitedAgentOf, limitIterations } from '../../rules/providers/model-choice.ts'
+import { parentOf } from '../../rules/tasks/family.ts'
+import { mostModelCalls } from '../../rules/tasks/iteration.ts'
+import { choosePlacement, isComputed } from '../../rules/tasks/placement.ts'
+import { inheritStamp } from '../../rules/tasks/stamp.ts'
+import { resolveWorkspace, wantsWorkspace } from '../../rules/workspaces/execution-workspace.ts'
+import { assignAgent } from './agent-assignment.ts'
+import { buildCommand } from './command.ts'
+import { assignCoordination } from './coordination.ts'
+import { type Environment, resolveEnvironment } from './environment.ts'
+import type { NewAttempt, References } from './references.ts'
+import type { TaskControllerDeps } from './settings.ts'
+
+export async function buildWorkload(deps: TaskControllerDeps, attempt: NewAttempt): Promise<WorkloadSpec> {
+  const { task, references } = attempt
+  const { namespace, name, uid } = task.metadata
+  const token = await takeTaskToken(deps, task)
+  const limits = makeLimits(deps, task, references)
+  const environment = await resolveEnvironment(deps, { task, limits })
+  const secrets = listMountedValues(references)
+  const run =
+    task.spec.type === 'container'
+      ? buildCommand(task, { environment, secrets, token })
+      : await buildWorker(deps, attempt, { environment, token })
+  const { labels, annotations } = inheritStamp(task)
+  return {
+    key: { taskUid: uid, attempt: attempt.attempt },
+    namespace,
+    taskName: name,
+    run,
+    limits,
+    priority: task.spec.priority,
+    placement: choosePlacement(task, references.agent),
+    ...(references.checkout !== undefined && { checkout: limitCheckout(references.checkout, limits) }),
+    ...(references.mounted.length > 0 && { secrets: references.mounted }),
+    ...dropUndefined({
+      workspace: resolveWorkspace(deps.settings.workspaces, { ...attempt, agent: references.agent }),
+    }),
+    ...(task.spec.transaction !== undefined && { labels, annotations }),
+  }
+}
+
+/** It may take the whole workspace. */
+function limitCheckout({ spec, ...rest }: AttemptCheckout, { diskBytes, diskFiles }: WorkloadLimits): AttemptCheckout {
+  return { ...rest, spec: { ...spec, limits: dropUndefined({ bytes: diskBytes, files: diskFiles }) } }
+}
+
+function makeLimits(deps: TaskControllerDeps, task: Task, { agent, checkout }: References): WorkloadLimits {
+  const { defaultLimits, checkoutLimits } = deps.settings
+  const resources = task.spec.resources ?? agent?.spec.resources
+  const asked = readAmounts(resources?.requests)
+  const { requests: usual, ...usually } = { ...defaultLimits, ...(checkout && checkoutLimits) }
+  const most = { ...usually, ...asked, ...readAmounts(resources?.limits) }
+  const timeout = timeoutOf(task)
+  return {
+    ...most,
+    ...(resources?.requests !== undefined || usual !== undefined ? { requests: { ...usual, ...asked } } : {}),
+    ...pickExtended(resources),
+    ...(timeout !== undefined && { deadlineSeconds: Math.max(1, Math.ceil(timeout / 1000)) }),
+  }
+}
+
+function pickExtended(resources: ResourceRequirements = {}): Pick<WorkloadLimits, 'extended'> {
+  const pick = (quantities: ResourceRequirements['limits'] = {}) =>
+    Object.fromEntries(
+      Object.entries(quantities).flatMap(([name, quantity]) => (isComputed(name) ? [] : [[name, String(quantity)]])),
+    ) as Record<string, string>
+  const extended = { requests: pick(resources.requests), limits: pick(resources.limits) }
+  const isEmpty = Object.keys({ ...extended.requests, ...extended.limits }).length === 0
+  return isEmpty ? {} : { extended }
+}
+
+type Amounts = { cpu?: number; memoryBytes?: number; diskBytes?: number }
+
+function readAmounts(quantities: NonNullable<ResourceRequirements['limits']> = {}): Amounts {
+  const cpu = tryParseQuantity(quantities.cpu ?? '')
+  const memoryBytes = tryParseQuantity(quantities.memory ?? '')
+  const diskBytes = tryParseQuantity(quantities['ephemeral-storage'] ?? '')
+  return dropUndefined({ cpu, memoryBytes, diskBytes })
+}
+
+function timeoutOf(task: Task): number | undefined {
+  return task.spec.timeout === undefined ? undefined : tryParseDuration(task.spec.timeout)
+}
+
+/** How the worker's tools carry the transaction; undefined when context tokens are off. */
+function choosePropagation(
+  { settings, tokenExchange }: TaskControllerDeps,
+  task: Task,
+  token: string | undefined,
+): WorkAssignment['propagation'] {
+  if (settings.propagation === undefined) return undefined
+  if (task.spec.transaction === undefined) return { mode: 'none' }
+  if (tokenExchange !== undefined) return { mode: 'exchange' }
+  return token === undefined ? { mode: 'none' } : { mode: 'token', token }
+}
+
+type Given = { environment: Environment; token: string | undefined }
+
+async function buildWorker(deps: TaskControllerDeps, attempt: NewAttempt, given: Given): Promise<WorkloadRun> {
+  const assignment = await buildAssignment(deps, attempt, given)
+  const program = assignment.agent && deps.settings.agentPrograms[assignment.agent.runtime]
+  return { kind: 'worker', assignment, ...(program?.found && program.image && { agentImage: program.image }) }
+}
+
+async function buildAssignment(
+  deps: TaskControllerDeps,
+  attempt: NewAttempt,
+  { environment, token: taskToken }: Given,
+): Promise<WorkAssignment> {
+  const { task, references } = attempt
+  const { settings } = deps
+  const { namespace, name, uid } = task.metadata
+  const identity = { namespace, taskName: name, taskUid: uid, attempt: attempt.attempt }
+  const token = await deps.workerTokens.mint(identity, wantsWorkspace(task) ? 'workspace' : 'own')
+  const timeout = timeoutOf(task)
+  const [session, given] = await Promise.all([readSession(deps, task, references.agent), deps.records.inputs.list(uid)])
+  const propagation = choosePropagation(deps, task, taskToken)
+  return {
+    version: 1,
+    api: { url: settings.workerApiUrl(), token },
+    task: { ...describeTask(task, attempt.attempt), ...describeCode(attempt, environment) },
+    ...(timeout !== undefined && makeDeadline(attempt.startedAt, timeout)),
+    loop: makeLoop(deps, attempt),
+    // An agent program gets no key of a provider.
+    model: {
+      choices: task.spec.type === 'agent' ? [] : references.models,
+      ...describeLimit(references.agent),
+    },
+    agent: await assignAgent(deps, attempt),
+    coordination: await assignCoordination(deps, attempt),
+    codeHostTools: listCodeHostTools(
+      attempt.task,
+      attempt.references.agent,
+      attempt.references.builtInTools,
+      deps.settings.contextMode,
+    ),
+    ...(attempt.memories.length > 0 && { memories: attempt.memories.map(({ why: _why, ...memory }) => memory) }),
+    customTools: references.customTools,
+    ...(references.skills.length > 0 && { skills: references.skills }),
+    // What changes in a repository is its diff.
+    ...(references.checkout === undefined
+      ? { keep: settings.keep }
+      : { checkout: dropUndefined({ subPath: references.checkout.spec.subPath }) }),
+    ...(given.length > 0 && { inputs: given.map(({ filename }) => filename) }),
+    egress: settings.egress,
+    search: settings.search,
+    propagation,
+    session,
+    redact: listSecrets([token, taskToken, settings.search?.apiKey, ...environment.secrets], references),
+  }
+}
+
+function makeDeadline(startedAt: Date, timeoutMs: number): Pick<WorkAssignment, 'deadline' | 'timeoutMs'> {
+  return { deadline: new Date(startedAt.getTime() + timeoutMs).toISOString(), timeoutMs }
+}
+
+function describeTask(task: Task, attempt: number): WorkAssignment['task'] {
+  const { namespace, name, uid } = task.metadata
+  const parentTask = parentOf(task)?.name
+  const agentName = task.spec.agentRef?.name
+  const sessionName = task.spec.sessionRef?.name
+  return {
+    namespace,
+    name,
+    uid,
+    attempt,
+    type: task.spec.type,
+    agentName,
+    sessionName,
+    parentTask,
+  }
+}
+
+/** Environment of the code that the task runs. */
+function describeCode({ task, references }: NewAttempt, environment: Environment) {
+  const variables = { ...environment.variables, ...listTransactionVariables(task.spec.transaction) }
+  const files = references.mounted.flatMap(({ folder, entries }) =>
+    Object.entries(entries).map(([name, text]) => [`${folder}/${name}`, text]),
+  )
+  return {
+    ...(Object.keys(variables).length > 0 && { variables }),
+    ...(files.length > 0 && { files: Object.fromEntries(files) as Record<string, string> }),
+  }
+}
+
+function describeLimit(agent: Agent | undefined): Pick<WorkAssignment['model'], 'agent'> {
+  const limited = limitedAgentOf(agent)
+  return limited === undefined ? {} : { agent: limited }
+}
+
+function listMountedValues({ mounted }: References): string[] {
+  return mounted.flatMap(({ entries }) => Object.values(entries))
+}
+
+function makeLoop(deps: TaskControllerDeps, { task, references }: NewAttempt): WorkAssignment['loop'] {
+  const ai = task.spec.ai
+  const model = references.agent?.spec.model
+  const maxTokens = ai?.maxTokens ?? model?.maxTokens
+  const temperature = ai?.temperature ?? model?.temperature
+  const wanted = ai?.maxIterations ?? references.agent?.spec.maxIterations
+  return {
+    maxIterations: limitIterations(wanted, mostModelCalls(deps.settings.maxIterations, references.agent)),
+    maxToolCalls: deps.settings.maxToolCalls,
+    toolTimeoutMs: deps.settings.toolTimeoutMs,
+    maxTokens,
+    temperature,
+    systemPrompt: references.systemPrompt,
+    prompt: promptOf(task.spec),
+    tools: references.builtInTools,
+    outputSchema: ai?.outputSchema,
+  }
+}
+
+async function readSession(
+  deps: TaskControllerDeps,
+  task: Task,
+  agent: Agent | undefined,
+): Promise<WorkAssignment['session']> {
+  const reference = task.spec.sessionRef
+  if (reference === undefined) return undefined
+  const key = { namespace: task.metadata.namespace, name: reference.name }
+  const limit = limitMessages(reference, agent)
+  const stored = await deps.records.sessions.transcript(key, { limit })
+  return { name: reference.name, messages: stored.map(({ id, ...message }) => message) }
+}
+
+function listSecrets(own: (string | undefined)[], references: References): string[] {
+  // What a worker does not get it cannot show.
+  const keys =
+    references.agent?.spec.runtime !== undefined ? [] : references.models.map((choice) => choice.provider.apiKey)
+  const tools = references.customTools.flatMap(listToolSecrets)
+  const values = [...own, ...keys, ...tools, ...listMountedValues(references)].filter(
+    (value) => value !== undefined && value !== '',
+  )
+  return [...new Set(values as string[])]
+}

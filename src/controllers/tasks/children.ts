@@ -1,0 +1,82 @@
+// Children of a task: the list in a running parent's status, old runs of a schedule, and a coordinator's limit.
+
+import { type ChildTask, isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
+import { isSvcError } from '../../errors.ts'
+import { readResultText } from '../../lookup/result-text.ts'
+import type { ResourceReader, Resources } from '../../ports/resources/resources.ts'
+import { summarizeChild } from '../../rules/coordination/child-tasks.ts'
+import { parentOf } from '../../rules/tasks/family.ts'
+import { listExpiredRuns } from '../../rules/tasks/scheduled-run.ts'
+import { markCancelled } from '../../rules/tasks/task-decision.ts'
+import { formatKey } from '../engine/key.ts'
+import { keyOf, siblingsOf, type TaskContext } from './context.ts'
+import { removeEnded } from './expiry.ts'
+
+const longestResultBytes = 4 * 4096 + 4
+
+export async function listChildren(context: TaskContext, parent: Task): Promise<Task[]> {
+  const { namespace, uid } = parent.metadata
+  const { items } = await context.resources.list('Task', { namespace, fields: { owner: uid } })
+  return items
+}
+
+async function summarizeChildren(context: TaskContext, children: Task[]): Promise<ChildTask[]> {
+  const summaries: ChildTask[] = []
+  for (const child of children) {
+    const isReadable = isTerminalPhase(child.status?.phase) && child.status?.resultRef?.available === true
+    const which = { taskUid: child.metadata.uid }
+    const result = isReadable ? await readResultText(context.records.results, which, longestResultBytes) : undefined
+    summaries.push(summarizeChild(child, result))
+  }
+  return summaries
+}
+
+/** Updates a running parent's status when one of its children changed. */
+export async function updateChildTasks(context: TaskContext, parent: Task): Promise<Task> {
+  if (!context.memory.changedParents.delete(keyOf(parent))) return parent
+  const childTasks = await summarizeChildren(context, await listChildren(context, parent))
+  return await context.recorder.write(parent, { childTasks: childTasks.length > 0 ? childTasks : undefined })
+}
+
+/** A coordinator that was cancelled or failed waits for nothing any more: what it has delegated is cancelled too. */
+export async function cancelDelegated(context: TaskContext, parent: Task, why: string): Promise<void> {
+  if (parent.spec.type !== 'ai') return
+  const reason = `its coordinator "${parent.metadata.name}" ${why}`
+  for (const child of await listChildren(context, parent)) {
+    if (isTerminalPhase(child.status?.phase) || siblingsOf(child) === undefined) continue
+    await requestCancel(context.resources, child, reason)
+  }
+}
+
+async function requestCancel(resources: Resources, child: Task, reason: string): Promise<void> {
+  try {
+    await resources.update('Task', markCancelled(child, reason))
+  } catch (error) {
+    if (isSvcError(error, 'NotFound')) return
+    if (!isSvcError(error, 'Conflict')) throw error
+    const fresh = await resources.get('Task', child.metadata)
+    if (fresh !== undefined && fresh.metadata.uid === child.metadata.uid) await requestCancel(resources, fresh, reason)
+  }
+}
+
+/** Removes scheduled runs beyond the history limits. */
+export async function removeExpiredRuns(context: TaskContext, parent: Task, children: Task[]): Promise<void> {
+  for (const run of listExpiredRuns(parent, children)) await removeEnded(context.resources, run)
+}
+
+/** Key of the task's parent, or undefined. */
+export function parentKeyOf(task: Task): string | undefined {
+  const parent = parentOf(task)
+  return parent && formatKey({ namespace: task.metadata.namespace, name: parent.name })
+}
+
+/** The coordinator's maxConcurrentChildren; undefined when the parent or its agent no longer exists. */
+export async function findSiblingLimit(resources: ResourceReader, child: Task): Promise<number | undefined> {
+  const { namespace } = child.metadata
+  const owner = parentOf(child)
+  const parent = owner && (await resources.get('Task', { namespace, name: owner.name }))
+  const reference = parent?.metadata.uid === owner?.uid ? parent?.spec.agentRef : undefined
+  if (reference === undefined) return undefined
+  const agent = await resources.get('Agent', { namespace: reference.namespace ?? namespace, name: reference.name })
+  return agent?.spec.coordination?.maxConcurrentChildren
+}

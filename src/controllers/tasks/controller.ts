@@ -1,0 +1,180 @@
+// The Task controller: reads a task by name, decides purely, carries out the one decision, says when to look again.
+import { structuredResultType } from '../../contract/api/tasks/structured-result.ts'
+import { hasStarted, isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
+import type { ResultInfo } from '../../ports/tasks/results.ts'
+import type { WorkloadState } from '../../ports/tasks/workloads.ts'
+import { owesCallback } from '../../rules/tasks/callback.ts'
+import { timeToRemoval } from '../../rules/tasks/expiry.ts'
+import { isParked, type ParkView } from '../../rules/tasks/parking.ts'
+import { decideTask, type TaskDecision } from '../../rules/tasks/task-decision.ts'
+import { gitWorkspaceOf } from '../../rules/workspaces/git-workspace.ts'
+import { type Controller, createPushSource, defineController, type Reconciled } from '../engine/controller.ts'
+import { parseKey } from '../engine/key.ts'
+import { createApprovalCallbackController } from './approval-callbacks.ts'
+import { createCallbackController } from './callbacks.ts'
+import { updateChildTasks } from './children.ts'
+import { attemptOf, keyOf, longestTimerMs, readBounds, siblingsOf, type TaskContext } from './context.ts'
+import { removeEnded } from './expiry.ts'
+import { createTaskSources } from './feed.ts'
+import { closeInterrupted, failTask, finishTask, saveOutput, scheduleRetry, stopAttempt } from './finish.ts'
+import { noteBegun, noteHeldUp } from './held-up.ts'
+import { endAttempt } from './iteration.ts'
+import { createTaskMemory } from './memory.ts'
+import { observeParking, parkTask, restTask } from './parking.ts'
+import { createProbeController } from './probing.ts'
+import { ensureFinalizer, removeTask } from './removal.ts'
+import { reconcileSchedule } from './schedule.ts'
+import { createScheduler } from './scheduler.ts'
+import type { TaskControllerDeps } from './settings.ts'
+import { holdTask, startTask } from './start.ts'
+import { createStatusRecorder } from './status-recorder.ts'
+
+type Seen = { attempt?: WorkloadState; hasResult: boolean; parking?: ParkView | undefined }
+
+const nothingSeen: Seen = { hasResult: false }
+
+/** What a task in a git repository says is no result yet: its changes belong to it. */
+function isComplete(task: Task, { contentType }: ResultInfo): boolean {
+  return gitWorkspaceOf(task.spec) === undefined || contentType === structuredResultType
+}
+
+async function observe(context: TaskContext, task: Task): Promise<Seen> {
+  if (task.status?.phase !== 'Running') return nothingSeen
+  if (isParked(task)) return { hasResult: false, parking: await observeParking(context, task) }
+  const key = attemptOf(task)
+  const attempt = await context.workloads.observe(key)
+  if (attempt.phase === 'Pending' || attempt.phase === 'Running') return { attempt, hasResult: false }
+  const [result, parking] = await Promise.all([
+    context.records.results.get(key.taskUid, key.attempt),
+    task.spec.type === 'container' ? undefined : observeParking(context, task),
+  ])
+  return { attempt, hasResult: result !== undefined && isComplete(task, result.info), parking }
+}
+
+/** An ended task: only finishes what its end left undone. */
+async function settleEnded(context: TaskContext, task: Task): Promise<Reconciled> {
+  const key = keyOf(task)
+  if (context.memory.scheduler.known(key, task.metadata.uid).liveAttempt !== undefined) await stopAttempt(context, task)
+  context.memory.scheduler.releaseObject(key, task.metadata.uid)
+  context.memory.changedParents.delete(key)
+  context.memory.probed.delete(key)
+  context.memory.told.delete(key)
+  if (owesCallback(task)) context.owesCallback(key)
+  const leftMs = timeToRemoval(task, context.clock.now())
+  if (leftMs === undefined) return undefined
+  if (leftMs > 0) return { requeueAfterMs: Math.min(leftMs, longestTimerMs) }
+  await removeEnded(context.resources, task)
+  return undefined
+}
+
+type WatchDecision = Extract<TaskDecision, { action: 'watch' }>
+
+async function noteProgress(context: TaskContext, task: Task, { heldUp }: WatchDecision, seen: Seen): Promise<Task> {
+  if (heldUp !== undefined) return await noteHeldUp(context, task, heldUp)
+  if (seen.attempt?.phase === 'Running') return await noteBegun(context, task, seen.attempt.startedAt)
+  return task
+}
+
+async function watchTask(context: TaskContext, task: Task, decision: WatchDecision, seen: Seen): Promise<Reconciled> {
+  const { uid, namespace } = task.metadata
+  context.memory.scheduler.adopt(keyOf(task), {
+    namespace,
+    siblings: siblingsOf(task),
+    uid,
+    attempt: attemptOf(task).attempt,
+  })
+  await updateChildTasks(context, await noteProgress(context, task, decision, seen))
+  return { requeueAfterMs: decision.lookAgainMs }
+}
+
+async function act(context: TaskContext, task: Task, decision: TaskDecision, seen: Seen): Promise<Reconciled> {
+  switch (decision.action) {
+    case 'none':
+      return await settleEnded(context, task)
+    case 'delete':
+      return await removeTask(context, task)
+    case 'schedule':
+      return await reconcileSchedule(context, task)
+    case 'hold':
+      return await holdTask(context, task, decision)
+    case 'start':
+      return await startTask(context, task)
+    case 'wait':
+      return { requeueAfterMs: decision.lookAgainMs }
+    case 'watch':
+      return await watchTask(context, task, decision, seen)
+    case 'park':
+      return await parkTask(context, task, decision)
+    case 'rest':
+      return await restTask(context, task, decision)
+    case 'resume':
+      return await startTask(context, task)
+    case 'retry':
+      return await scheduleRetry(context, task, decision)
+    case 'interrupt':
+      return await closeInterrupted(context, task, decision.message)
+    case 'succeed':
+      if (seen.attempt !== undefined && !seen.hasResult) await saveOutput(context, task, seen.attempt)
+      return await endAttempt(context, task, decision.message)
+    case 'fail':
+      return await failTask(context, task, decision)
+    case 'cancel':
+      return await finishTask(context, task, { phase: 'Cancelled', message: decision.message })
+  }
+}
+
+async function reconcileTask(context: TaskContext, key: string): Promise<Reconciled> {
+  const stored = await context.resources.get('Task', parseKey(key))
+  if (stored === undefined) {
+    context.memory.forget(key)
+    return undefined
+  }
+  const task = isTerminalPhase(stored.status?.phase) ? stored : await ensureFinalizer(context, stored)
+  const seen = await observe(context, task)
+  const isUnderWay = hasStarted(task.status) && !isTerminalPhase(task.status?.phase)
+  const bounds = isUnderWay ? await readBounds(context, task) : []
+  const decision = decideTask({ task, ...seen }, { now: context.clock.now(), random: context.ids.random(), bounds })
+  return await act(context, task, decision, seen)
+}
+
+/** The task controller, and those that deliver completion callbacks and ask for what parked tasks wait for. */
+export function createTaskControllers(deps: TaskControllerDeps): Controller[] {
+  const scheduler = createScheduler({
+    capacity: () => deps.workloads.capacity(),
+    limit: deps.settings.maxRunningTasks,
+    namespaceLimit: deps.settings.maxTasksPerNamespace,
+    onGrant: (key) => again.push(key),
+  })
+  const again = createPushSource('again')
+  const callbacks = createPushSource('ended tasks')
+  const probes = createPushSource('parked tasks')
+  const questions = createPushSource('tasks that ask')
+  const recorder = createStatusRecorder({
+    resources: deps.resources,
+    events: deps.records.events,
+    observer: deps.observer,
+  })
+  const context: TaskContext = {
+    ...deps,
+    recorder,
+    memory: createTaskMemory(scheduler),
+    enqueue: again.push,
+    owesCallback: callbacks.push,
+    probe: probes.push,
+    tellApprovals: questions.push,
+  }
+  const tasks = defineController({
+    name: 'tasks',
+    sources: [again, ...createTaskSources(context)],
+    concurrency: deps.settings.concurrency,
+    begin: () => context.memory.reset(),
+    reconcile: (key) => reconcileTask(context, key),
+  })
+  // Before the task controller, so that they are listening when the first ended or parked task is found.
+  return [
+    createCallbackController({ ...deps, recorder }, callbacks),
+    createApprovalCallbackController({ ...deps, recorder, told: context.memory.told }, questions),
+    createProbeController({ ...deps, probed: context.memory.probed, enqueue: again.push }, probes),
+    tasks,
+  ]
+}

@@ -1,0 +1,118 @@
+// Sources of the task controller's keys: tasks, their workloads, and the objects that waiting tasks refer to.
+import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
+import { restsBetweenIterations } from '../../rules/tasks/iteration.ts'
+import { isParked } from '../../rules/tasks/parking.ts'
+import { rankTask } from '../../rules/tasks/start-order.ts'
+import { awaitsPlace, needsAttention } from '../../rules/tasks/task-attention.ts'
+import { createListenerSource, type Enqueue, type Source } from '../engine/controller.ts'
+import { formatKey } from '../engine/key.ts'
+import { createKindSource, type Observation } from '../engine/kind-source.ts'
+import { parentKeyOf } from './children.ts'
+import { keyOf, siblingsOf, type TaskContext } from './context.ts'
+import { missingReferences } from './waiters.ts'
+
+/** Changes of children come in bursts, and one look at the parent tells them all. */
+const burstMs = 100
+
+function noteParent(context: TaskContext, { type, object }: Observation<Task>, enqueue: Enqueue): void {
+  const hasEnded = type === 'DELETED' || isTerminalPhase(object.status?.phase)
+  // Ended children found by listing were reported when they ended.
+  if (type === 'LISTED' && hasEnded) return
+  const parent = parentKeyOf(object)
+  if (parent === undefined) return
+  context.memory.changedParents.add(parent)
+  // It may be what a parked parent waits for.
+  enqueue(parent, hasEnded ? 0 : burstMs)
+}
+
+/** What listing shows: which tasks run, and which wait for capacity, in which order. */
+function observeListed(context: TaskContext, task: Task): void {
+  const { uid, namespace, generation } = task.metadata
+  const key = keyOf(task)
+  const siblings = siblingsOf(task)
+  if (isParked(task)) return
+  if (task.status?.phase === 'Running') {
+    if (restsBetweenIterations(task)) return
+    context.memory.scheduler.adopt(key, { namespace, siblings, uid, attempt: task.status.attempts ?? 0 })
+    return
+  }
+  // The limit on a coordinator's children is only known once the child is looked at.
+  if (siblings !== undefined || !awaitsPlace(task)) return
+  context.memory.scheduler.enlist({ key, uid, namespace, rank: rankTask(task), generation })
+}
+
+function observeTask(context: TaskContext, observation: Observation<Task>, enqueue: Enqueue): void {
+  const { type, object } = observation
+  const { uid } = object.metadata
+  const key = keyOf(object)
+  noteParent(context, observation, enqueue)
+  if (type === 'DELETED') {
+    context.memory.scheduler.releaseObject(key, uid)
+    return
+  }
+  if (type === 'LISTED') observeListed(context, object)
+  const isFoundRunning = type === 'LISTED' && object.status?.phase === 'Running'
+  if (isFoundRunning || needsAttention(object, context.memory.scheduler.known(key, uid))) enqueue(key)
+}
+
+function createTaskSource(context: TaskContext): Source {
+  const active = ['Running', 'Pending', 'Scheduled'].map((phase) => ({ phase }))
+  return createKindSource({
+    kind: 'Task',
+    resources: context.resources,
+    clock: context.clock,
+    onObject: (observation, enqueue) => observeTask(context, observation, enqueue),
+    // Running tasks must be known before any other may start, or limits would be exceeded.
+    first: active,
+    onFirst: () => context.memory.scheduler.open(),
+    resync: active,
+  })
+}
+
+function createWorkloadSource(context: TaskContext): Source {
+  return createListenerSource('workloads', (enqueue) =>
+    context.workloads.onChange(({ namespace, taskName }) => {
+      enqueue(formatKey({ namespace, name: taskName }))
+      context.memory.scheduler.pump()
+    }),
+  )
+}
+
+/** When anything that a task may refer to appears or changes, tasks waiting for it look again. */
+function createReferenceSources(context: TaskContext): Source[] {
+  const { resources, clock, secrets, configMaps, memory } = context
+  const wake = (enqueue: Enqueue) => {
+    for (const key of memory.waiters.call(missingReferences)) enqueue(key)
+  }
+  const kinds = ['Agent', 'Provider', 'Tool', 'Skill'] as const
+  const sources = kinds.map((kind) =>
+    createKindSource({ kind, resources, clock, onObject: (_seen, enqueue) => wake(enqueue), resync: [] }),
+  )
+  return [
+    ...sources,
+    createListenerSource('secrets', (enqueue) => secrets.onChange(() => wake(enqueue))),
+    createListenerSource('config maps', (enqueue) => configMaps.onChange(() => wake(enqueue))),
+  ]
+}
+
+/** Workers can become free without an event, so waiting tasks also look again periodically. */
+function createCapacitySource(context: TaskContext): Source {
+  return {
+    name: 'capacity',
+    async run(_enqueue, signal) {
+      while (!signal.aborted) {
+        await context.clock.sleep(1000, signal).catch(() => undefined)
+        context.memory.scheduler.pump()
+      }
+    },
+  }
+}
+
+export function createTaskSources(context: TaskContext): Source[] {
+  return [
+    createTaskSource(context),
+    createWorkloadSource(context),
+    ...createReferenceSources(context),
+    createCapacitySource(context),
+  ]
+}

@@ -1,0 +1,167 @@
+// How attempts and tasks end: succeeded, failed, cancelled, to be repeated, lost.
+import { Readable } from 'node:stream'
+import type { FailureReason, RunFailure } from '../../contract/kinds/tasks/failures.ts'
+import type { Task, TaskUsage } from '../../contract/kinds/tasks/task.ts'
+import type { WorkloadState } from '../../ports/tasks/workloads.ts'
+import { dropConditions, setCondition } from '../../rules/resources/conditions.ts'
+import { parkedCondition } from '../../rules/tasks/parking.ts'
+import type { AttemptFailure } from '../../rules/tasks/retry.ts'
+import { decideFailedAttempt, type TaskDecision, waitingCondition } from '../../rules/tasks/task-decision.ts'
+import type { Reconciled } from '../engine/controller.ts'
+import { keepArtifacts } from './artifacts.ts'
+import { cancelDelegated } from './children.ts'
+import { attemptOf, keyOf, type TaskContext } from './context.ts'
+import { appendOutcome, countInSession, unlockSession } from './session-lock.ts'
+import type { StatusChange } from './status-recorder.ts'
+
+export type TaskEnd = {
+  /** One sentence that tells the user what to do (TASK-046). */
+  message: string
+} & (
+  | { phase: 'Succeeded' | 'Cancelled' }
+  /** `cause`: the reason that the worker gave; it also appears in the condition Complete. */
+  | { phase: 'Failed'; reason: FailureReason; cause?: RunFailure }
+)
+
+const completeReasons = { Succeeded: 'TaskSucceeded', Failed: 'TaskFailed', Cancelled: 'TaskCancelled' } as const
+const eventReasons = { Succeeded: 'TaskSucceeded', Cancelled: 'Cancelled' } as const
+
+/** Stops the attempt that runs, if one does, and waits until nothing of it is left. What it was saying is kept. */
+export async function stopAttempt(context: TaskContext, task: Task): Promise<void> {
+  const attempt = attemptOf(task)
+  if (attempt.attempt === 0) return
+  await context.workloads.remove(attempt)
+  await context.records.logs.finishLine(attempt)
+}
+
+/** What the task used so far; undefined before its first model call. */
+export async function sumUsage(context: TaskContext, task: Task): Promise<TaskUsage | undefined> {
+  const sum = await context.records.usage.ofTask(task.metadata.uid)
+  if (sum === undefined || sum.llmCalls === 0) return undefined
+  const {
+    namespace: _namespace,
+    taskUid: _uid,
+    caller: _caller,
+    cost,
+    currency,
+    unpricedCalls: _unpriced,
+    ...counted
+  } = sum
+  return { ...counted, ...(cost === undefined || currency === undefined ? {} : { cost, currency }) }
+}
+
+type Ended = { outcome: TaskEnd; usage: TaskUsage | undefined }
+
+async function makeFinalStatus(context: TaskContext, task: Task, { outcome, usage }: Ended): Promise<StatusChange> {
+  const now = context.clock.now()
+  const { phase, message } = outcome
+  const reason = (outcome.phase === 'Failed' && outcome.cause) || completeReasons[phase]
+  const available = phase === 'Succeeded' && (await context.records.results.get(task.metadata.uid)) !== undefined
+  const waits = dropConditions(
+    task.status?.conditions,
+    'WaitingForReferences',
+    waitingCondition,
+    parkedCondition,
+    'Suspended',
+  )
+  const status = phase === 'Succeeded' ? ('True' as const) : ('False' as const)
+  const owesCallback = task.spec.webhookURL !== undefined
+  return {
+    phase,
+    message,
+    completionTime: now.toISOString(),
+    resultRef: { available },
+    conditions: setCondition(waits, { type: 'Complete', status, reason, message }, now),
+    usage,
+    ...(outcome.phase === 'Failed' && { failureReason: outcome.cause ?? outcome.reason }),
+    queuedReason: undefined,
+    nextRetryTime: undefined,
+    ...(owesCallback && { webhook: { state: 'Pending' as const, attempts: 0 }, webhookDelivered: false }),
+  }
+}
+
+/** Ends the task: everything it leaves behind is written before its final status (TASK-062). */
+export async function finishTask(context: TaskContext, task: Task, outcome: TaskEnd): Promise<Reconciled> {
+  const wasRunning = task.status?.phase === 'Running'
+  if (outcome.phase !== 'Cancelled') await keepArtifacts(context, task)
+  // A successful attempt has ended by itself; any other must be stopped completely before the task counts as ended.
+  if (wasRunning && outcome.phase !== 'Succeeded') await stopAttempt(context, task)
+  if (outcome.phase !== 'Cancelled') await appendOutcome(context, task, outcome.message)
+  if (task.spec.type === 'agent') await context.settleUsage?.()
+  const usage = await sumUsage(context, task)
+  await countInSession(context, task, usage)
+  await unlockSession(context, task)
+  const status = await makeFinalStatus(context, task, { outcome, usage })
+  const { phase, message } = outcome
+  const reason = outcome.phase === 'Failed' ? outcome.reason : eventReasons[outcome.phase]
+  const ended = await context.recorder.move(task, { type: 'PhaseChanged', phase, reason, message }, status)
+  if (wasRunning) await stopAttempt(context, task)
+  if (outcome.phase !== 'Succeeded') await cancelDelegated(context, task, `is ${outcome.phase}`)
+  context.memory.scheduler.release(keyOf(task))
+  if (ended.status?.webhook?.state === 'Pending') context.owesCallback(keyOf(task))
+  return undefined
+}
+
+/** Stores a command's output as the task's result. A command without output has none. */
+export async function saveOutput(context: TaskContext, task: Task, state: WorkloadState): Promise<void> {
+  if (state.phase !== 'Succeeded' || task.spec.type !== 'container') return
+  const { text = '', truncated = false } = state.output ?? {}
+  if (text === '') return
+  const body = truncated ? `${text}\n[truncated]` : text
+  await context.records.results.put(attemptOf(task), Readable.from([Buffer.from(body)]), 'text/plain; charset=utf-8')
+}
+
+/** Ends the attempt and sets the earliest time of the next one (TASK-042). */
+export async function scheduleRetry(
+  context: TaskContext,
+  task: Task,
+  { reason, message, delayMs }: Extract<TaskDecision, { action: 'retry' }>,
+): Promise<Reconciled> {
+  await keepArtifacts(context, task)
+  await stopAttempt(context, task)
+  const nextRetryTime = new Date(context.clock.now().getTime() + delayMs).toISOString()
+  const event = { type: 'RetryScheduled', phase: 'Pending' as const, reason, message }
+  await context.recorder.move(task, event, {
+    phase: 'Pending',
+    message,
+    nextRetryTime,
+    queuedReason: 'RetryDelay',
+    completionTime: undefined,
+    resultRef: undefined,
+  })
+  context.memory.scheduler.release(keyOf(task))
+  return { requeueAfterMs: delayMs }
+}
+
+type FailDecision = Extract<TaskDecision, { action: 'fail' }>
+
+export function failTask(
+  context: TaskContext,
+  task: Task,
+  { action: _, ...failure }: FailDecision,
+): Promise<Reconciled> {
+  return finishTask(context, task, { phase: 'Failed', ...failure })
+}
+
+/** Ends a failed attempt as the retry policy says. */
+export async function failAttempt(context: TaskContext, task: Task, failure: AttemptFailure): Promise<Reconciled> {
+  const decision = decideFailedAttempt(task, failure, context.ids.random())
+  if (decision.action === 'retry') return await scheduleRetry(context, task, decision)
+  return await failTask(context, task, decision)
+}
+
+/** Closes a lost attempt; the next one follows at once and costs no retry (TASK-043). */
+export async function closeInterrupted(context: TaskContext, task: Task, message: string): Promise<Reconciled> {
+  await stopAttempt(context, task)
+  const interruptions = (task.status?.interruptions ?? 0) + 1
+  const event = { type: 'Interrupted', phase: 'Pending' as const, reason: 'Interrupted', message }
+  await context.recorder.move(task, event, {
+    phase: 'Pending',
+    message,
+    interruptions,
+    queuedReason: undefined,
+    nextRetryTime: undefined,
+  })
+  context.memory.scheduler.release(keyOf(task))
+  return { requeueAfterMs: 0 }
+}

@@ -1,0 +1,81 @@
+// What follows a successful attempt: the end of the task, or for an autonomous agent the next iteration.
+import type { Agent } from '../../contract/kinds/agents/agent.ts'
+import type { Task } from '../../contract/kinds/tasks/task.ts'
+import { dropConditions, setCondition } from '../../rules/resources/conditions.ts'
+import { autonomyOf, decideIteration, type IterationStep, restsBetweenIterations } from '../../rules/tasks/iteration.ts'
+import { describeCancel } from '../../rules/tasks/task-decision.ts'
+import type { Reconciled } from '../engine/controller.ts'
+import { keyOf, lookWhenTimeIsUp, readBounds, type TaskContext } from './context.ts'
+import { finishTask, stopAttempt, sumUsage } from './finish.ts'
+
+async function findAgent(context: TaskContext, task: Task): Promise<Agent | undefined> {
+  const reference = task.spec.agentRef
+  if (task.spec.type !== 'ai' || reference === undefined) return undefined
+  const key = { namespace: reference.namespace ?? task.metadata.namespace, name: reference.name }
+  return await context.resources.get('Agent', key)
+}
+
+/** Undefined when the task does not work in iterations. */
+async function decideNext(context: TaskContext, task: Task): Promise<IterationStep | undefined> {
+  const autonomy = autonomyOf(await findAgent(context, task))
+  if (autonomy === undefined) return undefined
+  const plan = await context.records.plans?.get(task.metadata.uid)
+  const { maxIterations } = autonomy
+  const bounds = await readBounds(context, task)
+  return decideIteration({ task, maxIterations, plan, cancel: describeCancel(task), now: context.clock.now(), bounds })
+}
+
+/** The task stays Running without an attempt and without a place; a change of its spec wakes it. */
+async function rest(context: TaskContext, task: Task, message: string): Promise<Reconciled> {
+  if (!restsBetweenIterations(task)) await stopAttempt(context, task)
+  const condition = { type: 'Suspended', status: 'True' as const, reason: 'Suspended', message }
+  const conditions = setCondition(task.status?.conditions, condition, context.clock.now())
+  const change = { message, conditions, usage: await sumUsage(context, task) }
+  const event = { type: 'Queued', phase: 'Running' as const, reason: 'Suspended', message }
+  if (restsBetweenIterations(task)) await context.recorder.write(task, change)
+  else await context.recorder.move(task, event, change)
+  context.memory.scheduler.release(keyOf(task))
+  return await lookWhenTimeIsUp(context, task)
+}
+
+type Next = Extract<IterationStep, { action: 'next' }>
+
+/** One write moves the task to its next iteration, which then waits for a place like any other task. */
+async function beginNext(context: TaskContext, task: Task, { iteration, message }: Next): Promise<Reconciled> {
+  await stopAttempt(context, task)
+  const { attempts = 0, interruptions = 0, parkings = 0, conditions } = task.status ?? {}
+  const usage = await sumUsage(context, task)
+  const event = { type: 'AutonomousIteration', phase: 'Pending' as const, reason: 'AutonomousIteration', message }
+  await context.recorder.move(task, event, {
+    phase: 'Pending',
+    message,
+    iteration,
+    earlierIterations: { attempts, interruptions, parkings },
+    conditions: dropConditions(conditions, 'Suspended'),
+    queuedReason: undefined,
+    nextRetryTime: undefined,
+    usage,
+  })
+  // Whoever waits is granted the place first.
+  context.memory.scheduler.release(keyOf(task))
+  return { requeueAfterMs: 0 }
+}
+
+/** The attempt has succeeded; `message`: what is said when that is the end of the task. */
+export async function endAttempt(context: TaskContext, task: Task, message: string): Promise<Reconciled> {
+  const step = await decideNext(context, task)
+  switch (step?.action) {
+    case 'next':
+      return await beginNext(context, task, step)
+    case 'hold':
+      return await rest(context, task, step.message)
+    case 'fail':
+      return await finishTask(context, task, { phase: 'Failed', reason: 'BudgetExceeded', message: step.message })
+    case 'cancel':
+      return await finishTask(context, task, { phase: 'Cancelled', message: step.message })
+    case 'succeed':
+      return await finishTask(context, task, { phase: 'Succeeded', message: step.message })
+    case undefined:
+      return await finishTask(context, task, { phase: 'Succeeded', message })
+  }
+}

@@ -1,0 +1,160 @@
+// Resolves the references of a task: agent, models, tools, skills.
+
+import type { ModelChoice } from '../../contract/api/tasks/assignment.ts'
+import { secretFolders } from '../../contract/api/tasks/worker-pod.ts'
+import type { AssignedTool } from '../../contract/api/tools/assigned-tool.ts'
+import type { Agent } from '../../contract/kinds/agents/agent.ts'
+import type { Task } from '../../contract/kinds/tasks/task.ts'
+import { SvcError } from '../../errors.ts'
+import { readSecret } from '../../lookup/entries.ts'
+import { resolveModels } from '../../lookup/models.ts'
+import { assignTool, type ToolParts } from '../../lookup/tools.ts'
+import type { CodeHosts } from '../../ports/codehost/code-host.ts'
+import type { ConfigMaps } from '../../ports/resources/configmaps.ts'
+import type { ResourceKey, ResourceReader, Resources } from '../../ports/resources/resources.ts'
+import type { Secrets } from '../../ports/resources/secrets.ts'
+import type { Results } from '../../ports/tasks/results.ts'
+import type { AttemptCheckout, MountedSecret } from '../../ports/tasks/workloads.ts'
+import { allowsModel, allowsTool } from '../../rules/identity/context-token.ts'
+import type { GivenMemory } from '../../rules/memory/memory-choice.ts'
+import { listProviderWishes } from '../../rules/providers/model-choice.ts'
+import { findTaskProblem } from '../../rules/tasks/task-validity.ts'
+import { type CustomTool, chooseTools } from '../../rules/tools/tool-choice.ts'
+import { resolveAgentModel } from './agent-model.ts'
+import { resolveCheckout } from './checkout.ts'
+import { type Instructions, resolveInstructions } from './instructions.ts'
+import type { TaskSettings } from './settings.ts'
+
+export type References = Instructions & {
+  agent: Agent | undefined
+  models: ModelChoice[]
+  builtInTools: string[]
+  customTools: AssignedTool[]
+  /** The Secrets that task and agent name in `secretRef`. */
+  mounted: MountedSecret[]
+  /** The repository that the task works in. */
+  checkout: AttemptCheckout | undefined
+}
+
+/** An attempt that is about to start. */
+export type NewAttempt = {
+  task: Task
+  attempt: number
+  startedAt: Date
+  references: References
+  /** What it begins with of durable memory. */
+  memories: GivenMemory[]
+}
+
+type ReferenceDeps = ToolParts & {
+  resources: Resources
+  configMaps: ConfigMaps
+  codeHosts?: CodeHosts
+  records: { results: Results }
+  settings: TaskSettings
+}
+
+/**
+ * NotFound when a reference does not exist (yet): the task waits for it, for a while (TASK-035). InvalidRequest when
+ * the task cannot run as it is and another attempt would not help. Both are sentences for the task's status.
+ */
+export async function resolveReferences(deps: ReferenceDeps, task: Task): Promise<References> {
+  const agent = await findAgent(deps.resources, task)
+  const problem = findTaskProblem(task, agent, deps.settings)
+  if (problem !== undefined) throw new SvcError('InvalidRequest', problem)
+  const mounted = task.spec.type === 'agent' ? [] : await readMounted(deps.secrets, task, agent)
+  const checkout = await resolveCheckout(deps, task)
+  if (task.spec.type === 'container') {
+    return { agent, models: [], builtInTools: [], customTools: [], systemPrompt: '', skills: [], mounted, checkout }
+  }
+  if (task.spec.type === 'agent' && agent !== undefined) return await resolveAgentTask(deps, task, { agent, checkout })
+  const tools = keepAllowedTools(deps.settings, task, agent)
+  return {
+    agent,
+    models: keepAllowed(deps.settings, task, await resolveModels(deps, listProviderWishes(task, agent))),
+    builtInTools: tools.builtIn,
+    customTools: await Promise.all(tools.custom.map((tool) => resolveTool(deps, tool))),
+    ...(await resolveInstructions(deps, task, agent)),
+    mounted,
+    checkout,
+  }
+}
+
+/** What its Secret holds is for its provider: nothing is shown to the program. */
+async function resolveAgentTask(
+  deps: ReferenceDeps,
+  task: Task,
+  { agent, checkout }: { agent: Agent; checkout: AttemptCheckout | undefined },
+): Promise<References> {
+  const models = keepAllowed(deps.settings, task, [await resolveAgentModel(deps, task, agent)])
+  const instructions = await resolveInstructions(deps, task, agent)
+  return { agent, models, builtInTools: [], customTools: [], ...instructions, mounted: [], checkout }
+}
+
+/** Leaves out fallbacks that the task's context forbids; InvalidRequest when it forbids the first choice. */
+function keepAllowed({ contextMode }: TaskSettings, task: Task, models: ModelChoice[]): ModelChoice[] {
+  const context = task.spec.transaction?.context
+  if (context === undefined) return models
+  const isAllowed = ({ provider: { namespace, name }, model }: ModelChoice) =>
+    allowsModel({ namespace, provider: name, model }, context, contextMode)
+  const [first] = models
+  if (first === undefined || isAllowed(first)) return models.filter(isAllowed)
+  const what = `model "${first.model}" of provider "${first.provider.name}"`
+  throw new SvcError('InvalidRequest', `${what} is not allowed by the context token that asked for this task`)
+}
+
+/** Leaves out tools that its agent has gained since the task's context was checked, and that the context forbids. */
+function keepAllowedTools({ contextMode }: TaskSettings, task: Task, agent: Agent | undefined) {
+  const { builtIn, custom } = chooseTools(task, agent)
+  const context = task.spec.transaction?.context
+  if (context === undefined) return { builtIn, custom }
+  const { namespace } = task.metadata
+  return {
+    builtIn: builtIn.filter((name) => allowsTool({ namespace, name }, context, contextMode)),
+    custom: custom.filter((tool) => allowsTool(tool, context, contextMode)),
+  }
+}
+
+async function findAgent(resources: ResourceReader, task: Task): Promise<Agent | undefined> {
+  const reference = task.spec.agentRef
+  if (reference === undefined) return undefined
+  const key = { namespace: reference.namespace ?? task.metadata.namespace, name: reference.name }
+  const agent = await resources.get('Agent', key)
+  if (agent !== undefined) return agent
+  throw new SvcError(
+    'NotFound',
+    `agent "${key.name}" does not exist in namespace "${key.namespace}"; create it or change spec.agentRef`,
+  )
+}
+
+async function readMounted(secrets: Secrets, task: Task, agent: Agent | undefined): Promise<MountedSecret[]> {
+  const own = task.spec.secretRef
+  const agents = agent?.spec.secretRef
+  const mount = async (key: ResourceKey, folder: string, owner: string): Promise<MountedSecret> => {
+    const { values: entries, where } = await readSecret(secrets, key, { owner, forCode: true })
+    const odd = Object.keys(entries).find((name) => name.startsWith('..') || name === '.')
+    if (odd !== undefined)
+      throw new SvcError('InvalidRequest', `${where} has an entry "${odd}", which cannot be a file name`)
+    return { ...key, folder, entries }
+  }
+  const mounted: MountedSecret[] = []
+  if (own !== undefined) {
+    const key = { namespace: own.namespace ?? task.metadata.namespace, name: own.name }
+    mounted.push(await mount(key, secretFolders.task, 'spec.secretRef'))
+  }
+  if (agent !== undefined && agents !== undefined) {
+    const key = { namespace: agent.metadata.namespace, name: agents.name }
+    mounted.push(await mount(key, secretFolders.agent, `agent "${agent.metadata.name}"`))
+  }
+  return mounted
+}
+
+async function resolveTool(deps: ReferenceDeps, reference: CustomTool): Promise<AssignedTool> {
+  const tool = await deps.resources.get('Tool', reference)
+  if (tool !== undefined) return assignTool(deps, tool)
+  const where = `in namespace "${reference.namespace}"`
+  throw new SvcError(
+    'NotFound',
+    `tool "${reference.name}" does not exist ${where}; create it or remove it from the tools`,
+  )
+}

@@ -1,0 +1,177 @@
+// Decides which waiting tasks may start, and counts those that run. Rebuilt from the store at each start.
+import type { Known } from '../../rules/tasks/task-attention.ts'
+import { type CountGroup, createRunningCounts, type RunningCounts } from './running-counts.ts'
+import { createStartQueue, type WaitingTask } from './start-queue.ts'
+
+type BlockedBy = 'Capacity' | 'NamespaceLimit' | 'SiblingLimit'
+
+type Bounds = {
+  /** How many more attempts can start. */
+  capacity(): number
+  /** Running tasks; 0: no limit. */
+  limit: number
+}
+
+type SchedulerOptions = Bounds & {
+  /** Running tasks of a namespace; 0: no limit. */
+  namespaceLimit: number
+  /** Called with a task that may start now. */
+  onGrant(key: string): void
+}
+
+export type Running = CountGroup & { uid: string; attempt: number }
+
+export type Scheduler = {
+  reset(): void
+  /** Starts granting; running tasks must already be known. */
+  open(): void
+  /** Grants starts while there is capacity. */
+  pump(): void
+  /** Requests a start. True when the task may start now; otherwise `onGrant` follows in its turn. */
+  offer(task: WaitingTask): boolean
+  /** Queues a task that was found waiting, so that it is granted in its turn; does nothing for a known one. */
+  enlist(task: WaitingTask): void
+  blockedBy(task: WaitingTask): BlockedBy
+  /** Reports that a granted task was announced; until `setStarted` it still occupies a free worker. */
+  setStarting(key: string, run: Running): void
+  setStarted(key: string): void
+  /** Adds a task that was found running. */
+  adopt(key: string, run: Running): void
+  /** It neither runs nor waits any more; others may start. */
+  release(key: string): void
+  /** Forgets exactly this object, not a later one of the same name. */
+  releaseObject(key: string, uid: string): void
+  known(key: string, uid: string): Known
+}
+
+/** Tasks that were granted a start and tasks that run; both occupy capacity. */
+function createOccupants(counts: RunningCounts) {
+  const granted = new Map<string, WaitingTask>()
+  const running = new Map<string, Running>()
+  const starting = new Set<string>()
+
+  function remove(key: string): void {
+    for (const map of [granted, running]) {
+      const occupant = map.get(key)
+      if (occupant !== undefined) counts.leave(occupant)
+      map.delete(key)
+    }
+    starting.delete(key)
+  }
+
+  return {
+    granted,
+    running,
+    starting,
+    remove,
+    grant(task: WaitingTask): void {
+      granted.set(task.key, task)
+      counts.enter(task)
+    },
+    run(key: string, run: Running): void {
+      remove(key)
+      running.set(key, run)
+      counts.enter(run)
+    },
+    clear(): void {
+      granted.clear()
+      running.clear()
+      starting.clear()
+    },
+  }
+}
+
+function isSameWish(a: WaitingTask | undefined, b: WaitingTask): boolean {
+  return a?.uid === b.uid && a.generation === b.generation && a.siblingLimit === b.siblingLimit
+}
+
+function describeKnown(uid: string, run: Running | undefined, queued: WaitingTask | undefined): Known {
+  return {
+    liveAttempt: run?.uid === uid ? run.attempt : undefined,
+    queuedGeneration: queued?.uid === uid ? queued.generation : undefined,
+  }
+}
+
+function describeBlock(counts: RunningCounts, { namespace, siblings, siblingLimit }: WaitingTask): BlockedBy {
+  if (counts.isNamespaceFull(namespace)) return 'NamespaceLimit'
+  return counts.isSiblingLimitReached(siblings, siblingLimit) ? 'SiblingLimit' : 'Capacity'
+}
+
+type Occupants = ReturnType<typeof createOccupants>
+
+/** A task counts as running from its grant on, although the workloads only know it once it is started. */
+function hasRoom({ granted, running, starting }: Occupants, { limit, capacity }: Bounds): boolean {
+  const isBelowLimit = limit === 0 || granted.size + running.size < limit
+  return isBelowLimit && granted.size + starting.size < capacity()
+}
+
+export function createScheduler({ namespaceLimit, onGrant, ...bounds }: SchedulerOptions): Scheduler {
+  const counts = createRunningCounts(namespaceLimit)
+  const queue = createStartQueue(counts)
+  const occupants = createOccupants(counts)
+  const { granted, running, starting } = occupants
+  const find = (key: string) => running.get(key) ?? granted.get(key) ?? queue.get(key)
+  let isOpen = false
+
+  function pump(caller?: string): void {
+    while (isOpen && queue.size() > 0 && hasRoom(occupants, bounds)) {
+      const next = queue.first()
+      if (next === undefined) return
+      queue.withdraw(next.key)
+      occupants.grant(next)
+      if (next.key !== caller) onGrant(next.key)
+    }
+  }
+
+  function withdraw(key: string): void {
+    queue.withdraw(key)
+    occupants.remove(key)
+  }
+
+  function release(key: string): void {
+    withdraw(key)
+    pump()
+  }
+
+  return {
+    reset() {
+      for (const part of [queue, occupants, counts]) part.clear()
+      isOpen = false
+    },
+    open() {
+      isOpen = true
+      pump()
+    },
+    pump: () => pump(),
+    offer(task) {
+      const { key } = task
+      if (granted.get(key)?.uid === task.uid) return true
+      if (!isSameWish(queue.get(key), task)) {
+        withdraw(key)
+        queue.enter(task)
+      }
+      pump(key)
+      return granted.has(key)
+    },
+    enlist(task) {
+      if (find(task.key)?.uid !== task.uid) queue.enter(task)
+      pump()
+    },
+    blockedBy: (task) => describeBlock(counts, task),
+    setStarting(key, run) {
+      occupants.run(key, run)
+      starting.add(key)
+    },
+    setStarted: (key) => void starting.delete(key),
+    adopt(key, run) {
+      if (running.get(key)?.uid === run.uid) return
+      withdraw(key)
+      occupants.run(key, run)
+    },
+    release,
+    releaseObject(key, uid) {
+      if (find(key)?.uid === uid) release(key)
+    },
+    known: (key, uid) => describeKnown(uid, running.get(key), queue.get(key) ?? granted.get(key)),
+  }
+}

@@ -1,0 +1,96 @@
+// The actor that runs the MCP server of a Tool: made with the Tool, another one when it is to be made from something else,
+// removed with the Tool.
+import type { Tool, ToolActorStatus } from '../../contract/kinds/tools/tool.ts'
+import { isSvcError } from '../../errors.ts'
+import type { ActorPlace, ToolActor } from '../../ports/tools/tool-actors.ts'
+import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
+import { findActorObstacle } from '../../rules/identity/isolation.ts'
+import { cleanupFinalizer } from '../../rules/tasks/scheduled-run.ts'
+import {
+  actorsAreOff,
+  describeToolActor,
+  isActorOfTool,
+  type ToolActorHome,
+} from '../../rules/workspaces/actor-templates.ts'
+import type { CatalogDeps } from '../resources/settings.ts'
+
+type Context = Pick<CatalogDeps, 'resources' | 'toolActors' | 'log'>
+
+/** What the status of the Tool says of it; no credential, nothing of the machine that it runs on (MCP-013). */
+function showActor(actor: ToolActor, { host }: ActorPlace): ToolActorStatus {
+  const { name, template, pool } = actor
+  return {
+    provider: 'actor',
+    actorID: name,
+    routeHost: host,
+    templateRef: template,
+    ...(pool === undefined ? {} : { poolRef: pool }),
+  }
+}
+
+type HeldActor = { place: ActorPlace; status: ToolActorStatus; problem?: string }
+
+/** Makes and resumes the actor; `problem` says why it does not run yet. */
+export async function holdActor({ toolActors }: Context, tool: Tool, signal: AbortSignal): Promise<HeldActor | string> {
+  if (toolActors === undefined) return `mcp.actor ${actorsAreOff}`
+  const obstacle = findActorObstacle(tool, toolActors)
+  const actor = describeToolActor(tool, toolActors)
+  const place = toolActors.place(actor)
+  const held = { place, status: showActor(actor, place) }
+  try {
+    for (const name of listActors(tool, toolActors)) {
+      const isWanted = obstacle === undefined && name === actor.name
+      if (!isWanted) await toolActors.remove({ namespace: actor.namespace, name })
+    }
+    if (obstacle !== undefined) return `mcp.actor: ${obstacle}`
+    await toolActors.ensure(actor, signal)
+    return held
+  } catch (error) {
+    if (!(error instanceof WorkspaceError)) throw error
+    return { ...held, problem: error.message }
+  }
+}
+
+async function setFinalizer({ resources }: Context, tool: Tool, wanted: boolean): Promise<Tool | undefined> {
+  const others = (tool.metadata.finalizers ?? []).filter((one) => one !== cleanupFinalizer)
+  const finalizers = wanted ? [...others, cleanupFinalizer] : others
+  try {
+    return await resources.update('Tool', { ...tool, metadata: { ...tool.metadata, finalizers } })
+  } catch (error) {
+    if (!isSvcError(error, 'NotFound')) throw error
+    return undefined
+  }
+}
+
+/** Also one that was made just before the service ended, and which the status does not name. */
+function listActors(tool: Tool, home: ToolActorHome): string[] {
+  const own = tool.spec.mcp?.actor === undefined ? undefined : describeToolActor(tool, home).name
+  const told = tool.status?.actor?.actorID
+  const before = told !== undefined && isActorOfTool(tool, told, home.installation) ? told : undefined
+  return [...new Set([own, before])].filter((name) => name !== undefined)
+}
+
+async function dropActors({ toolActors, log }: Context, tool: Tool): Promise<void> {
+  const { namespace } = tool.metadata
+  if (toolActors === undefined) {
+    log.warn({ tool: tool.metadata.name, namespace }, 'actors are off: the actor of a tool is left behind')
+    return
+  }
+  for (const name of listActors(tool, toolActors)) await toolActors.remove({ namespace, name })
+}
+
+/**
+ * The Tool, with what keeps it until its actor is removed; undefined when there is nothing more to do for it. Rejects with
+ * WorkspaceError when its actor cannot be removed now.
+ */
+export async function settleActor(context: Context, tool: Tool): Promise<Tool | undefined> {
+  const isKept = tool.metadata.finalizers?.includes(cleanupFinalizer) === true
+  const isDeleted = tool.metadata.deletionTimestamp !== undefined
+  const hasActor = !isDeleted && tool.spec.mcp?.actor !== undefined
+  if (!hasActor && isKept) {
+    await dropActors(context, tool)
+    return (await setFinalizer(context, tool, false)) && (isDeleted ? undefined : tool)
+  }
+  if (hasActor && !isKept && context.toolActors !== undefined) return setFinalizer(context, tool, true)
+  return isDeleted ? undefined : tool
+}

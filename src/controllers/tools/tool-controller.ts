@@ -1,0 +1,159 @@
+// Tool: whether its endpoint can be reached and the Secret that it names exists.
+
+import type { SecretKeyRef } from '../../contract/kinds/resources/references.ts'
+import { type Tool, type ToolActorStatus, type ToolStatus, toolProblems } from '../../contract/kinds/tools/tool.ts'
+import type { ListedTool } from '../../contract/kinds/tools/tool-mcp.ts'
+import { summarize } from '../../contract/schema/validation.ts'
+import { isSvcError } from '../../errors.ts'
+import { assignServer } from '../../lookup/tools.ts'
+import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
+import { readAllowedHosts } from '../../rules/providers/trusted-address.ts'
+import { chooseListedTools, findMissingTool } from '../../rules/tools/mcp-tools.ts'
+import { type Controller, defineController, type Reconciled } from '../engine/controller.ts'
+import { formatKey, parseKey } from '../engine/key.ts'
+import { createEndpointChecks, type EndpointChecks } from '../providers/endpoint-check.ts'
+import { createOwnSource, createSecretSource } from '../resources/object-source.ts'
+import { createReferenceIndex, nameReference } from '../resources/reference-index.ts'
+import type { CatalogDeps } from '../resources/settings.ts'
+import { setReady, writeCatalogStatus } from '../resources/status.ts'
+import { holdActor, settleActor } from './tool-actor.ts'
+
+function listSecretRefs({ spec }: Tool): SecretKeyRef[] {
+  return [spec.http?.authSecretRef, spec.mcp?.oauth?.clientSecretRef].filter((one) => one !== undefined)
+}
+
+function listReferences(tool: Tool): string[] {
+  return listSecretRefs(tool).map(({ name }) => nameReference('Secret', tool.metadata.namespace, name))
+}
+
+type Credential = { problem?: string; allowedHosts?: string[] | undefined }
+
+async function checkCredential({ secrets }: CatalogDeps, tool: Tool): Promise<Credential> {
+  const [reference] = listSecretRefs(tool)
+  if (reference === undefined) return {}
+  const secret = await secrets.describe({ namespace: tool.metadata.namespace, name: reference.name })
+  if (secret === undefined) return { problem: `secret "${reference.name}" does not exist; create it` }
+  if (!secret.keys.includes(reference.key)) {
+    return { problem: `secret "${reference.name}" has no key "${reference.key}"; add it` }
+  }
+  return { allowedHosts: readAllowedHosts(secret.annotations) }
+}
+
+type Finding = {
+  problem: string | undefined
+  tools?: ListedTool[]
+  actor?: ToolActorStatus
+  endpoint?: string
+  lastCheck?: Date
+  nextAt?: Date
+}
+type ToolContext = CatalogDeps & { checks: EndpointChecks }
+
+/** An actor that was just resumed needs a moment. */
+const actorRetryMs = 2000
+
+async function chooseTarget({ secrets }: ToolContext, tool: Tool, { allowedHosts }: Credential) {
+  if (tool.spec.mcp?.url !== undefined) return { server: await assignServer(secrets, tool) }
+  return { url: tool.spec.http?.url ?? '', policy: allowedHosts === undefined ? {} : { allowedHosts } }
+}
+
+/** A Secret that was removed in between, or that belongs to a task. */
+function explainTarget(error: unknown): { problem: string } {
+  if (isSvcError(error)) return { problem: error.message }
+  throw error
+}
+
+/** Whether the tool can be used, and why not. */
+async function inspect(context: ToolContext, tool: Tool, signal: AbortSignal): Promise<Finding> {
+  const problems = toolProblems(tool.spec)
+  if (problems.length > 0) return { problem: summarize('tool', problems) }
+  const credential = await checkCredential(context, tool)
+  if (credential.problem !== undefined) return { problem: credential.problem }
+  if (tool.spec.mcp?.actor !== undefined) return inspectActor(context, tool, signal)
+  const target = await chooseTarget(context, tool, credential).catch(explainTarget)
+  if ('problem' in target) return target
+  const endpoint = await context.checks.check(formatKey(tool.metadata), target, signal)
+  const times = { lastCheck: endpoint.at, nextAt: endpoint.nextAt }
+  if (endpoint.state !== 'reachable') return { problem: endpoint.message, ...times }
+  if (endpoint.offered === undefined) return { problem: undefined, ...times }
+  const asked = { name: tool.metadata.name, patterns: tool.spec.mcp?.tools }
+  return { problem: undefined, ...chooseListedTools(asked, endpoint.offered), ...times }
+}
+
+async function inspectActor(context: ToolContext, tool: Tool, signal: AbortSignal): Promise<Finding> {
+  const held = await holdActor(context, tool, signal)
+  if (typeof held === 'string') return { problem: held }
+  const { place, status: actor } = held
+  const found = { actor, endpoint: `${place.router}${tool.spec.mcp?.path ?? ''}` }
+  const now = context.clock.now()
+  const soon = { lastCheck: now, nextAt: new Date(now.getTime() + actorRetryMs) }
+  if (held.problem !== undefined) return { problem: held.problem, ...found, ...soon }
+  const server = await assignServer(context.secrets, tool, place)
+  const target = { server, retryMs: actorRetryMs }
+  const answer = await context.checks.check(formatKey(tool.metadata), target, signal)
+  const times = { lastCheck: answer.at, nextAt: answer.nextAt }
+  if (answer.state !== 'reachable') return { problem: answer.message, ...found, ...times }
+  return { problem: findMissingTool(tool.metadata.name, answer.offered ?? []), ...found, ...times }
+}
+
+/** Of a server that cannot be asked, the tools that it had before are kept: a call says why it fails. */
+function keepTools(tool: Tool, { tools }: Finding): Pick<ToolStatus, 'tools'> {
+  if (tools !== undefined) return { tools }
+  const isSame = tool.spec.mcp?.url !== undefined && tool.status?.endpoint === tool.spec.mcp.url
+  return isSame && tool.status?.tools !== undefined ? { tools: tool.status.tools } : {}
+}
+
+async function reconcileTool(context: ToolContext, key: string, signal: AbortSignal): Promise<Reconciled> {
+  const { resources, clock } = context
+  const stored = await resources.get('Tool', parseKey(key))
+  const tool = stored && (await settleActor(context, stored).catch(explainRemoval))
+  if (tool === 'later') return { requeueAfterMs: actorRetryMs }
+  if (tool === undefined) {
+    context.checks.forget(key)
+    return undefined
+  }
+  const finding = await inspect(context, tool, signal)
+  if (signal.aborted) return undefined
+  await writeCatalogStatus(resources, 'Tool', tool, describeFinding(tool, finding, clock.now()))
+  const { nextAt } = finding
+  return nextAt === undefined ? undefined : { requeueAfterMs: Math.max(0, nextAt.getTime() - clock.now().getTime()) }
+}
+
+/** The actor service may answer later. */
+function explainRemoval(error: unknown): 'later' {
+  if (error instanceof WorkspaceError) return 'later'
+  throw error
+}
+
+function describeFinding(tool: Tool, finding: Finding, now: Date): ToolStatus {
+  const { problem, lastCheck } = finding
+  const actor = finding.actor ?? (tool.spec.mcp?.actor === undefined ? undefined : tool.status?.actor)
+  const reasons: [string, string] = ['EndpointReachable', 'EndpointUnavailable']
+  const outcome = { problem, good: 'the endpoint answers', reasons }
+  const { error: _error, tools: _tools, actor: _actor, ...before } = tool.status ?? {}
+  return {
+    ...before,
+    available: problem === undefined,
+    endpoint: finding.endpoint ?? tool.spec.http?.url ?? tool.spec.mcp?.url ?? '',
+    ...(actor !== undefined && { actor }),
+    ...keepTools(tool, finding),
+    conditions: setReady(tool.status?.conditions, outcome, now),
+    ...(lastCheck !== undefined && { lastCheck: lastCheck.toISOString() }),
+    ...(problem !== undefined && { error: problem }),
+  }
+}
+
+export function createToolController(deps: CatalogDeps): Controller {
+  const index = createReferenceIndex()
+  const checks = createEndpointChecks(deps)
+  return defineController({
+    name: 'tools',
+    sources: [createOwnSource(deps, 'Tool', index, listReferences), createSecretSource(deps, index)],
+    concurrency: 4,
+    begin() {
+      index.clear()
+      checks.clear()
+    },
+    reconcile: (key, signal) => reconcileTool({ ...deps, checks }, key, signal),
+  })
+}

@@ -1,0 +1,247 @@
+// Working copies by the installed git. Two GIT_DIRs: a private one below `root`, which all is read, committed and pushed
+// with, and a plain one in the folder, which belongs to the agent.
+import { createHash } from 'node:crypto'
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { readGitAddress } from '../contract/values/git-address.ts'
+import type { Egress, EgressPolicy } from '../ports/service/egress.ts'
+import {
+  type Checkout,
+  CheckoutError,
+  type CheckoutLimits,
+  type CheckoutSpec,
+  type Checkouts,
+} from '../ports/workspaces/checkouts.ts'
+import { type Cloned, cloneInto, findWorkFolder } from './clone.ts'
+import { runGit } from './command.ts'
+import { readDiff } from './diff.ts'
+import { tooSlow, underFaults } from './faults.ts'
+import { createObjectCache } from './object-cache.ts'
+import { pushCommit } from './push.ts'
+import type { ServerOptions } from './server.ts'
+import { createSigning, type Signing } from './signing.ts'
+import { writeWhole } from './whole-file.ts'
+import { recordTree, type WorkTree } from './work-tree.ts'
+
+export type CheckoutsOptions = {
+  /** Private: no program of an attempt may reach it. */
+  root: string
+  egress: Egress
+  policy: EgressPolicy
+  /** Of commits whose checkout names none. Default: svc. */
+  author?: CheckoutSpec['author'] | undefined
+  /** File of the private key that commits are signed with. Absent: they are not. */
+  signingKey?: string | undefined
+  /** What the objects of all repositories may take. Default: 20 GiB. */
+  cacheBytes?: number
+}
+
+export const usualLimits: CheckoutLimits = {
+  bytes: 10 * 1024 ** 3,
+  files: 1024 ** 2,
+  timeoutMs: 600_000,
+  history: 50,
+  diffBytes: 1024 ** 2,
+}
+
+const usualCacheBytes = 20 * 1024 ** 3
+const usualAuthor = { name: 'svc', email: 'svc@localhost' }
+/** A pack that is pushed is held in memory. */
+const mostPushed = 512 * 1024 ** 2
+
+/** What outlives the process. */
+type State = Cloned & { folder: string; head: string }
+
+type AuthoredSpec = CheckoutSpec & Required<Pick<CheckoutSpec, 'author'>>
+
+type Opened = {
+  options: CheckoutsOptions
+  signing: Signing
+  spec: AuthoredSpec
+  place: string
+  state: State
+  /** Gives back what this process holds for it. */
+  release(): void
+}
+
+const gitDirOf = (place: string) => join(place, 'git')
+
+async function saveState(place: string, state: State): Promise<void> {
+  await writeWhole(join(place, 'state.json'), JSON.stringify(state))
+}
+
+async function readState(place: string): Promise<State | undefined> {
+  const text = await readFile(join(place, 'state.json'), 'utf8').catch(() => undefined)
+  return text === undefined ? undefined : (JSON.parse(text) as State)
+}
+
+function readAddress(text: string): URL {
+  const url = readGitAddress(text)
+  if (url !== undefined) return url
+  const message = 'The address of the repository is not one that can be used. Write it as https://host/owner/repo.'
+  throw new CheckoutError('AddressUnsupported', message)
+}
+
+export function serverFor({ egress, policy }: CheckoutsOptions, spec: CheckoutSpec, url: string): ServerOptions {
+  const { credentials } = spec
+  const usual = { url: readAddress(url).href, egress, policy }
+  if (credentials === undefined) return usual
+  const { allowedHosts } = credentials
+  const own = allowedHosts === undefined ? policy : { ...policy, allowedHosts }
+  return { ...usual, policy: own, login: { ...credentials, origin: readAddress(spec.url).origin } }
+}
+
+/** Runs one operation under its time limit. */
+export async function within<T>(
+  limits: CheckoutLimits,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+) {
+  const timeout = AbortSignal.timeout(limits.timeoutMs)
+  return await underFaults(signal, async () => {
+    try {
+      return await work(AbortSignal.any([signal, timeout]))
+    } catch (error) {
+      throw timeout.aborted ? tooSlow(limits.timeoutMs) : error
+    }
+  })
+}
+
+const never = new AbortController().signal
+
+async function commitTree(opened: Opened, tree: WorkTree, message: string): Promise<string | undefined> {
+  const { signing, spec, state } = opened
+  const snapshot = await recordTree(tree)
+  const { gitDir, signal } = tree
+  const base = await runGit({ args: ['rev-parse', `${state.commit}^{tree}`], gitDir, signal })
+  if (base.stdout.toString().trim() === snapshot.tree) return undefined
+  const { name, email } = spec.author
+  const person = {
+    GIT_AUTHOR_NAME: name,
+    GIT_AUTHOR_EMAIL: email,
+    GIT_COMMITTER_NAME: name,
+    GIT_COMMITTER_EMAIL: email,
+  }
+  const args = ['commit-tree', ...signing.args, snapshot.tree, '-p', state.commit, '-F', '-']
+  const made = await runGit({ args, gitDir, env: { ...person, ...signing.env }, input: message, signal })
+  return made.stdout.toString().trim()
+}
+
+/** Who commits: the checkout's, else the service's own. */
+function withAuthor(spec: CheckoutSpec, { author }: CheckoutsOptions): AuthoredSpec {
+  return { ...spec, author: spec.author ?? author ?? usualAuthor }
+}
+
+async function openCheckout(opened: Opened): Promise<Checkout> {
+  const { options, spec, place, state } = opened
+  const { folder } = state
+  const limits = { ...usualLimits, ...spec.limits }
+  const gitDir = gitDirOf(place)
+  const treeFor = (signal: AbortSignal): WorkTree => ({
+    gitDir,
+    folder,
+    mostBytes: limits.bytes,
+    large: state.large,
+    signal,
+  })
+  const checkout: Checkout = {
+    folder,
+    workFolder: await findWorkFolder(folder, spec.subPath).catch(() => folder),
+    ...(state.branch === undefined ? {} : { branch: state.branch }),
+    baseSHA: state.commit,
+    headSHA: state.head,
+    diff: () =>
+      within(limits, never, async (signal) => {
+        const { tree, nested } = await recordTree(treeFor(signal))
+        return { ...(await readDiff(treeFor(signal), [state.commit, tree], limits.diffBytes)), nested }
+      }),
+    commit: (message) =>
+      within(limits, never, async (signal) => {
+        const commit = await commitTree(opened, treeFor(signal), message)
+        state.head = commit ?? state.commit
+        checkout.headSHA = state.head
+        await saveState(place, state)
+        return commit
+      }),
+    push: (lease) =>
+      within(limits, never, async (signal) => {
+        const { pushBranch: branch } = spec
+        if (branch === undefined) throw new Error('There is no branch to push to.')
+        const push = { gitDir, commit: state.head, branch, seen: state.seen, lease, mostBytes: mostPushed }
+        await pushCommit(push, serverFor(options, spec, spec.forkRepo ?? spec.url), signal)
+        return { branch, commit: state.head }
+      }),
+    close: async () => {
+      opened.release()
+      await rm(place, { recursive: true, force: true })
+    },
+  }
+  return checkout
+}
+
+/** A folder that is gone has no checkout; its private part may go too. */
+async function removeForgotten(root: string): Promise<number> {
+  let removed = 0
+  for (const name of await readdir(join(root, 'checkouts')).catch(() => [])) {
+    const place = join(root, 'checkouts', name)
+    const state = await readState(place)
+    const isThere = state !== undefined && (await stat(state.folder).catch(() => undefined)) !== undefined
+    if (isThere || (await isFresh(place))) continue
+    await rm(place, { recursive: true, force: true })
+    removed += 1
+  }
+  return removed
+}
+
+/** One that is being prepared has no state yet. */
+async function isFresh(place: string): Promise<boolean> {
+  const found = await stat(place).catch(() => undefined)
+  return found !== undefined && Date.now() - found.mtimeMs < 24 * 3600_000
+}
+
+export function createCheckouts(options: CheckoutsOptions): Checkouts {
+  const root = resolve(options.root)
+  const cache = createObjectCache(join(root, 'objects'), options.cacheBytes ?? usualCacheBytes)
+  const signing = createSigning(options.signingKey)
+  const placeOf = (folder: string) =>
+    join(root, 'checkouts', createHash('sha256').update(resolve(folder)).digest('hex').slice(0, 32))
+
+  return {
+    async prepare(asked, folder, signal, shared) {
+      const spec = withAuthor(asked, options)
+      const limits = { ...usualLimits, ...spec.limits }
+      const place = placeOf(folder)
+      return await within(limits, signal, async (until) => {
+        await rm(place, { recursive: true, force: true })
+        await mkdir(place, { recursive: true, mode: 0o700 })
+        const ends: (() => void)[] = []
+        const release = () => {
+          for (const end of ends) end()
+        }
+        try {
+          await signing.check()
+          const server = serverFor(options, spec, spec.url)
+          const places = { folder: resolve(folder), gitDir: gitDirOf(place), server, cache, shared }
+          const cloned = await cloneInto({ ...places, spec, limits, signal: until, atEnd: (end) => ends.push(end) })
+          const state = { ...cloned, folder: resolve(folder), head: cloned.commit }
+          await saveState(place, state)
+          return await openCheckout({ options, signing, spec, place, state, release })
+        } catch (error) {
+          release()
+          await rm(place, { recursive: true, force: true })
+          throw error
+        }
+      })
+    },
+    async resume(asked, folder) {
+      const place = placeOf(folder)
+      const state = await readState(place)
+      return state === undefined
+        ? undefined
+        : await openCheckout({ options, signing, spec: withAuthor(asked, options), place, state, release: () => {} })
+    },
+    async clean() {
+      return (await removeForgotten(root)) + (await cache.clean())
+    },
+  }
+}

@@ -1,0 +1,39 @@
+// Deliveries of the webhook, for people.
+import * as routes from '../../../contract/api/codehost/deliveries.ts'
+import type { Delivery, DeliveryPlace } from '../../../ports/codehost/deliveries.ts'
+import type { Bind } from '../../bind.ts'
+import { makeCursor, placeOf, readPageOf, readTextCursor, wrapPage } from '../../paging.ts'
+import type { RouteContext } from '../../route-context.ts'
+
+const sort = 'deliveries'
+const cursorShape = /^(\d{4}-\d\d-\d\dT[\d:.]+Z) (\S{1,128})$/
+
+function writeCursor({ receivedAt, id }: Delivery): string {
+  return makeCursor(sort, `${receivedAt} ${id}`)
+}
+
+function readBefore(cursor: string | undefined): DeliveryPlace | undefined {
+  const [, receivedAt, id] = readTextCursor(sort, cursor, cursorShape) ?? []
+  return receivedAt === undefined || id === undefined ? undefined : { receivedAt, id }
+}
+
+function present({ facts: _facts, label: _label, happenedAt: _happenedAt, ...shown }: Delivery): routes.DeliveryItem {
+  return shown
+}
+
+export function bindDeliveries(bind: Bind, { usecases: { deliveries } }: RouteContext): void {
+  bind(routes.listDeliveries, async ({ caller, namespace, query }) => {
+    const { limit, continue: cursor, repository, number, event, state } = query
+    const wanted = { repository: repository?.toLowerCase(), number, event, state, before: readBefore(cursor) }
+    const page = await readPageOf({ limit, cursorOf: writeCursor }, (most) =>
+      deliveries.list(caller, { ...wanted, namespace: placeOf({ namespace }), limit: most }),
+    )
+    return { json: wrapPage(page, present) }
+  })
+  bind(routes.getDelivery, async ({ caller, namespace, params: { id } }) => {
+    return { json: present(await deliveries.get(caller, { namespace, id })) }
+  })
+  bind(routes.redeliver, async ({ caller, namespace, params: { id } }) => {
+    return { json: present(await deliveries.redeliver(caller, { namespace, id })) }
+  })
+}

@@ -1,0 +1,34 @@
+// Durable memories.
+import * as routes from '../../../contract/api/memory/memories.ts'
+import type { Bind } from '../../bind.ts'
+import { wrapPage } from '../../paging.ts'
+import type { RouteContext } from '../../route-context.ts'
+
+export function bindMemories(bind: Bind, { usecases }: RouteContext): void {
+  const { memories } = usecases
+  bind(routes.listMemories, async ({ caller, namespace, query }) => {
+    const { items, notice } = await memories.list(caller, namespace, query)
+    return { json: { ...wrapPage({ items }, (memory) => memory), notice } }
+  })
+  bind(routes.getMemory, async ({ caller, namespace, params }) => {
+    return { json: await memories.get(caller, { namespace, id: params.id }) }
+  })
+  bind(routes.createMemory, async ({ caller, namespace, body }) => {
+    return { json: await memories.create(caller, namespace, body) }
+  })
+  bind(routes.updateMemory, async ({ caller, namespace, params, body }) => {
+    return { json: await memories.change(caller, { namespace, id: params.id }, body) }
+  })
+  bind(routes.deleteMemory, async ({ caller, namespace, params }) => {
+    await memories.remove(caller, { namespace, id: params.id })
+    return { empty: true }
+  })
+  bind(routes.disableMemory, async ({ caller, namespace, params }) => {
+    await memories.setDisabled(caller, { namespace, id: params.id }, true)
+    return { empty: true }
+  })
+  bind(routes.enableMemory, async ({ caller, namespace, params }) => {
+    await memories.setDisabled(caller, { namespace, id: params.id }, false)
+    return { empty: true }
+  })
+}

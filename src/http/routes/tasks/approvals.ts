@@ -1,0 +1,26 @@
+// Approvals: what tasks ask people for.
+import * as routes from '../../../contract/api/tasks/approvals.ts'
+import type { Approval } from '../../../ports/tasks/approvals.ts'
+import type { Bind } from '../../bind.ts'
+import { placeOf } from '../../paging.ts'
+import type { RouteContext } from '../../route-context.ts'
+
+function present({ answeredBy, ...approval }: Approval): routes.ApprovalItem {
+  return { ...approval, ...(answeredBy && { answeredBy }) }
+}
+
+export function bindApprovals(bind: Bind, { usecases: { approvals } }: RouteContext): void {
+  bind(routes.listApprovals, async ({ caller, namespace, query }) => {
+    const items = await approvals.list(caller, { ...query, namespace: placeOf({ namespace }) })
+    return { json: { items: items.map(present), metadata: {} } }
+  })
+  bind(routes.getApproval, async ({ caller, namespace, params: { id } }) => {
+    return { json: present(await approvals.get(caller, { namespace, id })) }
+  })
+  bind(routes.approve, async ({ caller, namespace, params: { id }, body: { reason } }) => {
+    return { json: present(await approvals.answer(caller, { namespace, id }, { status: 'approved', reason })) }
+  })
+  bind(routes.decline, async ({ caller, namespace, params: { id }, body: { reason } }) => {
+    return { json: present(await approvals.answer(caller, { namespace, id }, { status: 'declined', reason })) }
+  })
+}

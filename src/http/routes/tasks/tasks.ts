@@ -1,0 +1,85 @@
+// Tasks as resources: create, list, get, delete, cancel, retry, children.
+import * as routes from '../../../contract/api/tasks/tasks.ts'
+import type { Task } from '../../../contract/kinds/tasks/task.ts'
+import { dropUndefined } from '../../../contract/schema/json.ts'
+import { SvcError } from '../../../errors.ts'
+import type { Plan } from '../../../ports/tasks/plans.ts'
+import type { PlacedQuery } from '../../../usecases/resources/resources.ts'
+import type { Bind } from '../../bind.ts'
+import { tagOfVersion } from '../../middleware/conditional.ts'
+import { answerTextPage, placeOf, viewPage } from '../../paging.ts'
+import type { RouteContext } from '../../route-context.ts'
+import {
+  answerObject,
+  answerText,
+  bindCreate,
+  bindUpdate,
+  createOnce,
+  readPreconditions,
+} from '../resources/resources.ts'
+
+function refuseEverywhere(): SvcError {
+  const message = 'is a task of one namespace; leave out allNamespaces'
+  return new SvcError('InvalidRequest', `invalid request: parent ${message}`, {
+    details: [{ path: 'parent', message }],
+  })
+}
+
+function excerptPlan({ summary, progressPct, goalComplete, planDocument, iteration }: Plan) {
+  return { summary, progressPct, goalComplete, planDocument, iteration }
+}
+
+function bindReads(bind: Bind, { usecases }: RouteContext): void {
+  bind(routes.listTasks, async ({ caller, namespace, query }) => {
+    const { parent, phase, type, agent, allNamespaces: _all, ...page } = query
+    const rest = { ...page, fields: dropUndefined({ phase, type, agent }) } as Omit<PlacedQuery, 'namespace'>
+    if (parent !== undefined && namespace === '') throw refuseEverywhere()
+    const found =
+      parent === undefined
+        ? await usecases.resources.listText(caller, 'Task', { ...rest, namespace: placeOf({ namespace }) })
+        : await usecases.tasks.listChildren(caller, parent, { ...rest, namespace })
+    return answerTextPage(viewPage('Task', found, query))
+  })
+  bind(routes.getTask, async ({ caller, namespace, params }) => {
+    const task = await usecases.resources.getText(caller, 'Task', { namespace, name: params.id })
+    const plan = await usecases.tasks.planOf(task)
+    if (plan === undefined) return answerText(task)
+    // The part after the dot is not a version: If-Match uses what precedes it.
+    const tag = tagOfVersion(`${task.resourceVersion}.${Date.parse(plan.updatedAt)}`)
+    return { jsonText: `${task.text.slice(0, -1)},"plan":${JSON.stringify(excerptPlan(plan))}}`, tag }
+  })
+  bind(routes.listTaskChildren, async ({ caller, namespace, params, query }) => {
+    const rest = { ...query, namespace } as PlacedQuery & { namespace: string }
+    return answerTextPage(await usecases.tasks.listChildren(caller, params.id, rest))
+  })
+}
+
+function bindWrites(bind: Bind, context: RouteContext): void {
+  const { usecases } = context
+  bindCreate(bind, context, 'Task', routes.createTask)
+  bindUpdate(bind, context, 'Task', routes.updateTask)
+  bind(routes.deleteTask, async ({ caller, namespace, params, headers }) => {
+    const key = { namespace, name: params.id }
+    await usecases.resources.remove(caller, 'Task', key, readPreconditions(headers))
+    return { empty: true }
+  })
+  bind(routes.cancelTask, async ({ caller, namespace, params, body }) => {
+    return answerObject(await usecases.tasks.cancel(caller, { namespace, name: params.id }, body.reason ?? ''))
+  })
+  bind(routes.runTask, async ({ caller, namespace, params }) => {
+    return { json: await usecases.tasks.run(caller, { namespace, name: params.id }) }
+  })
+  bind(routes.retryTask, async (call) => {
+    const { caller, namespace, params, body } = call
+    const key = { namespace, name: params.id }
+    const create = () => usecases.tasks.retry(caller, key, body.name)
+    const check = (made: Task | undefined) => usecases.tasks.checkRetry(caller, key, made)
+    const keyed = { ...call, body: { of: params.id, ...body } }
+    return createOnce(context, routes.retryTask, keyed, { kind: 'Task', create, check })
+  })
+}
+
+export function bindTasks(bind: Bind, context: RouteContext): void {
+  bindReads(bind, context)
+  bindWrites(bind, context)
+}

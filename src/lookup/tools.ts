@@ -1,0 +1,105 @@
+// Resolves Tool resources to what a call needs: address, credential, parameters.
+import type { AssignedHttpTool, AssignedTool, McpServer } from '../contract/api/tools/assigned-tool.ts'
+import type { Tool } from '../contract/kinds/tools/tool.ts'
+import { ToolHttp } from '../contract/kinds/tools/tool-http.ts'
+import type { ListedTool, ToolOauth } from '../contract/kinds/tools/tool-mcp.ts'
+import { dropUndefined } from '../contract/schema/json.ts'
+import { parseDuration } from '../contract/values/duration.ts'
+import { SvcError } from '../errors.ts'
+import type { Secrets } from '../ports/resources/secrets.ts'
+import type { ActorPlace, ToolActors } from '../ports/tools/tool-actors.ts'
+import { findActorObstacle } from '../rules/identity/isolation.ts'
+import { hasStatusOfSpec, readOutage } from '../rules/tools/tool-outage.ts'
+import { actorsAreOff, describeToolActor } from '../rules/workspaces/actor-templates.ts'
+import { readEntry } from './entries.ts'
+
+export type ToolParts = {
+  secrets: Secrets
+  /** Absent: there are no actors. */
+  toolActors?: ToolActors | undefined
+}
+
+/**
+ * NotFound when its secret is missing or its server has not been asked for its tools yet, InvalidRequest when it cannot
+ * be called; all as sentences for a user.
+ */
+export async function assignTool({ secrets, toolActors }: ToolParts, tool: Tool): Promise<AssignedTool> {
+  if (tool.spec.mcp === undefined) return assignHttpTool(secrets, tool)
+  if (!hasStatusOfSpec(tool)) {
+    throw new SvcError('NotFound', `the server of tool "${tool.metadata.name}" has not been asked for its tools yet`)
+  }
+  const mcp = await assignServer(secrets, tool, findPlace(tool, toolActors))
+  return { ...describe(tool), mcp, tools: tool.spec.mcp.url === undefined ? listOwn(tool) : (tool.status?.tools ?? []) }
+}
+
+/** An actor has one tool for the Tool: that of its name (MCP-016). */
+function listOwn({ metadata, spec }: Tool): ListedTool[] {
+  const { description, parameters } = spec
+  return [{ name: metadata.name, serverName: metadata.name, description, parameters }]
+}
+
+/** As the settings say, not the status: who may write that decides nothing about where calls and their token go. */
+function findPlace(tool: Tool, toolActors: ToolActors | undefined): ActorPlace | undefined {
+  if (tool.spec.mcp?.actor === undefined) return undefined
+  const { name } = tool.metadata
+  if (toolActors === undefined) throw new SvcError('NotFound', `tool "${name}": mcp.actor ${actorsAreOff}`)
+  const obstacle = findActorObstacle(tool, toolActors)
+  if (obstacle !== undefined) throw new SvcError('InvalidRequest', `tool "${name}": ${obstacle}`)
+  if (tool.status?.actor === undefined) throw new SvcError('NotFound', `tool "${name}" has no actor yet`)
+  return toolActors.place(describeToolActor(tool, toolActors))
+}
+
+/** `place`: of its actor, if it has one. NotFound or InvalidRequest, as for `assignTool`. */
+export async function assignServer(secrets: Secrets, tool: Tool, place?: ActorPlace): Promise<McpServer> {
+  const { url, oauth, path = '' } = tool.spec.mcp ?? {}
+  const credential = oauth === undefined ? await readToolToken(secrets, tool) : await readClient(secrets, tool, oauth)
+  if (url !== undefined) return { url, ...describeRequest(tool), ...credential }
+  if (place === undefined) throw new SvcError('NotFound', `tool "${tool.metadata.name}" has no actor yet`)
+  const address = `${new URL(place.router).protocol}//${place.host}${path}`
+  return { url: address, via: place.router, ...describeRequest(tool), ...credential }
+}
+
+async function assignHttpTool(secrets: Secrets, tool: Tool): Promise<AssignedHttpTool> {
+  const { http } = tool.spec
+  if (http?.url === undefined) {
+    throw new SvcError('InvalidRequest', `tool "${tool.metadata.name}": http.url is required for a tool without mcp`)
+  }
+  const { url, method, authInject: inject, authBodyKey: bodyKey } = http
+  const { token, ...hosts } = await readToolToken(secrets, tool)
+  const auth = token === undefined ? {} : { auth: { inject, token, bodyKey } }
+  return { ...describe(tool), http: { url, method, ...describeRequest(tool), ...hosts, ...auth } }
+}
+
+function describe(tool: Tool) {
+  const { name } = tool.metadata
+  const { description, parameters } = tool.spec
+  const outage = readOutage(tool)
+  // Both vendor families require an object schema, even for a tool without arguments.
+  const shown = { name, description, parameters: { type: 'object', properties: {}, ...parameters } }
+  return outage === undefined ? shown : { ...shown, outage }
+}
+
+function describeRequest({ spec }: Tool) {
+  const { headers = {}, timeout } = ToolHttp.parse(spec.http ?? {})
+  return { headers, timeoutMs: parseDuration(timeout) }
+}
+
+async function readToolToken(
+  secrets: Secrets,
+  { metadata, spec }: Tool,
+): Promise<{ token?: string; allowedHosts?: string[] | undefined }> {
+  const reference = spec.http?.authSecretRef
+  if (reference === undefined) return {}
+  const key = { namespace: metadata.namespace, name: reference.name }
+  const entry = { entry: reference.key, owner: `tool "${metadata.name}"` }
+  const { value: token, allowedHosts } = await readEntry(secrets, key, entry)
+  return { token, allowedHosts }
+}
+
+async function readClient(secrets: Secrets, { metadata }: Tool, oauth: ToolOauth) {
+  const { issuer, clientID: clientId, clientSecretRef: reference, scope } = oauth
+  const key = { namespace: metadata.namespace, name: reference.name }
+  const entry = { entry: reference.key, owner: `tool "${metadata.name}"` }
+  const { value: clientSecret, allowedHosts } = await readEntry(secrets, key, entry)
+  return { oauth: { issuer, clientId, clientSecret, ...dropUndefined({ scope }) }, allowedHosts }
+}

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest'
+import { kindNames, kinds } from '../../../contract/kinds/index.ts'
+import { each, listReferencePaths } from '../../../contract/schema/reference-paths.ts'
+import { classifyUrl, metadataNetworks, specialNetworks } from '../../providers/address.ts'
+import { buildPolicies, listPolicyRules, type PolicySettings } from './policies.ts'
+
+const settings: PolicySettings = {
+  prefix: 'svc',
+  accounts: "['system:serviceaccount:svc-system:svc']",
+  isolated: 'true',
+  allowNetworks: '[]',
+  ownAddresses: '[]',
+  hasActors: 'false',
+  propagates: 'false',
+  ownNamespace: "'svc-system'",
+  workspaceDefaultProvider: "'agent-sandbox'",
+  workspaceTemplates: '{"agent-sandbox": "", "actor": "acting"}',
+  workspaceCleanups: '{"agent-sandbox": "delete", "actor": "retain"}',
+  workspaceSpaces: '{"agent-sandbox": "", "actor": "templates"}',
+  scope: {},
+}
+const rules = listPolicyRules(settings)
+const places = kindNames.flatMap((kind) => listReferencePaths(kind).map((path) => ({ kind, ...path })))
+
+/** The last parts that an expression must select for a path; those of the entries of a list come after the list. */
+function selects(path: readonly string[]): string {
+  const [list, entry] = path.join('.').split(`.${each}`)
+  const chain = (root: string, text: string) =>
+    `${root}${text
+      .split('.')
+      .filter(Boolean)
+      .map((part) => `.?${part}`)
+      .join('')}`
+  return entry === undefined
+    ? `${chain('object.spec', list ?? '')}.?name`
+    : `${chain('object.spec', list ?? '')}.orValue([]).map(entry`
+}
+
+describe('policies of references', () => {
+  it.each(places)('check the right to read $target at $path of $kind', ({ kind, target, path, crosses }) => {
+    const plural = target === 'Secret' ? 'secrets' : target === 'ConfigMap' ? 'configmaps' : kinds[target].plural
+    const policy = rules.find(({ name }) => name === `${kinds[kind].singular}-${plural}`)
+    const names = policy?.variables?.find(({ name }) => name === 'rest0')?.expression
+    expect(names).toContain(selects(path))
+    const checks = policy?.validations.filter(({ expression }) => expression.includes(`.resource('${plural}')`))
+    expect(checks?.length).toBeGreaterThan(0)
+    if (crosses) expect(policy?.validations.some(({ message }) => message?.includes('isolated'))).toBe(true)
+  })
+
+  it('stay within what the server lets them spend: 28 checks a policy, two an expression', () => {
+    for (const { name, validations, variables = [] } of rules) {
+      const expressions = [...validations, ...variables].map(({ expression }) => expression.split('.check(').length - 1)
+      expect(
+        expressions.reduce((sum, count) => sum + count, 0),
+        name,
+      ).toBeLessThanOrEqual(28)
+      expect(Math.max(...expressions), name).toBeLessThanOrEqual(1)
+    }
+  })
+})
+
+describe('every policy', () => {
+  const objects = buildPolicies(settings) as {
+    kind: string
+    metadata: { name: string }
+    spec: Record<string, unknown>
+  }[]
+
+  it('fails closed, and its binding denies', () => {
+    for (const { kind, spec } of objects) {
+      if (kind === 'ValidatingAdmissionPolicy') expect(spec.failurePolicy).toBe('Fail')
+      else expect(spec.validationActions).toEqual(['Deny'])
+    }
+  })
+
+  it('has a name of its own and a binding', () => {
+    const of = (kind: string) => objects.filter((object) => object.kind === kind).map(({ metadata }) => metadata.name)
+    expect(new Set(of('ValidatingAdmissionPolicy')).size).toBe(of('ValidatingAdmissionPolicy').length)
+    expect(of('ValidatingAdmissionPolicyBinding')).toEqual(of('ValidatingAdmissionPolicy'))
+  })
+})
+
+describe('the networks that policies know', () => {
+  const urlOf = (network: string) => {
+    const [address = ''] = network.split('/')
+    return address.includes(':') ? `http://[${address}]/` : `http://${address}/`
+  }
+
+  it('are those that REST refuses', () => {
+    for (const network of specialNetworks()) expect(classifyUrl(urlOf(network), [], []), network).not.toBe('public')
+    for (const network of metadataNetworks()) expect(classifyUrl(urlOf(network), [], []), network).toBe('metadata')
+    expect(specialNetworks()).toEqual(expect.arrayContaining(['10.0.0.0/8', '127.0.0.0/8', '::1/128', 'fc00::/7']))
+  })
+})

@@ -1,0 +1,99 @@
+// The shape of an admission policy of the cluster, and what all policies of the service have in common.
+// https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
+import { apiVersion, type Kind, kindNames, kinds } from '../../../contract/kinds/index.ts'
+
+/** What differs between installations. All except the first and the last are CEL expressions. */
+export type PolicySettings = {
+  /** Prefix of every policy's name. */
+  prefix: string
+  /** A list: names of the accounts that write for the service. */
+  accounts: string
+  /** Whether namespaces are isolated from each other. */
+  isolated: string
+  /** A list of CIDRs: private networks that providers may be in. */
+  allowNetworks: string
+  /** A list: `host:port` of the service itself. */
+  ownAddresses: string
+  /** Whether MCP servers can run in actors. */
+  hasActors: string
+  /** Whether tokens are sent to tools in a header. */
+  propagates: string
+  /** A string: the service's namespace. */
+  ownNamespace: string
+  /** A string: who provides execution workspaces unless a task says it. */
+  workspaceDefaultProvider: string
+  /** Maps: of each enabled provider the default template (empty: none), and the default policy of clean-up. */
+  workspaceTemplates: string
+  workspaceCleanups: string
+  /** A map: of a provider that is set to it the namespace of templates that tasks name without one; may be empty. */
+  workspaceSpaces: string
+  /** Which objects the policies are bound to: `matchResources` of the bindings. */
+  scope: object
+}
+
+export type Variable = { name: string; expression: string }
+/** `message` is plain text; `messageExpression` is CEL, which has no `authorizer`. */
+export type Validation = { expression: string; message?: string; messageExpression?: string; reason: string }
+
+export type PolicyRules = {
+  /** The part of the name after the prefix. */
+  name: string
+  kinds: readonly Kind[]
+  /** Conditions under which the policy applies; all of them must hold. */
+  conditions?: readonly Variable[]
+  variables?: readonly Variable[]
+  validations: readonly Validation[]
+}
+
+const [apiGroup = '', version = ''] = apiVersion.split('/')
+const admissionVersion = 'admissionregistration.k8s.io/v1'
+
+export { apiGroup }
+export const everyKind: readonly Kind[] = kindNames
+
+/** A JavaScript string as a CEL literal. */
+export function quote(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+}
+
+export function quoteAll(texts: readonly string[]): string {
+  return `[${texts.map(quote).join(', ')}]`
+}
+
+/** True when the spec is new or changed; editing only a label triggers no check. */
+export const specChanged: Variable = {
+  name: 'spec-changed',
+  expression: "request.operation == 'CREATE' || object.spec != oldObject.spec",
+}
+
+/** Whether the writer is the service itself; one term of a validation. */
+export function isService({ accounts }: PolicySettings): string {
+  return `request.userInfo.username in ${accounts}`
+}
+
+/** A policy and its binding; a failed validation refuses the request. */
+export function writePolicy(rules: PolicyRules, { prefix, scope }: PolicySettings): object[] {
+  const name = `${prefix}-${rules.name}`
+  const resources = rules.kinds.map((kind) => kinds[kind].plural)
+  const matched = { apiGroups: [apiGroup], apiVersions: [version], operations: ['CREATE', 'UPDATE'], resources }
+  return [
+    {
+      apiVersion: admissionVersion,
+      kind: 'ValidatingAdmissionPolicy',
+      metadata: { name },
+      spec: {
+        failurePolicy: 'Fail',
+        matchConstraints: { resourceRules: [matched] },
+        matchConditions: rules.conditions,
+        variables: rules.variables,
+        validations: rules.validations,
+      },
+    },
+    {
+      apiVersion: admissionVersion,
+      kind: 'ValidatingAdmissionPolicyBinding',
+      metadata: { name },
+      spec: { policyName: name, validationActions: ['Deny'], matchResources: scope },
+    },
+  ]
+}

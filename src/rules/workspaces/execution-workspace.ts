@@ -1,0 +1,124 @@
+// The execution workspace of an attempt: its effective settings, and the name under which it is claimed.
+import { createHash } from 'node:crypto'
+import type { ResolvedWorkspace } from '../../contract/api/workspaces/execution-workspace.ts'
+import type { Agent } from '../../contract/kinds/agents/agent.ts'
+import type { WorkspaceProvider } from '../../contract/kinds/tasks/execution.ts'
+import type { ExecutionWorkspaceStatus, Task } from '../../contract/kinds/tasks/task.ts'
+import type { ProviderDefaults, WorkspaceDefaults } from '../../contract/kinds/tasks/task-problems.ts'
+import { dropUndefined } from '../../contract/schema/json.ts'
+import { findReferences } from '../../contract/schema/reference-paths.ts'
+import { nameOfProgram } from '../agents/agent-programs.ts'
+import { callerKey, readCaller } from '../identity/caller-identity.ts'
+
+type Named = { namespace: string; name: string }
+
+export type ProviderSettings = ProviderDefaults & {
+  claimTimeoutSeconds: number
+  commandTimeoutSeconds: number
+  /** Where claims are made; absent: in the namespace of the task. */
+  claimNamespace?: string
+}
+
+export type WorkspaceSettings = WorkspaceDefaults & { providers: Partial<Record<WorkspaceProvider, ProviderSettings>> }
+
+type Attempt = { task: Task; attempt: number; agent: Agent | undefined }
+
+/** Whether the attempts of the task run in an execution workspace. */
+export function wantsWorkspace({ spec }: Pick<Task, 'spec'>): boolean {
+  return spec.type === 'agent' && spec.execution?.workspace?.enabled === true
+}
+
+type Wishes = Pick<Task, 'spec'> & { metadata: Pick<Task['metadata'], 'namespace'> }
+
+/**
+ * What the workspace of a task comes from. Undefined for a task without one, and for one that this service cannot have
+ * (`taskProblems` says why).
+ */
+export function chooseOrigin(defaults: WorkspaceDefaults, task: Wishes, agent: Agent | undefined) {
+  const { spec, metadata } = task
+  const asked = spec.execution?.workspace
+  if (asked === undefined || !wantsWorkspace(task)) return undefined
+  const provider = asked.provider ?? defaults.defaultProvider
+  const usual = defaults.providers[provider]
+  const template = asked.templateRef?.name || usual?.template
+  if (template === undefined || usual === undefined) return undefined
+  const { namespace } = metadata
+  return {
+    provider,
+    template: { name: template, namespace: asked.templateRef?.namespace ?? usual.templateNamespace ?? namespace },
+    pool: readPool(asked.poolRef, namespace),
+    program: agent?.spec.runtime && nameOfProgram(agent.spec.runtime),
+  }
+}
+
+/** Undefined for a task without one. The task has no problems with these settings (`taskProblems`). */
+export function resolveWorkspace(settings: WorkspaceSettings, attempt: Attempt): ResolvedWorkspace | undefined {
+  const { spec, metadata } = attempt.task
+  const origin = chooseOrigin(settings, attempt.task, attempt.agent)
+  const asked = spec.execution?.workspace
+  const usual = origin && settings.providers[origin.provider]
+  if (origin === undefined || asked === undefined || usual === undefined) return undefined
+  const { namespace } = metadata
+  const resolved = {
+    ...origin,
+    reusePolicy: asked.reusePolicy,
+    reuseKey: asked.reusePolicy === 'session' ? spec.sessionRef?.name : undefined,
+    cleanupPolicy: asked.cleanupPolicy ?? usual.cleanupPolicy,
+    boot: asked.boot,
+    processMode: readWord(asked.hibernation?.processMode),
+    claimTimeoutSeconds: usual.claimTimeoutSeconds,
+    commandTimeoutSeconds: usual.commandTimeoutSeconds,
+  }
+  const claim = { name: nameWorkspace(resolved, attempt), namespace: usual.claimNamespace ?? namespace }
+  return dropUndefined({ ...resolved, claim })
+}
+
+function readPool(asked: { name?: string; namespace?: string } | undefined, namespace: string): Named | undefined {
+  return asked?.name ? { name: asked.name, namespace: asked.namespace ?? namespace } : undefined
+}
+
+function readWord(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/**
+ * A workspace of a session has the same name for all tasks that may share it: of one namespace, session and requester,
+ * with the same Secrets, from the same template. Any other has a name of its own for each attempt.
+ */
+function nameWorkspace({ provider, template, pool, reuseKey }: NameParts, { task, attempt, agent }: Attempt): string {
+  const { namespace, uid } = task.metadata
+  const whose =
+    reuseKey === undefined
+      ? ['attempt', uid, attempt]
+      : ['session', namespace, reuseKey, describeRequester(task), listSecrets(task, agent)]
+  const text = JSON.stringify([provider, template.namespace, template.name, pool ?? null, ...whose])
+  return `svc-ws-${createHash('sha256').update(text, 'utf8').digest('hex').slice(0, 32)}`
+}
+
+type NameParts = { provider: WorkspaceProvider; template: Named; pool: Named | undefined; reuseKey: string | undefined }
+
+/** Tasks that nobody is known to have asked for share workspaces with each other only. */
+function describeRequester(task: Task): string[] {
+  const caller = readCaller(task)
+  if (caller === undefined) return []
+  const { kind, id, name } = caller
+  return kind === undefined || id === undefined ? ['name', name] : ['id', callerKey({ kind, id, name })]
+}
+
+/** Every Secret that something inside may have the entries of. */
+function listSecrets(task: Task, agent: Agent | undefined): string[] {
+  const own = findReferences('Task', task.spec).map((found) => ({ ...found, of: task.metadata.namespace }))
+  const agents = agent ? findReferences('Agent', agent.spec).map((f) => ({ ...f, of: agent.metadata.namespace })) : []
+  const secrets = [...own, ...agents].filter(({ kind }) => kind === 'Secret')
+  return [...new Set(secrets.map(({ of, namespace = of, name }) => `${namespace}/${name}`))].sort()
+}
+
+/** What the status of a task shows of it before it is claimed. */
+export function showWorkspace({
+  provider,
+  template,
+  reusePolicy,
+  cleanupPolicy,
+}: ResolvedWorkspace): ExecutionWorkspaceStatus {
+  return { provider, templateRef: template, reusePolicy, cleanupPolicy, phase: 'Pending', reason: 'WorkspacePending' }
+}

@@ -1,0 +1,131 @@
+// The shell over the router of sandboxes and the runtime in their image: POST /upload stores a file in the runtime's
+// folder, POST /execute runs one command line there and answers with what it wrote (agent-sandbox: sandbox-router/README.md
+// and examples/python-runtime-sandbox/main.py).
+import { z } from 'zod'
+import { messageOf } from '../../errors.ts'
+import type { Ids } from '../../ports/service/clock.ts'
+import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
+import { packScript, quote, type SandboxPlace, type SandboxShell, type ShellAnswer, type ShellScript } from './shell.ts'
+
+export type RouterShellParts = {
+  url: string
+  /** What the router lets in: `Authorization: Bearer`. */
+  token?: string | undefined
+  /** Port of the runtime in its pod; that of the published image. */
+  port?: number
+  fetch: typeof globalThis.fetch
+  ids: Ids
+}
+
+const usualPort = 8888
+/** Of an answer, beside what the command wrote: names, and what JSON escapes. */
+const frameBytes = 64 * 1024
+const stderrBytes = 4096
+
+const answerSchema = z.object({ stdout: z.string(), stderr: z.string(), exit_code: z.number().int() })
+
+type Call = {
+  place: SandboxPlace
+  script: ShellScript
+  path: string
+  body: string | FormData
+  headers?: Record<string, string>
+}
+
+function garbage(what: string): WorkspaceError {
+  return new WorkspaceError('ProtocolError', `the router of sandboxes ${what}`)
+}
+
+function silent(cause: unknown): WorkspaceError {
+  return new WorkspaceError('ProviderUnavailable', `the router of sandboxes does not answer: ${messageOf(cause)}`, {
+    cause,
+  })
+}
+
+async function readBounded(response: Response, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length
+    if (size > maxBytes) throw garbage(`answers with more than ${maxBytes} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** 502 and 504 say that there is no such sandbox, or that it does not listen. */
+function checkStatus({ status }: Response, { sandbox, namespace }: SandboxPlace, text: string): void {
+  if (status >= 200 && status < 300) return
+  const said = text.slice(0, 200)
+  if (status === 502) {
+    throw new WorkspaceError(
+      'ProviderUnavailable',
+      `the router does not reach sandbox ${namespace}/${sandbox}: ${said}`,
+    )
+  }
+  if (status === 401 || status === 403) {
+    throw new WorkspaceError('ProviderUnavailable', `the router of sandboxes refuses this service (${status}): ${said}`)
+  }
+  if (status >= 500) throw new WorkspaceError('ProviderUnavailable', `the router answers ${status}: ${said}`)
+  throw garbage(`answers ${status}: ${said}`)
+}
+
+function makeHeaders({ token, port = usualPort }: RouterShellParts, place: SandboxPlace): Record<string, string> {
+  return {
+    'X-Sandbox-ID': place.sandbox,
+    'X-Sandbox-Namespace': place.namespace,
+    'X-Sandbox-Port': String(port),
+    // Sandboxes of a warm pool have no Service whose name could be looked up.
+    ...(place.podIP !== undefined && { 'X-Sandbox-Pod-IP': place.podIP }),
+    ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+  }
+}
+
+async function post(parts: RouterShellParts, { place, script, path, body, headers }: Call): Promise<string> {
+  const url = new URL(path, parts.url.endsWith('/') ? parts.url : `${parts.url}/`)
+  const signal = AbortSignal.timeout(script.timeoutMs)
+  try {
+    const request = { method: 'POST', headers: { ...makeHeaders(parts, place), ...headers }, body, signal }
+    const response = await parts.fetch(url, { ...request, redirect: 'error' })
+    const text = await readBounded(response, script.maxBytes * 2 + frameBytes)
+    checkStatus(response, place, text)
+    return text
+  } catch (error) {
+    throw error instanceof WorkspaceError ? error : silent(error)
+  }
+}
+
+function readAnswer(text: string, maxBytes: number): ShellAnswer {
+  const parsed = answerSchema.safeParse(parseJson(text))
+  if (!parsed.success) throw garbage(`answers what is no result of a command: ${text.slice(0, 200)}`)
+  const { stdout, stderr, exit_code: code } = parsed.data
+  const bytes = Buffer.from(stdout)
+  if (bytes.length > maxBytes) throw garbage(`answers with more than ${maxBytes} bytes`)
+  return { code, stdout: bytes, stderr: stderr.slice(0, stderrBytes) }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The runtime splits a command line as a shell does, but runs none; its files and commands share one folder. */
+export function createRouterShell(parts: RouterShellParts): SandboxShell {
+  return {
+    async run(place, script) {
+      const { argv, input } = packScript(script)
+      const name = `.svc-${parts.ids.hex(16)}`
+      const form = new FormData()
+      form.set('file', new Blob([new Uint8Array(input)]), name)
+      await post(parts, { place, script, path: 'upload', body: form })
+      const [program, zero, ...sizes] = argv
+      const line = ['/bin/sh', '-c', `exec < "$1"; rm -f "$1"; shift\n${program}`, zero ?? 'sh', name, ...sizes]
+      const body = JSON.stringify({ command: line.map(quote).join(' ') })
+      const headers = { 'content-type': 'application/json' }
+      return readAnswer(await post(parts, { place, script, path: 'execute', body, headers }), script.maxBytes)
+    },
+  }
+}

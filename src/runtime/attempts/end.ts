@@ -1,0 +1,51 @@
+// The end of an attempt, and the sentence that describes it.
+import type { PlaceFailure, RunFailure } from '../../contract/kinds/tasks/failures.ts'
+import type { ProcessExit } from './exit.ts'
+
+export type AttemptEnd =
+  | { ok: true }
+  /** `cause` is the worker's own reason for its failure. */
+  | { ok: false; reason: PlaceFailure; cause?: RunFailure; message: string; exitCode?: number }
+
+export function describeMemory(memoryBytes: number | undefined): string {
+  return memoryBytes === undefined
+    ? 'its memory limit'
+    : `its memory limit of ${Math.round(memoryBytes / 1024 ** 2)} MiB`
+}
+
+export type EndFacts = {
+  exit: ProcessExit
+  what: string
+  errorTail: string
+  outOfMemory: string | undefined
+  /** What was wrong with its disk, from `Workspace.explainFull`. */
+  outOfDisk?: string | undefined
+}
+
+function quoteTail(errorTail: string): string {
+  const last = errorTail.trim().split('\n').at(-1) ?? ''
+  return last === '' ? '' : `: ${last.slice(0, 500)}`
+}
+
+function describeDisk(what: string, cause: string, exitCode: { exitCode?: number }): AttemptEnd {
+  const message = `${what} was ended: ${cause}. Write less, or raise resources.limits["ephemeral-storage"].`
+  return { ok: false, reason: 'DiskFull', message, ...exitCode }
+}
+
+/** Describes the end of a process in a sentence: what ended, how, and its last output. */
+export function describeEnd(facts: EndFacts): AttemptEnd {
+  const { exit, what } = facts
+  if (exit.code === 0) return { ok: true }
+  const exitCode = exit.code === null ? {} : { exitCode: exit.code }
+  if (facts.outOfMemory !== undefined) {
+    const message = `${what} used more than ${facts.outOfMemory}; raise the limit or give it less to hold.`
+    return { ok: false, reason: 'OutOfMemory', message, ...exitCode }
+  }
+  const outOfDisk =
+    facts.outOfDisk ?? (exit.signal === 'SIGXFSZ' ? 'it wrote a larger file than its workspace holds' : undefined)
+  if (outOfDisk !== undefined) return describeDisk(what, outOfDisk, exitCode)
+  const tail = quoteTail(facts.errorTail)
+  if (exit.signal !== null)
+    return { ok: false, reason: 'Signal', message: `${what} was ended by ${exit.signal}${tail}` }
+  return { ok: false, reason: 'ExitCode', message: `${what} ended with exit code ${exit.code}${tail}`, ...exitCode }
+}

@@ -1,0 +1,135 @@
+// Reads what a program left in its folder, by descriptor, so that a link it creates or swaps in leads nowhere else.
+import { constants } from 'node:fs'
+import { type FileHandle, lstat, open, opendir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { artifactLimits, recordLimit } from '../../contract/api/tasks/internal.ts'
+import { ArtifactName, ArtifactPath } from '../../contract/api/tasks/task-records.ts'
+import { isPassedOver } from '../../contract/values/carried-folders.ts'
+import type { LeftFile } from '../../ports/tasks/left-files.ts'
+import { addressOf, enterFolder, entryOf, hasHandles } from './folder-handle.ts'
+
+const readOnly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+/** An opened folder; without descriptors to go by, links that are swapped in meanwhile are followed. */
+type Entered = { address: string; entry(name: string): string; close(): Promise<void> }
+
+async function enter(address: string): Promise<Entered | undefined> {
+  if (!hasHandles) {
+    const stat = await lstat(address).catch(() => undefined)
+    if (!stat?.isDirectory()) return undefined
+    return { address, entry: (name) => join(address, name), close: async () => undefined }
+  }
+  const folder = await enterFolder(address).catch(() => undefined)
+  if (folder === undefined) return undefined
+  return { address: addressOf(folder), entry: (name) => entryOf(folder, name), close: () => folder.close() }
+}
+
+/** Opens folder after folder; undefined when one of them does not exist or is not a folder. */
+async function enterPath(root: string, path: string): Promise<Entered | undefined> {
+  let folder = await enter(root)
+  for (const part of path.split('/').filter((name) => name !== '')) {
+    const above = folder
+    if (above === undefined) return undefined
+    folder = await enter(above.entry(part))
+    await above.close()
+  }
+  return folder
+}
+
+async function listNames(address: string, most: number): Promise<string[]> {
+  const names: string[] = []
+  for await (const { name } of await opendir(address)) {
+    names.push(name)
+    if (names.length === most) break
+  }
+  return names.sort()
+}
+
+function findSizeProblem(size: number, left: number): string | undefined {
+  if (size === 0) return 'it is empty'
+  if (size > recordLimit) return 'it is larger than 10 MiB'
+  return size > left ? 'all artifacts together would be larger than 50 MiB' : undefined
+}
+
+const unfitName = 'its name is not a valid file name'
+
+/** The first `size` bytes, from the start each time. */
+async function* readPart(handle: FileHandle, size: number): AsyncGenerator<Uint8Array> {
+  for (let position = 0; position < size; ) {
+    const buffer = Buffer.alloc(Math.min(65_536, size - position))
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, position)
+    if (bytesRead === 0) return
+    position += bytesRead
+    yield buffer.subarray(0, bytesRead)
+  }
+}
+
+async function* readFile(address: string, name: string, left: number): AsyncGenerator<LeftFile> {
+  const handle = await open(address, readOnly).catch(() => undefined)
+  if (handle === undefined) return yield { name, skipped: 'it is a link or cannot be read' }
+  try {
+    const stat = await handle.stat()
+    const skipped = stat.isFile() ? findSizeProblem(stat.size, left) : 'only files directly in the folder are kept'
+    if (skipped === undefined) yield { name, size: stat.size, open: () => readPart(handle, stat.size) }
+    else yield { name, skipped, ...(stat.isFile() && stat.size === 0 && { isEmpty: true as const }) }
+  } finally {
+    await handle.close()
+  }
+}
+
+async function* readDirectFiles(folder: Entered): AsyncGenerator<LeftFile> {
+  let left: number = artifactLimits.bytes
+  for (const name of await listNames(folder.address, artifactLimits.entries)) {
+    const isFit = ArtifactName.safeParse(name).success
+    const files = isFit ? readFile(folder.entry(name), name, left) : [{ name, skipped: unfitName }]
+    for await (const file of files) {
+      if ('size' in file) left -= file.size
+      yield file
+    }
+  }
+}
+
+/** Implements `ReadLeftFiles`. */
+export async function* readLeftFiles(root: string, path: string): AsyncGenerator<LeftFile> {
+  const folder = await enterPath(root, path)
+  if (folder === undefined) return
+  try {
+    yield* readDirectFiles(folder)
+  } finally {
+    await folder.close()
+  }
+}
+
+/** How many entries may still be examined. */
+type Budget = { entries: number }
+
+async function isFolder(address: string): Promise<boolean> {
+  return (await lstat(address).catch(() => undefined))?.isDirectory() ?? false
+}
+
+async function* walk(folder: Entered, above: string, budget: Budget): AsyncGenerator<LeftFile> {
+  const names = await listNames(folder.address, budget.entries)
+  budget.entries -= names.length
+  for (const name of names) {
+    const path = `${above}${name}`
+    if (!ArtifactPath.safeParse(path).success) yield { name: path, skipped: unfitName }
+    else if (!(await isFolder(folder.entry(name)))) yield* readFile(folder.entry(name), path, recordLimit)
+    else if (isPassedOver(name)) yield { name: `${path}/`, skipped: 'folders of that name are not kept' }
+    else yield* walkFolder(folder.entry(name), `${path}/`, budget)
+  }
+}
+
+async function* walkFolder(address: string, above: string, budget: Budget): AsyncGenerator<LeftFile> {
+  const folder = await enter(address)
+  if (folder === undefined) return yield { name: above, skipped: 'it cannot be read' }
+  try {
+    yield* walk(folder, above, budget)
+  } finally {
+    await folder.close()
+  }
+}
+
+/** Implements `ReadWorkspaceFiles`. */
+export function readWorkspaceFiles(root: string): AsyncGenerator<LeftFile> {
+  return walkFolder(root, '', { entries: artifactLimits.workspaceEntries })
+}

@@ -1,0 +1,102 @@
+// What is known about each attempt: its Job, its pod, who follows its log, the last reported state.
+import type { AttemptKey, WorkloadSpec, WorkloadState } from '../../ports/tasks/workloads.ts'
+import type { OutputTail } from '../attempts/output/output-tail.ts'
+import type { AttemptFolder } from './checkouts/attempt-folder.ts'
+import type { LogFollower } from './log-follower.ts'
+import type { LogPosition } from './log-position.ts'
+import { type AttemptNames, readAttempt } from './names.ts'
+import type { Job, Pod, StoredObject } from './objects.ts'
+
+export type AttemptOutput = {
+  tail: OutputTail
+  follower: LogFollower
+  isDone: boolean
+  /** When the attempt was first seen to have ended, its log not yet read. */
+  endSeenAt?: Date
+}
+
+export type Attempt = AttemptNames & {
+  job: Job | undefined
+  pods: Map<string, Pod>
+  /** It has a Secret. */
+  hasSecret: boolean
+  /** It was started or observed here: this replica follows its log. */
+  isFollowed: boolean
+  /** Resolves to the values that its log must not show, once they are known. */
+  secrets: Promise<string[]> | undefined
+  /** Its secrets are being read; then its log is followed. */
+  isSeekingLog: boolean
+  output: AttemptOutput | undefined
+  /** Where its log begins in the store, when lines of the service stand before it. */
+  logStart: LogPosition | undefined
+  /** Of an attempt in a git repository. */
+  folder: AttemptFolder | undefined
+  /** When to look at it again even without a report. */
+  alarm: AbortController | undefined
+  /** Called whenever something about it has changed. */
+  watchers: Set<() => void>
+  /** The state last reported to listeners, in short. */
+  told: string
+}
+
+export function nameAttempt({ taskUid, attempt }: AttemptKey): string {
+  return `${taskUid}/${attempt}`
+}
+
+export type AttemptTable = {
+  find(key: AttemptKey): Attempt | undefined
+  /** The entry of a spec, created when missing. */
+  enter(names: Pick<WorkloadSpec, 'key' | 'namespace' | 'taskName'>): Attempt
+  /** The entry of an object, created when missing; undefined when the object belongs to no attempt. */
+  enterObject(object: StoredObject): Attempt | undefined
+  all(): Attempt[]
+  remove(attempt: Attempt): void
+}
+
+export function createAttemptTable(): AttemptTable {
+  const attempts = new Map<string, Attempt>()
+  const enter: AttemptTable['enter'] = ({ key, namespace, taskName }) => {
+    const known = attempts.get(nameAttempt(key))
+    if (known !== undefined) return known
+    const attempt: Attempt = {
+      key,
+      namespace,
+      taskName,
+      job: undefined,
+      pods: new Map(),
+      hasSecret: false,
+      isFollowed: false,
+      secrets: undefined,
+      isSeekingLog: false,
+      output: undefined,
+      logStart: undefined,
+      folder: undefined,
+      alarm: undefined,
+      watchers: new Set(),
+      told: '',
+    }
+    attempts.set(nameAttempt(key), attempt)
+    return attempt
+  }
+  return {
+    find: (key) => attempts.get(nameAttempt(key)),
+    enter,
+    enterObject(object) {
+      const names = readAttempt(object.metadata)
+      return names === undefined ? undefined : enter(names)
+    },
+    all: () => [...attempts.values()],
+    remove: (attempt) => void attempts.delete(nameAttempt(attempt.key)),
+  }
+}
+
+/** The pod that counts: a Job creates one, and another only when the first was lost without a trace. */
+export function podOf(attempt: Attempt): Pod | undefined {
+  const found = [...attempt.pods.values()]
+  return found.sort((a, b) => b.metadata.creationTimestamp.localeCompare(a.metadata.creationTimestamp))[0]
+}
+
+/** Two states that listeners need not distinguish have the same text. */
+export function summarize(state: WorkloadState): string {
+  return state.phase === 'Pending' ? `Pending ${state.message ?? ''}` : state.phase
+}

@@ -1,0 +1,163 @@
+// What is done with the checkout of one attempt: brought into its pod, and read there when its program has ended.
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ApiConnection } from '../../../cluster/api/connection.ts'
+import type { KubernetesApi } from '../../../cluster/api.ts'
+import type { Clock } from '../../../ports/service/clock.ts'
+import type { Logs } from '../../../ports/tasks/logs.ts'
+import type { AttemptCheckout, AttemptKey, CommandOutput, WorkloadState } from '../../../ports/tasks/workloads.ts'
+import { type Checkout, CheckoutError, type CheckoutSpec } from '../../../ports/workspaces/checkouts.ts'
+import { type CheckoutParts, createChangesKeeper, describeCheckout } from '../../attempts/checkout-changes.ts'
+import { type Attempt, podOf } from '../attempts.ts'
+import { readLastSeq, writePosition } from '../log-position.ts'
+import { type AttemptNames, annotations, nameJob } from '../names.ts'
+import { jobs, type Pod } from '../objects.ts'
+import { openFolder } from './attempt-folder.ts'
+import { fillPod, readPod } from './transfer.ts'
+
+export type PodCheckoutParts = CheckoutParts & {
+  /** What an attempt works in that an earlier process began. Undefined: its task names no repository any more. */
+  find(attempt: AttemptNames): Promise<AttemptCheckout | undefined>
+  /** Whether its result is stored, changes included. */
+  isKept(key: AttemptKey): Promise<boolean>
+}
+
+export type PodCheckoutOptions = {
+  api: KubernetesApi
+  connection: ApiConnection
+  clock: Clock
+  logs: Logs
+  parts: PodCheckoutParts
+  /** Holds the private side of checkouts while their attempts run. */
+  folder: string
+}
+
+type ReadOutput = () => Promise<CommandOutput | undefined>
+
+const tries = 5
+const pauseMs = 2000
+const usualBytes = 10 * 1024 ** 3
+
+export function nameFolder({ taskUid, attempt }: AttemptKey): string {
+  return `${taskUid}-${attempt}`
+}
+
+function folderOf({ folder }: PodCheckoutOptions, { key }: Attempt): string {
+  return join(folder, nameFolder(key))
+}
+
+function teller({ logs }: PodCheckoutOptions, { key }: Attempt) {
+  return (lines: string[]) => logs.append(key, lines)
+}
+
+async function findCheckout({ parts }: PodCheckoutOptions, attempt: Attempt): Promise<AttemptCheckout> {
+  const own = openFolder(attempt)
+  own.checkout ??= await parts.find(attempt)
+  if (own.checkout !== undefined) return own.checkout
+  throw new CheckoutError('RepositoryMissing', 'The task names no repository any more.')
+}
+
+/** For whoever goes on with it. What the pod logs comes after the lines that stand in the log by then. */
+async function noteBase({ api, logs }: PodCheckoutOptions, attempt: Attempt, base: string): Promise<void> {
+  const { namespace, taskName, key } = attempt
+  const position = { stamp: 0n, seq: await readLastSeq(logs, key.taskUid) }
+  attempt.logStart = position
+  openFolder(attempt).base = base
+  const notes = { [annotations.checkoutBase]: base, [annotations.logPosition]: writePosition(position) }
+  const body = { metadata: { annotations: notes } }
+  const name = nameJob(taskName, key)
+  await api.request({ verb: 'patch', patch: 'merge', collection: jobs, namespace, name, body })
+}
+
+type InPod = { attempt: Attempt; signal: AbortSignal; work: (pod: Pod) => Promise<void> }
+
+/** An exec is refused while its container is about to run, and a connection may break. */
+async function persist({ clock }: PodCheckoutOptions, { attempt, signal, work }: InPod): Promise<void> {
+  for (let left = tries; ; left -= 1) {
+    signal.throwIfAborted()
+    const pod = podOf(attempt)
+    if (pod === undefined) throw new Error('its pod is gone')
+    const failure = await work(pod).catch((error: unknown) => ({ error }))
+    if (failure === undefined) return
+    if (failure.error instanceof CheckoutError || left === 1) throw failure.error
+    await clock.sleep(pauseMs, signal)
+  }
+}
+
+/** Checks out, and brings the files into the pod that waits for them. */
+export async function fill(options: PodCheckoutOptions, attempt: Attempt, signal: AbortSignal): Promise<void> {
+  const folder = folderOf(options, attempt)
+  const { spec } = await findCheckout(options, attempt)
+  await makeRoom(options, folder)
+  const opened = await options.parts.checkouts.prepare(spec, folder, signal)
+  await teller(options, attempt)([describeCheckout(opened)])
+  await noteBase(options, attempt, opened.baseSHA)
+  const { connection } = options
+  await persist(options, { attempt, signal, work: (pod) => fillPod({ connection, pod, folder, signal }) })
+  openFolder(attempt).isFilled = true
+  // Only the private side is needed from here on.
+  await rm(folder, { recursive: true, force: true })
+  await mkdir(folder, { mode: 0o700 })
+}
+
+async function makeRoom(options: PodCheckoutOptions, folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true })
+  await mkdir(options.folder, { recursive: true, mode: 0o700 })
+}
+
+/** Another process did it first. Changes of an earlier task are in the pod already. */
+async function checkOutAgain(
+  options: PodCheckoutOptions,
+  { attempt, spec: { priorDiff: _prior, priorPaths: _paths, ...spec }, signal }: Reading,
+): Promise<Checkout> {
+  const base = openFolder(attempt).base ?? attempt.job?.metadata.annotations?.[annotations.checkoutBase]
+  if (base === undefined) throw new Error('it is not known what was checked out')
+  const folder = folderOf(options, attempt)
+  await makeRoom(options, folder)
+  return await options.parts.checkouts.prepare({ ...spec, ref: base }, folder, signal)
+}
+
+type Reading = { attempt: Attempt; spec: CheckoutSpec; signal: AbortSignal }
+
+/** As it was checked out, with the files that are in the pod. */
+async function readBack(options: PodCheckoutOptions, reading: Reading): Promise<Checkout> {
+  const { attempt, spec, signal } = reading
+  const { connection, parts } = options
+  const folder = folderOf(options, attempt)
+  const opened = (await parts.checkouts.resume(spec, folder)) ?? (await checkOutAgain(options, reading))
+  const most = spec.limits?.bytes ?? usualBytes
+  await persist(options, { attempt, signal, work: (pod) => readPod({ connection, pod, folder, signal }, most) })
+  return opened
+}
+
+async function openKeeper(options: PodCheckoutOptions, attempt: Attempt, signal: AbortSignal) {
+  const checkout = await findCheckout(options, attempt)
+  const { key, taskName } = attempt
+  const keeper = createChangesKeeper(options.parts, { key, taskName, checkout, tell: teller(options, attempt) })
+  return { keeper, open: () => readBack(options, { attempt, spec: checkout.spec, signal }) }
+}
+
+type Ended = { attempt: Attempt; state: WorkloadState; readOutput: ReadOutput; signal: AbortSignal }
+
+/** Keeps what an ended attempt has changed. */
+export async function keepEnded(options: PodCheckoutOptions, ended: Ended): Promise<void> {
+  const { attempt, state, readOutput, signal } = ended
+  // An earlier process did.
+  if (state.phase === 'Succeeded' && (await options.parts.isKept(attempt.key))) return
+  const { keeper, open } = await openKeeper(options, attempt, signal)
+  if (state.phase === 'Succeeded') await keeper.keepChanges(await open(), await readOutput())
+  else await keeper.keepDiff(open)
+}
+
+/** Keeps what an attempt has changed that is being stopped: its program may still run. */
+export async function keepStopped(options: PodCheckoutOptions, attempt: Attempt, signal: AbortSignal): Promise<void> {
+  const { keeper, open } = await openKeeper(options, attempt, signal)
+  await keeper.keepDiff(open)
+}
+
+export async function forget(options: PodCheckoutOptions, attempt: Attempt): Promise<void> {
+  const folder = folderOf(options, attempt)
+  const spec = attempt.folder?.checkout?.spec
+  if (spec !== undefined) await (await options.parts.checkouts.resume(spec, folder))?.close()
+  await rm(folder, { recursive: true, force: true })
+}

@@ -1,0 +1,56 @@
+// The security settings of every pod: no privilege, no writable root, limits.
+import type { WorkloadLimits } from '../../ports/tasks/workloads.ts'
+import type { Component } from './names.ts'
+
+const mebibyte = 1024 * 1024
+
+/** What the scheduler reserves; small, so that a node takes as many pods as it can hold. */
+const requests: Record<Component, { milliCpu: number; memoryBytes: number }> = {
+  command: { milliCpu: 10, memoryBytes: 32 * mebibyte },
+  sealed: { milliCpu: 10, memoryBytes: 32 * mebibyte },
+  worker: { milliCpu: 50, memoryBytes: 128 * mebibyte },
+  sandbox: { milliCpu: 10, memoryBytes: 32 * mebibyte },
+}
+
+export function hardenPod(user: number) {
+  return {
+    runAsUser: user,
+    runAsGroup: user,
+    fsGroup: user,
+    runAsNonRoot: true,
+    seccompProfile: { type: 'RuntimeDefault' },
+  }
+}
+
+export const hardenContainer = {
+  allowPrivilegeEscalation: false,
+  privileged: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+} as const
+
+function formatCpu(cores: number): string {
+  return `${Math.max(1, Math.round(cores * 1000))}m`
+}
+
+/** Limits as given; requests are the task's or small ones, and never above the limits. */
+export function makeResources(component: Component, limits: WorkloadLimits) {
+  const usual = requests[component]
+  const { cpu, memoryBytes: most, diskBytes, requests: asked = {}, extended } = limits
+  const memoryBytes = asked.memoryBytes ?? usual.memoryBytes
+  return {
+    requests: {
+      ...extended?.requests,
+      cpu: formatCpu(Math.min(asked.cpu ?? usual.milliCpu / 1000, cpu ?? Number.POSITIVE_INFINITY)),
+      memory: String(Math.round(Math.min(memoryBytes, most ?? Number.POSITIVE_INFINITY))),
+      // Set explicitly, or it would equal the limit.
+      ...(diskBytes !== undefined && { 'ephemeral-storage': String(Math.round(asked.diskBytes ?? 0)) }),
+    },
+    limits: {
+      ...extended?.limits,
+      ...(cpu !== undefined && { cpu: formatCpu(cpu) }),
+      ...(most !== undefined && { memory: String(Math.round(most)) }),
+      ...(diskBytes !== undefined && { 'ephemeral-storage': String(Math.round(diskBytes)) }),
+    },
+  }
+}

@@ -1,0 +1,69 @@
+// Removes Jobs of attempts that are not the live one of any running task: created late by a former leader that did not
+// know yet that it had lost leadership, or left by one that died between the end of a task and the removal of its Job.
+
+import type { Collection } from '../../cluster/api/paths.ts'
+import { collections, listScopes } from '../../cluster/api/paths.ts'
+import type { KubernetesApi } from '../../cluster/api.ts'
+import { isSvcError } from '../../errors.ts'
+import type { ResourceReader } from '../../ports/resources/resources.ts'
+import type { Clock } from '../../ports/service/clock.ts'
+import { type AttemptNames, componentSelector, labels, readAttempt } from './names.ts'
+import { jobs, type ObjectMetadata, type StoredObject } from './objects.ts'
+
+export type StrayJobsOptions = {
+  api: Pick<KubernetesApi, 'request'>
+  resources: Pick<ResourceReader, 'get'>
+  clock: Clock
+  instance: string
+  /** Absent or empty: all namespaces. */
+  namespaces?: readonly string[]
+}
+
+/** A task's status precedes its Job, which is removed right after the task's end: an older Job belongs to nobody. */
+const youngMs = 30_000
+
+export function createStrayJobs({ api, resources, clock, instance, namespaces }: StrayJobsOptions) {
+  async function isLive({ key, namespace, taskName }: AttemptNames): Promise<boolean> {
+    const task = await resources.get('Task', { namespace, name: taskName })
+    if (task === undefined || task.metadata.uid !== key.taskUid) return false
+    return task.status?.phase === 'Running' && task.status.attempts === key.attempt
+  }
+
+  function isYoung({ creationTimestamp }: ObjectMetadata): boolean {
+    return clock.now().getTime() - Date.parse(creationTimestamp) < youngMs
+  }
+
+  async function isStray({ metadata }: StoredObject): Promise<boolean> {
+    const attempt = readAttempt(metadata)
+    if (attempt === undefined || metadata.deletionTimestamp !== undefined || isYoung(metadata)) return false
+    return !(await isLive(attempt))
+  }
+
+  async function remove(collection: Collection, { namespace, name, uid }: Partial<ObjectMetadata>): Promise<void> {
+    const body = { propagationPolicy: 'Background', ...(uid !== undefined && { preconditions: { uid } }) }
+    const target = { collection, name: name ?? '', namespace: namespace ?? '' }
+    await api.request({ verb: 'delete', ...target, body }).catch((error: unknown) => {
+      if (!isSvcError(error, 'NotFound') && !isSvcError(error, 'Conflict')) throw error
+    })
+  }
+
+  return {
+    /** Returns how many were removed, with their pods and Secrets. */
+    async sweep(signal: AbortSignal): Promise<number> {
+      const query = { labelSelector: `${labels.instance}=${instance},${componentSelector}` }
+      let removed = 0
+      for (const scope of listScopes(namespaces)) {
+        const where = { collection: jobs, metadataOnly: true, ...scope }
+        const { items } = await api.request<{ items: StoredObject[] }>({ verb: 'list', ...where, query, signal })
+        for (const { metadata } of items) {
+          if (!(await isStray({ metadata }))) continue
+          signal.throwIfAborted()
+          await remove(jobs, metadata)
+          await remove(collections.secrets, { namespace: metadata.namespace, name: metadata.name })
+          removed += 1
+        }
+      }
+      return removed
+    },
+  }
+}

@@ -1,0 +1,170 @@
+// The commands in the folder of one workspace: each in a sandbox of its own. What a command leaves running may go on there.
+import { constants } from 'node:os'
+import type { Clock } from '../../../ports/service/clock.ts'
+import { type CommandState, WorkspaceError } from '../../../ports/workspaces/execution-workspaces.ts'
+import type { ProcessExit } from '../../attempts/exit.ts'
+import { nodeInside, workspaceInside } from '../../attempts/inside.ts'
+import { describeSize, type WorkspaceSize } from '../../folders/size.ts'
+import type { Bubblewrap } from '../confinement/bubblewrap.ts'
+import { viewArguments } from '../confinement/confined-view.ts'
+import type { ControlGroup } from '../confinement/control-group.ts'
+import { delegateBinds } from '../confinement/control-groups.ts'
+import { type LastingProcess, launchBrief, launchLasting } from '../confinement/lasting-process.ts'
+import { type Bind, bindArguments } from '../confinement/root-folder.ts'
+import { type Captured, captureStream } from './captured.ts'
+import type { FolderPlace } from './place.ts'
+
+export type CommandsOptions = {
+  bubblewrap: Bubblewrap
+  clock: Clock
+  nodePath: string
+  /** Shown read-only: the worker program and the programs of agents. */
+  binds: readonly Bind[]
+  /** Data and config folders. */
+  masked: string[]
+  /** Of the whole folder. */
+  size: WorkspaceSize
+  /** From TERM to KILL. */
+  graceMs: number
+}
+
+export type FolderCommand = {
+  argv: readonly string[]
+  env: Record<string, string>
+  /** As seen inside. */
+  workDir: string
+  stdin?: Uint8Array | undefined
+  timeoutSeconds: number
+  maxOutputBytes: number
+  /** Absent: what it leaves running ends with it. */
+  leavesPrograms?: boolean | undefined
+}
+
+export type RunningCommand = {
+  state(): CommandState
+  /** TERM to the command, if it runs; then KILL to all of it. Returns once nothing of it is left. */
+  stop(): Promise<void>
+  /** The end of the command. */
+  ended: Promise<void>
+  /** Whether nothing of it is left, nor of what it has started. */
+  isOver(): boolean
+}
+
+const scratchBytes = 256 * 1024 * 1024
+
+function viewFolder(options: CommandsOptions, { folder }: FolderPlace, command: FolderCommand, group?: ControlGroup) {
+  return viewArguments({
+    bubblewrap: options.bubblewrap,
+    network: true,
+    temporaryBytes: scratchBytes,
+    nests: true,
+    sealsProc: false,
+    binds: [
+      { source: options.nodePath, target: nodeInside },
+      ...options.binds,
+      ...(group === undefined ? [] : delegateBinds(group)),
+    ],
+    masked: options.masked,
+    workspace: bindArguments([{ source: folder, target: workspaceInside, writable: true }]),
+    variables: command.env,
+    startsIn: command.workDir,
+  })
+}
+
+function codeOf({ code, signal }: ProcessExit): number {
+  return code ?? 128 + (constants.signals[signal as NodeJS.Signals] ?? 0)
+}
+
+type Launched = { running: LastingProcess; streams: Captured[]; group: ControlGroup | undefined }
+
+async function launch(options: CommandsOptions, place: FolderPlace, command: FolderCommand): Promise<Launched> {
+  const group = await place.createGroup()
+  const launched = {
+    bubblewrap: options.bubblewrap,
+    options: viewFolder(options, place, command, group),
+    argv: [...command.argv],
+    group,
+    withStdin: true,
+    hidesProcesses: options.bubblewrap.proc === 'own',
+  }
+  const running = command.leavesPrograms ? launchLasting(launched) : launchBrief(launched)
+  const streams = [running.stdout, running.stderr].map((stream) => captureStream(stream, command.maxOutputBytes))
+  running.stdin?.on('error', () => undefined).end(command.stdin)
+  return { running, streams, group }
+}
+
+async function endIn({ running }: Launched, clock: Clock, graceMs: number): Promise<void> {
+  const over = new AbortController()
+  const ended = running.ended.then(() => over.abort())
+  await Promise.race([running.terminate(), ended])
+  await clock.sleep(graceMs, over.signal).catch(() => undefined)
+  await running.kill()
+  await running.exited
+}
+
+type Verdict = { exitCode: number; why: string }
+
+function describeEnd(streams: Captured[], exit: ProcessExit, verdict?: Verdict): CommandState {
+  const [stdout = '', stderr = ''] = streams.map(({ read }) => read())
+  const said = verdict === undefined ? (exit.startError ?? stderr) : `${stderr}${verdict.why}\n`
+  const truncated = streams.some(({ isCut }) => isCut())
+  return { phase: 'Ended', exitCode: verdict?.exitCode ?? codeOf(exit), stdout, stderr: said, truncated }
+}
+
+/** Rejects when the sandbox cannot be started at all. */
+export async function runInFolder(
+  options: CommandsOptions,
+  place: FolderPlace,
+  command: FolderCommand,
+): Promise<RunningCommand> {
+  const { clock, size } = options
+  const launched = await launch(options, place, command)
+  const { running, streams, group } = launched
+  const timer = new AbortController()
+  let verdict: Verdict | undefined
+  const endBecause = (exitCode: number, why: string) => {
+    verdict ??= { exitCode, why }
+    void running.kill()
+  }
+  const unwatch = place.watch(() => endBecause(137, `it wrote more than ${describeSize(size)} in its workspace`))
+  const tooLong = `it ran longer than ${command.timeoutSeconds} s`
+  clock.sleep(command.timeoutSeconds * 1000, timer.signal).then(
+    () => endBecause(124, tooLong),
+    () => undefined,
+  )
+  let state: CommandState = { phase: 'Running' }
+  let isOver = false
+  const over = running.exited.then(async () => {
+    unwatch()
+    await group?.remove()
+    isOver = true
+  })
+  const ended = running.ended.then((exit) => {
+    timer.abort()
+    state = describeEnd(streams, exit, verdict)
+  })
+  return {
+    state: () => state,
+    stop: async () => {
+      await endIn(launched, clock, options.graceMs)
+      await Promise.all([ended, over])
+    },
+    ended,
+    isOver: () => isOver,
+  }
+}
+
+/** Runs a small program of the service's own to its end; its output. WorkspaceLost when it fails. */
+export async function doInFolder(
+  options: CommandsOptions,
+  place: FolderPlace,
+  { argv, stdin }: Pick<FolderCommand, 'argv' | 'stdin'>,
+): Promise<void> {
+  const limits = { timeoutSeconds: 60, maxOutputBytes: 65_536 }
+  const command = await runInFolder(options, place, { argv, stdin, env: {}, workDir: workspaceInside, ...limits })
+  await command.ended
+  const state = command.state()
+  if (state.phase === 'Ended' && state.exitCode === 0) return
+  const said = state.phase === 'Ended' ? state.stderr.trim() : ''
+  throw new WorkspaceError('WorkspaceLost', `the folder of the workspace cannot be written to: ${said}`)
+}

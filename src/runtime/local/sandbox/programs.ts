@@ -1,0 +1,74 @@
+// The Programs port inside a worker's sandbox: a further sandbox in it, with its network and without the worker.
+import { release } from 'node:os'
+import { basename, dirname } from 'node:path'
+import type { ProgramStart, Programs, RunningProgram } from '../../../ports/workspaces/programs.ts'
+import { nodeInside } from '../../attempts/inside.ts'
+import { countsProcessesPerNamespace, limitProcess } from '../../attempts/process-limits.ts'
+import { type Bubblewrap, type BubblewrapProbe, probeBubblewrap } from '../confinement/bubblewrap.ts'
+import { viewArguments } from '../confinement/confined-view.ts'
+import { leaveRest } from '../confinement/lasting-process.ts'
+import { launchConfined, launchPlain } from '../confinement/local-process.ts'
+import { bindArguments } from '../confinement/root-folder.ts'
+import { findSystemCallFilter } from '../confinement/system-calls.ts'
+import { findAgentPrograms } from '../workers/agent-programs.ts'
+
+const scratchBytes = 256 * 1024 * 1024
+const processes = 512
+
+export type ProgramsOptions = {
+  /** The Node that programs find in PATH. */
+  nodePath: string
+  /** A known answer; determined on first use when absent. */
+  bubblewrap?: Promise<BubblewrapProbe>
+  /** Whether what programs leave running goes on after them, and after this process. */
+  leavesPrograms?: boolean
+}
+
+type Apart = Pick<ProgramsOptions, 'nodePath' | 'leavesPrograms'> & { bubblewrap: Bubblewrap }
+
+function launchApart({ bubblewrap, nodePath, leavesPrograms = false }: Apart, program: ProgramStart): RunningProgram {
+  const { argv, folder, home, env } = program
+  const [file = ''] = argv
+  const { binds } = findAgentPrograms([basename(file)], dirname(file))
+  const options = viewArguments({
+    bubblewrap,
+    network: true,
+    temporaryBytes: scratchBytes,
+    nests: false,
+    sealsProc: true,
+    outlives: leavesPrograms,
+    binds: [{ source: nodePath, target: nodeInside }, ...binds],
+    workspace: bindArguments([folder, home].map((path) => ({ source: path, target: path, writable: true }))),
+    variables: env,
+    startsIn: folder,
+  })
+  const running = launchConfined({
+    bubblewrap,
+    options,
+    argv: limitProcess(argv, countsProcessesPerNamespace(release()) ? { processes } : {}),
+    filter: findSystemCallFilter(),
+    coversProc: bubblewrap.proc === 'bound',
+    withStdin: true,
+    withReport: false,
+  })
+  return leavesPrograms ? { ...running, leave: () => leaveRest(running) } : running
+}
+
+export function createPrograms(options: ProgramsOptions): Programs {
+  let probing = options.bubblewrap
+  const probe = () => {
+    probing ??= probeBubblewrap()
+    return probing
+  }
+  return {
+    findWeakness: async () => {
+      const found = await probe()
+      return found.available ? undefined : found.reason
+    },
+    start: async (program) => {
+      const found = await probe()
+      if (found.available) return launchApart({ ...options, bubblewrap: found.bubblewrap }, program)
+      return launchPlain({ ...program, withStdin: true, withReport: false })
+    },
+  }
+}

@@ -1,0 +1,195 @@
+// The Workloads port on one machine: attempts, their states, their deadlines and their ends.
+
+import type { PlaceFailure } from '../../contract/kinds/tasks/failures.ts'
+import { messageOf, SvcError } from '../../errors.ts'
+import type { AttemptKey, WorkloadSpec, WorkloadState, Workloads } from '../../ports/tasks/workloads.ts'
+import type { AttemptEnd } from '../attempts/end.ts'
+import { type RunningAttempt, StartRefused } from './attempt.ts'
+import { type AttemptRunner, createAttemptRunner, type RunnerOptions, type RunnerStatus } from './runner.ts'
+
+export type EmbeddedWorkloadsOptions = RunnerOptions & {
+  /** The most concurrent attempts. */
+  maxConcurrent: number
+  /** From TERM to KILL; 10 s. */
+  graceMs?: number
+  /** Consumes output lines; a slow store slows the program down, so that the memory does not fill. */
+  onLog: (key: AttemptKey, lines: string[]) => Promise<void> | void
+}
+
+export type EmbeddedWorkloads = Workloads & {
+  /** For the service's status: sandbox, limits, idle workers with their memory, running attempts. */
+  status(): Promise<RunnerStatus & { running: number }>
+  /** Prepares what the first attempt would otherwise wait for. */
+  warmUp(): Promise<void>
+}
+
+type Stop = { reason: PlaceFailure; message: string }
+
+type Entry = {
+  spec: WorkloadSpec
+  state: WorkloadState
+  attempt: RunningAttempt | undefined
+  /** Why it was told to end; the first reason stays. */
+  stop: Stop | undefined
+  stopping: AbortController
+  /** Resolves when it has ended, for any reason. */
+  finished: Promise<void>
+}
+
+function nameEntry(key: AttemptKey): string {
+  return `${key.taskUid}/${key.attempt}`
+}
+
+function isOver(state: WorkloadState): boolean {
+  return state.phase === 'Succeeded' || state.phase === 'Failed'
+}
+
+/** The state after the end. A requested stop is the reason, whatever the program did. */
+function judgeEnd(entry: Entry, end: AttemptEnd, finishedAt: Date): WorkloadState {
+  const startedAt = entry.state.phase === 'Running' ? entry.state.startedAt : undefined
+  const started = startedAt === undefined ? {} : { startedAt }
+  const exitCode = end.ok || end.exitCode === undefined ? {} : { exitCode: end.exitCode }
+  if (entry.stop !== undefined) return { phase: 'Failed', ...entry.stop, ...exitCode, ...started, finishedAt }
+  if (end.ok) return { phase: 'Succeeded', startedAt: startedAt ?? finishedAt, finishedAt }
+  const { ok: _, ...failure } = end
+  return { phase: 'Failed', ...failure, ...started, finishedAt }
+}
+
+function describeStartError(error: unknown): AttemptEnd {
+  if (error instanceof StartRefused) return { ok: false, reason: error.reason, message: error.message }
+  return { ok: false, reason: 'StartFailed', message: `The attempt could not be started: ${messageOf(error)}` }
+}
+
+type Table = {
+  options: EmbeddedWorkloadsOptions
+  runner: AttemptRunner
+  entries: Map<string, Entry>
+  listeners: Set<Parameters<Workloads['onChange']>[0]>
+  isClosed: boolean
+}
+
+function countRunning({ entries }: Table): number {
+  return [...entries.values()].filter((entry) => !isOver(entry.state)).length
+}
+
+function setState(table: Table, entry: Entry, state: WorkloadState): void {
+  entry.state = state
+  const { key, namespace, taskName } = entry.spec
+  for (const listener of table.listeners) listener({ key, namespace, taskName })
+}
+
+/** TERM, and KILL if it has not ended after the grace period. */
+async function endAttempt({ options }: Table, attempt: RunningAttempt): Promise<void> {
+  const over = new AbortController()
+  const ended = attempt.ended.then(() => over.abort())
+  await attempt.terminate()
+  await options.clock.sleep(options.graceMs ?? 10_000, over.signal).then(attempt.kill, () => undefined)
+  await ended
+}
+
+function stopEntry(entry: Entry, stop: Stop): void {
+  if (isOver(entry.state)) return
+  entry.stop ??= stop
+  entry.stopping.abort()
+}
+
+async function watchDeadline(table: Table, entry: Entry, over: AbortSignal): Promise<void> {
+  const { deadlineSeconds } = entry.spec.limits
+  if (deadlineSeconds === undefined) return
+  await table.options.clock.sleep(deadlineSeconds * 1000, over)
+  const message = `The attempt ran longer than its limit of ${deadlineSeconds} s.`
+  stopEntry(entry, { reason: 'DeadlineExceeded', message })
+}
+
+async function runAttempt(table: Table, entry: Entry): Promise<AttemptEnd> {
+  const { signal } = entry.stopping
+  const { onLog, clock } = table.options
+  const attempt = await table.runner.start(entry.spec, (lines) => onLog(entry.spec.key, lines), signal)
+  entry.attempt = attempt
+  setState(table, entry, { phase: 'Running', startedAt: clock.now() })
+  const stop = () => void endAttempt(table, attempt).catch(() => attempt.kill())
+  if (signal.aborted) stop()
+  else signal.addEventListener('abort', stop, { once: true })
+  return attempt.ended
+}
+
+async function carryOut(table: Table, entry: Entry): Promise<void> {
+  const over = new AbortController()
+  watchDeadline(table, entry, over.signal).catch(() => undefined)
+  const end = await runAttempt(table, entry).catch(describeStartError)
+  over.abort()
+  setState(table, entry, judgeEnd(entry, end, table.options.clock.now()))
+}
+
+function addEntry(table: Table, spec: WorkloadSpec): void {
+  const { maxConcurrent } = table.options
+  if (table.isClosed) {
+    throw new SvcError('Unavailable', 'The service is stopping; the attempt starts after its next start.')
+  }
+  if (countRunning(table) >= maxConcurrent) {
+    throw new SvcError('Unavailable', `As many attempts as allowed (${maxConcurrent}) are running; try again later.`)
+  }
+  if (!table.runner.hasRoom()) {
+    throw new SvcError('Unavailable', 'The disk has too little free space to start anything; free some space.')
+  }
+  const entry: Entry = {
+    spec,
+    state: { phase: 'Pending' },
+    attempt: undefined,
+    stop: undefined,
+    stopping: new AbortController(),
+    finished: Promise.resolve(),
+  }
+  table.entries.set(nameEntry(spec.key), entry)
+  entry.finished = carryOut(table, entry)
+}
+
+async function observeEntry(entry: Entry | undefined): Promise<WorkloadState> {
+  if (entry === undefined) return { phase: 'Missing' }
+  const { state, attempt } = entry
+  if ((state.phase !== 'Succeeded' && state.phase !== 'Failed') || attempt?.readOutput === undefined) return state
+  return { ...state, output: await attempt.readOutput() }
+}
+
+async function dropEntry(table: Table, entry: Entry): Promise<void> {
+  stopEntry(entry, { reason: 'Stopped', message: 'The attempt was stopped.' })
+  await entry.finished
+  await entry.attempt?.release()
+  const name = nameEntry(entry.spec.key)
+  if (table.entries.get(name) === entry) table.entries.delete(name)
+}
+
+async function closeTable(table: Table): Promise<void> {
+  table.isClosed = true
+  // What an unreachable engine still runs is removed at the next start.
+  await Promise.allSettled([...table.entries.values()].map((entry) => dropEntry(table, entry)))
+  await table.runner.close()
+}
+
+export function createEmbeddedWorkloads(options: EmbeddedWorkloadsOptions): EmbeddedWorkloads {
+  const runner = createAttemptRunner(options)
+  const table: Table = { options, runner, entries: new Map(), listeners: new Set(), isClosed: false }
+  const find = (key: AttemptKey) => table.entries.get(nameEntry(key))
+  return {
+    ensure: async (spec) => {
+      if (find(spec.key) === undefined) addEntry(table, spec)
+    },
+    observe: (key) => observeEntry(find(key)),
+    async *readLeftFiles(key) {
+      const files = find(key)?.attempt?.readLeftFiles?.()
+      if (files !== undefined) yield* files
+    },
+    remove: async (key) => {
+      const entry = find(key)
+      if (entry !== undefined) await dropEntry(table, entry)
+    },
+    onChange: (listener) => {
+      table.listeners.add(listener)
+      return () => void table.listeners.delete(listener)
+    },
+    capacity: () => (runner.hasRoom() ? Math.max(0, options.maxConcurrent - countRunning(table)) : 0),
+    close: () => closeTable(table),
+    status: async () => ({ ...(await runner.status()), running: countRunning(table) }),
+    warmUp: runner.warmUp,
+  }
+}

@@ -1,0 +1,141 @@
+// A folder of the service on its way into a workspace and back: an archive that the installed tar makes on one side and
+// unpacks on the other.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readdir } from 'node:fs/promises'
+import { Readable, Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, gzipSync } from 'node:zlib'
+import { SvcError } from '../../errors.ts'
+import { CheckoutError } from '../../ports/workspaces/checkouts.ts'
+import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
+import type { Held, WorkspaceWorkloadsOptions } from './held.ts'
+import { requireShort } from './short-command.ts'
+import { stageLarge } from './staging.ts'
+
+const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' }
+/** Of an archive that is brought in whole: it passes through memory. */
+const largestArchive = 512 * 1024 ** 2
+const pieceBytes = 3 * 1024 ** 2
+const newline = 0x0a
+
+function startTar(args: string[]) {
+  const child = spawn('tar', args, { stdio: ['pipe', 'pipe', 'pipe'], env: environment })
+  let complaint = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaint = (complaint + text).slice(-500)
+  })
+  const ended = new Promise<void>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code) => {
+      if (code === 0) resolve()
+      else reject(new SvcError('Internal', `tar failed: ${complaint.trim()}`))
+    })
+  })
+  ended.catch(() => undefined)
+  return { child, ended }
+}
+
+async function packFolder(folder: string): Promise<Buffer> {
+  const names = (await readdir(folder)).map((name) => `./${name}\0`).join('')
+  const { child, ended } = startTar(['-c', '-C', folder, '--null', '-T', '-', '-f', '-'])
+  child.stdin.on('error', () => undefined).end(names)
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > largestArchive) {
+      child.kill()
+      const most = `${largestArchive / 1024 ** 2} MiB`
+      throw new CheckoutError(
+        'TooLarge',
+        `The repository takes more than ${most}, which an execution workspace does not get.`,
+      )
+    }
+    chunks.push(chunk)
+  }
+  await ended
+  return gzipSync(Buffer.concat(chunks), { level: 1 })
+}
+
+/** Puts what is in the folder in place of what is in that of the workspace. `at`: where the archive lies meanwhile. */
+export async function fillWorkspace(
+  options: WorkspaceWorkloadsOptions,
+  held: Held,
+  { from, to, at }: { from: string; to: string; at: string },
+): Promise<void> {
+  await stageLarge(options, held, at, await packFolder(from))
+  const script = 'rm -rf -- "$2" && mkdir -p -- "$2" && tar -xzf "$1" --no-same-owner -C "$2" && rm -- "$1"'
+  const command = { command: ['sh', '-c', script, 'fill', at, to], timeoutSeconds: 1800 }
+  await requireShort({ ...options, workspaces: held.workspaces }, held.facts.claim, command)
+}
+
+/** Files, folders and links, without the checkout's own `.git`, which nothing reads. */
+const packScript = [
+  'out=$PWD/$1; cd "$2" || exit 2; chmod -R u+rX . 2>/dev/null',
+  String.raw`find . -mindepth 1 -path ./.git -prune -o -mindepth 1 \( -type f -o -type d -o -type l \) -print0 |`,
+  // Holes are kept: a file of any length is written in no time, and would be read for hours.
+  // Programs that go on may change a file meanwhile, or remove it: 1 says no more than that.
+  'tar -c -S --no-recursion --hard-dereference --ignore-failed-read --owner=0 --group=0 --null -T - -z -f "$out"',
+  '[ $? -le 1 ] && wc -c <"$out"',
+].join('\n')
+
+async function* readPieces(options: WorkspaceWorkloadsOptions, held: Held, at: string, size: number) {
+  const deps = { ...options, workspaces: held.workspaces }
+  for (let piece = 0; piece * pieceBytes < size; piece += 1) {
+    const script = `dd if="$1" bs=${pieceBytes} skip=${piece} count=1 2>/dev/null | base64`
+    const asked = { command: ['sh', '-c', script, 'read', at], maxOutputBytes: 2 * pieceBytes }
+    yield Buffer.from(await requireShort(deps, held.facts.claim, asked), 'base64')
+  }
+}
+
+function limitBytes(most: number): Transform {
+  let size = 0
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length
+      const tooMuch = `What is in the workspace takes more than ${Math.floor(most / 1024 ** 2)} MiB.`
+      done(size > most ? new CheckoutError('TooLarge', tooMuch) : null, chunk)
+    },
+  })
+}
+
+/** tar closes its input once it has seen the end of the archive, which may come before everything is brought. */
+function judgeReading([counted, brought, ended]: PromiseSettledResult<void>[]): void {
+  const causes = [counted, ended?.status === 'rejected' ? brought : undefined, ended]
+  const failed = causes.find((cause) => cause?.status === 'rejected')
+  if (failed?.status === 'rejected') throw failed.reason
+}
+
+/** Rejects, and ends the program, once it names more files than that. */
+async function countNames(child: ChildProcess, most: number): Promise<void> {
+  let count = 0
+  for await (const chunk of child.stdout ?? []) {
+    for (const byte of chunk as Buffer) if (byte === newline) count += 1
+    if (count <= most) continue
+    child.kill()
+    throw new CheckoutError('TooLarge', `There are more than ${most} files in the workspace.`)
+  }
+}
+
+type Reading = { from: string; to: string; at: string; mostBytes: number; mostFiles: number }
+
+/** Puts what is in the folder of the workspace into an empty folder of the service. */
+export async function readWorkspace(
+  options: WorkspaceWorkloadsOptions,
+  held: Held,
+  { from, to, at, mostBytes, mostFiles }: Reading,
+): Promise<void> {
+  const command = { command: ['sh', '-c', packScript, 'pack', at, from], timeoutSeconds: 1800 }
+  const told = await requireShort({ ...options, workspaces: held.workspaces }, held.facts.claim, command)
+  const size = Number(told.trim())
+  if (!Number.isSafeInteger(size)) throw new WorkspaceError('ProtocolError', 'the workspace does not say what it holds')
+  const { child, ended } = startTar(['-x', '-v', '--no-same-owner', '--no-same-permissions', '-C', to, '-f', '-'])
+  const pieces = Readable.from(readPieces(options, held, at, Math.min(size, mostBytes)))
+  const brought = pipeline(pieces, createGunzip(), limitBytes(mostBytes), child.stdin)
+  const counted = countNames(child, mostFiles)
+  try {
+    judgeReading(await Promise.allSettled([counted, brought, ended]))
+  } finally {
+    child.kill()
+  }
+}

@@ -1,0 +1,261 @@
+// The run of one attempt in a workspace: claimed, waited for, filled, followed to its end, cleaned up.
+import type { ExecutionWorkspaceStatus } from '../../contract/kinds/tasks/task.ts'
+import { messageOf } from '../../errors.ts'
+import type { WorkloadSpec, WorkloadState } from '../../ports/tasks/workloads.ts'
+import { type ReadyWorkspace, WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
+import type { WorkspaceHolder } from '../../ports/workspaces/workspace-records.ts'
+import { bringCheckout, forgetCheckout, takeCheckout } from './checkout.ts'
+import { type Held, noteFacts, type WorkspaceWorkloadsOptions } from './held.ts'
+import { fail, judgeEnd } from './outcome.ts'
+import { isPassing, persist } from './patience.ts'
+import { scrubWorkspace } from './scrub.ts'
+import { folderOf, stageWorker } from './staging.ts'
+
+const firstPauseMs = 20
+const longestPauseMs = 1000
+/** A provider that does not answer for longer has lost what ran there. */
+const absenceMs = 120_000
+/** For cleaning up, when nobody waits any more. */
+const cleanupMs = 120_000
+
+type Reason = NonNullable<ExecutionWorkspaceStatus['reason']>
+
+/** Undefined once this process has let go of the attempt. */
+type End = WorkloadState | undefined
+
+/** Deletes the workspace, or leaves it to the sweep; nobody gets it any more. */
+export async function discard(options: WorkspaceWorkloadsOptions, held: Held): Promise<string | undefined> {
+  const { records, clock } = options
+  const { workspaces, key, holder, facts } = held
+  await records.seize(key, holder)
+  try {
+    await persist(clock, AbortSignal.timeout(cleanupMs), () => workspaces.delete(facts.claim))
+    await records.remove(key)
+    return undefined
+  } catch (error) {
+    return messageOf(error)
+  }
+}
+
+/** Nothing of the attempt is in a workspace that it was still waiting for: the next one of the session may have it. */
+async function giveUp(options: WorkspaceWorkloadsOptions, held: Held, { reason, wasReady }: GivenUp): Promise<void> {
+  const isWaiting = reason === 'WorkspaceClaimFailed' || reason === 'WorkspaceReadinessFailed'
+  if (isWaiting && wasReady && held.facts.cleanupPolicy === 'retain') {
+    return options.records.release(held.key, held.holder)
+  }
+  await discard(options, held)
+}
+
+type GivenUp = { reason: Reason; wasReady: boolean }
+
+async function failStep(
+  options: WorkspaceWorkloadsOptions,
+  held: Held,
+  { error, ...given }: GivenUp & { error: unknown },
+): Promise<End> {
+  const message = messageOf(error)
+  const { reason } = given
+  await giveUp(options, held, given)
+  await options.report(held.holder, { phase: 'Failed', reason, message })
+  if (held.stop !== undefined) return held.stop
+  const said = error instanceof WorkspaceError ? `${error.reason}: ${message}` : message
+  return fail('StartFailed', `The execution workspace cannot be used. ${said}`, options.clock.now())
+}
+
+function describeReady({ reused, placement, density, resumeMs }: ReadyWorkspace): ExecutionWorkspaceStatus {
+  return {
+    phase: 'Ready',
+    reason: 'WorkspaceReady',
+    message: 'the workspace is ready',
+    reused,
+    ...(placement !== undefined && { placement }),
+    ...(density !== undefined && { density: String(density) }),
+    ...(resumeMs !== undefined && { resumeLatency: `${Math.round(resumeMs)}ms` }),
+  }
+}
+
+/** A sentence of its own for each step that fails. */
+class StepFailure extends Error {
+  readonly step: Reason
+
+  constructor(step: Reason, cause: unknown) {
+    super(messageOf(cause), { cause })
+    this.step = step
+  }
+}
+
+async function inStep<T>(step: Reason, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (cause) {
+    throw new StepFailure(step, cause)
+  }
+}
+
+/** The same for whoever goes on with the attempt. */
+function nameCommand({ taskUid, attempt }: WorkspaceHolder): string {
+  return `run-${taskUid
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, '')
+    .slice(-24)}-${attempt}`
+}
+
+async function prepare(options: WorkspaceWorkloadsOptions, held: Held, spec: WorkloadSpec): Promise<void> {
+  const { workspace, run } = spec
+  if (workspace === undefined || run.kind !== 'worker') throw new Error('only workers run in workspaces')
+  const { workspaces, holder, facts } = held
+  const { signal } = held.stopping
+  const { clock, report } = options
+  await inStep(
+    'WorkspaceClaimFailed',
+    persist(clock, signal, () => workspaces.claim(facts.claim)),
+  )
+  await report(holder, {
+    phase: 'Pending',
+    reason: 'WorkspaceClaimed',
+    message: 'waiting until the workspace is ready',
+  })
+  const wait = { timeoutMs: workspace.claimTimeoutSeconds * 1000, signal }
+  const ready = await inStep('WorkspaceReadinessFailed', workspaces.waitUntilReady(facts.claim, wait))
+  await noteFacts(options, held, { root: ready.root })
+  await report(holder, describeReady(ready))
+  const id = nameCommand(holder)
+  const handOff = async () => {
+    await bringCheckout(options, held, { asked: spec.checkout, reused: ready.reused })
+    const worker = { spec, assignment: run.assignment, workspace, ready }
+    const command = await stageWorker(options, held, id, worker)
+    signal.throwIfAborted()
+    // Before it starts: whoever goes on looks for it, and cleans up when it was not started.
+    await noteFacts(options, held, { command: id, startedAt: clock.now().toISOString() }, 'running')
+    await persist(clock, signal, () => workspaces.start(facts.claim, command))
+  }
+  await inStep('WorkspaceHandoffFailed', handOff())
+}
+
+async function look({ workspaces, facts }: Held, startedAt: Date, now: Date): Promise<WorkloadState> {
+  const state = await workspaces.observeCommand(facts.claim, facts.command ?? '')
+  if (state.phase === 'Running') return { phase: 'Running', startedAt }
+  if (state.phase === 'Ended') return judgeEnd(state, startedAt, now)
+  return fail('Stopped', 'the attempt was lost with its workspace', now)
+}
+
+/** While the provider does not answer, nothing is known; after a while the attempt is lost. */
+function createLook(options: WorkspaceWorkloadsOptions, held: Held) {
+  const { clock } = options
+  const startedAt = new Date(held.facts.startedAt ?? clock.now())
+  let seenAt = clock.now().getTime()
+  return async (): Promise<WorkloadState> => {
+    try {
+      const state = await look(held, startedAt, clock.now())
+      seenAt = clock.now().getTime()
+      return state
+    } catch (error) {
+      const isAway = isPassing(error) && clock.now().getTime() - seenAt < absenceMs
+      if (isAway) return { phase: 'Running', startedAt }
+      return fail('Stopped', `the attempt was lost: ${messageOf(error)}`, clock.now())
+    }
+  }
+}
+
+/** Waits for the end of the worker. */
+async function follow(options: WorkspaceWorkloadsOptions, held: Held): Promise<End> {
+  const { signal } = held.stopping
+  const lookAgain = createLook(options, held)
+  for (let pauseMs = firstPauseMs; !signal.aborted; pauseMs = Math.min(longestPauseMs, pauseMs * 1.3)) {
+    const state = await lookAgain()
+    if (state.phase !== 'Running') return state
+    await options.clock.sleep(pauseMs, signal).catch(() => undefined)
+  }
+  return held.isLetGo ? undefined : held.stop
+}
+
+/** With all that it has left running. */
+async function stopCommand({ workspaces, facts }: Held): Promise<void> {
+  await workspaces.stop(facts.claim, facts.command ?? '').catch(() => undefined)
+}
+
+async function retain(options: WorkspaceWorkloadsOptions, held: Held, isSuccess: boolean): Promise<void> {
+  const { workspaces, facts, key, holder } = held
+  if (facts.root === undefined) throw new Error('it has never been ready')
+  await scrubWorkspace(options, held, { paths: [folderOf(nameCommand(holder))], isSuccess })
+  // An actor is resumed as fast as it is found running.
+  if (key.provider === 'actor') await workspaces.suspend(facts.claim)
+  await options.records.note(key, holder, { facts: { isSuspended: key.provider === 'actor' } })
+  await options.records.release(key, holder)
+  const message = 'the workspace is retained; the list of workspaces shows it'
+  await options.report(holder, { phase: 'Retained', reason: 'WorkspaceRetained', message })
+}
+
+async function remove(options: WorkspaceWorkloadsOptions, held: Held, why?: { reason: Reason; message: string }) {
+  const failure = await discard(options, held)
+  if (failure !== undefined) {
+    const message = `the workspace could not be deleted yet, and will be: ${failure}`
+    return options.report(held.holder, { phase: 'Failed', reason: 'WorkspaceCleanupFailed', message })
+  }
+  const usual = { reason: 'WorkspaceDeleted' as const, message: 'the workspace is deleted' }
+  return options.report(held.holder, { phase: why === undefined ? 'Deleted' : 'Failed', ...(why ?? usual) })
+}
+
+/** Nothing of the attempt is left when it returns, but what is to be kept. */
+async function cleanUp(options: WorkspaceWorkloadsOptions, held: Held, isSuccess = false): Promise<void> {
+  if (held.facts.cleanupPolicy === 'delete') return remove(options, held)
+  try {
+    await retain(options, held, isSuccess)
+  } catch (error) {
+    const message = `the workspace is deleted, because it could not be scrubbed: ${messageOf(error)}`
+    await remove(options, held, { reason: 'WorkspaceSecretScrubFailed', message })
+  }
+}
+
+/** It may have been suspended with the service. */
+async function wake({ workspaces, facts, stopping }: Held): Promise<void> {
+  const wait = { timeoutMs: cleanupMs, signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(cleanupMs)]) }
+  // What is wrong with it the next step says.
+  await workspaces.waitUntilReady(facts.claim, wait).catch(() => undefined)
+}
+
+/** An attempt that an earlier process began. */
+export async function adoptHeld(options: WorkspaceWorkloadsOptions, held: Held): Promise<End> {
+  await wake(held)
+  return goOn(options, held)
+}
+
+/** Cleans up after an attempt of an earlier process that does not go on. */
+export async function cleanUpLost(options: WorkspaceWorkloadsOptions, held: Held): Promise<End> {
+  if (options.providers[held.key.provider] === undefined) {
+    const message = `the workspace is deleted, because provider ${held.key.provider} is not enabled any more`
+    await remove(options, held, { reason: 'WorkspaceDeleted', message })
+    return { phase: 'Missing' }
+  }
+  await wake(held)
+  await cleanUp(options, held)
+  return { phase: 'Missing' }
+}
+
+/** From where its record says it is, to the end. */
+async function goOn(options: WorkspaceWorkloadsOptions, held: Held): Promise<End> {
+  const end = await follow(options, held)
+  if (end === undefined) return undefined
+  const isSuccess = end.phase === 'Succeeded'
+  // An agent that has lost its worker would go on.
+  if (!isSuccess) await stopCommand(held)
+  const settled = await takeCheckout(options, held, end)
+  if (held.isLetGo) return undefined
+  await cleanUp(options, held, isSuccess)
+  return settled
+}
+
+/** From the start. Never rejects. */
+export async function runHeld(options: WorkspaceWorkloadsOptions, held: Held, spec: WorkloadSpec): Promise<End> {
+  const wasReady = held.facts.root !== undefined
+  try {
+    await prepare(options, held, spec)
+  } catch (error) {
+    if (held.isLetGo) return undefined
+    if (spec.checkout !== undefined) await forgetCheckout(options, held, spec.checkout.spec).catch(() => undefined)
+    const known = error instanceof StepFailure ? { reason: error.step, error: error.cause } : undefined
+    return failStep(options, held, { wasReady, ...(known ?? { reason: 'WorkspaceHandoffFailed', error }) })
+  }
+  held.state = { phase: 'Running', startedAt: new Date(held.facts.startedAt ?? options.clock.now()) }
+  return goOn(options, held)
+}

@@ -1,0 +1,123 @@
+// Embedded mode has one process per data folder: it leads while it holds the folder's lock file.
+
+import { randomUUID } from 'node:crypto'
+import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { tryParseJson } from '../../contract/schema/json.ts'
+import { SvcError } from '../../errors.ts'
+import type { Leadership } from '../../ports/service/leadership.ts'
+import { isUnreaped, readStartTime } from '../../runtime/local/confinement/process-record.ts'
+
+export type EmbeddedLeadershipOptions = {
+  dataDir: string
+  /** Recorded in the lock; this process and this start of the machine unless a test says otherwise. */
+  pid?: number
+  boot?: string
+}
+
+const lockName = 'service.lock'
+
+/** Without `boot` it was written by an earlier release, or where the system has no such id: times of start are dates there. */
+type Holder = { pid: number; boot?: string | undefined; startTime: string | undefined }
+
+/** The id of this start of the machine, which its name may change under (random(4)); undefined where there is none. */
+async function readBootId(): Promise<string | undefined> {
+  const text = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '')
+  return text.trim() || undefined
+}
+
+function parseHolder(text: string): Holder | undefined {
+  return (tryParseJson(text) as Holder | null | undefined) ?? undefined
+}
+
+/** A pid of another start of the machine, or of a container that was replaced, is that of another process if it is any. */
+async function isAlive(holder: Holder | undefined, boot: string | undefined): Promise<boolean> {
+  if (holder === undefined || (holder.boot ?? boot) !== boot) return false
+  const startTime = await readStartTime(holder.pid)
+  return startTime !== undefined && startTime === holder.startTime && !(await isUnreaped(holder.pid))
+}
+
+/** The process that holds the data folder now; undefined when none does. */
+export async function findHolder(dataDir: string): Promise<{ pid: number } | undefined> {
+  const holder = parseHolder(await readFile(join(dataDir, lockName), 'utf8').catch(() => ''))
+  return (await isAlive(holder, await readBootId())) ? holder : undefined
+}
+
+/** Creates the lock with its content in one step; false when it exists. */
+async function placeLock(file: string, content: string): Promise<boolean> {
+  const draft = `${file}.${randomUUID()}.new`
+  await writeFile(draft, content, { mode: 0o600 })
+  try {
+    await link(draft, file)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    return false
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+/** Removes a stale lock: moves it first and then checks it, because another process may have replaced it in between. */
+async function clearStale(file: string, stale: string): Promise<void> {
+  const aside = `${file}.${randomUUID()}.stale`
+  try {
+    await rename(file, aside)
+  } catch {
+    return
+  }
+  if ((await readFile(aside, 'utf8')) !== stale) await link(aside, file).catch(() => undefined)
+  await rm(aside, { force: true })
+}
+
+async function lockFolder(file: string, self: Holder): Promise<void> {
+  for (let round = 0; round < 10; round++) {
+    if (await placeLock(file, JSON.stringify(self))) return
+    const text = await readFile(file, 'utf8').catch(() => '')
+    const holder = parseHolder(text)
+    if (holder !== undefined && (await isAlive(holder, self.boot))) {
+      const words = `is in use by another service (pid ${holder.pid}). Stop that one, or choose another folder with --data-dir.`
+      throw new SvcError('Conflict', `The data folder ${dirname(file)} ${words}`)
+    }
+    await clearStale(file, text)
+  }
+  throw new SvcError(
+    'Conflict',
+    `The lock file ${file} could not be taken: other services are starting on this folder.`,
+  )
+}
+
+/** `acquire` fails with Conflict, naming the pid, when another service uses the data folder. */
+export function createEmbeddedLeadership(options: EmbeddedLeadershipOptions): Leadership {
+  const file = join(options.dataDir, lockName)
+  const pid = options.pid ?? process.pid
+  let held: AbortController | undefined
+  let acquiring: Promise<AbortSignal> | undefined
+
+  const acquire = async (): Promise<AbortSignal> => {
+    await mkdir(options.dataDir, { recursive: true, mode: 0o700 })
+    const boot = options.boot ?? (await readBootId())
+    await lockFolder(file, { pid, boot, startTime: await readStartTime(pid) })
+    held = new AbortController()
+    return held.signal
+  }
+  return {
+    acquire: async (signal) => {
+      signal.throwIfAborted()
+      acquiring ??= acquire()
+      try {
+        return await acquiring
+      } catch (error) {
+        acquiring = undefined
+        throw error
+      }
+    },
+    release: async () => {
+      if (held === undefined) return
+      held.abort(new Error('The lock of the data folder was given up.'))
+      held = undefined
+      acquiring = undefined
+      await rm(file, { force: true })
+    },
+  }
+}

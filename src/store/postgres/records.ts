@@ -1,0 +1,40 @@
+// Records in PostgreSQL, for the composition root: what several replicas share (MODE-010).
+
+import type { HealthCheck } from '../../ports/index.ts'
+import type { Clock, Ids } from '../../ports/service/clock.ts'
+import { composeRecords, type RecordStores } from '../records.ts'
+import { sql } from '../statement.ts'
+import { createPostgresBlobs } from './blobs.ts'
+import { openPostgres, type PostgresDatabase, type PostgresOptions } from './database.ts'
+import { createPostgresLogs } from './logs.ts'
+
+export type PostgresRecords = {
+  database: PostgresDatabase
+  records: RecordStores
+  /** Unavailable while the database cannot be reached. */
+  health: HealthCheck
+  /** Completes pending work and closes every connection. */
+  close(): Promise<void>
+}
+
+/** The record stores over an open database, which also holds bodies and logs. */
+export function createPostgresRecords(deps: { database: PostgresDatabase; clock: Clock; ids: Ids }): RecordStores {
+  const { database, clock, ids } = deps
+  const blobs = createPostgresBlobs({ database, holds: database.holds, ids })
+  return composeRecords({ database, blobs, logs: createPostgresLogs({ database }), clock })
+}
+
+/** Opens the database (migrating it if necessary) and its record stores. Unavailable when it cannot be used. */
+export async function openPostgresRecords(options: PostgresOptions): Promise<PostgresRecords> {
+  const database = await openPostgres(options)
+  const records = createPostgresRecords({ database, clock: options.clock, ids: options.ids })
+  return {
+    database,
+    records,
+    health: { name: 'records', check: async () => void (await database.read.first(sql`select 1`)) },
+    async close() {
+      await records.close()
+      await database.close()
+    },
+  }
+}

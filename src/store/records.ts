@@ -1,0 +1,125 @@
+// All record stores over one database; bodies and logs are in a folder, or wherever the caller keeps them.
+import type { FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Records } from '../ports/index.ts'
+import type { RecordOwners } from '../ports/resources/retention.ts'
+import type { Clock, Ids } from '../ports/service/clock.ts'
+import { createApprovals } from './approvals.ts'
+import { createArtifacts, createInputs } from './artifacts.ts'
+import { createAudit } from './audit.ts'
+import type { Blobs } from './blobs/blobs.ts'
+import { createDiskBlobs } from './blobs/disk-blobs.ts'
+import { createBudgets } from './budgets.ts'
+import { createCheckpoints } from './checkpoints.ts'
+import type { Database } from './database.ts'
+import { createDeliveries } from './deliveries.ts'
+import { createEvents } from './events.ts'
+import { createFindings } from './findings.ts'
+import { createIdempotencyKeys } from './idempotency.ts'
+import { createLogs, type LogStore } from './logs.ts'
+import { createMemories } from './memories.ts'
+import { createMemoryProposals } from './memory-proposals.ts'
+import { createMemoryVectors } from './memory-vectors.ts'
+import { createMessages } from './messages.ts'
+import { createMonitorRecords } from './monitors/monitors.ts'
+import { createParkings } from './parkings.ts'
+import { createPlans } from './plans.ts'
+import { createProviderHealth } from './provider-health.ts'
+import { createRateLimits } from './rate-limits.ts'
+import { createRecordChanges } from './record-changes.ts'
+import { createResults } from './results.ts'
+import { createScanImports } from './scan-imports.ts'
+import { createScans } from './scans.ts'
+import { createSessions } from './sessions.ts'
+import { listSql, sql } from './statement.ts'
+import { createRecordOwners } from './task-uids.ts'
+import { tellRecords } from './told-records.ts'
+import { createTranscripts } from './transcript-search.ts'
+import { createUsage } from './usage.ts'
+import { createWorkspaceRecords } from './workspace-records.ts'
+
+export type RecordParts = { database: Database; blobs: Blobs; logs: LogStore; clock: Clock }
+
+export type RecordsOptions = {
+  database: Database
+  /** Folder of bodies (`blobs/`) and logs (`logs/`); created when missing. */
+  blobDir: string
+  clock: Clock
+  ids: Ids
+  /** Opens files for writing; tests give one that fails. */
+  openFile?: (path: string) => Promise<FileHandle>
+}
+
+export type RecordStores = Required<Records> & {
+  logs: LogStore
+  owners: RecordOwners
+  /**
+   * Removes bodies that a crash left without a row; returns how many. With a folder: only from the process that serves
+   * it.
+   */
+  sweepOrphans(): Promise<number>
+  /** Makes logs durable and closes their files. Whoever opened the database closes it. */
+  close(): Promise<void>
+}
+
+async function findReferenced(database: Database, blobIds: string[]): Promise<Set<string>> {
+  const ids = listSql(blobIds)
+  const rows = await database.read.all(sql<{ blob_id: string }>`
+    select blob_id from results where blob_id in (${ids})
+    union select blob_id from artifacts where blob_id in (${ids})
+    union select blob_id from inputs where blob_id in (${ids})
+    union select blob_id from checkpoints where blob_id in (${ids})`)
+  return new Set(rows.map((row) => row.blob_id))
+}
+
+/** The record stores over a database, a store of bodies and a store of logs. */
+export function composeRecords({ database, blobs, logs, clock }: RecordParts): RecordStores {
+  const changes = createRecordChanges({ database, clock })
+  const stores = {
+    results: createResults({ database, blobs, clock }),
+    artifacts: createArtifacts({ database, blobs, clock }),
+    inputs: createInputs({ database, blobs, clock }),
+    logs,
+    sessions: createSessions({ database, clock }),
+    transcripts: createTranscripts({ database, clock }),
+    plans: createPlans({ database, clock }),
+    memories: createMemories({ database, clock }),
+    memoryVectors: createMemoryVectors({ database }),
+    memoryProposals: createMemoryProposals({ database, clock }),
+    messages: createMessages({ database, clock }),
+    monitors: createMonitorRecords({ database, clock }),
+    usage: createUsage({ database, clock }),
+    events: createEvents({ database, clock }),
+    idempotency: createIdempotencyKeys({ database }),
+    checkpoints: createCheckpoints({ database, blobs }),
+    parkings: createParkings({ database }),
+    approvals: createApprovals({ database, clock }),
+    rateLimits: createRateLimits({ database, clock }),
+    providerHealth: createProviderHealth({ database }),
+    audit: createAudit({ database }),
+    budgets: createBudgets({ database }),
+    scans: createScans({ database, clock }),
+    findings: createFindings({ database, clock }),
+    workspaces: createWorkspaceRecords({ database, clock }),
+    scanImports: createScanImports({ database, clock }),
+    deliveries: createDeliveries({ database, clock }),
+  }
+  const records = { ...tellRecords(stores, changes.note), changes }
+  return {
+    ...records,
+    owners: createRecordOwners({ database, records }),
+    sweepOrphans: () => blobs.sweepOrphans((blobIds) => findReferenced(database, blobIds)),
+    close: () => {
+      changes.close()
+      return records.logs.close()
+    },
+  }
+}
+
+/** The record stores with bodies and logs in a folder. */
+export function createRecords({ database, blobDir, clock, ids, openFile }: RecordsOptions): RecordStores {
+  const fault = openFile === undefined ? {} : { openFile }
+  const blobs = createDiskBlobs({ folder: join(blobDir, 'blobs'), ids, ...fault })
+  const logs = createLogs({ folder: join(blobDir, 'logs'), ...fault })
+  return composeRecords({ database, blobs, logs, clock })
+}

@@ -1,0 +1,206 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { isSvcError } from '../../errors.ts'
+import type { Tx } from '../database.ts'
+import type { Migration } from '../migrations.ts'
+import { sql } from '../statement.ts'
+import { openSqlite, type SqliteDatabase } from './database.ts'
+
+const notes: Migration = {
+  number: 1,
+  name: 'notes',
+  statements: 'create table notes (id integer primary key, text text)',
+}
+
+let folder: string
+let database: SqliteDatabase
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-sqlite-'))
+  database = openSqlite({ path: join(folder, 'deep', 'svc.db'), migrations: [notes] })
+})
+afterEach(async () => {
+  await database.close()
+  rmSync(folder, { recursive: true })
+})
+
+const insert = (tx: Tx, text: string) => tx.run(sql`insert into notes (text) values (${text})`)
+const readTexts = async () => {
+  const rows = await database.read.all(sql<{ text: string }>`select text from notes order by id`)
+  return rows.map((row) => row.text)
+}
+const reasonOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'none',
+    (error: unknown) => (isSvcError(error) ? error.reason : `other: ${error}`),
+  )
+
+describe('a damaged file', () => {
+  it('is reported by the health check as soon as a statement meets the damage', async () => {
+    const path = join(folder, 'damaged.db')
+    const first = openSqlite({ path, migrations: [notes] })
+    for (let n = 0; n < 50; n++) await first.write((tx) => insert(tx, 'x'.repeat(4000)))
+    await first.check()
+    await first.close()
+    const bytes = readFileSync(path)
+    writeFileSync(path, bytes.fill(0xff, 4 * 4096, 40 * 4096))
+    const second = openSqlite({ path, migrations: [notes] })
+    try {
+      expect(await reasonOf(second.read.all(sql`select * from notes`))).toBe('Unavailable')
+      expect(await reasonOf(second.check())).toBe('Unavailable')
+    } finally {
+      await second.close()
+    }
+  })
+})
+
+describe('the database files', () => {
+  it('are readable by their owner alone, even in a public folder and when they were public before', async () => {
+    const open = join(folder, 'open')
+    mkdirSync(open, { mode: 0o755 })
+    const path = join(open, 'svc.db')
+    writeFileSync(path, '', { mode: 0o644 })
+    const shared = openSqlite({ path, migrations: [notes] })
+    await shared.write((tx) => insert(tx, 'x'))
+    const modes = readdirSync(open).map((name) => statSync(join(open, name)).mode & 0o777)
+    await shared.close()
+    expect(modes).toEqual([0o600, 0o600, 0o600])
+  })
+})
+
+describe('write', () => {
+  it('resolves with the value of the work, and reads see what it wrote', async () => {
+    const changes = await database.write(async (tx) => {
+      await insert(tx, 'a')
+      const own = await tx.first(sql<{ count: number }>`select count(*) as count from notes`)
+      return own?.count
+    })
+    expect(changes).toBe(1)
+    expect(await readTexts()).toEqual(['a'])
+  })
+
+  it('rolls back work that throws, and commits the other writes of the same batch', async () => {
+    const outcomes = await Promise.allSettled(
+      ['a', 'b', 'c'].map((text) =>
+        database.write(async (tx) => {
+          await insert(tx, text)
+          await insert(tx, `${text} again`)
+          if (text === 'b') throw new Error('no')
+          return text
+        }),
+      ),
+    )
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(await readTexts()).toEqual(['a', 'a again', 'c', 'c again'])
+  })
+
+  it('hides uncommitted writes from readers', async () => {
+    const seen: string[][] = []
+    await database.write(async (tx) => {
+      await insert(tx, 'a')
+      seen.push(await readTexts())
+    })
+    expect(seen).toEqual([[]])
+    expect(await readTexts()).toEqual(['a'])
+  })
+
+  it('publishes after the commit, in the order of the writes, before any of them resolves', async () => {
+    const log: string[] = []
+    const work = (text: string) =>
+      database
+        .write(async (tx) => {
+          tx.afterCommit(() => log.push(`published ${text}`))
+          await insert(tx, text)
+          log.push(`wrote ${text}`)
+          if (text === 'b') throw new Error('no')
+        })
+        .then(
+          () => log.push(`resolved ${text}`),
+          () => log.push(`rejected ${text}`),
+        )
+    await Promise.all([work('a'), work('b'), work('c')])
+    expect(log).toEqual([
+      'wrote a',
+      'wrote b',
+      'wrote c',
+      'published a',
+      'published c',
+      'resolved a',
+      'rejected b',
+      'resolved c',
+    ])
+  })
+
+  it('publishes only what is committed', async () => {
+    let seen: Promise<string[]> | undefined
+    await database.write(async (tx) => {
+      await insert(tx, 'a')
+      tx.afterCommit(() => {
+        seen = readTexts()
+      })
+    })
+    expect(await seen).toEqual(['a'])
+  })
+
+  it('commits more writers than fit into one batch, in order', async () => {
+    const texts = Array.from({ length: 500 }, (_, index) => String(index))
+    await Promise.all(texts.map((text) => database.write((tx) => insert(tx, text))))
+    expect(await readTexts()).toEqual(texts)
+  })
+
+  it('rejects every writer of a commit that finds the disk full, and works again when there is room', async () => {
+    await database.write((tx) => insert(tx, 'kept'))
+    database.limitPages(1)
+    const writers = Array.from({ length: 10 }, () => reasonOf(database.write((tx) => insert(tx, 'x'.repeat(50_000)))))
+    expect(new Set(await Promise.all(writers))).toEqual(new Set(['StorageFull']))
+    expect(await readTexts()).toEqual(['kept'])
+    database.limitPages(1_000_000)
+    await database.write((tx) => insert(tx, 'after'))
+    expect(await readTexts()).toEqual(['kept', 'after'])
+  })
+
+  it('keeps a statement that fails from harming later ones', async () => {
+    await expect(database.write((tx) => tx.run(sql`insert into missing values (1)`))).rejects.toThrow('missing')
+    await database.write((tx) => insert(tx, 'after'))
+    expect(await readTexts()).toEqual(['after'])
+  })
+
+  it('finishes the writes already asked for before it closes, and refuses later ones', async () => {
+    const pending = database.write((tx) => insert(tx, 'last'))
+    const closing = database.close()
+    expect(await reasonOf(database.write((tx) => insert(tx, 'late')))).toBe('Unavailable')
+    await Promise.all([pending, closing])
+    database = openSqlite({ path: join(folder, 'deep', 'svc.db'), migrations: [notes] })
+    expect(await readTexts()).toEqual(['last'])
+  })
+
+  it('runs many different statements without keeping all of them prepared', async () => {
+    for (let count = 1; count < 700; count += 1) {
+      const row = await database.read.first({ text: `select ${count} as count`, parameters: [] })
+      expect(row).toEqual({ count })
+    }
+  })
+})
+
+describe('durability', () => {
+  it('syncs each commit and writes ahead', async () => {
+    const mode = await database.read.first(sql`pragma journal_mode`)
+    const level = await database.write((tx) => tx.first(sql`pragma synchronous`))
+    expect(mode).toEqual({ journal_mode: 'wal' })
+    expect(level).toEqual({ synchronous: 2 })
+  })
+
+  it('copies itself while in use', async () => {
+    await database.write((tx) => insert(tx, 'a'))
+    await database.backup(join(folder, 'copy.db'))
+    await database.write((tx) => insert(tx, 'b'))
+    const copy = openSqlite({ path: join(folder, 'copy.db'), migrations: [notes] })
+    expect(await copy.read.all(sql`select text from notes`)).toEqual([{ text: 'a' }])
+    await copy.close()
+  })
+
+  it('names the file that it cannot open', () => {
+    expect(() => openSqlite({ path: folder })).toThrow(`The database ${folder} cannot be opened`)
+  })
+})

@@ -1,0 +1,127 @@
+// SQLite behind the Database interface: one connection for writing and one for reading; concurrent writers share a commit.
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { isSvcError, SvcError } from '../../errors.ts'
+import type { Database, Dialect, Reader } from '../database.ts'
+import { createListeners } from '../listeners.ts'
+import type { Migration } from '../migrations.ts'
+import { sql } from '../statement.ts'
+import { createExecutor } from './executor.ts'
+import { createCommitQueue } from './group-commit.ts'
+import { applyMigrations } from './migrate.ts'
+import { migrations as allMigrations } from './migrations/index.ts'
+import { createTermIndex } from './term-index.ts'
+
+export type SqliteOptions = {
+  /** The database file; its folder is created when missing. */
+  path: string
+  /** Tests open older versions; all others leave this out. */
+  migrations?: readonly Migration[]
+}
+
+export interface SqliteDatabase extends Database {
+  /** Limits the pages of the file from now on; tests simulate a full disk with it. */
+  limitPages(count: number): void
+  /** Unavailable once damage was found, until the database is opened again. */
+  check(): Promise<void>
+  /** Copies the database as of now into a new file while it is in use. */
+  backup(path: string): Promise<void>
+}
+
+/** Readable by its owner only, even in a shared folder; SQLite gives the files beside it the same permissions. */
+function makePrivate(path: string): void {
+  closeSync(openSync(path, 'a', 0o600))
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600)
+}
+
+/** Remembers when a statement reports damage; passes every error on. */
+function createDamageWatch() {
+  let damage: SvcError | undefined
+  const note = (error: unknown): never => {
+    const { code = '' } = ((isSvcError(error) ? error.cause : undefined) ?? {}) as { code?: string }
+    if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) damage ??= error as SvcError
+    throw error
+  }
+  return {
+    watch: <T>(work: Promise<T>) => work.catch(note),
+    check: () => {
+      if (damage !== undefined) throw damage
+    },
+  }
+}
+
+function openConnection(path: string, readonly: boolean): Sqlite.Database {
+  try {
+    if (!readonly) makePrivate(path)
+    const connection = new Sqlite(path, { readonly, timeout: 5000 })
+    connection.pragma('foreign_keys = on')
+    connection.pragma('temp_store = memory')
+    return connection
+  } catch (error) {
+    throw new SvcError('Unavailable', `The database ${path} cannot be opened: ${String(error)}`, { cause: error })
+  }
+}
+
+function openWriter(path: string): Sqlite.Database {
+  const connection = openConnection(path, false)
+  connection.pragma('journal_mode = wal')
+  connection.pragma('synchronous = full')
+  connection.pragma('wal_autocheckpoint = 1000')
+  return connection
+}
+
+function createReader(connection: Sqlite.Database): Reader {
+  const execute = createExecutor(connection)
+  return {
+    all: async (statement) => execute.all(statement),
+    first: async (statement) => execute.first(statement),
+  }
+}
+
+const createDialect = (): Dialect => ({
+  claimRows: sql``,
+  terms: createTermIndex(),
+  encodeGrams: (grams) => grams.join(' '),
+  matchGrams: (grams) => sql`transcript_grams match ${grams.map((gram) => `"${gram}"`).join(' AND ')}`,
+  // https://sqlite.org/optoverview.html, "Disqualifying WHERE clause terms"
+  besideIndex: (condition) => sql`+${condition}`,
+  listNumbers: (numbers) => sql`(select value as wanted from json_each(${JSON.stringify(numbers)})) as listed`,
+})
+
+/** Opens (and migrates) the database in a file. `:memory:` does not work, because reads use a second connection. */
+export function openSqlite(options: SqliteOptions): SqliteDatabase {
+  mkdirSync(dirname(options.path), { recursive: true })
+  const writer = openWriter(options.path)
+  try {
+    applyMigrations(writer, options.migrations ?? allMigrations)
+  } catch (error) {
+    writer.close()
+    throw error
+  }
+  const readConnection = openConnection(options.path, true)
+  const listeners = createListeners<string>()
+  const queue = createCommitQueue(writer, listeners.notify)
+  const { watch, check } = createDamageWatch()
+  const reader = createReader(readConnection)
+  return {
+    read: {
+      all: (statement) => watch(reader.all(statement)),
+      first: (statement) => watch(reader.first(statement)),
+    },
+    dialect: createDialect(),
+    write: (work) => watch(queue.write(work)),
+    listen: listeners.add,
+    check: async () => {
+      await watch(reader.first(sql`select count(*) from sqlite_master`))
+      check()
+    },
+    limitPages: (count) => void writer.pragma(`max_page_count = ${count}`),
+    backup: async (path) => void (await readConnection.backup(path)),
+    close: async () => {
+      await queue.close()
+      readConnection.close()
+      writer.close()
+    },
+  }
+}

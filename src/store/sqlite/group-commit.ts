@@ -1,0 +1,139 @@
+// Group commit: concurrent writers share one transaction and one fsync, each in its own savepoint.
+import type Sqlite from 'better-sqlite3'
+import { SvcError } from '../../errors.ts'
+import type { Database, Tx } from '../database.ts'
+import { runHook } from '../listeners.ts'
+import { createExecutor, type Executor, translateError } from './executor.ts'
+
+/** Limits the units in one commit, so that a flood of writers does not block the event loop. */
+const maxBatch = 128
+
+/** A unit of work, its promise and its announcements. The promise is settled only after the commit. */
+type Unit = {
+  run(tx: Tx): Promise<void>
+  resolve(): void
+  reject(error: unknown): void
+  hooks: (() => void)[]
+  failure?: { error: unknown }
+}
+
+export type CommitQueue = Pick<Database, 'write' | 'close'>
+
+function createUnit<T>(work: (tx: Tx) => Promise<T>): { unit: Unit; outcome: Promise<T> } {
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  let value: { result: T } | undefined
+  const unit: Unit = {
+    run: async (tx) => {
+      value = { result: await work(tx) }
+    },
+    resolve: () => value !== undefined && resolve(value.result),
+    reject,
+    hooks: [],
+  }
+  return { unit, outcome: promise }
+}
+
+type Announce = (channel: string, note: string) => void
+
+function createTx(execute: Executor, hooks: (() => void)[], announce: Announce): Tx {
+  return {
+    all: async (statement) => execute.all(statement),
+    first: async (statement) => execute.first(statement),
+    run: async (statement) => execute.run(statement),
+    afterCommit: (publish) => void hooks.push(publish),
+    announce: (channel, note) => void hooks.push(() => announce(channel, note)),
+  }
+}
+
+function settle(units: Unit[]): void {
+  for (const unit of units) {
+    if (unit.failure === undefined) unit.hooks.forEach(runHook)
+  }
+  for (const unit of units) {
+    if (unit.failure === undefined) unit.resolve()
+    else unit.reject(unit.failure.error)
+  }
+}
+
+/** Runs the units in one transaction and settles them. Never rejects. */
+function createBatchRunner(connection: Sqlite.Database, announce: Announce): (units: Unit[]) => Promise<void> {
+  const execute = createExecutor(connection)
+  const begin = connection.prepare('begin immediate')
+  const commit = connection.prepare('commit')
+  const rollback = connection.prepare('rollback')
+  const savepoint = connection.prepare('savepoint unit')
+  const release = connection.prepare('release unit')
+  const rollbackUnit = connection.prepare('rollback to unit')
+
+  /** Restores the transaction to its state before the unit; throws when SQLite has rolled back all of it. */
+  async function runUnit(unit: Unit): Promise<void> {
+    savepoint.run()
+    try {
+      await unit.run(createTx(execute, unit.hooks, announce))
+    } catch (error) {
+      unit.failure = { error }
+      if (!connection.inTransaction) throw error
+      rollbackUnit.run()
+    }
+    release.run()
+  }
+
+  function abandon(): void {
+    try {
+      if (connection.inTransaction) rollback.run()
+    } catch {
+      // Writers get the error that came first; if the connection is unusable, the next `begin` fails.
+    }
+  }
+
+  return async function commitBatch(units) {
+    try {
+      begin.run()
+      for (const unit of units) await runUnit(unit)
+      commit.run()
+    } catch (error) {
+      for (const unit of units) unit.failure ??= { error: translateError(error) }
+      abandon()
+    }
+    settle(units)
+  }
+}
+
+/** After the commit, `announce` is called with what its units announced. */
+export function createCommitQueue(connection: Sqlite.Database, announce: Announce): CommitQueue {
+  const commitBatch = createBatchRunner(connection, announce)
+  let waiting: Unit[] = []
+  let flushing = false
+  let closed = false
+  const idle: (() => void)[] = []
+
+  function flushSoon(): void {
+    if (flushing) return
+    flushing = true
+    // Only after all requests that arrived in this turn of the event loop have asked for their writes.
+    setImmediate(() => void flush())
+  }
+
+  async function flush(): Promise<void> {
+    const batch = waiting.slice(0, maxBatch)
+    waiting = waiting.slice(maxBatch)
+    await commitBatch(batch)
+    flushing = false
+    if (waiting.length > 0) flushSoon()
+    else for (const resolve of idle.splice(0)) resolve()
+  }
+
+  return {
+    write: (work) => {
+      if (closed) return Promise.reject(new SvcError('Unavailable', 'The database is closed: the service is stopping.'))
+      const { unit, outcome } = createUnit(work)
+      waiting.push(unit)
+      flushSoon()
+      return outcome
+    },
+    close: async () => {
+      closed = true
+      if (flushing) await new Promise<void>((resolve) => void idle.push(resolve))
+    },
+  }
+}

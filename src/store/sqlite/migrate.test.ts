@@ -1,0 +1,172 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createAudit } from '../audit.ts'
+import { createMessages } from '../messages.ts'
+import type { Migration } from '../migrations.ts'
+import { sql } from '../statement.ts'
+import { createUsage } from '../usage.ts'
+import { listMoments, type StoredObject } from '../watching/stored-object.ts'
+import { openSqlite } from './database.ts'
+import { migrations } from './migrations/index.ts'
+
+const first: Migration = { number: 1, name: 'notes', statements: 'create table notes (text text not null)' }
+const second: Migration = {
+  number: 2,
+  name: 'authors',
+  statements: "alter table notes add column author text not null default 'unknown'; create table authors (name text);",
+}
+const broken: Migration = {
+  number: 3,
+  name: 'broken',
+  statements: 'create table more (a text); create table notes (a)',
+}
+
+let folder: string
+let path: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-migrate-'))
+  path = join(folder, 'svc.db')
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+async function open<T>(known: readonly Migration[], work: (database: ReturnType<typeof openSqlite>) => Promise<T>) {
+  const database = openSqlite({ path, migrations: known })
+  try {
+    return await work(database)
+  } finally {
+    await database.close()
+  }
+}
+const addNote = (known: Migration[], text: string) =>
+  open(known, (database) => database.write((tx) => tx.run(sql`insert into notes (text) values (${text})`)))
+const readNotes = (known: Migration[]) => open(known, (database) => database.read.all(sql`select * from notes`))
+
+describe('migrations', () => {
+  it('bring data of the previous version to the current schema', async () => {
+    await addNote([first], 'old')
+    expect(await readNotes([first, second])).toEqual([{ text: 'old', author: 'unknown' }])
+    expect(await readNotes([first, second])).toEqual([{ text: 'old', author: 'unknown' }])
+  })
+
+  it('turn a read-only token into a viewer, and every other into an editor', async () => {
+    const addToken = (name: string, readOnly: number) =>
+      open(migrations.slice(0, 7), (database) =>
+        database.write((tx) =>
+          tx.run(sql`insert into api_tokens (id, hash, name, read_only, server_tools, created_at)
+            values (${name}, ${name}, ${name}, ${readOnly}, 1, '2026-01-01T00:00:00.000Z')`),
+        ),
+      )
+    await addToken('reader', 1)
+    await addToken('writer', 0)
+    const roles = await open(migrations, (database) =>
+      database.read.all(sql`select name, role from api_tokens order by name`),
+    )
+    expect(roles).toEqual([
+      { name: 'reader', role: 'viewer' },
+      { name: 'writer', role: 'editor' },
+    ])
+  })
+
+  it('refuse data of a newer version and leave it unchanged', async () => {
+    await addNote([first, second], 'new')
+    expect(() => openSqlite({ path, migrations: [first] })).toThrow(
+      'written by a newer version of the service (schema 2',
+    )
+    expect(await readNotes([first, second])).toEqual([{ text: 'new', author: 'unknown' }])
+  })
+
+  it('refuse data to which another migration of the same number was applied', async () => {
+    await addNote([first], 'old')
+    const other = { ...first, statements: 'create table notes (text text)' }
+    expect(() => openSqlite({ path, migrations: [other, second] })).toThrow('another schema step 1 (notes)')
+    expect(await readNotes([first])).toEqual([{ text: 'old' }])
+  })
+
+  it('are rolled back together when one of them fails', async () => {
+    await addNote([first], 'old')
+    expect(() => openSqlite({ path, migrations: [first, second, broken] })).toThrow('notes')
+    expect(await readNotes([first])).toEqual([{ text: 'old' }])
+  })
+
+  it('of the service are numbered without gaps and all apply to an empty file', async () => {
+    expect(migrations.map(({ number }) => number)).toEqual(migrations.map((_, index) => index + 1))
+    const applied = await open(migrations, (database) => database.read.all(sql`select number, name from migrations`))
+    expect(applied).toEqual(migrations.map(({ number, name }) => ({ number, name })))
+  })
+
+  it.each(migrations.slice(1).map(({ number }) => number))(
+    'open the data of migration %i minus one',
+    async (number) => {
+      const older = migrations.slice(0, number - 1)
+      const object = JSON.stringify({ metadata: { uid: 'u-1', creationTimestamp: '2026-01-01T00:00:00.000Z' } })
+      const insert = sql`insert into resources (kind, namespace, name, resource_version, object)
+      values ('Task', 'default', 'a', 1, ${object})`
+      await open(older, (database) => database.write((tx) => tx.run(insert)))
+      const kept = await open(migrations, (database) => database.read.all(sql`select name, object from resources`))
+      expect(kept).toEqual([{ name: 'a', object }])
+    },
+  )
+
+  it('count the tasks there are as the store counts those that are written', async () => {
+    const statuses = [
+      undefined,
+      { phase: 'Running' },
+      { phase: 'Failed', completionTime: '2026-01-31T14:30:00.000Z' },
+      { phase: 'Cancelled' },
+      { phase: 'Scheduled' },
+    ]
+    const metadata = { namespace: 'default', uid: 'u-1', creationTimestamp: '2026-01-01T00:00:00Z' }
+    const spec = { agentRef: { name: 'writer' } }
+    const tasks = statuses.map((status, at) => ({
+      kind: 'Task' as const,
+      metadata: { ...metadata, name: `t-${at}`, resourceVersion: '1' },
+      spec: at === 1 ? spec : {},
+      ...(status && { status }),
+    }))
+    await open(migrations.slice(0, 32), (database) =>
+      database.write(async (tx) => {
+        for (const task of tasks) {
+          await tx.run(sql`insert into resources (kind, namespace, name, resource_version, object)
+            values ('Task', 'default', ${task.metadata.name}, 1, ${JSON.stringify(task)})`)
+        }
+      }),
+    )
+    const found = await open(migrations, (database) =>
+      database.read.all(sql`select name, field, value from resource_index order by name`),
+    )
+    const counted = tasks.flatMap((task) =>
+      listMoments(task as unknown as StoredObject).map((entry) => ({ name: task.metadata.name, ...entry })),
+    )
+    expect(counted).toHaveLength(3)
+    expect(found).toEqual(counted)
+  })
+
+  it('keep old records readable that have names but no ids', async () => {
+    const createdAt = '2026-01-01T00:00:00.000Z'
+    await open(migrations.slice(0, 8), (database) =>
+      database.write(async (tx) => {
+        await tx.run(sql`insert into messages (namespace, parent_task, from_task, to_task, content, created_at)
+          values ('default', 'boss', 'ann', 'bob', 'from before', ${createdAt})`)
+        await tx.run(sql`insert into usage_records (id, namespace, provider, model, caller, input_tokens, output_tokens,
+          cached_tokens, demo, created_at) values ('u', 'default', 'p', 'm', 'ann', 1, 2, 0, 0, ${createdAt})`)
+        await tx.run(sql`insert into audit_records (id, created_at, caller, auth_type, via, verb, allowed)
+          values ('a', ${createdAt}, 'ann', 'oidc', 'api', 'create', 1)`)
+      }),
+    )
+    await open(migrations, async (database) => {
+      const clock = { now: () => new Date(createdAt), sleep: () => Promise.resolve() }
+      const query = { namespace: 'default', parent: { uid: 'p-1', name: 'boss' }, markRead: true }
+      const messages = createMessages({ database, clock })
+      const read = (uid: string, name: string) => messages.unread({ ...query, reader: { uid, name } })
+      expect(await read('a-1', 'ann')).toEqual([])
+      expect(await read('b-1', 'bob')).toMatchObject([{ fromTask: 'ann', toTask: 'bob', content: 'from before' }])
+      expect(await read('b-1', 'bob')).toEqual([])
+      const sums = await createUsage({ database, clock }).sum({ groupBy: 'caller' })
+      expect(sums).toMatchObject([{ key: 'ann', caller: { name: 'ann' }, outputTokens: 2 }])
+      const records = await createAudit({ database }).list({ caller: 'ann', limit: 9 })
+      expect(records).toMatchObject([{ id: 'a', caller: { kind: 'oidc', name: 'ann' } }])
+    })
+  })
+})

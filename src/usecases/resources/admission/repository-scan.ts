@@ -1,0 +1,42 @@
+// What a scan needs before it is stored: policies that can be used, and names that are read from its address.
+
+import type { RepositoryScanSpec } from '../../../contract/kinds/scans/repository-scan.ts'
+import { readGitAddress } from '../../../contract/values/git-address.ts'
+import { SvcError } from '../../../errors.ts'
+import { readPolicies } from '../../../lookup/scan-policies.ts'
+import type { UsecaseDeps } from '../../service/deps.ts'
+import type { AdmissionRequest, Admitted } from './request.ts'
+
+/** Owner and name, of an address that has both. */
+function namesOf({ repoURL, owner, repository }: RepositoryScanSpec) {
+  const parts =
+    readGitAddress(repoURL)
+      ?.pathname.split('/')
+      .filter((part) => part !== '') ?? []
+  const [first, second] = parts.length === 2 ? parts : []
+  return { owner: owner ?? first, repository: repository ?? second?.replace(/\.git$/, '') }
+}
+
+/** InvalidRequest for an agent that runs a program, as far as it exists already: runs ask again. */
+async function refusePrograms(
+  { namespace, spec }: AdmissionRequest<'RepositoryScan'>,
+  { ports }: UsecaseDeps,
+): Promise<void> {
+  for (const field of ['analysisAgentRef', 'patchAgentRef'] as const) {
+    const ref = spec[field]
+    const agent = ref && (await ports.resources.get('Agent', { namespace: ref.namespace ?? namespace, name: ref.name }))
+    if (agent?.spec.runtime === undefined) continue
+    const message = `names an agent that runs a program, which has the network of its machine; name one without a runtime`
+    throw new SvcError('InvalidRequest', `invalid repository scan: spec.${field} ${message}`, {
+      details: [{ path: `spec.${field}`, message }],
+    })
+  }
+}
+
+export async function admitScan(request: AdmissionRequest<'RepositoryScan'>, deps: UsecaseDeps): Promise<Admitted> {
+  const { namespace, spec } = request
+  await readPolicies(deps.ports.configMaps, namespace, spec)
+  await refusePrograms(request, deps)
+  const { branch, prBaseBranch } = spec
+  return { spec: { ...namesOf(spec), prBaseBranch: prBaseBranch ?? branch } }
+}

@@ -1,0 +1,23 @@
+// The input of admission, and what admission adds to an object.
+import type { Kind, ResourceOf, SpecOf } from '../../../contract/kinds/index.ts'
+import type { Caller } from '../../../ports/identity/identity.ts'
+
+export type AdmissionRequest<K extends Kind> = {
+  caller: Caller
+  namespace: string
+  name: string
+  spec: SpecOf<K>
+  /** Present on an update: the object as stored. */
+  before?: ResourceOf<K>
+}
+
+/** What the service itself writes into the object. */
+export type Admitted = {
+  finalizers?: string[]
+  /** Labels of the service's own domain. */
+  labels?: Record<string, string>
+  /** Spec fields that the service sets; undefined removes one. */
+  spec?: Record<string, unknown>
+  /** Annotations of the service's own domain; undefined removes one. */
+  annotations?: Record<string, string | undefined>
+}

@@ -1,0 +1,89 @@
+// Tasks: stamped with the verified identity of the requester, and with no other; leftovers of a predecessor are removed
+// first.
+
+import { isDeepStrictEqual } from 'node:util'
+import { findNameProblems } from '../../../contract/api/tasks/task-body.ts'
+import type { Task } from '../../../contract/kinds/tasks/task.ts'
+import { dropUndefined } from '../../../contract/schema/json.ts'
+import { refuse } from '../../../contract/schema/validation.ts'
+import { type Problem, SvcError } from '../../../errors.ts'
+import { annotateCaller, identifyCaller } from '../../../rules/identity/caller-identity.ts'
+import { cleanupFinalizer } from '../../../rules/tasks/scheduled-run.ts'
+import { fitsTask, stampOf } from '../../../rules/tasks/stamp.ts'
+import { actsForAnother, findFixedChanges, listChangedFields } from '../../../rules/tasks/task-changes.ts'
+import { chooseOrigin } from '../../../rules/workspaces/execution-workspace.ts'
+import type { UsecaseDeps } from '../../service/deps.ts'
+import type { AdmissionRequest, Admitted } from './request.ts'
+
+const identityFields = ['requestedBy', 'transaction'] as const
+
+/** A client may send back what it read; any other value in the fields that the service stamps is refused (TASK-018). */
+function findForged({ spec, before }: AdmissionRequest<'Task'>): Problem[] {
+  const message = 'cannot be set by clients; remove it'
+  return identityFields
+    .filter((field) => spec[field] !== undefined && !isDeepStrictEqual(spec[field], before?.spec[field]))
+    .map((field) => ({ path: `spec.${field}`, message }))
+}
+
+/** Conflict for a field that can no longer change once the task has started. */
+function refuseFixed({ metadata, status }: Task, fixed: readonly string[]): void {
+  if (fixed.length === 0) return
+  const phase = status?.phase ?? 'Pending'
+  const details = fixed.map((field) => ({ path: `spec.${field}`, message: `is fixed: the task is ${phase}` }))
+  const fields = fixed.map((field) => `spec.${field}`).join(', ')
+  const message = `${fields} can no longer be changed: task "${metadata.name}" has started and is ${phase}`
+  throw new SvcError('Conflict', `${message}; create a new task instead`, { details })
+}
+
+/** Conflict; Forbidden when the task acts for somebody else. */
+function checkChange(before: Task, { caller, name, spec }: AdmissionRequest<'Task'>): void {
+  const changed = listChangedFields(before, spec)
+  refuseFixed(before, findFixedChanges(before, changed))
+  if (!actsForAnother(before, changed, stampOf(caller).spec.requestedBy)) return
+  throw new SvcError('Forbidden', `task "${name}" acts for somebody else, and only they may change what it does`)
+}
+
+/** A replaced task keeps the identity it was created with, whoever changes it. */
+function keepStamp({ spec }: Task): Admitted {
+  const { requestedBy, transaction } = spec
+  return { spec: { requestedBy, transaction } }
+}
+
+/** InvalidRequest for a workspace that cannot be had as things are: of a template without the agent's program, for one. */
+async function requireWorkspace(request: AdmissionRequest<'Task'>, { ports, settings }: UsecaseDeps): Promise<void> {
+  const { namespace, spec, before } = request
+  const isSame = isDeepStrictEqual(before?.spec.execution, spec.execution)
+  if (settings.workspaces === undefined || isSame) return
+  const { name = '', namespace: home = namespace } = spec.agentRef ?? {}
+  const agent = await ports.resources.get('Agent', { namespace: home, name })
+  const wanted = chooseOrigin(settings.workspaces, { spec, metadata: { namespace } }, agent)
+  if (wanted === undefined) return
+  const { provider, ...origin } = wanted
+  const problem = await ports.executionWorkspaces?.[provider]?.findProblem?.(dropUndefined({ namespace, ...origin }))
+  if (problem !== undefined)
+    refuse('task', [{ path: `spec.execution.workspace.${problem.of}`, message: problem.message }])
+}
+
+/**
+ * InvalidRequest for an identity that the client supplies; Forbidden for one that does not fit into a task. On an
+ * update, Conflict for fields that can no longer change.
+ */
+export async function admitTask(request: AdmissionRequest<'Task'>, deps: UsecaseDeps): Promise<Admitted> {
+  const { caller, before } = request
+  refuse('task', findForged(request))
+  refuse('task', findNameProblems(request.name, request.spec))
+  await requireWorkspace(request, deps)
+  if (before !== undefined) {
+    checkChange(before, request)
+    return keepStamp(before)
+  }
+  const stamp = stampOf(caller)
+  if (!fitsTask(stamp)) {
+    throw new SvcError(
+      'Forbidden',
+      'the identity in this token is too long for a task; ask the issuer for a smaller one',
+    )
+  }
+  const annotations = { ...stamp.annotations, ...annotateCaller(identifyCaller(caller)) }
+  return { finalizers: [cleanupFinalizer], labels: stamp.labels, annotations, spec: stamp.spec }
+}

@@ -1,0 +1,242 @@
+// Create, read, list, replace and remove for every kind: rights, admission, limits, preconditions.
+
+import type { AccessVerb } from '../../contract/api/identity/access.ts'
+import type { CreateBody, UpdateBody } from '../../contract/api/resources/resource-body.ts'
+import { type Kind, kinds, type ResourceOf, type SpecOf } from '../../contract/kinds/index.ts'
+import { findReferences } from '../../contract/schema/reference-paths.ts'
+import { refuse } from '../../contract/schema/validation.ts'
+import { type Problem, SvcError } from '../../errors.ts'
+import type { Caller } from '../../ports/identity/identity.ts'
+import type {
+  DeletePreconditions,
+  ListQuery,
+  ResourceDraft,
+  ResourceKey,
+  ResourcePage,
+  ResourceReader,
+  ResourceText,
+} from '../../ports/resources/resources.ts'
+import { hasRight, keepAllowed, requireAccess, requireListing, requireRight, seesSome } from '../identity/access.ts'
+import type { UsecaseDeps } from '../service/deps.ts'
+import { admit } from './admission/admission.ts'
+import { pickReserved, requireOwnKeys } from './admission/keys.ts'
+import type { Admitted } from './admission/request.ts'
+import { repeatOnConflict } from './write-conflict.ts'
+
+/** The most bytes of one resource (HTTP-032). */
+const maxResourceBytes = 1_048_576
+
+type Annotations = Record<string, string>
+
+/**
+ * `marks` and `notes`: labels and annotations of the service's own domain that the service adds, for example which chat
+ * created the object.
+ */
+export type NewResource<K extends Kind> = CreateBody<K> & {
+  namespace: string
+  marks?: Record<string, string>
+  notes?: Record<string, string>
+}
+
+/** A list's query; where no namespace is named it is of all that the caller may list. */
+export type PlacedQuery = Omit<ListQuery, 'namespace' | 'namespaces'> & { namespace: string | undefined }
+
+export type ResourceUsecases = {
+  /** AlreadyExists, TooLarge, Forbidden, and the errors of admission. */
+  create<K extends Kind>(caller: Caller, kind: K, body: NewResource<K>): Promise<ResourceOf<K>>
+  /** Refuses what `create` would refuse, except a name that is taken; stores nothing. */
+  checkCreate<K extends Kind>(caller: Caller, kind: K, body: NewResource<K>): Promise<void>
+  /** NotFound. */
+  get<K extends Kind>(caller: Caller, kind: K, key: ResourceKey): Promise<ResourceOf<K>>
+  /**
+   * Only what the caller may see; so a page can have fewer than `limit` entries, or none, although more pages follow.
+   */
+  list<K extends Kind>(caller: Caller, kind: K, query: PlacedQuery): Promise<ResourcePage<ResourceOf<K>>>
+  /** The result of `get` as JSON. NotFound. */
+  getText(caller: Caller, kind: Kind, key: ResourceKey): Promise<ResourceText>
+  /** The result of `list`, each object as JSON. */
+  listText(caller: Caller, kind: Kind, query: PlacedQuery): Promise<ResourcePage<ResourceText>>
+  /** Replaces the spec, and labels and annotations when given. Conflict when a precondition fails. */
+  replace<K extends Kind>(caller: Caller, kind: K, key: ResourceKey, body: UpdateBody<K>): Promise<ResourceOf<K>>
+  /** NotFound; Conflict when a precondition fails. */
+  remove<K extends Kind>(
+    caller: Caller,
+    kind: K,
+    key: ResourceKey,
+    preconditions?: DeletePreconditions,
+  ): Promise<ResourceOf<K>>
+}
+
+/** NotFound, worded the same for every kind. */
+export function notFound(kind: Kind, key: ResourceKey): SvcError {
+  return new SvcError('NotFound', `${kinds[kind].singular} not found: "${key.name}" in namespace "${key.namespace}"`)
+}
+
+function checkSize(kind: Kind, object: unknown): void {
+  const bytes = Buffer.byteLength(JSON.stringify(object))
+  if (bytes <= maxResourceBytes) return
+  const message = `the ${kinds[kind].singular} has ${bytes} bytes, more than the ${maxResourceBytes} of one resource`
+  throw new SvcError('TooLarge', `${message}; put large text into files or artifacts`)
+}
+
+function mergeAnnotations(base: Annotations | undefined, admitted: Admitted): Annotations | undefined {
+  const merged = Object.entries({ ...base, ...admitted.annotations }).filter(([, value]) => value !== undefined)
+  return merged.length === 0 ? undefined : (Object.fromEntries(merged) as Annotations)
+}
+
+function mergeLabels(...maps: (Annotations | undefined)[]): Annotations | undefined {
+  const merged = Object.assign({}, ...maps)
+  return Object.keys(merged).length === 0 ? maps[0] : merged
+}
+
+function omitAbsent<T extends object>(fields: T): { [P in keyof T]: Exclude<T[P], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
+}
+
+function stampSpec<S extends object>(spec: S, admitted: Admitted): S {
+  return admitted.spec === undefined ? spec : (omitAbsent({ ...spec, ...admitted.spec }) as S)
+}
+
+function checkUid(kind: Kind, before: ResourceOf<Kind>, uid: string | undefined): void {
+  if (uid === undefined || uid === before.metadata.uid) return
+  throw new SvcError('Conflict', `the ${kinds[kind].singular} was deleted and made again; read it and try again`)
+}
+
+type Change<K extends Kind> = { kind: K; verb: AccessVerb } & ResourceKey
+
+/**
+ * An object that names a Secret may need a higher role than its kind; it is only read for callers whom that affects.
+ */
+async function requireManaging<K extends Kind>(
+  caller: Caller,
+  change: Change<K>,
+  read: () => Promise<ResourceOf<K>>,
+): Promise<void> {
+  const access = { ...change, namesSecret: true }
+  if (hasRight(caller, access)) return
+  const { spec } = await read()
+  const references = findReferences(change.kind, spec as SpecOf<K>)
+  if (references.some(({ kind }) => kind === 'Secret')) requireRight(caller, access)
+}
+
+function checkNaming(key: ResourceKey, body: UpdateBody<Kind>): void {
+  const problems: Problem[] = []
+  const { name, namespace } = body.metadata
+  if (name !== undefined && name !== key.name) {
+    problems.push({ path: 'metadata.name', message: `must be "${key.name}", the name in the path` })
+  }
+  if (namespace !== undefined && namespace !== key.namespace) {
+    problems.push({ path: 'metadata.namespace', message: `must be "${key.namespace}", the namespace of the request` })
+  }
+  refuse('body', problems)
+}
+
+function buildUpdate<K extends Kind>(before: ResourceOf<K>, body: UpdateBody<K>, admitted: Admitted): ResourceOf<K> {
+  const given = body.metadata
+  const { labels: marks, annotations: notes } = before.metadata
+  const annotations = given.annotations === undefined ? notes : { ...given.annotations, ...pickReserved(notes) }
+  const metadata = {
+    ...before.metadata,
+    labels: mergeLabels(given.labels ?? marks, pickReserved(marks)),
+    annotations: mergeAnnotations(annotations, admitted),
+    resourceVersion: given.resourceVersion ?? before.metadata.resourceVersion,
+  }
+  return { ...before, metadata: omitAbsent(metadata), spec: stampSpec(body.spec, admitted) }
+}
+
+async function getObject<K extends Kind>(resources: ResourceReader, kind: K, key: ResourceKey): Promise<ResourceOf<K>> {
+  const object = await resources.get(kind, key)
+  if (object === undefined) throw notFound(kind, key)
+  return object
+}
+
+function writePage({ items, ...page }: ResourcePage<ResourceOf<Kind>>): ResourcePage<ResourceText> {
+  const write = (object: ResourceOf<Kind>) => ({
+    text: JSON.stringify(object),
+    resourceVersion: object.metadata.resourceVersion,
+  })
+  return { ...page, items: items.map(write) }
+}
+
+export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
+  const { resources } = deps.ports
+
+  const getOrThrow = <K extends Kind>(kind: K, key: ResourceKey) => getObject(resources, kind, key)
+
+  async function replaceOnce<K extends Kind>(caller: Caller, kind: K, key: ResourceKey, body: UpdateBody<K>) {
+    const before = await getOrThrow(kind, key)
+    await requireManaging(caller, { verb: 'update', kind, ...key }, async () => before)
+    checkUid(kind, before, body.metadata.uid)
+    requireOwnKeys(kinds[kind].singular, body.metadata, before.metadata)
+    const admitted = await admit(kind, { caller, ...key, spec: body.spec, before }, deps)
+    const object = buildUpdate(before, body, admitted)
+    checkSize(kind, { metadata: object.metadata, spec: object.spec })
+    return resources.update(kind, object)
+  }
+
+  async function admitNew<K extends Kind>(caller: Caller, kind: K, body: NewResource<K>) {
+    const { metadata: given, namespace, spec, marks, notes } = body
+    const { name, labels, annotations } = given
+    await requireAccess(deps.ports, caller, { verb: 'create', kind, namespace, name })
+    requireOwnKeys(kinds[kind].singular, given)
+    const admitted = await admit(kind, { caller, namespace, name, spec }, deps)
+    const stamped = {
+      labels: mergeLabels(labels, marks, admitted.labels),
+      annotations: mergeAnnotations({ ...annotations, ...notes }, admitted),
+    }
+    const metadata = omitAbsent({ namespace, name, ...stamped, finalizers: admitted.finalizers })
+    const draft = { metadata, spec: stampSpec(spec, admitted) }
+    checkSize(kind, draft)
+    return draft as unknown as ResourceDraft<K>
+  }
+
+  /** The query as the store is asked, with what the caller may see of it. */
+  async function place(caller: Caller, kind: Kind, { namespace, ...query }: PlacedQuery): Promise<ListQuery> {
+    const heldIn = () => resources.namespacesOf(kind)
+    return { ...query, ...(await requireListing(deps.ports, caller, kind, { namespace, heldIn })) }
+  }
+
+  async function list<K extends Kind>(caller: Caller, kind: K, query: PlacedQuery) {
+    const page = await resources.list(kind, await place(caller, kind, query))
+    if (!seesSome(caller, kind)) return page
+    const read = ({ metadata: { namespace, name } }: ResourceOf<K>) =>
+      ({ verb: 'list', kind, namespace, name }) as const
+    // How many more the caller may see is not known.
+    const { remainingItemCount: _uncounted, ...shown } = page
+    return { ...shown, items: await keepAllowed(deps.ports, caller, { of: page.items, read }) }
+  }
+
+  return {
+    create: async (caller, kind, body) => resources.create(kind, await admitNew(caller, kind, body)),
+    checkCreate: async (caller, kind, body) => void (await admitNew(caller, kind, body)),
+    async get(caller, kind, key) {
+      await requireAccess(deps.ports, caller, { verb: 'get', kind, ...key })
+      return getOrThrow(kind, key)
+    },
+    list,
+    async getText(caller, kind, key) {
+      await requireAccess(deps.ports, caller, { verb: 'get', kind, ...key })
+      const found = await resources.getText(kind, key)
+      if (found === undefined) throw notFound(kind, key)
+      return found
+    },
+    async listText(caller, kind, query) {
+      if (seesSome(caller, kind)) return writePage(await list(caller, kind, query))
+      return resources.listText(kind, await place(caller, kind, query))
+    },
+    async replace(caller, kind, key, body) {
+      await requireAccess(deps.ports, caller, { verb: 'update', kind, ...key })
+      checkNaming(key, body)
+      const { resourceVersion, uid } = body.metadata
+      const write = () => replaceOnce(caller, kind, key, body)
+      // Without a precondition the newest version is meant, so a concurrent write is no reason to refuse.
+      return resourceVersion === undefined && uid === undefined ? repeatOnConflict(write) : write()
+    },
+    async remove(caller, kind, key, preconditions) {
+      const access = { verb: 'delete', kind, ...key } as const
+      await requireAccess(deps.ports, caller, access)
+      await requireManaging(caller, access, () => getOrThrow(kind, key))
+      return resources.remove(kind, key, preconditions)
+    },
+  }
+}

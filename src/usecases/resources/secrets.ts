@@ -1,0 +1,63 @@
+// Secrets: write, list without values, change, remove.
+import type { SecretCreate, SecretUpdate } from '../../contract/api/resources/secrets.ts'
+import { SvcError } from '../../errors.ts'
+import type { Caller } from '../../ports/identity/identity.ts'
+import type { ResourceKey } from '../../ports/resources/resources.ts'
+import type { SecretMetadata } from '../../ports/resources/secrets.ts'
+import { secretOwnerAnnotation } from '../../rules/identity/token-propagation.ts'
+import { allowedHostsAnnotation } from '../../rules/providers/trusted-address.ts'
+import { listWhole, requireAccess } from '../identity/access.ts'
+import type { UsecaseDeps } from '../service/deps.ts'
+
+const serviceAccountType = 'kubernetes.io/service-account-token'
+
+export type SecretUsecases = {
+  /**
+   * In order of namespace and name, without a namespace of all that the caller may list; tokens of service accounts are
+   * left out.
+   */
+  list(caller: Caller, namespace: string | undefined): Promise<SecretMetadata[]>
+  /** AlreadyExists. */
+  create(caller: Caller, draft: SecretCreate & { namespace: string }): Promise<SecretMetadata>
+  /** The entries that are not named stay. NotFound; InvalidRequest for an entry that is not there, or when none would be left. */
+  update(caller: Caller, key: ResourceKey, change: SecretUpdate): Promise<SecretMetadata>
+  /** NotFound. */
+  remove(caller: Caller, key: ResourceKey): Promise<void>
+}
+
+/** Tokens of service accounts and of single tasks are written by others than people. */
+function checkChange(key: ResourceKey, secret: SecretMetadata | undefined, { stringData, remove }: SecretUpdate): void {
+  if (secret === undefined || secret.type === serviceAccountType || secret.annotations[secretOwnerAnnotation]) {
+    throw new SvcError('NotFound', `secret not found: "${key.name}" in namespace "${key.namespace}"`)
+  }
+  const absent = remove.find((entry) => !secret.keys.includes(entry))
+  if (absent !== undefined) throw new SvcError('InvalidRequest', `secret "${key.name}" has no entry "${absent}"`)
+  const isEmptied = new Set(remove).size === secret.keys.length && Object.keys(stringData).length === 0
+  if (isEmptied)
+    throw new SvcError('InvalidRequest', `secret "${key.name}" would have no entry left; delete it instead`)
+}
+
+export function createSecretUsecases({ ports }: UsecaseDeps): SecretUsecases {
+  const { secrets } = ports
+  return {
+    async list(caller, namespace) {
+      const all = await listWhole(ports, caller, 'Secret', { namespace, read: secrets.list })
+      return all.filter((secret) => secret.type !== serviceAccountType)
+    },
+    async create(caller, { name, namespace, stringData, allowedHosts }) {
+      await requireAccess(ports, caller, { verb: 'create', kind: 'Secret', namespace, name })
+      const annotations: Record<string, string> = {}
+      if (allowedHosts !== undefined) annotations[allowedHostsAnnotation] = allowedHosts.join(',')
+      return secrets.create({ name, namespace, stringData, annotations })
+    },
+    async update(caller, key, change) {
+      await requireAccess(ports, caller, { verb: 'update', kind: 'Secret', ...key })
+      checkChange(key, await secrets.describe(key), change)
+      return secrets.update(key, change)
+    },
+    async remove(caller, key) {
+      await requireAccess(ports, caller, { verb: 'delete', kind: 'Secret', ...key })
+      await secrets.remove(key)
+    },
+  }
+}

@@ -1,0 +1,65 @@
+// Findings as SARIF: out of a scan, and from other scanners into it.
+
+import { SvcError } from '../../errors.ts'
+import { listEachFinding } from '../../lookup/scan-findings.ts'
+import type { Caller } from '../../ports/identity/identity.ts'
+import type { ResourceKey } from '../../ports/resources/resources.ts'
+import type { ScanImport } from '../../ports/scans/scan-imports.ts'
+import type { PageQuery, RecordPage } from '../../ports/scans/scans.ts'
+import { identifyCaller } from '../../rules/identity/caller-identity.ts'
+import { decodeSource } from '../../rules/scans/left-out.ts'
+import { writeSarif } from '../../rules/scans/sarif-export.ts'
+import { readSarif } from '../../rules/scans/sarif-import.ts'
+import type { UsecaseDeps } from '../service/deps.ts'
+import { findScan, keyOfScan } from './scan-access.ts'
+
+export type SarifUpload = {
+  commit?: string | undefined
+  root?: string | undefined
+  /** Called once the caller may import. */
+  read(): Promise<Uint8Array>
+}
+
+export type SarifUsecases = {
+  /** NotFound. The log in pieces. */
+  exportSarif(caller: Caller, key: ResourceKey): Promise<AsyncIterable<string>>
+  /** NotFound; InvalidRequest for what is no SARIF; Conflict while another import is under way. */
+  importSarif(caller: Caller, key: ResourceKey, upload: SarifUpload): Promise<ScanImport>
+  listImports(caller: Caller, key: ResourceKey, page: PageQuery): Promise<RecordPage<ScanImport>>
+  getImport(caller: Caller, key: ResourceKey, id: string): Promise<ScanImport>
+}
+
+export function createSarifUsecases(deps: UsecaseDeps): SarifUsecases {
+  const { ports } = deps
+  const { findings, scanImports } = ports.records
+  const readUid = async (caller: Caller, key: ResourceKey) => (await findScan(deps, caller, key, 'get')).metadata.uid
+  return {
+    async exportSarif(caller, key) {
+      const { metadata, spec, status } = await findScan(deps, caller, key, 'get')
+      const { branch, lastProcessedCommit: commit } = status ?? {}
+      const source = { scan: key.name, repoURL: spec.repoURL, branch, commit }
+      return writeSarif(listEachFinding(findings, metadata.uid), source)
+    },
+    async importSarif(caller, key, { commit, root, read }) {
+      const scan = await findScan(deps, caller, key, 'update')
+      const report = readSarif(decodeSource(await read()), root)
+      if ('fault' in report) throw new SvcError('InvalidRequest', `invalid SARIF: ${report.fault}`)
+      const { tools, skipped } = report
+      return scanImports.startImport(keyOfScan(scan), {
+        id: `import_${ports.ids.hex(12)}`,
+        tools: tools.map(({ name }) => name),
+        resultCount: tools.reduce((sum, { items }) => sum + items.length, 0),
+        skippedResults: skipped,
+        commitSHA: commit ?? report.commit,
+        createdBy: identifyCaller(caller).name,
+        content: JSON.stringify(report),
+      })
+    },
+    listImports: async (caller, key, page) => scanImports.listImports(await readUid(caller, key), page),
+    async getImport(caller, key, id) {
+      const found = await scanImports.getImport(await readUid(caller, key), id)
+      if (found !== undefined) return found
+      throw new SvcError('NotFound', `import not found: "${id}" of repository scan "${key.name}"`)
+    },
+  }
+}

@@ -1,0 +1,112 @@
+// What goes on in the namespaces that the caller may list: sums that the stores keep, and none of their objects but providers.
+import type { AccessKind } from '../../contract/api/identity/access.ts'
+import { mostProviders, type Overview } from '../../contract/api/service/overview.ts'
+import { isSvcError } from '../../errors.ts'
+import type { Caller } from '../../ports/identity/identity.ts'
+import {
+  countEnds,
+  countPhases,
+  describeProvider,
+  describeQueue,
+  describeUse,
+  listHours,
+  rankFailures,
+  sortByTrouble,
+  startOfHour,
+} from '../../rules/service/overview.ts'
+import { createHourlyUse } from '../budgets/hourly-use.ts'
+import { type ListPlace, requireListing } from '../identity/access.ts'
+import type { ResourceUsecases } from '../resources/resources.ts'
+import type { UsecaseDeps } from './deps.ts'
+
+export type OverviewUsecases = {
+  /** Without a namespace: of all that the caller may list. Forbidden without the right to list tasks. */
+  describe(caller: Caller, namespace: string | undefined): Promise<Overview>
+}
+
+/** Undefined for what the caller may not list. */
+async function orAbsent<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (isSvcError(error, 'Forbidden')) return undefined
+    throw error
+  }
+}
+
+function listPlaces({ namespace, namespaces }: ListPlace): readonly string[] | undefined {
+  return namespace === undefined ? namespaces : [namespace]
+}
+
+function sumWithin(counts: Record<string, number>, namespaces: readonly string[] | undefined): number {
+  const kept = Object.entries(counts).filter(([namespace]) => namespaces?.includes(namespace) ?? true)
+  return kept.reduce((sum, [, count]) => sum + count, 0)
+}
+
+export function createOverviewUsecases({ ports }: UsecaseDeps, objects: ResourceUsecases): OverviewUsecases {
+  const { resources, records, clock } = ports
+  const hourlyUse = createHourlyUse(records.usage, clock)
+  type Place = { caller: Caller; namespace: string | undefined }
+
+  async function placesOf(kind: AccessKind, { caller, namespace }: Place, heldIn: () => Promise<string[]>) {
+    return listPlaces(await requireListing(ports, caller, kind, { namespace, heldIn }))
+  }
+  const withTasks = () => resources.namespacesOf('Task')
+
+  async function describeTasks(place: Place, hours: readonly string[]) {
+    const namespaces = await placesOf('Task', place, withTasks)
+    const [phases, waiting, running, ended] = await Promise.all([
+      resources.tallyTasks('phase', { namespaces }),
+      resources.tallyTasks('waitingSince', { namespaces, least: true }),
+      resources.tallyTasks('runningAgent', { namespaces }),
+      resources.tallyTasks('ended', { namespaces, from: hours[0] ?? '' }),
+    ])
+    const agents = running.map(({ namespace, value, count }) => ({ ...(value && { agent: value }), namespace, count }))
+    const tasks = countPhases(phases)
+    return {
+      tasks,
+      queue: describeQueue(tasks.Pending, waiting),
+      hours: countEnds(ended, hours),
+      failures: rankFailures(ended),
+      running: agents.sort((a, b) => b.count - a.count),
+      approvals: sumWithin(await records.approvals.countPending(), namespaces),
+    }
+  }
+
+  async function sumUse(place: Place, hours: readonly string[]) {
+    const namespaces = await placesOf('Usage', place, withTasks)
+    const since = new Date(startOfHour(hours[0] ?? ''))
+    return describeUse(await hourlyUse.sum(since, namespaces), hours)
+  }
+
+  async function listProviders({ caller, namespace }: Place, now: Date) {
+    const { items } = await objects.list(caller, 'Provider', { namespace, limit: 500 })
+    return sortByTrouble(items.map((provider) => describeProvider(provider, now))).slice(0, mostProviders)
+  }
+
+  async function countProposals(place: Place) {
+    const pending = await records.memoryProposals.countPending()
+    return sumWithin(pending, await placesOf('Memory', place, async () => Object.keys(pending)))
+  }
+
+  return {
+    async describe(caller, namespace) {
+      const now = clock.now()
+      const hours = listHours(now)
+      const place = { caller, namespace }
+      const [tasks, usage, providers, proposals] = await Promise.all([
+        describeTasks(place, hours),
+        orAbsent(sumUse(place, hours)),
+        orAbsent(listProviders(place, now)),
+        orAbsent(countProposals(place)),
+      ])
+      return {
+        time: now.toISOString(),
+        ...tasks,
+        ...(usage && { usage }),
+        ...(providers && { providers }),
+        ...(proposals !== undefined && { proposals }),
+      }
+    },
+  }
+}

@@ -1,0 +1,144 @@
+// Approvals: a running task asks and waits, and a person answers.
+import { createHash } from 'node:crypto'
+import type { ApprovalAnswerSeen, AskApproval } from '../../contract/api/coordination/coordination.ts'
+import type { ApprovalState } from '../../contract/api/tasks/approvals.ts'
+import { parseDuration } from '../../contract/values/duration.ts'
+import { SvcError } from '../../errors.ts'
+import { redactText } from '../../observability/redaction.ts'
+import type { Caller, WorkerIdentity } from '../../ports/identity/identity.ts'
+import type { Approval } from '../../ports/tasks/approvals.ts'
+import { identifyCaller } from '../../rules/identity/caller-identity.ts'
+import { wakeAnnotation } from '../../rules/tasks/parking.ts'
+import { requireAccess, requireListing } from '../identity/access.ts'
+import { repeatOnConflict } from '../resources/write-conflict.ts'
+import type { UsecaseDeps } from '../service/deps.ts'
+import { requireRunningTask, type TaskPath } from './worker/live-attempt.ts'
+
+type ListQuery = {
+  /** Undefined: all that the caller may list. */
+  namespace: string | undefined
+  taskName?: string | undefined
+  status?: ApprovalState | undefined
+  limit: number
+}
+
+type ApprovalKey = { namespace: string; id: string }
+
+export type ApprovalUsecases = {
+  /** Newest first. */
+  list(caller: Caller, query: ListQuery): Promise<Approval[]>
+  /** NotFound. */
+  get(caller: Caller, key: ApprovalKey): Promise<Approval>
+  /** NotFound; Forbidden; Conflict when there is an answer already. */
+  answer(
+    caller: Caller,
+    key: ApprovalKey,
+    answer: { status: 'approved' | 'declined'; reason?: string | undefined },
+  ): Promise<Approval>
+}
+
+export type WorkerApprovals = {
+  /** Asks once for each call and question, and answers at once: what is known, and what is left to wait for. */
+  askApproval(
+    identity: WorkerIdentity,
+    path: TaskPath,
+    request: { call: string; args: AskApproval },
+  ): Promise<ApprovalAnswerSeen>
+}
+
+export function createApprovalUsecases({ ports }: UsecaseDeps): ApprovalUsecases {
+  const { resources, records } = ports
+
+  async function find(caller: Caller, { namespace, id }: ApprovalKey, verb: 'get' | 'update'): Promise<Approval> {
+    // Of the namespace at first: without the right to any task there it is not even told what does not exist.
+    const approval = await records.approvals.get(id)
+    const name = approval?.namespace === namespace ? approval.taskName : undefined
+    await requireAccess(ports, caller, { verb, kind: 'Task', namespace, ...(name !== undefined && { name }) })
+    if (approval === undefined || name === undefined) {
+      throw new SvcError('NotFound', `there is no approval "${id}" in namespace "${namespace}"`)
+    }
+    return approval
+  }
+
+  /** So that its controller looks, on whichever replica that is. */
+  async function wake({ id, namespace, taskName: name, taskUid }: Approval): Promise<void> {
+    await repeatOnConflict(async () => {
+      const task = await resources.get('Task', { namespace, name })
+      if (task?.metadata.uid !== taskUid) return
+      const annotations = { ...task.metadata.annotations, [wakeAnnotation]: id }
+      await resources.update('Task', { ...task, metadata: { ...task.metadata, annotations } })
+    })
+  }
+
+  async function tellTimeline(approval: Approval, who: string): Promise<void> {
+    const { taskUid, namespace, taskName, tool, status, reason } = approval
+    const why = reason === undefined ? '' : `: ${redactText(reason)}`
+    const attempt = (await resources.get('Task', { namespace, name: taskName }))?.status?.attempts ?? 0
+    const message = `${tool} was ${status} by ${who}${why}`
+    await records.events.append({ taskUid, attempt, namespace, taskName, type: 'ApprovalAnswered', message })
+  }
+
+  return {
+    async list(caller, { namespace, ...query }) {
+      const heldIn = async () => [
+        ...new Set((await records.approvals.list({ limit: 500 })).map((one) => one.namespace)),
+      ]
+      const place = await requireListing(ports, caller, 'Task', { namespace, heldIn })
+      const namespaces = place.namespace === undefined ? place.namespaces : [place.namespace]
+      return records.approvals.list({ ...query, namespaces })
+    },
+    get: (caller, key) => find(caller, key, 'get'),
+    async answer(caller, key, { status, reason }) {
+      const { id } = await find(caller, key, 'update')
+      const by = identifyCaller(caller)
+      const answered = await records.approvals.answer(id, { status, by, reason })
+      await tellTimeline(answered, by.name)
+      await wake(answered)
+      return answered
+    },
+  }
+}
+
+/** An answer is for one question: a call that is named like an earlier one but asks something else is asked anew. */
+function nameQuestion(call: string, { tool, arguments: args, message }: AskApproval): string {
+  return createHash('sha256')
+    .update(JSON.stringify([call, tool, args, message]))
+    .digest('hex')
+}
+
+export function createWorkerApprovals({ ports }: UsecaseDeps): WorkerApprovals {
+  const { resources, records, clock } = ports
+  return {
+    async askApproval(identity, path, { call, args }) {
+      const task = await requireRunningTask(resources, identity, path)
+      const { namespace, name, uid } = task.metadata
+      const expiresAt = new Date(clock.now().getTime() + parseDuration(args.timeout))
+      const approval = await records.approvals.ask({
+        namespace,
+        task: { uid, name },
+        agentName: task.spec.agentRef?.name,
+        call: nameQuestion(call, args),
+        tool: args.tool,
+        arguments: args.arguments,
+        message: redactText(args.message),
+        expiresAt,
+      })
+      const { id, status, reason, answeredBy, expiresAt: until } = approval
+      if (status !== 'pending') return { status, ...(reason && { reason }), ...(answeredBy && { by: answeredBy.name }) }
+      // One that was asked before keeps the end that it was given then.
+      if (until === expiresAt.toISOString()) {
+        const message = `asks for approval ${id}: ${approval.message}`
+        const { attempt } = identity
+        await records.events.append({
+          taskUid: uid,
+          attempt,
+          namespace,
+          taskName: name,
+          type: 'ApprovalRequested',
+          message,
+        })
+      }
+      return { status, wait: { kind: 'approval', call, id, until } }
+    },
+  }
+}

@@ -1,0 +1,155 @@
+// What a running attempt stores and reads back: result, artifacts, logs, plan, checkpoint.
+import type { Readable } from 'node:stream'
+import type { PlanSave } from '../../../contract/api/tasks/internal.ts'
+import type { ParkWait } from '../../../contract/api/tasks/parking.ts'
+import { type ProgressReport, progressLimits } from '../../../contract/api/tasks/progress.ts'
+import { SvcError } from '../../../errors.ts'
+import { redactText } from '../../../observability/redaction.ts'
+import type { WorkerIdentity } from '../../../ports/identity/identity.ts'
+import type { ArtifactInfo } from '../../../ports/tasks/artifacts.ts'
+import type { Plan, Plans } from '../../../ports/tasks/plans.ts'
+import type { Probes } from '../../../ports/tasks/probes.ts'
+import type { ResultInfo } from '../../../ports/tasks/results.ts'
+import type { AttemptKey } from '../../../ports/tasks/workloads.ts'
+import { isOfEarlierIteration } from '../../../rules/tasks/iteration.ts'
+import type { UsecaseDeps } from '../../service/deps.ts'
+import { requireLiveAttempt, requireRunningTask, type TaskPath } from './live-attempt.ts'
+import { cutLines, splitLong } from './log-lines.ts'
+
+type Upload = { body: Readable; contentType: string }
+
+/** Every call throws Forbidden for a task other than the token's own, and for an attempt that is not the live one. */
+export type WorkerRecords = {
+  /** TooLarge, InvalidRequest when empty. */
+  submitResult(identity: WorkerIdentity, path: TaskPath, upload: Upload): Promise<ResultInfo>
+  uploadArtifact(identity: WorkerIdentity, path: TaskPath & { filename: string }, upload: Upload): Promise<ArtifactInfo>
+  /** A file that the task was given. NotFound. */
+  readInput(identity: WorkerIdentity, path: TaskPath & { filename: string }): Promise<Readable>
+  /**
+   * Appends lines as they come, until the body ends. `unfinished`: what has no line end will be sent again, and is no
+   * line yet.
+   */
+  appendLogs(
+    identity: WorkerIdentity,
+    path: TaskPath,
+    { body, unfinished }: { body: AsyncIterable<Uint8Array>; unfinished: boolean },
+  ): Promise<void>
+  /** Adds to the timeline, as long as the task has had fewer events than it may have. */
+  reportProgress(identity: WorkerIdentity, path: TaskPath, report: ProgressReport): Promise<void>
+  /** NotConfigured without a plan store. */
+  savePlan(identity: WorkerIdentity, path: TaskPath, plan: PlanSave): Promise<Plan>
+  readPlan(identity: WorkerIdentity, path: TaskPath): Promise<Plan>
+  saveCheckpoint(identity: WorkerIdentity, path: TaskPath, state: string): Promise<void>
+  /** Appends a change to the state that this attempt has saved. */
+  appendCheckpoint(
+    identity: WorkerIdentity,
+    path: TaskPath,
+    { number, change }: { number: number; change: string },
+  ): Promise<void>
+  /** Stores what the task waits for once this attempt has ended. InvalidRequest for a probe that there is not. */
+  park(identity: WorkerIdentity, path: TaskPath, waits: readonly ParkWait[]): Promise<void>
+  /** A JSON list: the state, then its changes. NotFound when nothing was saved in the present iteration. */
+  readCheckpoint(identity: WorkerIdentity, path: TaskPath): Promise<string>
+}
+
+function keyOf({ taskUid, attempt }: WorkerIdentity): AttemptKey {
+  return { taskUid, attempt }
+}
+
+function requirePlans(plans: Plans | undefined): Plans {
+  if (plans !== undefined) return plans
+  throw new SvcError('NotConfigured', 'plan store not configured')
+}
+
+function requireProbes(probes: Probes, waits: readonly ParkWait[]): void {
+  const known = Object.keys(probes)
+  for (const wait of waits) {
+    if (wait.kind !== 'probe' || known.includes(wait.probe)) continue
+    const there = known.length === 0 ? 'there are none here' : `there are: ${known.join(', ')}`
+    throw new SvcError('InvalidRequest', `waits: there is no probe "${wait.probe}"; ${there}`)
+  }
+}
+
+export function createWorkerRecords({ ports }: UsecaseDeps): WorkerRecords {
+  const { records, resources, probes = {} } = ports
+
+  return {
+    async submitResult(identity, path, { body, contentType }) {
+      await requireRunningTask(resources, identity, path)
+      return records.results.put(keyOf(identity), body, contentType)
+    },
+    async uploadArtifact(identity, path, upload) {
+      await requireRunningTask(resources, identity, path)
+      return records.artifacts.put(keyOf(identity), { ...upload, filename: path.filename })
+    },
+    async readInput(identity, path) {
+      await requireRunningTask(resources, identity, path)
+      const found = await records.inputs.open(identity.taskUid, path.filename)
+      if (found === undefined) throw new SvcError('NotFound', `the task was given no file "${path.filename}"`)
+      return found.open()
+    },
+    async appendLogs(identity, path, { body, unfinished }) {
+      await requireRunningTask(resources, identity, path)
+      let last = ''
+      for await (const { lines, rest } of cutLines(body)) {
+        await requireLiveAttempt(resources, identity)
+        await records.logs.append(keyOf(identity), lines, unfinished ? rest : undefined)
+        last = unfinished ? '' : rest
+      }
+      if (last !== '') await records.logs.append(keyOf(identity), splitLong(last))
+    },
+    async reportProgress(identity, path, { events }) {
+      const { uid: taskUid, namespace, name: taskName } = (await requireRunningTask(resources, identity, path)).metadata
+      const { attempt } = identity
+      const drafts = events.map(({ type, message }) => {
+        return { taskUid, attempt, namespace, taskName, type, message: redactText(message) }
+      })
+      await records.events.appendAll(drafts, progressLimits.perTask)
+    },
+    async savePlan(identity, path, plan) {
+      const task = await requireRunningTask(resources, identity, path)
+      const { taskUid, attempt, namespace, taskName } = identity
+      const saved = await requirePlans(records.plans).save({
+        taskUid,
+        namespace,
+        taskName,
+        iteration: task.status?.iteration ?? 0,
+        summary: plan.summary,
+        progressPct: plan.progress_pct,
+        goalComplete: plan.goal_complete,
+        planDocument: plan.plan_document,
+      })
+      const message = redactText(`${plan.progress_pct} %: ${plan.summary}`).slice(0, progressLimits.messageLength)
+      const event = { taskUid, attempt, namespace, taskName, type: 'PlanSaved', message: message.toWellFormed() }
+      await records.events.appendAll([event], progressLimits.perTask)
+      return saved
+    },
+    async readPlan(identity, path) {
+      await requireRunningTask(resources, identity, path)
+      const plan = await requirePlans(records.plans).get(identity.taskUid)
+      if (plan === undefined) throw new SvcError('NotFound', 'plan not found')
+      return plan
+    },
+    async saveCheckpoint(identity, path, state) {
+      await requireRunningTask(resources, identity, path)
+      await records.checkpoints.save(keyOf(identity), state)
+    },
+    async appendCheckpoint(identity, path, { number, change }) {
+      await requireRunningTask(resources, identity, path)
+      await records.checkpoints.append(keyOf(identity), number, change)
+    },
+    async park(identity, path, waits) {
+      await requireRunningTask(resources, identity, path)
+      requireProbes(probes, waits)
+      await records.parkings.park(keyOf(identity), waits)
+    },
+    async readCheckpoint(identity, path) {
+      const task = await requireRunningTask(resources, identity, path)
+      const saved = await records.checkpoints.load(identity.taskUid)
+      // Each iteration of an autonomous agent begins with an empty conversation.
+      if (saved === undefined || isOfEarlierIteration(task, saved.attempt))
+        throw new SvcError('NotFound', 'no checkpoint was saved for this task')
+      return `[${[saved.state, ...saved.changes].join(',')}]`
+    },
+  }
+}
