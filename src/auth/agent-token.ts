@@ -1,8 +1,8 @@
 // Tokens with which agent command lines use the proxies: one provider, a budget, an expiry, and one attempt (AUTH-013).
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import { SvcError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { AgentGrant, AgentTokens, Authenticator, Caller } from '../ports/identity/identity.ts'
-import type { Clock } from '../ports/service/clock.ts'
 
 const prefix = 'svca_'
 const purpose = 'svc agent tokens'

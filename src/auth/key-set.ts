@@ -1,7 +1,7 @@
 // The cached public keys of an issuer: fetched once, again when they are old, and when a token names an unknown one.
 import { type CryptoKey, importJWK, type JWK } from 'jose'
 import { SvcError } from '../errors.ts'
-import type { Clock } from '../ports/service/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 
 /** Older keys are fetched again before they are used, so that a withdrawn one is noticed. */
 const maxAgeMs = 300_000

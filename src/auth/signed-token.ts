@@ -2,7 +2,7 @@
 // refusal.
 import { compactVerify } from 'jose'
 import { SvcError } from '../errors.ts'
-import type { Clock } from '../ports/service/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { KeySet } from './key-set.ts'
 import { readToken, type TokenHeader, type TokenParts } from './token-text.ts'
 

@@ -1,7 +1,7 @@
 // Callers whose tokens were verified a moment ago, so that a signature is not checked on each request.
 import { hash } from 'node:crypto'
+import type { Clock } from '../lib/clock.ts'
 import type { Caller } from '../ports/identity/identity.ts'
-import type { Clock } from '../ports/service/clock.ts'
 import type { KeySet } from './key-set.ts'
 import type { VerifiedToken } from './signed-token.ts'
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isSvcError } from '../errors.ts'
-import type { Clock } from '../ports/service/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import { openSecretKeys, type SecretKeys } from '../store/local/secret-key.ts'
 import { createWorkerTokens } from './worker-tokens.ts'
 

@@ -4,8 +4,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { tryParseJson } from '../contract/schema/json.ts'
 import { SvcError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { WorkerIdentity, WorkerTokens } from '../ports/identity/identity.ts'
-import type { Clock } from '../ports/service/clock.ts'
 import type { DerivedKey, SecretKeys } from '../store/local/secret-key.ts'
 
 export type WorkerTokensOptions = { keys: Pick<SecretKeys, 'derive'>; clock: Clock }

@@ -1,7 +1,7 @@
 // What is said of a service that a command has started.
-import type { StartedService } from './context.ts'
+import type { StartedService } from '../client/machine.ts'
+import { typed } from '../client/typed.ts'
 import type { Terminal } from './terminal.ts'
-import { typed } from './typed.ts'
 
 export function announceService(started: StartedService, terminal: Terminal): void {
   const { url, pid, logFile, idleExit, wantedPort } = started

@@ -5,13 +5,13 @@ import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Client } from '../client/client.ts'
+import { quoteWord, typed } from '../client/typed.ts'
 import type { ArtifactItem } from '../contract/api/tasks/task-records.ts'
 import { ArtifactPath } from '../contract/api/tasks/task-records.ts'
 import { getTaskArtifact, listTaskArtifacts } from '../contract/api/tasks/tasks.ts'
 import type { Task } from '../contract/kinds/tasks/task.ts'
 import { SvcError } from '../errors.ts'
 import { formatSize } from './output.ts'
-import { quoteWord, typed } from './typed.ts'
 
 /** How routes identify a task. */
 export type TaskTarget = { params: { id: string }; query: { namespace?: string } }

@@ -1,5 +1,6 @@
 // The kinds that the command line lists, gets, applies and deletes, with their routes: one table.
 import { z } from 'zod'
+import { typed } from '../client/typed.ts'
 import { createAgent, deleteAgent, getAgent, listAgents, updateAgent } from '../contract/api/agents/agents.ts'
 import {
   createMonitor,
@@ -27,7 +28,6 @@ import { createTask, deleteTask, getTask, listTasks, updateTask } from '../contr
 import { createSkill, deleteSkill, getSkill, listSkills, updateSkill } from '../contract/api/tools/skills.ts'
 import { createTool, deleteTool, getTool, listTools, updateTool } from '../contract/api/tools/tools.ts'
 import { SvcError } from '../errors.ts'
-import { typed } from './typed.ts'
 
 export type CatalogEntry = {
   kind: string

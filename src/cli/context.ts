@@ -1,28 +1,30 @@
 // What the commands need: the terminal, and ways to find, start and stop a service. Composed in src/compose.
 import type { Client } from '../client/client.ts'
+import type { KeptContexts } from '../client/contexts.ts'
+import type { KeptLogins } from '../client/login/kept-logins.ts'
+import type {
+  BackupNote,
+  ConnectOptions,
+  Finding,
+  InstalledService,
+  NamedText,
+  OpenPrompt,
+  ServiceFile,
+  ServiceManager,
+  ServiceOptions,
+} from '../client/machine.ts'
+import type { Target } from '../client/target.ts'
 import type { Changes } from '../rules/scans/slice-selection.ts'
 import type { SlicedTree } from '../rules/scans/slices.ts'
-import type { KeptContexts } from './contexts.ts'
-import type { KeptLogins } from './login/kept-logins.ts'
 import type { OutputFormat } from './output.ts'
-import type { Target } from './target.ts'
 import type { Terminal } from './terminal.ts'
 
-export type GlobalOptions = {
-  server?: string
-  token?: string
-  /** `--context`. */
-  context?: string
-  namespace?: string
+export type GlobalOptions = ServiceOptions & {
   /** A list goes over all namespaces. */
   allNamespaces?: boolean
   output: OutputFormat
   /** Tables show all their columns. */
   wide?: boolean
-  /** Settings given as flags (`--data-dir`), by setting name. */
-  settings: Record<string, unknown>
-  /** `--config`. */
-  config?: string
 }
 
 /** What a command runs with. */
@@ -45,56 +47,8 @@ export type SettingHelp = {
 }
 export type SettingValue = { name: string; value: string; source: string }
 
-/** One line of `svc doctor`. */
-export type Finding = { what: string; state: 'ok' | 'warning' | 'missing'; detail: string; fix?: string }
-
-export type StartedService = {
-  url: string
-  pid: number
-  logFile: string
-  idleExit: string
-  /** That of the settings; 0: any. */
-  wantedPort: number
-}
-
-/** What starts programs at login. */
-export const serviceManagers = ['systemd', 'launchd'] as const
-export type ServiceManager = (typeof serviceManagers)[number]
-
-/** The file that makes a service start at login. */
-export type ServiceFile = {
-  manager: ServiceManager
-  path: string
-  text: string
-  /** Variables of this environment that the service does not have: keys and tokens stand in no such file. */
-  leftOut: string[]
-  /** Where its log is: a file for launchd, a command for systemd. */
-  log: string
-}
-export type InstalledService = ServiceFile & { isNew: boolean }
-
-export type ConnectOptions = {
-  /** False: a service that does not run is not started. */
-  start?: boolean
-  /** Nothing is said of a service that is started. */
-  quiet?: boolean | undefined
-}
-
-export type NamedText = { name: string; text: string }
-
 /** What the caller's own environment says about models; the service may have been started with another one. */
 export type ModelHints = { defaultModel: string | undefined; keys: string[] }
-
-/** What a person did at a prompt: a message, Ctrl-C, or Ctrl-D. */
-export type Typed = { line: string } | 'interrupt' | 'end'
-
-/** Reads lines; input typed between two questions is kept for the next one. */
-export type LinePrompt = {
-  /** A message that a person types or pastes, of one or more lines, with earlier ones on the arrow keys. */
-  ask(question: string, history: readonly string[]): Promise<Typed>
-  close(): void
-}
-export type OpenPrompt = () => LinePrompt
 
 /** How a folder is read as a tree. */
 export type TreeOptions = {
@@ -118,17 +72,6 @@ export type OpenedTree = {
   changes?: Changes
   /** Contents by path; of those that are there. */
   read(paths: readonly string[]): Promise<Map<string, Uint8Array>>
-}
-
-/** A backup's own description. */
-export type BackupNote = {
-  /** ISO 8601. */
-  takenAt: string
-  /** Results, artifacts and checkpoints that are separate files. */
-  bodies: number
-  secrets: number
-  /** Whether it includes the key that opens the secrets. */
-  hasKey: boolean
 }
 
 export interface CliContext {

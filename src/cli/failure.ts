@@ -1,8 +1,8 @@
 // How a failed command reports it: the error, every problem, and what to do next.
 import { CommanderError } from 'commander'
+import { typed } from '../client/typed.ts'
 import { isSvcError, messageOf, type SvcError } from '../errors.ts'
 import type { Terminal } from './terminal.ts'
-import { typed } from './typed.ts'
 
 /** Exit codes; scripts may rely on them. The last one is what shells report for a program that Ctrl-C ended. */
 export const exitCodes = { ok: 0, failed: 1, usage: 2, unreachable: 3, cancelled: 4, interrupted: 130 } as const

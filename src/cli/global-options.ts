@@ -1,11 +1,11 @@
 // Reads the options that every command takes.
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { localContext } from '../client/contexts.ts'
+import { quoteWord } from '../client/typed.ts'
 import { SvcError } from '../errors.ts'
 import type { CliContext, GlobalOptions } from './context.ts'
-import { localContext } from './contexts.ts'
 import { readTemplate } from './json-path.ts'
 import { type OutputFormat, outputFormats, pathPrefix } from './output.ts'
-import { quoteWord } from './typed.ts'
 
 type RawOptions = Record<string, unknown> & { output: OutputFormat | 'wide' }
 

@@ -1,11 +1,11 @@
 // What Ctrl-C means while a task is followed.
 import type { Client } from '../client/client.ts'
+import { typed } from '../client/typed.ts'
 import { cancelTask, getTask } from '../contract/api/tasks/tasks.ts'
 import type { Task } from '../contract/kinds/tasks/task.ts'
 import { isSvcError } from '../errors.ts'
 import { ExitSignal, exitCodes } from './failure.ts'
 import { createShownLog, type Followed, type FollowOptions, followTask, type ShownLog } from './follow.ts'
-import { typed } from './typed.ts'
 
 type Following = Pick<FollowOptions, 'context' | 'quiet' | 'tailLines'> & { log?: ShownLog }
 

@@ -1,8 +1,10 @@
 // Manifests: what `svc apply -f` and `svc delete -f` read, checked as far as possible without a service.
+
+import type { NamedText } from '../client/machine.ts'
 import { apiVersion } from '../contract/kinds/resources/metadata.ts'
 import { type Problem, SvcError } from '../errors.ts'
 import { type CatalogEntry, findEntry } from './catalog.ts'
-import type { CliContext, GlobalOptions, NamedText } from './context.ts'
+import type { CliContext, GlobalOptions } from './context.ts'
 
 export type Manifest = {
   entry: CatalogEntry

@@ -1,5 +1,6 @@
 // Which provider and model answer a prompt without an agent.
 import type { Client } from '../client/client.ts'
+import { typed } from '../client/typed.ts'
 import { createProvider, getProvider, listProviders } from '../contract/api/providers/providers.ts'
 import type { Provider } from '../contract/kinds/providers/provider.ts'
 import { isSvcError, SvcError } from '../errors.ts'
@@ -8,7 +9,6 @@ import type { CliCall, GlobalOptions } from './context.ts'
 import { namespaceOf } from './global-options.ts'
 import { askNumbered } from './numbered.ts'
 import { listPages } from './paging.ts'
-import { typed } from './typed.ts'
 
 export type ModelChoice = { provider?: string | undefined; model?: string | undefined }
 

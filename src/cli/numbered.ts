@@ -1,5 +1,5 @@
 // Lets a person choose one of several, from a numbered list.
-import type { OpenPrompt } from './context.ts'
+import type { OpenPrompt } from '../client/machine.ts'
 import type { Terminal } from './terminal.ts'
 
 type Asking = {

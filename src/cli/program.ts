@@ -1,10 +1,10 @@
 // The command line: global options, and one file per group of commands, loaded when one of its commands is called.
 import { Command } from 'commander'
+import { setTargetFlags, typed } from '../client/typed.ts'
 import { completeLine } from './completion.ts'
 import type { CliContext } from './context.ts'
 import { exitCodes, reportFailure } from './failure.ts'
 import { addGlobalOptions, listTargetFlags, takeNamespace } from './global-options.ts'
-import { setTargetFlags, typed } from './typed.ts'
 
 type AddCommands = (program: Command, context: CliContext) => void
 

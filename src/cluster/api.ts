@@ -1,7 +1,7 @@
 // Talks to the API server: JSON requests over kept-alive connections, counted, and repeated where that is safe.
 import type { Dispatcher } from 'undici'
 import { isSvcError } from '../errors.ts'
-import type { Clock, Ids } from '../ports/service/clock.ts'
+import type { Clock, Ids } from '../lib/clock.ts'
 import type { ApiConnection } from './api/connection.ts'
 import { type ApiStatus, describeFailure, describeUnreachable, isUnsent, parseStatus } from './api/failures.ts'
 import { type ApiTarget, formatPath, formatResource, type QueryValue } from './api/paths.ts'

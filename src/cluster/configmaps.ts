@@ -1,8 +1,8 @@
 // The ConfigMaps port on a cluster, read-only: kubectl writes them.
 import { isSvcError, SvcError } from '../errors.ts'
+import type { Clock, Ids } from '../lib/clock.ts'
 import type { ConfigMap, ConfigMaps } from '../ports/resources/configmaps.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
-import type { Clock, Ids } from '../ports/service/clock.ts'
 import { type ApiTarget, collections, listScopes } from './api/paths.ts'
 import type { KubernetesApi } from './api.ts'
 import { createMetadataWatch } from './metadata-watch.ts'

@@ -1,7 +1,7 @@
 // Reports to the cluster what happens to tasks: a Kubernetes Event for each timeline entry that `kubectl describe`
 // should show.
 import { messageOf } from '../errors.ts'
-import type { Clock, Ids } from '../ports/service/clock.ts'
+import type { Clock, Ids } from '../lib/clock.ts'
 import type { Events, TimelineEvent } from '../ports/tasks/events.ts'
 import { collections } from './api/paths.ts'
 import type { KubernetesApi } from './api.ts'

@@ -1,6 +1,6 @@
 // One replica drives the controllers: the one that holds a Lease and keeps renewing it (coordination.k8s.io/v1).
 import { isSvcError, messageOf, SvcError } from '../errors.ts'
-import type { Clock, Ids } from '../ports/service/clock.ts'
+import type { Clock, Ids } from '../lib/clock.ts'
 import type { Leadership } from '../ports/service/leadership.ts'
 import { collections } from './api/paths.ts'
 import type { KubernetesApi } from './api.ts'

@@ -1,7 +1,7 @@
 // Reports which objects of a collection change, from their metadata alone: their content is neither sent nor held.
 import type { SvcError } from '../errors.ts'
+import type { Clock, Ids } from '../lib/clock.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
-import type { Clock, Ids } from '../ports/service/clock.ts'
 import { type Collection, listScopes } from './api/paths.ts'
 import type { KubernetesApi } from './api.ts'
 import { createReflector, joinReflectors, type Reflector } from './reflector.ts'

@@ -1,7 +1,7 @@
 // Follows one collection: lists it in pages, then watches it from there, across broken connections and expired
 // versions.
 import { isSvcError, SvcError } from '../errors.ts'
-import type { Clock, Ids } from '../ports/service/clock.ts'
+import type { Clock, Ids } from '../lib/clock.ts'
 import { type ApiStatus, describeFailure, describeUnreachable } from './api/failures.ts'
 import type { Collection } from './api/paths.ts'
 import type { KubernetesApi } from './api.ts'

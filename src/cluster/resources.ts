@@ -2,8 +2,8 @@
 // server.
 import { type Kind, kindNames, type ResourceOf } from '../contract/kinds/index.ts'
 import type { SvcError } from '../errors.ts'
+import type { Clock, Ids } from '../lib/clock.ts'
 import type { ResourcePage, ResourceReader, Resources, WatchOptions } from '../ports/resources/resources.ts'
-import type { Clock, Ids } from '../ports/service/clock.ts'
 import { checkFields } from '../rules/resources/resource-fields.ts'
 import { defaultRingLimits, type RingLimits } from '../store/watching/change-ring.ts'
 import { createTextWatch, type KindSource } from '../store/watching/text-watch.ts'

@@ -1,9 +1,9 @@
 // The Secrets port on Secrets of the cluster. Values are cached only while a watch guarantees that they are current.
 import { apiVersion } from '../contract/kinds/resources/metadata.ts'
 import { isSvcError, SvcError } from '../errors.ts'
+import type { Clock, Ids } from '../lib/clock.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
 import type { SecretChange, SecretDraft, SecretMetadata, SecretOwner, Secrets } from '../ports/resources/secrets.ts'
-import type { Clock, Ids } from '../ports/service/clock.ts'
 import { secretOwnerAnnotation } from '../rules/identity/token-propagation.ts'
 import { type ApiTarget, collections, listScopes } from './api/paths.ts'
 import type { KubernetesApi } from './api.ts'

@@ -1,11 +1,12 @@
 // Composes the command line; what only some commands need is loaded when they run.
 
 import { announceService, announceVersion } from '../cli/announce.ts'
-import type { CliContext, ConnectOptions, GlobalOptions, SettingValue } from '../cli/context.ts'
+import type { CliContext, GlobalOptions, SettingValue } from '../cli/context.ts'
 import { runCommandLine } from '../cli/program.ts'
 import { createTerminal, type Terminal } from '../cli/terminal.ts'
-import { setCommand } from '../cli/typed.ts'
 import type { Client } from '../client/client.ts'
+import type { ConnectOptions } from '../client/machine.ts'
+import { setCommand } from '../client/typed.ts'
 import { readEnvironment } from '../config/environment.ts'
 import { listUnknownVariables } from '../config/load.ts'
 import { describeSettings } from '../config/settings.ts'

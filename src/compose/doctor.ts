@@ -1,5 +1,5 @@
 // The doctor, with what the service would use on this machine.
-import type { Finding } from '../cli/context.ts'
+import type { Finding } from '../client/machine.ts'
 import type { Config } from '../config/load.ts'
 import { diagnose } from '../upkeep/doctor.ts'
 import { findAgents, openEngine } from './embedded-work.ts'

@@ -2,7 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type ErrorReason, SvcError } from '../errors.ts'
-import type { Ids } from '../ports/service/clock.ts'
+import type { Ids } from '../lib/clock.ts'
 import { writeFamilyError } from '../proxy/family-error.ts'
 import type { Refusal } from './known-paths.ts'
 import { toErrorBody } from './middleware/error-answer.ts'

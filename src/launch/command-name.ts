@@ -1,7 +1,7 @@
 // What a person types to start this program: `svc`, `npx svc`, or the path of its launcher.
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { delimiter, dirname, join, relative } from 'node:path'
-import { quoteWord } from '../cli/typed.ts'
+import { quoteWord } from '../client/typed.ts'
 import type { Environment } from '../config/environment.ts'
 
 export type Started = {

@@ -1,12 +1,12 @@
 // Finds the service that a command means: a named one, or the one that uses the data folder.
 import { join } from 'node:path'
-import type { ConnectOptions, GlobalOptions, StartedService } from '../cli/context.ts'
-import { createKeptContexts, type KeptContexts } from '../cli/contexts.ts'
-import { findLoginToken } from '../cli/login/current-token.ts'
-import { createKeptLogins, type KeptLogins } from '../cli/login/kept-logins.ts'
-import { readTarget, type Target } from '../cli/target.ts'
-import { typed } from '../cli/typed.ts'
 import { type Client, createClient } from '../client/client.ts'
+import { createKeptContexts, type KeptContexts } from '../client/contexts.ts'
+import { findLoginToken } from '../client/login/current-token.ts'
+import { createKeptLogins, type KeptLogins } from '../client/login/kept-logins.ts'
+import type { ConnectOptions, ServiceOptions, StartedService } from '../client/machine.ts'
+import { readTarget, type Target } from '../client/target.ts'
+import { typed } from '../client/typed.ts'
 import { readEnvironment } from '../config/environment.ts'
 import { type Config, loadConfig } from '../config/load.ts'
 import { SvcError } from '../errors.ts'
@@ -15,13 +15,13 @@ import { awaitLocalService } from './local-service.ts'
 import { type ServiceNote, writePrivateFile } from './service-file.ts'
 
 /** The configuration from the options and the environment. */
-export function configOf(options: GlobalOptions): Config {
+export function configOf(options: ServiceOptions): Config {
   const env = readEnvironment()
   const file = options.config ?? env.SVC_CONFIG
   return loadConfig({ flags: options.settings, env, file })
 }
 
-export function targetOf(options: GlobalOptions): Target {
+export function targetOf(options: ServiceOptions): Target {
   return readTarget(options, { env: readEnvironment(), contexts: keptContexts(options) })
 }
 
@@ -31,7 +31,7 @@ export type Connected = { client: Client; started?: StartedService; note?: Servi
 const patienceMs = 30_000
 
 /** Unavailable, with what to type, when no service runs and none is to be started. */
-export async function reach(options: GlobalOptions, { start = true }: ConnectOptions = {}): Promise<Connected> {
+export async function reach(options: ServiceOptions, { start = true }: ConnectOptions = {}): Promise<Connected> {
   const target = targetOf(options)
   if (target.server !== undefined) return { client: await createNamed(target.server, target, options) }
   const found = await reachLocal(options, target)
@@ -48,12 +48,12 @@ export async function reach(options: GlobalOptions, { start = true }: ConnectOpt
   }
 }
 
-async function reachLocal(options: GlobalOptions, { token }: Target): Promise<Connected | undefined> {
+async function reachLocal(options: ServiceOptions, { token }: Target): Promise<Connected | undefined> {
   const note = await awaitLocalService(configOf(options).paths, patienceMs)
   return note && { client: createClient({ url: note.url, token: token ?? note.token }), note }
 }
 
-async function createNamed(server: string, { token }: Target, options: GlobalOptions): Promise<Client> {
+async function createNamed(server: string, { token }: Target, options: ServiceOptions): Promise<Client> {
   const url = readAddress(server)
   const known = token ?? (await findKnownToken(url, options))
   if (known !== undefined) return createClient({ url, token: known })
@@ -62,7 +62,7 @@ async function createNamed(server: string, { token }: Target, options: GlobalOpt
 }
 
 /** Of a login, or of this machine's own service at this address. */
-async function findKnownToken(url: string, options: GlobalOptions): Promise<string | undefined> {
+async function findKnownToken(url: string, options: ServiceOptions): Promise<string | undefined> {
   const login = await findLogin(url, options)
   if (login !== undefined) return login
   const note = await awaitLocalService(configOf(options).paths, 0)
@@ -70,7 +70,7 @@ async function findKnownToken(url: string, options: GlobalOptions): Promise<stri
 }
 
 /** What a command would use where it goes to; undefined when there is none. */
-export async function findToken(options: GlobalOptions): Promise<string | undefined> {
+export async function findToken(options: ServiceOptions): Promise<string | undefined> {
   const { server, token } = targetOf(options)
   if (token !== undefined) return token
   if (server !== undefined) return findKnownToken(readAddress(server), options)
@@ -78,26 +78,26 @@ export async function findToken(options: GlobalOptions): Promise<string | undefi
 }
 
 /** Where the tokens of `svc login` are kept. */
-export function keptLogins(options: GlobalOptions): KeptLogins {
+export function keptLogins(options: ServiceOptions): KeptLogins {
   return createKeptLogins({ path: join(configOf(options).paths.configDir, 'logins.json'), write: writePrivateFile })
 }
 
 /** Where services that have a name are kept. */
-export function keptContexts(options: GlobalOptions): KeptContexts {
+export function keptContexts(options: ServiceOptions): KeptContexts {
   return createKeptContexts({ path: join(configOf(options).paths.configDir, 'contexts.json'), write: writePrivateFile })
 }
 
 /** The token of a login, renewed if necessary; the code that talks to issuers is loaded only then. */
-async function findLogin(server: string, options: GlobalOptions): Promise<string | undefined> {
+async function findLogin(server: string, options: ServiceOptions): Promise<string | undefined> {
   return findLoginToken(server, {
     logins: keptLogins(options),
     now: () => new Date(),
-    refresh: async (login, now) => (await import('../cli/login/issuer-client.ts')).refreshLogin(login, now),
+    refresh: async (login, now) => (await import('../client/login/issuer-client.ts')).refreshLogin(login, now),
   })
 }
 
 /** The service that a login is for. InvalidRequest when none is named. */
-export function serverAddress(options: GlobalOptions): string {
+export function serverAddress(options: ServiceOptions): string {
   const { server } = targetOf(options)
   if (server !== undefined) return readAddress(server)
   throw new SvcError('InvalidRequest', 'name the service with --server, SVC_SERVER or a context')

@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import type { GlobalOptions, InstalledService, ServiceFile, ServiceManager } from '../cli/context.ts'
-import { typed } from '../cli/typed.ts'
+import type { InstalledService, ServiceFile, ServiceManager, ServiceOptions } from '../client/machine.ts'
+import { typed } from '../client/typed.ts'
 import { type Environment, readEnvironment } from '../config/environment.ts'
 import type { Config } from '../config/load.ts'
 import { readBaseFolder } from '../config/paths.ts'
@@ -22,7 +22,7 @@ const run = promisify(execFile)
 
 /** The file for the manager, or for the one of this system; nothing is written. */
 export function describeService(
-  options: GlobalOptions,
+  options: ServiceOptions,
   manager: ServiceManager = managerOf(process.platform),
 ): ServiceFile {
   const env = readEnvironment()
@@ -51,7 +51,7 @@ function placeOf(manager: ServiceManager, env: Environment): string {
 }
 
 /** What was given here, by flags or by the environment, holds for the service; a secret stands in no such file. */
-function describeLaunch(config: Config, options: GlobalOptions, env: Environment): Launch {
+function describeLaunch(config: Config, options: ServiceOptions, env: Environment): Launch {
   const { dataDir, configDir } = config.paths
   if (/[\\/]_npx[\\/]/.test(launcherPath))
     throw new SvcError(
@@ -86,7 +86,7 @@ function listLeftOut(config: Config): string[] {
 }
 
 /** Writes the file and starts the service, or starts it anew. Unavailable where the manager does not answer. */
-export async function installService(options: GlobalOptions): Promise<InstalledService> {
+export async function installService(options: ServiceOptions): Promise<InstalledService> {
   const file = describeService(options)
   const config = configOf(options)
   await requireManager(file.manager)

@@ -1,5 +1,5 @@
 // Writes collected items a short while after the first one arrives, repeating until none are left; callers never wait.
-import type { Clock } from '../ports/service/clock.ts'
+import type { Clock } from './clock.ts'
 
 export type Batching = {
   clock: Clock

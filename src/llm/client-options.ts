@@ -1,5 +1,5 @@
 // What it takes to create a vendor client.
-import type { Clock } from '../ports/service/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Dialects } from './llmo/dialect.ts'
 import type { Family, ModelRequest } from './messages.ts'
 import type { VendorFetch } from './piped-fetch.ts'

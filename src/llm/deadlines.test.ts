@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Clock } from '../ports/service/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import { startDeadline } from './deadlines.ts'
 
 /** Time that goes on when it is told to. */

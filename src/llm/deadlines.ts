@@ -1,5 +1,5 @@
 // Deadlines without a timer each: those of equal length form a queue, whose first is always the next to expire.
-import type { Clock } from '../ports/service/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import { rememberBy } from './remembered.ts'
 
 /** Links are cut on removal, so that a removed entry keeps neither itself nor later ones alive. */

@@ -1,8 +1,8 @@
 // Tries one provider after another, in order of preference, skipping those in a cool-down (PROV-010).
 import { ruleOfCall } from '../contract/kinds/tasks/failures.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { CoolDown, RateLimits } from '../ports/providers/rate-limits.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
-import type { Clock } from '../ports/service/clock.ts'
 import { refuseResting, restAfter } from './call-verdict.ts'
 import type { ModelError } from './messages.ts'
 import type { ModelClient } from './model.ts'

@@ -1,6 +1,6 @@
 // Runs one tool call so that anything becomes a result: bad arguments, a throw, a timeout, too much output.
 
-import type { Clock } from '../ports/service/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import { startDeadline } from './deadlines.ts'
 import { followSignals } from './linked-signal.ts'
 import type { LoopLimits } from './loop-state.ts'

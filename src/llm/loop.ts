@@ -1,6 +1,6 @@
 // The tool loop: drives a saved state to its end, and saves it before each effect. Chat, proxies and workers all use
 // it.
-import type { Clock } from '../ports/service/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import { createCollector } from './collect.ts'
 import { startDeadline, TimeLimitError } from './deadlines.ts'
 import { guardCall } from './guarded-call.ts'

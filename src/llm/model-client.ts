@@ -1,7 +1,7 @@
 // Creates the client of one provider choice.
 import type { ModelChoice } from '../contract/api/tasks/assignment.ts'
+import type { Clock } from '../lib/clock.ts'
 import { createRedactor } from '../observability/redaction.ts'
-import type { Clock } from '../ports/service/clock.ts'
 import type { Egress, EgressPolicy } from '../ports/service/egress.ts'
 import type { ClientOptions } from './client-options.ts'
 import { createLlmaClient, vendorAddress as llmaAddress } from './llma/client.ts'

@@ -1,7 +1,7 @@
 // Takes a lease from the token buckets of a provider or agent before each call and corrects it afterwards (PROV-009).
 
+import type { Clock } from '../lib/clock.ts'
 import type { Limited, RateLimit, RateLimits } from '../ports/providers/rate-limits.ts'
-import type { Clock } from '../ports/service/clock.ts'
 import { type CallWatch, estimateInput, watchCall } from './estimate.ts'
 import type { ModelEvent, ModelRequest } from './messages.ts'
 import type { ModelClient } from './model.ts'

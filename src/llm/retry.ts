@@ -1,6 +1,6 @@
 // Retries calls that failed for a temporary reason, as long as nothing of the answer has been shown.
 import { ruleOfCall } from '../contract/kinds/tasks/failures.ts'
-import type { Clock, Ids } from '../ports/service/clock.ts'
+import type { Clock, Ids } from '../lib/clock.ts'
 import type { ModelError, ModelEvent, ModelRequest } from './messages.ts'
 import type { Listener, ModelClient } from './model.ts'
 import type { TellWait } from './waits.ts'

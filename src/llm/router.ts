@@ -1,9 +1,9 @@
 // The model of a run: provider choices in order, each with rate limit, retries and cool-down; reports which one served.
 import type { ModelChoice } from '../contract/api/tasks/assignment.ts'
 import type { Price } from '../contract/kinds/providers/provider.ts'
+import type { Ids } from '../lib/clock.ts'
 import type { RateLimit } from '../ports/providers/rate-limits.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
-import type { Ids } from '../ports/service/clock.ts'
 import { TimeLimitError } from './deadlines.ts'
 import { type CallWatch, type EstimatedUsage, watchCall } from './estimate.ts'
 import { type CoolDowns, type FallbackChoice, withCoolDown, withFallback } from './fallback.ts'

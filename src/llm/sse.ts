@@ -1,6 +1,6 @@
 // Reads server-sent events from a body that may arrive in pieces of any size, stop, or stall.
 import { createParser } from 'eventsource-parser'
-import type { Clock } from '../ports/service/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import { startDeadline } from './deadlines.ts'
 import { followSignals } from './linked-signal.ts'
 

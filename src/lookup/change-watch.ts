@@ -1,8 +1,8 @@
 // Reports every change to some kinds and to Secrets, and says when it may have missed some.
 import type { Kind } from '../contract/kinds/index.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Resources } from '../ports/resources/resources.ts'
 import type { Secrets } from '../ports/resources/secrets.ts'
-import type { Clock } from '../ports/service/clock.ts'
 
 export type ChangePorts = {
   resources: Pick<Resources, 'list' | 'watch'>

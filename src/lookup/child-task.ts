@@ -4,10 +4,10 @@
 import type { Task } from '../contract/kinds/tasks/task.ts'
 import { dropUndefined } from '../contract/schema/json.ts'
 import { isSvcError, SvcError } from '../errors.ts'
+import type { Clock, Ids } from '../lib/clock.ts'
 import type { TokenExchange } from '../ports/identity/identity.ts'
 import type { ResourceDraft, ResourceKey, Resources } from '../ports/resources/resources.ts'
 import type { Secrets } from '../ports/resources/secrets.ts'
-import type { Clock, Ids } from '../ports/service/clock.ts'
 import {
   chooseChildScope,
   nameChildTokenSecret,

@@ -1,8 +1,8 @@
 // Queries as vectors of whatever makes those of the memories: a provider's model, or the space that was learnt from the memories.
 import { messageOf } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Embedder } from '../ports/memory/embedder.ts'
 import type { MemoryVectors, QueryVectors } from '../ports/memory/memory-vectors.ts'
-import type { Clock } from '../ports/service/clock.ts'
 import { queryTerms } from '../rules/memory/search-terms.ts'
 import { placeText } from '../rules/memory/text-space.ts'
 import { nameModel } from '../rules/memory/vectors.ts'

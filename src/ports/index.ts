@@ -1,6 +1,7 @@
 // Everything the composition root binds, in one type: both modes return the same Ports.
 
 import type { WorkspaceProvider } from '../contract/kinds/tasks/execution.ts'
+import type { Clock, Ids } from '../lib/clock.ts'
 import type { Budgets } from './budgets/budgets.ts'
 import type { Usage } from './budgets/usage.ts'
 import type { Sessions } from './chat/sessions.ts'
@@ -35,7 +36,6 @@ import type { Outlines } from './scans/outlines.ts'
 import type { ScanImports } from './scans/scan-imports.ts'
 import type { Scans } from './scans/scans.ts'
 import type { SourceTrees } from './scans/source-trees.ts'
-import type { Clock, Ids } from './service/clock.ts'
 import type { Egress } from './service/egress.ts'
 import type { Leadership } from './service/leadership.ts'
 import type { Approvals } from './tasks/approvals.ts'

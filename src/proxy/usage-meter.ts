@@ -2,11 +2,11 @@
 
 import type { Price } from '../contract/kinds/providers/provider.ts'
 import { createBatches } from '../lib/batching.ts'
+import type { Clock, Ids } from '../lib/clock.ts'
 import type { EstimatedUsage } from '../llm/estimate.ts'
 import { addUsage, noUsage, type TokenUsage } from '../llm/messages.ts'
 import { computeCost } from '../llm/token-usage.ts'
 import type { Usage, UsageRecord } from '../ports/budgets/usage.ts'
-import type { Clock, Ids } from '../ports/service/clock.ts'
 import type { Spender } from '../rules/budgets/budget.ts'
 import type { BudgetLedger, Counted } from '../usecases/budgets/ledger.ts'
 import { tokensOf } from '../usecases/providers/estimated-tokens.ts'

@@ -1,7 +1,7 @@
 // Whether a replica's knowledge of the cluster is recent enough to serve requests from.
 import { SvcError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { HealthCheck } from '../ports/index.ts'
-import type { Clock } from '../ports/service/clock.ts'
 
 /**
  * While the API server is away, callers who are remembered (60 s) are still served from memory. A replica that is cut off

@@ -7,8 +7,8 @@ import type { Config } from '../config/load.ts'
 import { messageOf, SvcError } from '../errors.ts'
 import { createWorkerListener } from '../http/listeners.ts'
 import { renewTls, secureOptionsOf, type TlsPair } from '../http/tls.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../observability/log.ts'
-import type { Clock } from '../ports/service/clock.ts'
 import type { Listening } from './addresses.ts'
 
 export type TlsFiles = { certFile: string; keyFile: string }

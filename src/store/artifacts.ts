@@ -1,7 +1,7 @@
 // Artifacts and input files of tasks in SQL: one row per task and path. A later attempt's file replaces that of an
 // earlier one.
 import { SvcError } from '../errors.ts'
-import type { Clock } from '../ports/service/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { ArtifactInfo, Artifacts } from '../ports/tasks/artifacts.ts'
 import type { BlobLimits, BlobReference, Blobs, StoredBlob } from './blobs/blobs.ts'
 import type { Database, Reader, Tx } from './database.ts'

@@ -1,8 +1,8 @@
 // The config maps of embedded mode, one row each.
 import { SvcError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { ConfigMap, ConfigMapDraft, ConfigMaps } from '../ports/resources/configmaps.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
-import type { Clock } from '../ports/service/clock.ts'
 import type { Database, Tx } from './database.ts'
 import { type Fragment, sql } from './statement.ts'
 import { decodeText, encodeText } from './stored-text.ts'

@@ -1,8 +1,8 @@
 // Cool-downs that vendors asked for, in SQL: one row per provider and model; current ones are also kept in memory.
 import { type CallFailure, failures } from '../contract/kinds/tasks/failures.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { CoolDown } from '../ports/providers/rate-limits.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
-import type { Clock } from '../ports/service/clock.ts'
 import type { Database, Reader, Tx } from './database.ts'
 import { createProviderListeners, matchProvider } from './provider-rows.ts'
 import { sql } from './statement.ts'

@@ -1,6 +1,6 @@
 // Timeline events in SQL. The counter row of the task is locked until the commit, so numbers become visible in order.
 import { SvcError } from '../errors.ts'
-import type { Clock } from '../ports/service/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Events, TimelineEvent } from '../ports/tasks/events.ts'
 import type { Database, Tx } from './database.ts'
 import { createSharedListeners } from './listeners.ts'

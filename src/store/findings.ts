@@ -1,7 +1,7 @@
 // Findings of repository scans in SQL. What reviews report is in finding-reviews.ts, patches in patches.ts.
 import { severities } from '../contract/kinds/scans/repository-scan.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Finding, FindingFilter, Findings } from '../ports/scans/findings.ts'
-import type { Clock } from '../ports/service/clock.ts'
 import { openAgain } from '../rules/scans/finding-state.ts'
 import type { Database } from './database.ts'
 import { recordReview } from './finding-reviews.ts'

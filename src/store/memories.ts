@@ -1,7 +1,7 @@
 // Durable memories in SQL. Their rows are in memory-rows.ts, how they are found in memory-search.ts.
 
+import type { Clock } from '../lib/clock.ts'
 import type { Memories, Memory, MemoryChange } from '../ports/memory/memories.ts'
-import type { Clock } from '../ports/service/clock.ts'
 import { createAlikeMemories } from './alike-memories.ts'
 import type { Database, Tx } from './database.ts'
 import {

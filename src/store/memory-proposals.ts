@@ -1,5 +1,6 @@
 // Memory proposals in SQL, each as JSON beside the columns that lists filter by.
 import { SvcError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { MemoryDraft } from '../ports/memory/memories.ts'
 import type {
   Application,
@@ -9,7 +10,6 @@ import type {
   ProposalKey,
   ProposalQuery,
 } from '../ports/memory/memory-proposals.ts'
-import type { Clock } from '../ports/service/clock.ts'
 import { decideProposal, type ProposalStep, tagsOfDescription } from '../rules/memory/proposal-decision.ts'
 import type { Database, Tx } from './database.ts'
 import { findMemory, insertMemory, toMemory } from './memory-rows.ts'

@@ -1,7 +1,7 @@
 // Messages between siblings in SQL, with one read mark per message and reader.
 import { SvcError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
 import { type Message, type Messages, messagesAtOnce } from '../ports/coordination/messages.ts'
-import type { Clock } from '../ports/service/clock.ts'
 import type { Database, Tx } from './database.ts'
 import { sql } from './statement.ts'
 import { decodeText, encodeText } from './stored-text.ts'

@@ -1,8 +1,8 @@
 // Patches that were proposed for findings, in SQL; each changes together with its finding.
 import { dropUndefined } from '../contract/schema/json.ts'
 import { SvcError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Finding, Findings, PatchProposal } from '../ports/scans/findings.ts'
-import type { Clock } from '../ports/service/clock.ts'
 import type { Database, Tx } from './database.ts'
 import { lockFinding, writeFinding } from './finding-rows.ts'
 import { announceRequest } from './scan-rows.ts'

@@ -1,7 +1,7 @@
 // Plans in SQL: one row per task, and one for each plan that it saved.
 import { planLimits } from '../contract/api/tasks/task-records.ts'
 import { type Problem, SvcError } from '../errors.ts'
-import type { Clock } from '../ports/service/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Plan, Plans, PlanVersion } from '../ports/tasks/plans.ts'
 import type { Database, Tx } from './database.ts'
 import { sql } from './statement.ts'

@@ -1,8 +1,8 @@
 // Token buckets in SQL: one row per provider or agent, locked while it is updated. Cool-downs have their own table.
 import { SvcError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Lease, Limited, RateLimit, RateLimits } from '../ports/providers/rate-limits.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
-import type { Clock } from '../ports/service/clock.ts'
 import { createCoolDowns } from './cool-downs.ts'
 import type { Database, Tx } from './database.ts'
 import { matchProvider } from './provider-rows.ts'

@@ -1,9 +1,9 @@
 // All record stores over one database; bodies and logs are in a folder, or wherever the caller keeps them.
 import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Clock, Ids } from '../lib/clock.ts'
 import type { Records } from '../ports/index.ts'
 import type { RecordOwners } from '../ports/resources/retention.ts'
-import type { Clock, Ids } from '../ports/service/clock.ts'
 import { createApprovals } from './approvals.ts'
 import { createArtifacts, createInputs } from './artifacts.ts'
 import { createAudit } from './audit.ts'

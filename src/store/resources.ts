@@ -1,5 +1,6 @@
 // The embedded resource store: objects in SQL with the semantics of the Kubernetes API, changes remembered in memory.
 import type { Kind, ResourceOf } from '../contract/kinds/index.ts'
+import type { Clock, Ids } from '../lib/clock.ts'
 import type {
   DeletePreconditions,
   ListQuery,
@@ -7,7 +8,6 @@ import type {
   ResourceKey,
   Resources,
 } from '../ports/resources/resources.ts'
-import type { Clock, Ids } from '../ports/service/clock.ts'
 import { checkFields } from '../rules/resources/resource-fields.ts'
 import type { Database, Tx } from './database.ts'
 import { createCounts } from './resources/counts.ts'

@@ -1,6 +1,6 @@
 // Results in SQL: one row per attempt, the bytes in it or in a blob.
 import type { Readable } from 'node:stream'
-import type { Clock } from '../ports/service/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { ResultInfo, Results } from '../ports/tasks/results.ts'
 import type { AttemptKey } from '../ports/tasks/workloads.ts'
 import type { BlobReference, Blobs, StoredBlob } from './blobs/blobs.ts'

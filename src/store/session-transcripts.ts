@@ -1,7 +1,7 @@
 // The messages of sessions in SQL: numbered from 1 per session, so that a reader never misses one.
 import { SvcError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { SessionKey, Sessions, TranscriptMessage } from '../ports/chat/sessions.ts'
-import type { Clock } from '../ports/service/clock.ts'
 import type { Database, Tx } from './database.ts'
 import {
   deletePieces,

@@ -1,8 +1,8 @@
 // Sessions in SQL: their rows and who holds them. Their messages are in session-transcripts.ts,
 // what programs keep of them in session-programs.ts.
 import { SvcError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Session, SessionKey, Sessions } from '../ports/chat/sessions.ts'
-import type { Clock } from '../ports/service/clock.ts'
 import type { Database, Reader, Tx } from './database.ts'
 import { createProgramSessions } from './session-programs.ts'
 import {

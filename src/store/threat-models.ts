@@ -1,7 +1,7 @@
 // The threat model of each scan, in SQL: the newest version alone.
 import { dropUndefined } from '../contract/schema/json.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { ScanKey, Scans, ThreatModel } from '../ports/scans/scans.ts'
-import type { Clock } from '../ports/service/clock.ts'
 import type { Database, Tx } from './database.ts'
 import { readBody } from './scan-rows.ts'
 import { sql } from './statement.ts'

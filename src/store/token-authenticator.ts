@@ -1,8 +1,8 @@
 // Finds the caller of a token: the owner, whose token is kept here as a hash only, or that of a stored token.
 import { timingSafeEqual } from 'node:crypto'
 import { SvcError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Authenticator, Caller, TokenRecord } from '../ports/identity/identity.ts'
-import type { Clock } from '../ports/service/clock.ts'
 import { hashToken, type TokenStore } from './tokens.ts'
 
 const TOUCH_MS = 60_000

@@ -1,8 +1,8 @@
 // Search in transcripts: the index says where terms may be, the messages themselves decide.
 
+import type { Clock } from '../lib/clock.ts'
 import type { StoredMessage } from '../ports/chat/sessions.ts'
 import type { TranscriptHit, TranscriptQuery, Transcripts } from '../ports/chat/transcript-search.ts'
-import type { Clock } from '../ports/service/clock.ts'
 import {
   compileTerms,
   cutSnippet,

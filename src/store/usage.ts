@@ -2,8 +2,8 @@
 // and the price of a single token is not rounded to 0.
 import type { CallerKind } from '../contract/api/identity/caller.ts'
 import { isSvcError, messageOf } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { SpentSums, Usage, UsageGroup, UsageQuery, UsageRecord, UsageSum } from '../ports/budgets/usage.ts'
-import type { Clock } from '../ports/service/clock.ts'
 import type { Database, Tx } from './database.ts'
 import { type Fragment, joinSql, listSql, sql } from './statement.ts'
 import { decodeOptional, decodeText, encodeOptional, encodeText } from './stored-text.ts'

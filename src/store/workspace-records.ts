@@ -1,6 +1,6 @@
 // Execution workspaces in SQL: one row each, with the attempt that holds it.
 import { SvcError } from '../errors.ts'
-import type { Clock } from '../ports/service/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { AttemptKey } from '../ports/tasks/workloads.ts'
 import type {
   HoldRequest,

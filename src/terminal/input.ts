@@ -2,7 +2,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import type { NamedText } from '../cli/context.ts'
+import type { NamedText } from '../client/machine.ts'
 import { SvcError } from '../errors.ts'
 
 const manifestName = /\.(ya?ml|json)$/

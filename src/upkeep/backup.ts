@@ -2,7 +2,7 @@
 import { chmodSync, constants, existsSync } from 'node:fs'
 import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { BackupNote } from '../cli/context.ts'
+import type { BackupNote } from '../client/machine.ts'
 import type { Config } from '../config/load.ts'
 import { messageOf, SvcError } from '../errors.ts'
 import { version } from '../launch/program-files.ts'

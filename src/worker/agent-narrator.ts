@@ -1,6 +1,6 @@
 // Writes what an agent program does as lines of the task's log.
 import type { AgentEvent } from '../agents/runtime.ts'
-import type { Clock } from '../ports/service/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import { shorten, toLine } from './log-lines.ts'
 import type { TaskLog } from './task-log.ts'
 

@@ -16,12 +16,12 @@ import {
   runCode,
 } from '../contract/api/workspaces/code-runs.ts'
 import { type ErrorReason, isSvcError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { TranscriptSearch } from '../ports/chat/transcript-search.ts'
 import type { TaskCodeHost } from '../ports/codehost/task-code-host.ts'
 import type { Coordination } from '../ports/coordination/coordination.ts'
 import type { TaskMemory } from '../ports/memory/task-memory.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
-import type { Clock } from '../ports/service/clock.ts'
 import { createCoordinationApi } from './coordination-api.ts'
 
 export type ArtifactUpload = { filename: string; contentType: string; open(): AsyncIterable<Uint8Array> }

@@ -1,10 +1,10 @@
 // Reports how the run's providers answer when usage does not show it: when calls start to fail, and when they recover
 // (PROV-011).
 import { type CallsReport, mostFailures } from '../contract/api/tasks/internal.ts'
+import type { Clock } from '../lib/clock.ts'
 import { judgeCall } from '../llm/call-verdict.ts'
 import type { EndedCall } from '../llm/router.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
-import type { Clock } from '../ports/service/clock.ts'
 
 export type CallReports = {
   /** Neither throws nor waits: a report never delays or fails a run. */

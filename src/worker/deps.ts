@@ -1,5 +1,5 @@
 // What the worker needs.
-import type { Clock, Ids } from '../ports/service/clock.ts'
+import type { Clock, Ids } from '../lib/clock.ts'
 import type { Egress } from '../ports/service/egress.ts'
 import type { ReadLeftFiles, ReadWorkspaceFiles } from '../ports/tasks/left-files.ts'
 import type { Programs } from '../ports/workspaces/programs.ts'

@@ -1,7 +1,7 @@
 // Tells the timeline of the task what an agent program does: in few words, a second's steps at once, and so many at most.
 import type { AgentEvent } from '../agents/runtime.ts'
 import { type ProgressReport, progressLimits } from '../contract/api/tasks/progress.ts'
-import type { Clock } from '../ports/service/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 
 type Step = ProgressReport['events'][number]
 

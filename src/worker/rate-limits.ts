@@ -1,6 +1,7 @@
 // The shared rate limits of providers and of the agent, requested over the worker API (PROV-009, PROV-010).
+
+import type { Clock } from '../lib/clock.ts'
 import type { RouterDeps } from '../llm/router.ts'
-import type { Clock } from '../ports/service/clock.ts'
 import type { WorkerApi } from './api.ts'
 
 /** The service knows the limits and keeps the buckets; it grants nothing for a provider in a cool-down. */

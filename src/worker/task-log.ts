@@ -1,6 +1,6 @@
 // The task's log: lines are gathered for a moment, cleaned of secrets and sent in order.
 import { messageOf } from '../errors.ts'
-import type { Clock } from '../ports/service/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 
 export interface TaskLog {
   /** One or more whole lines. */

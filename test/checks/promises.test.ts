@@ -14,7 +14,6 @@ const dialers = [
   /^src\/runtime\/local\/(commands|sandbox)\//,
   // To the issuers that the operator or, at the command line, the user has named.
   /^src\/auth\/document\.ts$/,
-  /^src\/cli\/login\/issuer-client\.ts$/,
   // To the code host that the user makes an App on.
   /^src\/cli\/codehost\/app-exchange\.ts$/,
   // To the API server that the pod or the kubeconfig names: its calls, their connections, and exec into sandboxes.

@@ -2,7 +2,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Ids } from '../../src/ports/service/clock.ts'
+import type { Ids } from '../../src/lib/clock.ts'
 
 let count = 0
 export const testIds: Ids = {

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Clock } from '../../src/ports/service/clock.ts'
+import type { Clock } from '../../src/lib/clock.ts'
 import type { AttemptKey, WorkloadLimits, WorkloadState } from '../../src/ports/tasks/workloads.ts'
 import { systemClock } from '../../src/runtime/host/clock.ts'
 import { probeBubblewrap } from '../../src/runtime/local/confinement/bubblewrap.ts'

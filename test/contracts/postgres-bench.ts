@@ -1,7 +1,7 @@
 // The bench of the record suites over a real PostgreSQL: a database of its own for each test.
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import type { Clock, Ids } from '../../src/ports/service/clock.ts'
+import type { Clock, Ids } from '../../src/lib/clock.ts'
 import { systemClock, systemIds } from '../../src/runtime/host/clock.ts'
 import { createConfigMaps } from '../../src/store/configmaps.ts'
 import type { Database, Tx } from '../../src/store/database.ts'

@@ -2,7 +2,7 @@
 import { createContextAuthenticator } from '../../src/auth/context-token/authenticator.ts'
 import { type ContextAuthorization, createContextAuthorizer } from '../../src/auth/context-token/authorizer.ts'
 import { createOidcAuthenticator } from '../../src/auth/oidc/authenticator.ts'
-import type { Clock } from '../../src/ports/service/clock.ts'
+import type { Clock } from '../../src/lib/clock.ts'
 import { type ContextAction, contextActions } from '../../src/rules/identity/context-actions.ts'
 import type { ContextMode, ContextRules } from '../../src/rules/identity/context-token.ts'
 import type { GroupRole } from '../../src/rules/identity/issuer-rights.ts'

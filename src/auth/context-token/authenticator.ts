@@ -2,8 +2,8 @@
 // what.
 import { Name } from '../../contract/kinds/resources/metadata.ts'
 import { SvcError } from '../../errors.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Authenticator, Caller, CallerTransaction } from '../../ports/identity/identity.ts'
-import type { Clock } from '../../ports/service/clock.ts'
 import type { IssuerRights } from '../../rules/identity/issuer-rights.ts'
 import { fetchObject } from '../document.ts'
 import { createKeySet } from '../key-set.ts'

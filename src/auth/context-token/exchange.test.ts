@@ -1,8 +1,8 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import type { Clock } from '../../lib/clock.ts'
 import type { CallerTransaction } from '../../ports/identity/identity.ts'
-import type { Clock } from '../../ports/service/clock.ts'
 import { createTokenExchange, type ExchangeSettings } from './exchange.ts'
 import { createIncomingTokens } from './incoming.ts'
 

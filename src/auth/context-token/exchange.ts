@@ -1,8 +1,8 @@
 // Token exchange (RFC 8693) with a transaction-token service: a new context token for a child task or a tool's call.
 import { isJsonObject, tryParseJson } from '../../contract/schema/json.ts'
 import { SvcError } from '../../errors.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { ExchangeRequest, TokenExchange } from '../../ports/identity/identity.ts'
-import type { Clock } from '../../ports/service/clock.ts'
 import { type FetchLike, fetchText } from '../document.ts'
 import type { IncomingTokens } from './incoming.ts'
 

@@ -8,7 +8,7 @@ import {
   startIssuer,
   subject,
 } from '../../../test/fixtures/issuer.ts'
-import type { Clock } from '../../ports/service/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { createOidcAuthenticator, type OidcSettings } from './authenticator.ts'
 
 let issuer: Issuer

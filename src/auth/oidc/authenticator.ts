@@ -1,7 +1,7 @@
 // OpenID Connect: tokens of one issuer, for one audience, of the subjects that the operator allows.
 import { SvcError } from '../../errors.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Authenticator } from '../../ports/identity/identity.ts'
-import type { Clock } from '../../ports/service/clock.ts'
 import type { IssuerRights } from '../../rules/identity/issuer-rights.ts'
 import { createSubjectCheck } from '../../rules/resources/wildcards.ts'
 import type { FetchLike } from '../document.ts'

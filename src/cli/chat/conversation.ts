@@ -1,6 +1,8 @@
 // A conversation at the terminal: a prompt, turns, and commands that start with a slash.
+
+import type { Typed } from '../../client/machine.ts'
 import { messageOf } from '../../errors.ts'
-import type { CliContext, Typed } from '../context.ts'
+import type { CliContext } from '../context.ts'
 import { parseCommand, runCommand } from './commands.ts'
 import { describeTurn } from './spending.ts'
 import { type Conversation, findSession, readEntries, type Talk } from './talk.ts'

@@ -1,5 +1,6 @@
 // Lets a person choose the session that `svc chat --resume` continues.
 import type { Client } from '../../client/client.ts'
+import { typed } from '../../client/typed.ts'
 import { listSessions, type SessionItem } from '../../contract/api/chat/sessions.ts'
 import { SvcError } from '../../errors.ts'
 import type { CliContext } from '../context.ts'
@@ -7,7 +8,6 @@ import { askNumbered } from '../numbered.ts'
 import { formatAge } from '../output.ts'
 import { listPages } from '../paging.ts'
 import { cutTo } from '../printable.ts'
-import { typed } from '../typed.ts'
 import { findSession, type Opening, readEntries } from './talk.ts'
 
 const mostShown = 10

@@ -1,10 +1,11 @@
 // The state of a conversation at the terminal, and what it reads of its session.
 import type { Client } from '../../client/client.ts'
+import type { LinePrompt } from '../../client/machine.ts'
+import { typed } from '../../client/typed.ts'
 import type { ChatRequest } from '../../contract/api/chat/chat.ts'
 import { getSession, type SessionDetail } from '../../contract/api/chat/sessions.ts'
 import { isSvcError } from '../../errors.ts'
-import type { CliContext, LinePrompt } from '../context.ts'
-import { typed } from '../typed.ts'
+import type { CliContext } from '../context.ts'
 
 /** A request without its message. */
 export type Opening = Omit<ChatRequest, 'message'>

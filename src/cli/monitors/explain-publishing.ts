@@ -1,7 +1,8 @@
 // Whether a review was posted at the code host, and if not why, and what to do.
+
+import { typed } from '../../client/typed.ts'
 import type { MonitorItem } from '../../contract/api/monitors/monitor-records.ts'
 import type { PublishSkip } from '../../rules/monitors/publish.ts'
-import { typed } from '../typed.ts'
 import { quote, type Story, type Told } from './story.ts'
 
 type Teller = (name: string) => Told

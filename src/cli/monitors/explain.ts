@@ -1,8 +1,9 @@
 // Why a pull request was not reviewed, or what came of its review, and what to do: in a few sentences for people.
+
+import { typed } from '../../client/typed.ts'
 import type { MonitorEvent, MonitorItem } from '../../contract/api/monitors/monitor-records.ts'
 import type { SkipReason } from '../../rules/monitors/selection.ts'
 import { findBlockingLabels } from '../../rules/monitors/selection.ts'
-import { typed } from '../typed.ts'
 import { explainPublishing } from './explain-publishing.ts'
 import { quote, type Story, type Told } from './story.ts'
 

@@ -1,7 +1,7 @@
 // Connections to the API server, and the credentials currently valid on them.
 import { isDeepStrictEqual } from 'node:util'
 import type { Agent } from 'undici'
-import type { Clock } from '../../ports/service/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { ApiConnection, Credentials } from './connection.ts'
 
 /** Concurrent requests; more of them wait here, which costs the server nothing. */

@@ -1,5 +1,5 @@
 // Caches answers of the API server for a short time, asks once for concurrent callers, and has a fixed maximum size.
-import type { Clock } from '../../ports/service/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 
 export type AnswersOptions<T> = {
   clock: Clock

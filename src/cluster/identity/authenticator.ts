@@ -1,8 +1,8 @@
 // Who a token belongs to, by TokenReview: service accounts and other users of the API server (AUTH-015).
 import { createHash } from 'node:crypto'
 import { SvcError } from '../../errors.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Authenticator, Caller } from '../../ports/identity/identity.ts'
-import type { Clock } from '../../ports/service/clock.ts'
 import type { KubernetesApi } from '../api.ts'
 import { createAnswers } from './answers.ts'
 import { askReview, type TokenReviewStatus } from './reviews.ts'

@@ -1,8 +1,8 @@
 // What a caller may do, by SubjectAccessReview: the REST verb needs the same verb on the custom resource (AUTH-014).
 import { type Access, type AccessKind, type Decision, systemNamespaces } from '../../contract/api/identity/access.ts'
 import { apiVersion, kinds } from '../../contract/kinds/index.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Authorizer } from '../../ports/identity/identity.ts'
-import type { Clock } from '../../ports/service/clock.ts'
 import type { KubernetesApi } from '../api.ts'
 import { createAnswers } from './answers.ts'
 import { askReview } from './reviews.ts'

@@ -1,7 +1,7 @@
 // Waits for a Lease to be free: released, or not renewed for its whole duration as measured here, whatever the clocks
 // say.
 import { isSvcError, type SvcError } from '../../errors.ts'
-import type { Clock, Ids } from '../../ports/service/clock.ts'
+import type { Clock, Ids } from '../../lib/clock.ts'
 import { collections } from '../api/paths.ts'
 import type { KubernetesApi } from '../api.ts'
 import { type ApiObject, createReflector } from '../reflector.ts'

@@ -1,7 +1,7 @@
 // One kind as reported by the watch, and ahead of that the service's own writes that the watch has not reported yet.
 import type { Kind } from '../../contract/kinds/index.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
-import type { Clock } from '../../ports/service/clock.ts'
 import type { Change, RingLimits } from '../../store/watching/change-ring.ts'
 import { type Entry, formatKey } from './entry.ts'
 import { createKindRing, type KindRing } from './kind-ring.ts'

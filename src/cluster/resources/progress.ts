@@ -1,5 +1,5 @@
 // Waits until the watch has reported something, for callers who wrote it or got its version from another replica.
-import type { Clock } from '../../ports/service/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 
 export type Progress = {
   /** The watch has reported something: waiting callers check again. */

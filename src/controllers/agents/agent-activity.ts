@@ -1,7 +1,7 @@
 // Which tasks of each agent have not ended, and when each agent was last used; derived from task events.
 import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { ResourceReader } from '../../ports/resources/resources.ts'
-import type { Clock } from '../../ports/service/clock.ts'
 import type { Source } from '../engine/controller.ts'
 import { formatKey } from '../engine/key.ts'
 import { createKindSource, type Observation } from '../engine/kind-source.ts'

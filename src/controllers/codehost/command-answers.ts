@@ -1,7 +1,7 @@
 // Tells those who wrote a command on the code host what its task has found.
 import type { Task } from '../../contract/kinds/tasks/task.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { ResourceKey, ResourceReader } from '../../ports/resources/resources.ts'
-import type { Clock } from '../../ports/service/clock.ts'
 import { type Controller, defineController } from '../engine/controller.ts'
 import { formatKey, parseKey } from '../engine/key.ts'
 import { createKindSource } from '../engine/kind-source.ts'

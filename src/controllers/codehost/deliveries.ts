@@ -1,5 +1,5 @@
 // Takes up deliveries that nobody works off: what a crash has interrupted, and what is to be tried again.
-import type { Clock } from '../../ports/service/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { type Controller, createTimerSource, defineController } from '../engine/controller.ts'
 
 const times = { firstMs: 500, intervalMs: 2000 }

@@ -1,5 +1,5 @@
 // How long to wait after repeated failures of one key: exponential with full jitter.
-import type { Ids } from '../../ports/service/clock.ts'
+import type { Ids } from '../../lib/clock.ts'
 
 type Backoff = {
   /** The delay before the next try of the key, in milliseconds; grows with each failure. */

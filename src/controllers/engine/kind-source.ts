@@ -2,8 +2,8 @@
 // periodically.
 import type { Kind, ResourceOf } from '../../contract/kinds/index.ts'
 import { isSvcError } from '../../errors.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { ResourceReader, WatchEvent } from '../../ports/resources/resources.ts'
-import type { Clock } from '../../ports/service/clock.ts'
 import type { Enqueue, Source } from './controller.ts'
 
 /** `LISTED` is an object found by listing; an earlier event may have reported it already. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Clock } from '../../ports/service/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { createQueue } from './queue.ts'
 
 /** A clock that the test moves; sleeps end when their time has come. */

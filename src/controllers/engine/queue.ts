@@ -1,5 +1,5 @@
 // A work queue of names: each occurs once, never runs twice at a time, and runs again if added while it ran.
-import type { Clock } from '../../ports/service/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { createHeap } from './heap.ts'
 
 export type Queue = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { pause, waitFor } from '../../../test/fixtures/time.ts'
 import { SvcError } from '../../errors.ts'
-import type { Clock } from '../../ports/service/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Leadership } from '../../ports/service/leadership.ts'
 import { type ControllerDefinition, createPushSource, defineController } from './controller.ts'
 import { createControllerRunner } from './runner.ts'

@@ -1,6 +1,6 @@
 // Runs controllers while this replica leads: sources, queues, backoff, and a stop that waits for what runs.
 import { isSvcError, messageOf } from '../../errors.ts'
-import type { Clock, Ids } from '../../ports/service/clock.ts'
+import type { Clock, Ids } from '../../lib/clock.ts'
 import type { Leadership } from '../../ports/service/leadership.ts'
 import { createBackoff } from './backoff.ts'
 import type { Controller, Log, Source } from './controller.ts'

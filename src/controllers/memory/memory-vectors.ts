@@ -1,9 +1,9 @@
 // Makes vectors of memories, in the background and in short pieces: by a provider's model, or by a space that is learnt from the
 // memories of a namespace once there are enough, and anew when there are half as many again.
 import { messageOf } from '../../errors.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Embedder } from '../../ports/memory/embedder.ts'
 import type { MemoryVectors, UnplacedMemory } from '../../ports/memory/memory-vectors.ts'
-import type { Clock } from '../../ports/service/clock.ts'
 import { searchTerms } from '../../rules/memory/search-terms.ts'
 import { learnSpace, placeText } from '../../rules/memory/text-space.ts'
 import { nameModel } from '../../rules/memory/vectors.ts'

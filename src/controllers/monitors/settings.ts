@@ -2,12 +2,12 @@
 
 import type { RepositoryMonitor } from '../../contract/kinds/monitors/repository-monitor.ts'
 import type { Repository } from '../../contract/values/repository-url.ts'
+import type { Clock, Ids } from '../../lib/clock.ts'
 import type { CodeHost, CodeHosts } from '../../ports/codehost/code-host.ts'
 import type { Records } from '../../ports/index.ts'
 import type { EventDraft, ItemState, MonitorKey } from '../../ports/monitors/monitor-records.ts'
 import type { Resources } from '../../ports/resources/resources.ts'
 import type { Secrets } from '../../ports/resources/secrets.ts'
-import type { Clock, Ids } from '../../ports/service/clock.ts'
 import type { MarkerKeys } from '../../rules/monitors/review-marker.ts'
 import type { Log } from '../engine/controller.ts'
 

@@ -1,5 +1,6 @@
 // What the catalog controllers need.
 
+import type { Clock } from '../../lib/clock.ts'
 import type { CodeHosts } from '../../ports/codehost/code-host.ts'
 import type { RepositoryFolders } from '../../ports/codehost/repository-folders.ts'
 import type { Records } from '../../ports/index.ts'
@@ -7,7 +8,6 @@ import type { TryProvider } from '../../ports/providers/provider-trial.ts'
 import type { ConfigMaps } from '../../ports/resources/configmaps.ts'
 import type { Resources } from '../../ports/resources/resources.ts'
 import type { Secrets } from '../../ports/resources/secrets.ts'
-import type { Clock } from '../../ports/service/clock.ts'
 import type { Egress } from '../../ports/service/egress.ts'
 import type { ToolActors } from '../../ports/tools/tool-actors.ts'
 import type { ListMcpTools } from '../../ports/tools/tool-listing.ts'

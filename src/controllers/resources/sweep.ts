@@ -1,9 +1,9 @@
 // Removes what is no longer needed: records without an owner, and records past their retention (TASK-063).
 import { messageOf } from '../../errors.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Records } from '../../ports/index.ts'
 import type { Resources } from '../../ports/resources/resources.ts'
 import type { AgedNoun, RecordOwners } from '../../ports/resources/retention.ts'
-import type { Clock } from '../../ports/service/clock.ts'
 import { type Controller, createTimerSource, defineController, type Log } from '../engine/controller.ts'
 import { sweepEndedTasks } from '../tasks/expiry.ts'
 

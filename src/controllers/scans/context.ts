@@ -1,5 +1,6 @@
 // What the controller of scans works with.
 import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
+import type { Clock, Ids } from '../../lib/clock.ts'
 import type { CodeHosts } from '../../ports/codehost/code-host.ts'
 import type { Records } from '../../ports/index.ts'
 import type { ConfigMaps } from '../../ports/resources/configmaps.ts'
@@ -8,7 +9,6 @@ import type { Secrets } from '../../ports/resources/secrets.ts'
 import type { Outlines } from '../../ports/scans/outlines.ts'
 import type { ScanKey, ScanRun } from '../../ports/scans/scans.ts'
 import type { SourceTree, SourceTrees } from '../../ports/scans/source-trees.ts'
-import type { Clock, Ids } from '../../ports/service/clock.ts'
 import type { Log } from '../engine/controller.ts'
 
 export type ScanControllerDeps = {

@@ -2,8 +2,8 @@
 
 import { type Task, terminalPhases } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError } from '../../errors.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Resources } from '../../ports/resources/resources.ts'
-import type { Clock } from '../../ports/service/clock.ts'
 import { timeToRemoval } from '../../rules/tasks/expiry.ts'
 
 /** Deletes exactly this task; false when somebody else has. */

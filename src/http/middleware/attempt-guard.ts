@@ -1,8 +1,8 @@
 // Runs before every check of a credential: refuses addresses that failed too often, and logs failures without the
 // credential.
 import { isSvcError, messageOf } from '../../errors.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../observability/log.ts'
-import type { Clock } from '../../ports/service/clock.ts'
 import { createFailedAttempts } from './failed-attempts.ts'
 
 /** Where an attempt to authenticate comes from. */

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
 import { SvcError } from '../../errors.ts'
-import type { Clock } from '../../ports/service/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { unmap } from '../client-address.ts'
 
 const windowMs = 60_000

@@ -1,6 +1,6 @@
 // The request's id (the caller's if it is well-formed, else a new one), and the headers of every answer.
 import type { IncomingMessage } from 'node:http'
-import type { Ids } from '../../ports/service/clock.ts'
+import type { Ids } from '../../lib/clock.ts'
 
 const sane = /^[A-Za-z0-9._-]{1,128}$/
 

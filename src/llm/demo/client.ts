@@ -1,6 +1,6 @@
 // The demo provider: follows simple instructions with real tool calls. It is not a language model, and says so
 // (PROV-014).
-import type { Clock } from '../../ports/service/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { type Message, type ModelEvent, type ModelRequest, noUsage, textOf } from '../messages.ts'
 import type { ModelClient } from '../model.ts'
 import { type DemoAction, demoLabel, describeInstructions } from './instructions.ts'

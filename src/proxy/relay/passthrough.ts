@@ -2,9 +2,9 @@
 // the way.
 import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
 import type { SvcError } from '../../errors.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { ModelError, TokenUsage } from '../../llm/messages.ts'
 import { isPacked, unpackBody } from '../../llm/wire-body.ts'
-import type { Clock } from '../../ports/service/clock.ts'
 import type { PipeControl, PipeRequest, PipeSink } from '../../ports/service/egress.ts'
 import { explainModelError } from '../../usecases/providers/failure.ts'
 import type { Target } from '../target.ts'

@@ -1,5 +1,5 @@
 // What workspaces that are actors are made of.
-import type { Clock } from '../../ports/service/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { ActorControl } from './control.ts'
 import type { Router } from './daemon.ts'
 import type { MintIdentity } from './identity.ts'

@@ -1,5 +1,5 @@
 // Resumes actors. While no worker is free they wait, those of one pool in the order in which they came.
-import type { Clock } from '../../ports/service/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
 import type { Actor, ActorControl, ActorRef } from './control.ts'
 

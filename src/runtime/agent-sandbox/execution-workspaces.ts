@@ -2,8 +2,8 @@
 // the pod of its sandbox. Nothing is held here that a restart would lose.
 
 import type { KubernetesApi } from '../../cluster/api.ts'
+import type { Clock, Ids } from '../../lib/clock.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
-import type { Clock, Ids } from '../../ports/service/clock.ts'
 import {
   type ExecutionWorkspaces,
   type ReadyWorkspace,

@@ -3,7 +3,7 @@
 // and examples/python-runtime-sandbox/main.py).
 import { z } from 'zod'
 import { messageOf } from '../../errors.ts'
-import type { Ids } from '../../ports/service/clock.ts'
+import type { Ids } from '../../lib/clock.ts'
 import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
 import { packScript, quote, type SandboxPlace, type SandboxShell, type ShellAnswer, type ShellScript } from './shell.ts'
 

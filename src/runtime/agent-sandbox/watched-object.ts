@@ -4,7 +4,7 @@ import type { Collection } from '../../cluster/api/paths.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'
 import { createReflector } from '../../cluster/reflector.ts'
 import { isSvcError } from '../../errors.ts'
-import type { Clock, Ids } from '../../ports/service/clock.ts'
+import type { Clock, Ids } from '../../lib/clock.ts'
 import type { StoredObject } from '../jobs/objects.ts'
 
 export type Watcher = { api: KubernetesApi; clock: Clock; ids: Ids }

@@ -2,7 +2,7 @@
 
 import type { KubernetesApi } from '../../cluster/api.ts'
 import { isSvcError, messageOf, SvcError } from '../../errors.ts'
-import type { Clock, Ids } from '../../ports/service/clock.ts'
+import type { Clock, Ids } from '../../lib/clock.ts'
 import { labels } from '../jobs/names.ts'
 import { createObjectCache } from '../jobs/object-cache.ts'
 import { type OwnerReference, type Pod, pods } from '../jobs/objects.ts'

@@ -1,7 +1,7 @@
 // The machine's own clock and randomness.
 import { randomFillSync } from 'node:crypto'
 import { V7Generator } from 'uuidv7'
-import type { Clock, Ids } from '../../ports/service/clock.ts'
+import type { Clock, Ids } from '../../lib/clock.ts'
 
 // setTimeout wraps beyond this and would fire at once.
 const longestDelayMs = 2 ** 31 - 1

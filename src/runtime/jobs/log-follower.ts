@@ -3,8 +3,8 @@
 
 import type { KubernetesApi } from '../../cluster/api.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Redactor } from '../../observability/redaction.ts'
-import type { Clock } from '../../ports/service/clock.ts'
 import type { Logs } from '../../ports/tasks/logs.ts'
 import type { AttemptKey } from '../../ports/tasks/workloads.ts'
 import type { OutputTail } from '../attempts/output/output-tail.ts'

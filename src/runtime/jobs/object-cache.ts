@@ -4,7 +4,7 @@ import { type Collection, listScopes } from '../../cluster/api/paths.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'
 import { type ApiObject, createReflector, joinReflectors } from '../../cluster/reflector.ts'
 import type { SvcError } from '../../errors.ts'
-import type { Clock, Ids } from '../../ports/service/clock.ts'
+import type { Clock, Ids } from '../../lib/clock.ts'
 import type { StoredObject } from './objects.ts'
 
 export type ObjectCacheOptions<T> = {

@@ -3,7 +3,7 @@
 import { collections } from '../../cluster/api/paths.ts'
 import type { ApiRequest, KubernetesApi } from '../../cluster/api.ts'
 import { isSvcError } from '../../errors.ts'
-import type { Clock } from '../../ports/service/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Attempt } from './attempts.ts'
 import type { PodCheckouts } from './checkouts/checkouts.ts'
 import { nameJob } from './names.ts'

@@ -2,7 +2,7 @@
 
 import { type ApiTarget, collections, listScopes } from '../../cluster/api/paths.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'
-import type { Clock } from '../../ports/service/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { componentSelector, labels } from './names.ts'
 import type { StoredObject } from './objects.ts'
 

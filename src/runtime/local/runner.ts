@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock, Ids } from '../../ports/service/clock.ts'
+import type { Clock, Ids } from '../../lib/clock.ts'
 import type { WorkloadSpec } from '../../ports/tasks/workloads.ts'
 import type { CheckoutParts } from '../attempts/checkout-changes.ts'
 import {

@@ -3,7 +3,7 @@
 import { connect, type Socket } from 'node:net'
 import { PassThrough, Writable } from 'node:stream'
 import { messageOf } from '../../errors.ts'
-import type { Clock } from '../../ports/service/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { ProgramExit, ProgramStart, Programs, RunningProgram } from '../../ports/workspaces/programs.ts'
 import { createFrameReader, type Frame, fromHost, toHost, writeFrame } from './frames.ts'
 

@@ -1,7 +1,7 @@
 // One attempt in the workspace that it holds, and what the steps of its run share.
 import type { WorkspaceProvider } from '../../contract/kinds/tasks/execution.ts'
 import type { ExecutionWorkspaceStatus } from '../../contract/kinds/tasks/task.ts'
-import type { Clock, Ids } from '../../ports/service/clock.ts'
+import type { Clock, Ids } from '../../lib/clock.ts'
 import type { AttemptCheckout, WorkloadState } from '../../ports/tasks/workloads.ts'
 import type { ExecutionWorkspaces } from '../../ports/workspaces/execution-workspaces.ts'
 import type {

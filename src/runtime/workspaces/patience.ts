@@ -1,5 +1,5 @@
 // Trying again what a provider refuses for a while: its router or its control service may be away.
-import type { Clock } from '../../ports/service/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
 
 /** Between two tries; about a minute in all. */

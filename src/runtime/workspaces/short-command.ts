@@ -1,5 +1,5 @@
 // Small programs of the service's own in a workspace, run to their end.
-import type { Clock, Ids } from '../../ports/service/clock.ts'
+import type { Clock, Ids } from '../../lib/clock.ts'
 import {
   type CommandState,
   type ExecutionWorkspaces,

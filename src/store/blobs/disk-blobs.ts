@@ -5,7 +5,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promi
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { SvcError } from '../../errors.ts'
-import type { Ids } from '../../ports/service/clock.ts'
+import type { Ids } from '../../lib/clock.ts'
 import type { Blobs } from './blobs.ts'
 import { type BodySink, storeBody } from './receive-body.ts'
 import { hasCode } from './storage-errors.ts'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isSvcError } from '../../errors.ts'
-import { isUnreaped, readStartTime } from '../../runtime/local/confinement/process-record.ts'
+import { isUnreaped, readStartTime } from '../../lib/process-stat.ts'
 import { createEmbeddedLeadership, findHolder } from './leadership.ts'
 
 let dataDir: string

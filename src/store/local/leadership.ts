@@ -5,8 +5,8 @@ import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { tryParseJson } from '../../contract/schema/json.ts'
 import { SvcError } from '../../errors.ts'
+import { isUnreaped, readStartTime } from '../../lib/process-stat.ts'
 import type { Leadership } from '../../ports/service/leadership.ts'
-import { isUnreaped, readStartTime } from '../../runtime/local/confinement/process-record.ts'
 
 export type EmbeddedLeadershipOptions = {
   dataDir: string

@@ -1,8 +1,8 @@
 // The Secrets port of embedded mode: values sealed by the key file, rows kept by a SecretStorage.
 import { SvcError } from '../../errors.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import type { SecretChange, SecretDraft, SecretMetadata, Secrets } from '../../ports/resources/secrets.ts'
-import type { Clock } from '../../ports/service/clock.ts'
 import { secretOwnerAnnotation } from '../../rules/identity/token-propagation.ts'
 import type { SecretRow, SecretStorage } from '../secret-storage.ts'
 import type { SecretKeys } from './secret-key.ts'

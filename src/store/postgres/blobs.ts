@@ -2,7 +2,7 @@
 // written or read is locked by its id: other processes skip it when they remove what nobody needs.
 import { Readable } from 'node:stream'
 import { SvcError } from '../../errors.ts'
-import type { Ids } from '../../ports/service/clock.ts'
+import type { Ids } from '../../lib/clock.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import { type BodySink, storeBody } from '../blobs/receive-body.ts'
 import type { Database } from '../database.ts'

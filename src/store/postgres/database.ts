@@ -1,6 +1,6 @@
 // PostgreSQL behind the Database interface: a pool of connections for the work, one more that listens.
 import { randomUUID } from 'node:crypto'
-import type { Clock, Ids } from '../../ports/service/clock.ts'
+import type { Clock, Ids } from '../../lib/clock.ts'
 import type { Database, Dialect, Tx } from '../database.ts'
 import { createListeners, runHook } from '../listeners.ts'
 import type { Migration } from '../migrations.ts'

@@ -1,7 +1,7 @@
 // Records in PostgreSQL, for the composition root: what several replicas share (MODE-010).
 
+import type { Clock, Ids } from '../../lib/clock.ts'
 import type { HealthCheck } from '../../ports/index.ts'
-import type { Clock, Ids } from '../../ports/service/clock.ts'
 import { composeRecords, type RecordStores } from '../records.ts'
 import { sql } from '../statement.ts'
 import { createPostgresBlobs } from './blobs.ts'

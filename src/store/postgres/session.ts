@@ -1,7 +1,7 @@
 // The one permanent connection: it receives what other processes announce, and holds locks on what this process uses.
 // When it is lost it reconnects by itself, takes its locks again, and has everything checked that it may have missed.
 import type { Client, Notification } from 'pg'
-import type { Clock, Ids } from '../../ports/service/clock.ts'
+import type { Clock, Ids } from '../../lib/clock.ts'
 import { CHANNEL } from './announcements.ts'
 
 const FIRST_PAUSE_MS = 100

@@ -1,7 +1,7 @@
 // Units of work on pooled connections, each a transaction; one that conflicts with another runs again.
 import type { Client, Pool, PoolClient } from 'pg'
 import { isSvcError } from '../../errors.ts'
-import type { Clock, Ids } from '../../ports/service/clock.ts'
+import type { Clock, Ids } from '../../lib/clock.ts'
 import type { Tx } from '../database.ts'
 import { composeCommit, type Note } from './announcements.ts'
 import { describeUnknownCommit, isConnectionLoss, isContention, isStalePlan, translateError } from './errors.ts'

@@ -1,6 +1,6 @@
 // Removes the dependants of absent owners, in small writes beside the requests, and resumes after a crash.
 import { type Kind, kindNames } from '../../contract/kinds/index.ts'
-import type { Clock } from '../../ports/service/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Database, Tx } from '../database.ts'
 import { sql } from '../statement.ts'
 import { encodeText } from '../stored-text.ts'

@@ -1,6 +1,6 @@
 // Tool resources as tools of the loop, whatever they are behind.
 import type { AssignedTool } from '../../contract/api/tools/assigned-tool.ts'
-import type { Clock } from '../../ports/service/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { OutwardContext, Tool } from '../registry/tool.ts'
 import { failTool } from '../registry/tool-error.ts'
 import { createHttpTool } from './http-tool.ts'

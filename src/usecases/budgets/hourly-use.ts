@@ -1,8 +1,8 @@
 // Use of models by the hour. Hours that are over are read once an hour for each place, so that what is asked for all the time
 // reads the newest calls alone.
 
+import type { Clock } from '../../lib/clock.ts'
 import type { Usage, UsageSum } from '../../ports/budgets/usage.ts'
-import type { Clock } from '../../ports/service/clock.ts'
 
 /** How long after the end of an hour calls of it are still written. */
 const settlingMs = 10 * 60_000

@@ -1,7 +1,7 @@
 // Tells those who wait for a task of each change of it: one watch of the store for all of them, open while anybody waits.
 
+import type { Clock } from '../../lib/clock.ts'
 import type { ResourceKey, ResourceReader } from '../../ports/resources/resources.ts'
-import type { Clock } from '../../ports/service/clock.ts'
 
 export type TaskChanges = {
   /**

@@ -1,7 +1,7 @@
 // Limits concurrent sandboxed runs: runs beyond the limit wait, and callers take turns.
 import { SvcError } from '../../errors.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { createFairSemaphore, type FairSemaphore } from '../../lib/fair-semaphore.ts'
-import type { Clock } from '../../ports/service/clock.ts'
 import type { Sandbox } from '../../ports/workspaces/sandbox.ts'
 
 /** The fraction of a run's time limit that may pass before it starts. */

@@ -1,14 +1,15 @@
 // agent create without a name: asks a person for the little that an agent needs.
+
+import type { OpenPrompt } from '../../../client/machine.ts'
+import { typed } from '../../../client/typed.ts'
 import { listProviders } from '../../../contract/api/providers/providers.ts'
 import { type RuntimeType, runtimeTypes } from '../../../contract/kinds/agents/runtime-types.ts'
 import type { Provider } from '../../../contract/kinds/providers/provider.ts'
 import { SvcError } from '../../../errors.ts'
-import type { OpenPrompt } from '../../context.ts'
 import { namespaceOf } from '../../global-options.ts'
 import { askNumbered } from '../../numbered.ts'
 import { listPages } from '../../paging.ts'
 import type { Typed } from '../../spec-options.ts'
-import { typed } from '../../typed.ts'
 import type { AskCall, Asked } from '../resources/spec-commands.ts'
 
 const programs: Record<RuntimeType, string> = {

@@ -1,7 +1,8 @@
 // agent: what can be said of one in options; anything more is for `svc apply`.
+
+import { typed } from '../../../client/typed.ts'
 import { runtimeTypes } from '../../../contract/kinds/agents/runtime-types.ts'
 import { readEach, readOne } from '../../spec-options.ts'
-import { typed } from '../../typed.ts'
 import type { SpecCommands } from '../resources/spec-commands.ts'
 import { askForAgent } from './agent-dialogue.ts'
 

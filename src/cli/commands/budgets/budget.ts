@@ -1,5 +1,6 @@
 // budget: how much a token, a caller, an agent, a namespace or the whole service may use.
 import { type Command, Option } from 'commander'
+import { typed } from '../../../client/typed.ts'
 import {
   type BudgetItem,
   type BudgetSpec,
@@ -14,7 +15,6 @@ import type { CliContext } from '../../context.ts'
 import { readCount, readGlobalOptions } from '../../global-options.ts'
 import type { Column } from '../../output.ts'
 import { tryReadTokens } from '../../task-budget.ts'
-import { typed } from '../../typed.ts'
 
 type SetOptions = {
   forToken?: string

@@ -1,6 +1,7 @@
 // chat: talk with the orchestrator, in a conversation at the terminal or with one message from a script.
 import { type Command, Option } from 'commander'
 import type { Client } from '../../../client/client.ts'
+import { typed } from '../../../client/typed.ts'
 import { type ChatRequest, getChatConfig, sendChat } from '../../../contract/api/chat/chat.ts'
 import { SvcError } from '../../../errors.ts'
 import { printAnswer } from '../../answers.ts'
@@ -12,7 +13,6 @@ import type { CliCall, CliContext, GlobalOptions } from '../../context.ts'
 import { ExitSignal, exitCodes } from '../../failure.ts'
 import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
 import { chooseModel } from '../../model-choice.ts'
-import { typed } from '../../typed.ts'
 
 type ChatOptions = {
   session?: string

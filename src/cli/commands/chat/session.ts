@@ -1,5 +1,6 @@
 // session: transcripts that tasks and chats continue.
 import { type Command, Option } from 'commander'
+import { typed } from '../../../client/typed.ts'
 import {
   deleteSession,
   getSession,
@@ -14,7 +15,6 @@ import { doEachName } from '../../failure.ts'
 import { addAllNamespacesOption, namespaceOf, readCount, readGlobalOptions, scopeOf } from '../../global-options.ts'
 import { formatAge } from '../../output.ts'
 import { listPages } from '../../paging.ts'
-import { typed } from '../../typed.ts'
 
 export function addSessionCommands(program: Command, context: CliContext): void {
   const session = program.command('session').description('conversations that tasks continue')

@@ -3,15 +3,15 @@ import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
+import { listenForCode } from '../../../client/login/redirect.ts'
+import { typed } from '../../../client/typed.ts'
 import { createSecret, listSecrets, type SecretItem } from '../../../contract/api/resources/secrets.ts'
 import { isSvcError, messageOf, SvcError } from '../../../errors.ts'
 import { exchangeCode, type MadeApp } from '../../codehost/app-exchange.ts'
 import { type AppWish, writeStartPage } from '../../codehost/app-manifest.ts'
 import type { CliContext, GlobalOptions } from '../../context.ts'
 import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
-import { listenForCode } from '../../login/redirect.ts'
 import { listPages } from '../../paging.ts'
-import { typed } from '../../typed.ts'
 
 type AppFlags = {
   name: string

@@ -1,5 +1,6 @@
 // webhook: what the code host has delivered, what came of it, and working it off again.
 import { type Command, Option } from 'commander'
+import { typed } from '../../../client/typed.ts'
 import {
   type DeliveryItem,
   deliveryStates,
@@ -12,7 +13,6 @@ import type { CliContext } from '../../context.ts'
 import { namespaceOf, readCount, readGlobalOptions } from '../../global-options.ts'
 import { type Column, formatAge } from '../../output.ts'
 import { listPages } from '../../paging.ts'
-import { typed } from '../../typed.ts'
 
 type ListOptions = { repository?: string; number?: string; event?: string; state?: string; limit: string }
 type Invocation = { command: Command; context: CliContext }

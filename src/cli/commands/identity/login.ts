@@ -1,10 +1,10 @@
 // login, logout: a person's token from an OpenID Connect issuer, for a service that accepts such tokens.
 import { type Command, Option } from 'commander'
+import type { LoginWish, Prompt } from '../../../client/login/issuer-client.ts'
 import { getWhoami } from '../../../contract/api/identity/auth.ts'
 import { SvcError } from '../../../errors.ts'
 import type { CliContext, GlobalOptions } from '../../context.ts'
 import { readGlobalOptions } from '../../global-options.ts'
-import type { LoginWish, Prompt } from '../../login/issuer-client.ts'
 
 type LoginFlags = {
   issuer?: string
@@ -85,7 +85,7 @@ async function tryLogin(server: string, options: GlobalOptions, context: CliCont
 async function runLogin(given: LoginFlags, options: GlobalOptions, context: CliContext): Promise<void> {
   const server = context.serverAddress(options)
   const wish = readWish(given, context)
-  const { logIn } = await import('../../login/issuer-client.ts')
+  const { logIn } = await import('../../../client/login/issuer-client.ts')
   const flow = given.device ? 'device' : 'code'
   const tell = (prompt: Prompt) => context.terminal.note(describePrompt(prompt))
   const login = await context.interruptible((signal) => logIn(wish, { flow, tell, signal, now: context.now }))

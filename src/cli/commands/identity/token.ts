@@ -1,5 +1,6 @@
 // token: credentials for people and programs, besides the owner's.
 import { type Command, Option } from 'commander'
+import { typed } from '../../../client/typed.ts'
 import { type Role, roles } from '../../../contract/api/identity/access.ts'
 import { createToken, deleteToken, listTokens } from '../../../contract/api/identity/tokens.ts'
 import { SvcError } from '../../../errors.ts'
@@ -7,7 +8,6 @@ import { printAnswer, printList } from '../../answers.ts'
 import type { CliContext, GlobalOptions } from '../../context.ts'
 import { readGlobalOptions } from '../../global-options.ts'
 import { formatData } from '../../output.ts'
-import { typed } from '../../typed.ts'
 
 type CreateOptions = { bind?: string; role?: Role; readOnly?: boolean; expires?: string; serverTools?: 'on' | 'off' }
 

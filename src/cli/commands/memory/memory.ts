@@ -1,5 +1,6 @@
 // memory: what agents and people want to be remembered beyond one task.
 import type { Command } from 'commander'
+import { typed } from '../../../client/typed.ts'
 import {
   createMemory,
   deleteMemory,
@@ -15,7 +16,6 @@ import type { CliContext } from '../../context.ts'
 import { doEachName } from '../../failure.ts'
 import { namespaceOf, readCount, readGlobalOptions } from '../../global-options.ts'
 import { formatAge } from '../../output.ts'
-import { typed } from '../../typed.ts'
 
 type ListOptions = { agent?: string; task?: string; source?: string; tags?: string; all?: boolean; limit?: string }
 type AddOptions = { id?: string; tags?: string; agent?: string; source?: string; supersedes?: string }

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { Client } from '../../../client/client.ts'
+import type { Typed } from '../../../client/machine.ts'
 import {
   applyMemoryProposal,
   listMemoryProposals,
   reviewMemoryProposal,
 } from '../../../contract/api/memory/memory-proposals.ts'
 import { SvcError } from '../../../errors.ts'
-import type { CliContext, Typed } from '../../context.ts'
+import type { CliContext } from '../../context.ts'
 import { reviewQueue } from './proposal-queue.ts'
 
 type Asked = { params: { id: string }; body: object }

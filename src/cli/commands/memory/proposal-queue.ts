@@ -1,5 +1,7 @@
 // Pending proposals one after the other, the oldest first, each decided with a key.
 import type { Client } from '../../../client/client.ts'
+import type { LinePrompt, OpenPrompt } from '../../../client/machine.ts'
+import { typed } from '../../../client/typed.ts'
 import {
   applyMemoryProposal,
   listMemoryProposals,
@@ -7,8 +9,7 @@ import {
   reviewMemoryProposal,
 } from '../../../contract/api/memory/memory-proposals.ts'
 import { isSvcError, messageOf, SvcError } from '../../../errors.ts'
-import type { CliContext, LinePrompt, OpenPrompt } from '../../context.ts'
-import { typed } from '../../typed.ts'
+import type { CliContext } from '../../context.ts'
 
 type Queue = { context: CliContext; query: { namespace?: string } }
 type Desk = Queue & { client: Client; keyboard: Keyboard }

@@ -1,5 +1,6 @@
 // proposal: what agents propose to remember, and what people decide about it.
 import { type Command, Option } from 'commander'
+import { typed } from '../../../client/typed.ts'
 import {
   applyMemoryProposal,
   archiveMemoryProposal,
@@ -15,7 +16,6 @@ import type { CliContext } from '../../context.ts'
 import { doEachName } from '../../failure.ts'
 import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
 import { formatAge } from '../../output.ts'
-import { typed } from '../../typed.ts'
 import { describeProposal, reviewQueue } from './proposal-queue.ts'
 
 type Invocation = { command: Command; context: CliContext }

@@ -1,8 +1,9 @@
 // monitor: what can be said of one in options; anything more is for `svc apply`.
+
+import { typed } from '../../../client/typed.ts'
 import { isJsonObject } from '../../../contract/schema/json.ts'
 import { readCount } from '../../global-options.ts'
 import { readEach, readOne, type SpecOption } from '../../spec-options.ts'
-import { typed } from '../../typed.ts'
 import type { SpecCommands } from '../resources/spec-commands.ts'
 
 const publishing = {

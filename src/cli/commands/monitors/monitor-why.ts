@@ -1,6 +1,7 @@
 // monitor why: asks for what a monitor knows of a pull request, and tells it in a few sentences.
 import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
+import { typed } from '../../../client/typed.ts'
 import type { MonitorEvent, MonitorItem, MonitorReviewRecord } from '../../../contract/api/monitors/monitor-records.ts'
 import {
   getMonitor,
@@ -17,7 +18,6 @@ import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
 import { explain } from '../../monitors/explain.ts'
 import type { Story } from '../../monitors/story.ts'
 import { listPages } from '../../paging.ts'
-import { typed } from '../../typed.ts'
 
 type PullRequest = { number: number; repository?: string }
 type Scope = { namespace?: string }

@@ -1,5 +1,6 @@
 // monitor: runs, and what a monitor has seen and done.
 import { type Command, Option } from 'commander'
+import { typed } from '../../../client/typed.ts'
 import {
   itemVerdicts,
   type MonitorEvent,
@@ -20,7 +21,6 @@ import type { CliContext } from '../../context.ts'
 import { namespaceOf, readCount, readGlobalOptions } from '../../global-options.ts'
 import { eventColumns, formatReview, itemColumns, runColumns } from '../../monitors/tables.ts'
 import { listPages } from '../../paging.ts'
-import { typed } from '../../typed.ts'
 import { explainPullRequest } from './monitor-why.ts'
 
 type Given = { pr?: string; sha?: string; verdict?: string; type?: string; limit?: string; undo?: boolean }

@@ -1,6 +1,7 @@
 // provider: what it is made of, with its key from a secret or the environment; trying it; which one is the default.
 import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
+import { typed } from '../../../client/typed.ts'
 import { listProviders, type ProviderTest, testProvider } from '../../../contract/api/providers/providers.ts'
 import { createSecret, deleteSecret, updateSecret } from '../../../contract/api/resources/secrets.ts'
 import type { ModelPrice, Provider } from '../../../contract/kinds/providers/provider.ts'
@@ -15,7 +16,6 @@ import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
 import { mergePrices } from '../../model-prices.ts'
 import { listPages } from '../../paging.ts'
 import { readOne, readReference, type Spec } from '../../spec-options.ts'
-import { typed } from '../../typed.ts'
 import type { SpecCall, SpecCommands } from '../resources/spec-commands.ts'
 
 const entryOfKey = 'api-key'

@@ -1,6 +1,7 @@
 // apply, get and delete, as in kubectl, for files and kinds.
 import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
+import { typed } from '../../../client/typed.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
 import { printAnswer } from '../../answers.ts'
 import { readTargets } from '../../catalog.ts'
@@ -10,7 +11,6 @@ import { addAllNamespacesOption, addWatchOption, readGlobalOptions } from '../..
 import { type Manifest, readManifests } from '../../manifests.ts'
 import { listDifferences, pickOwn } from '../../own-fields.ts'
 import { listPages } from '../../paging.ts'
-import { typed } from '../../typed.ts'
 import { type ListGiven, listEntries, removeEntry, showEntries } from './catalog.ts'
 import { listEverything } from './get-all.ts'
 

@@ -1,5 +1,6 @@
 // agent, provider, tool and skill: the things that tasks refer to.
 import type { Command } from 'commander'
+import { typed } from '../../../client/typed.ts'
 import { describeScope, printAnswer, printList, viewOf } from '../../answers.ts'
 import { type CatalogEntry, catalog } from '../../catalog.ts'
 import type { CliContext } from '../../context.ts'
@@ -15,7 +16,6 @@ import {
 import { type Column, formatAge, formatLabels, formatYaml, listOf, nameOf } from '../../output.ts'
 import { listNewest } from '../../paging.ts'
 import { taskColumns } from '../../task-table.ts'
-import { typed } from '../../typed.ts'
 import { watchList } from '../../watched-list.ts'
 import { agentCommands } from '../agents/agent.ts'
 import { addMonitorRecords } from '../monitors/monitor.ts'

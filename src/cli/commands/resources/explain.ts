@@ -1,5 +1,6 @@
 // explain: what a field of a kind means, from the schema; no service is asked.
 import type { Command } from 'commander'
+import { typed } from '../../../client/typed.ts'
 import { type ExplainedKind, explainedKinds } from '../../../contract/schema/explained-kinds.ts'
 import { printHints } from '../../../contract/schema/field.ts'
 import type { FieldDoc, KindDoc } from '../../../contract/schema/field-tree.ts'
@@ -8,7 +9,6 @@ import { printAnswer } from '../../answers.ts'
 import type { CliContext } from '../../context.ts'
 import { readGlobalOptions } from '../../global-options.ts'
 import { findNearest } from '../../nearest.ts'
-import { typed } from '../../typed.ts'
 
 export function addExplainCommand(program: Command, context: CliContext): void {
   program

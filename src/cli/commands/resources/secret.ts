@@ -1,5 +1,6 @@
 // secret: names are shown, values never.
 import type { Command } from 'commander'
+import { typed } from '../../../client/typed.ts'
 import { createSecret, deleteSecret, listSecrets, type SecretItem } from '../../../contract/api/resources/secrets.ts'
 import { SvcError } from '../../../errors.ts'
 import { describeScope, printList } from '../../answers.ts'
@@ -10,7 +11,6 @@ import { formatAge } from '../../output.ts'
 import { listNewest } from '../../paging.ts'
 import { addValueOptions, collectValues, type ValueOptions } from '../../secret-values.ts'
 import { requireLocal } from '../../stopping.ts'
-import { typed } from '../../typed.ts'
 import { addSecretChanges } from './secret-changes.ts'
 
 export function addSecretCommands(program: Command, context: CliContext): void {

@@ -1,6 +1,7 @@
 // scan findings, show, dismiss, reopen, validate, patch, patches, pr: what was found, and what people do about it.
 import { type Command, Option } from 'commander'
 import type { Client } from '../../../client/client.ts'
+import { typed } from '../../../client/typed.ts'
 import {
   createFindingPullRequest,
   dismissFinding,
@@ -21,7 +22,6 @@ import { namespaceOf, readCount, readGlobalOptions } from '../../global-options.
 import { formatAge } from '../../output.ts'
 import { listPages } from '../../paging.ts'
 import { runGit } from '../../run-git.ts'
-import { typed } from '../../typed.ts'
 
 type CodeFlags = { checkout: string }
 type ListFlags = CodeFlags & {

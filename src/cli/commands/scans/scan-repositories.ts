@@ -1,5 +1,6 @@
 // scan create, list, get, run, runs, delete: repositories that are scanned, and their runs.
 import { type Command, Option } from 'commander'
+import { typed } from '../../../client/typed.ts'
 import {
   createRepositoryScan,
   deleteRepositoryScan,
@@ -18,7 +19,6 @@ import { doEachName } from '../../failure.ts'
 import { addAllNamespacesOption, namespaceOf, readCount, readGlobalOptions, scopeOf } from '../../global-options.ts'
 import { formatAge, formatYaml } from '../../output.ts'
 import { listPages } from '../../paging.ts'
-import { typed } from '../../typed.ts'
 
 type CreateFlags = {
   repo: string

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
+import { typed } from '../../../client/typed.ts'
 import type { ScanImport } from '../../../contract/api/scans/imports.ts'
 import { listRepositoryScans } from '../../../contract/api/scans/routes.ts'
 import { exportFindings, getScanImport, importFindings, sarifType } from '../../../contract/api/scans/sarif-routes.ts'
@@ -13,7 +14,6 @@ import type { CliCall, CliContext } from '../../context.ts'
 import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
 import { listPages } from '../../paging.ts'
 import { runGit } from '../../run-git.ts'
-import { typed } from '../../typed.ts'
 
 type ImportFlags = { scan?: string; commit?: string; root?: string }
 

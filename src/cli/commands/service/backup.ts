@@ -1,10 +1,11 @@
 // backup and restore: copies the store of an embedded service to a folder, and restores it from one.
 import type { Command } from 'commander'
+import type { BackupNote } from '../../../client/machine.ts'
+import { typed } from '../../../client/typed.ts'
 import { printAnswer } from '../../answers.ts'
-import type { BackupNote, CliContext } from '../../context.ts'
+import type { CliContext } from '../../context.ts'
 import { readGlobalOptions } from '../../global-options.ts'
 import { mayStop, requireLocal, type StopFlags } from '../../stopping.ts'
-import { typed } from '../../typed.ts'
 
 type BackupFlags = { withKey?: boolean }
 type RestoreFlags = StopFlags & { replace?: boolean }

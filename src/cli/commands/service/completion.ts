@@ -1,8 +1,8 @@
 // completion: scripts that complete commands, options and names in bash, zsh and fish.
 import type { Command } from 'commander'
+import { typed } from '../../../client/typed.ts'
 import { SvcError } from '../../../errors.ts'
 import type { CliContext } from '../../context.ts'
-import { typed } from '../../typed.ts'
 
 export function addCompletionCommand(program: Command, context: CliContext): void {
   program

@@ -1,14 +1,14 @@
 // config contexts, use, set and remove; whoami: which service the commands go to, and as whom.
 import type { Command } from 'commander'
+import { type KeptContext, localContext } from '../../../client/contexts.ts'
+import { typed, typedAnywhere } from '../../../client/typed.ts'
 import { getWhoami } from '../../../contract/api/identity/auth.ts'
 import { dropUndefined } from '../../../contract/schema/json.ts'
 import { SvcError } from '../../../errors.ts'
 import { printAnswer } from '../../answers.ts'
 import type { CliContext } from '../../context.ts'
-import { type KeptContext, localContext } from '../../contexts.ts'
 import { readGlobalOptions } from '../../global-options.ts'
 import { formatFields, formatTable } from '../../output.ts'
-import { typed, typedAnywhere } from '../../typed.ts'
 
 type Invocation = { command: Command; context: CliContext }
 type SetOptions = { tokenFromEnv?: string; tokenFromFile?: string }

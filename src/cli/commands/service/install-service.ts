@@ -1,10 +1,11 @@
 // install-service: this program as a service of the user, which starts at login.
 import { type Command, Option } from 'commander'
+import { type ServiceFile, serviceManagers } from '../../../client/machine.ts'
+import { typed } from '../../../client/typed.ts'
 import { printAnswer } from '../../answers.ts'
-import { type CliContext, type ServiceFile, serviceManagers } from '../../context.ts'
+import type { CliContext } from '../../context.ts'
 import { readGlobalOptions } from '../../global-options.ts'
 import { mayStop, requireLocal, type StopFlags } from '../../stopping.ts'
-import { typed } from '../../typed.ts'
 import { addSettingOptions } from './service.ts'
 
 type InstallFlags = StopFlags & { print?: boolean; uninstall?: boolean; manager?: ServiceFile['manager'] }

@@ -1,8 +1,9 @@
 // up, down, status, doctor and config: the local service itself.
 import { type Command, type Help, Option } from 'commander'
+import type { Finding } from '../../../client/machine.ts'
 import { getReadiness } from '../../../contract/api/service/health.ts'
 import { printAnswer } from '../../answers.ts'
-import type { CliContext, Finding, GlobalOptions, SettingHelp } from '../../context.ts'
+import type { CliContext, GlobalOptions, SettingHelp } from '../../context.ts'
 import { ExitSignal, exitCodes } from '../../failure.ts'
 import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
 import { formatFields, formatTable } from '../../output.ts'

@@ -1,5 +1,6 @@
 // approvals: what tasks ask for, and the answers.
 import type { Command } from 'commander'
+import { typed } from '../../../client/typed.ts'
 import {
   type ApprovalItem,
   approve,
@@ -11,7 +12,6 @@ import { describeScope, printAnswer, printList } from '../../answers.ts'
 import type { CliContext } from '../../context.ts'
 import { addAllNamespacesOption, namespaceOf, readGlobalOptions, scopeOf } from '../../global-options.ts'
 import { formatAge } from '../../output.ts'
-import { typed } from '../../typed.ts'
 
 type Given = { all?: boolean; task?: string; reason?: string }
 type Invocation = { command: Command; context: CliContext }

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
+import { typed } from '../../../client/typed.ts'
 import { getAgent } from '../../../contract/api/agents/agents.ts'
 import { createTask } from '../../../contract/api/tasks/tasks.ts'
 import type { Task } from '../../../contract/kinds/tasks/task.ts'
@@ -29,7 +30,6 @@ import { chooseModel } from '../../model-choice.ts'
 import { addMakingOptions, fillSpec } from '../../spec-options.ts'
 import { promptTaskOptions, repositoryOptions } from '../../task-options.ts'
 import { changeTask } from '../../task-spec.ts'
-import { typed } from '../../typed.ts'
 
 type RunOptions = {
   agent?: string

@@ -1,10 +1,11 @@
 // task diff and apply: what a task changed in a git repository, shown, and brought into the checkout at hand.
+
+import { typed } from '../../../client/typed.ts'
 import { readStructuredResult } from '../../../contract/api/tasks/structured-result.ts'
 import { getTaskResult } from '../../../contract/api/tasks/tasks.ts'
 import { SvcError } from '../../../errors.ts'
 import { printAnswer } from '../../answers.ts'
 import { runGit } from '../../run-git.ts'
-import { typed } from '../../typed.ts'
 import { type AddTaskCommand, type TaskCall, targetOf } from './task-call.ts'
 
 export function addTaskDiffCommands(add: AddTaskCommand): void {

@@ -1,5 +1,6 @@
 // task: see and steer tasks.
 import type { Command } from 'commander'
+import { typed } from '../../../client/typed.ts'
 import { cancelTask, deleteTask, getTask, listTasks, retryTask, runTask } from '../../../contract/api/tasks/tasks.ts'
 import { promptOf, type Task } from '../../../contract/kinds/tasks/task.ts'
 import { describeScope, printAnswer, printList, viewOf } from '../../answers.ts'
@@ -9,7 +10,6 @@ import { addAllNamespacesOption, addWatchOption, readCount, readGlobalOptions, s
 import { formatFields } from '../../output.ts'
 import { listNewest } from '../../paging.ts'
 import { taskColumns } from '../../task-table.ts'
-import { typed } from '../../typed.ts'
 import { type Filters, watchList } from '../../watched-list.ts'
 import { type AddTaskCommand, readTaskName, type TaskCall, targetOf } from './task-call.ts'
 import { addTaskChangeCommands } from './task-changes.ts'

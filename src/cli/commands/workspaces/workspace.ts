@@ -1,5 +1,6 @@
 // workspace: execution workspaces that there are, a command in one, and the end of one.
 import type { Command } from 'commander'
+import { typed } from '../../../client/typed.ts'
 import {
   commandLimits,
   listWorkspaces,
@@ -14,7 +15,6 @@ import type { CliContext } from '../../context.ts'
 import { ExitSignal } from '../../failure.ts'
 import { addAllNamespacesOption, namespaceOf, readGlobalOptions, scopeOf } from '../../global-options.ts'
 import { formatAge } from '../../output.ts'
-import { typed } from '../../typed.ts'
 
 type Invocation = { command: Command; context: CliContext }
 type Given = { timeout?: string }

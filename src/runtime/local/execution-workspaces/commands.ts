@@ -1,6 +1,6 @@
 // The commands in the folder of one workspace: each in a sandbox of its own. What a command leaves running may go on there.
 import { constants } from 'node:os'
-import type { Clock } from '../../../ports/service/clock.ts'
+import type { Clock } from '../../../lib/clock.ts'
 import { type CommandState, WorkspaceError } from '../../../ports/workspaces/execution-workspaces.ts'
 import type { ProcessExit } from '../../attempts/exit.ts'
 import { nodeInside, workspaceInside } from '../../attempts/inside.ts'

@@ -1,7 +1,7 @@
 // The Sandbox port on one machine: bubblewrap, else a container engine, else a message that says what to install.
 import { existsSync } from 'node:fs'
 import { SvcError } from '../../../errors.ts'
-import type { Ids } from '../../../ports/service/clock.ts'
+import type { Ids } from '../../../lib/clock.ts'
 import type { Sandbox, SandboxAvailability, SandboxCommand, SandboxOutcome } from '../../../ports/workspaces/sandbox.ts'
 import type { ContainerEngine } from '../commands/container-engine.ts'
 import { type BubblewrapProbe, probeBubblewrap } from '../confinement/bubblewrap.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createManualClock, type ManualClock } from '../../../../test/fixtures/time.ts'
-import type { Ids } from '../../../ports/service/clock.ts'
+import type { Ids } from '../../../lib/clock.ts'
 import type { WorkerEnd } from '../../attempts/worker-end.ts'
 import { createWorkerPool, type WorkerPool, type WorkerPoolOptions } from './worker-pool.ts'
 import type { WorkerProcess } from './worker-process.ts'

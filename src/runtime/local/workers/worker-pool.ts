@@ -1,5 +1,5 @@
 // Keeps a few idle workers, so that a task starts in milliseconds. Each one serves one task.
-import type { Clock, Ids } from '../../../ports/service/clock.ts'
+import type { Clock, Ids } from '../../../lib/clock.ts'
 import type { LaunchedLimits } from './worker-launcher.ts'
 import type { WorkerProcess } from './worker-process.ts'
 

@@ -2,10 +2,10 @@
 import type { WorkspaceReport } from '../../../contract/api/workspaces/execution-workspaces.ts'
 import type { ExecutionWorkspaceStatus } from '../../../contract/kinds/tasks/task.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
+import type { Clock } from '../../../lib/clock.ts'
 import { redactText } from '../../../observability/redaction.ts'
 import type { WorkerIdentity } from '../../../ports/identity/identity.ts'
 import type { Resources } from '../../../ports/resources/resources.ts'
-import type { Clock } from '../../../ports/service/clock.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'
 import { requireRunningTask, type TaskPath } from './live-attempt.ts'
 
