@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { createAuthenticatorChain } from '../src/auth/chain.ts'
 import { createOidcAuthenticator } from '../src/auth/oidc/authenticator.ts'
 import { systemClock as clock, systemIds as ids } from '../src/runtime/host/clock.ts'
+import { createTokenAuthenticator } from '../src/store/identity/token-authenticator.ts'
+import { createTokens } from '../src/store/identity/tokens.ts'
 import { openSqlite } from '../src/store/sqlite/database.ts'
-import { createTokenAuthenticator } from '../src/store/token-authenticator.ts'
-import { createTokens } from '../src/store/tokens.ts'
 import { audience, startIssuer } from '../test/fixtures/issuer.ts'
 
 const rounds = Number(process.argv[2] ?? 30_000)

@@ -1,7 +1,7 @@
 // What may come next on a command line: commands, options, their values, and names from the service.
 import type { Command, Option } from 'commander'
 import type { CliContext, GlobalOptions } from './context.ts'
-import { outputFormats } from './output.ts'
+import { outputFormats } from './output/output.ts'
 
 /** Candidates for the last word, which may be empty; none where a file is expected. */
 export async function completeLine(words: string[], program: Command, context: CliContext): Promise<string[]> {
@@ -121,13 +121,13 @@ async function completeKind(line: Line, context: CliContext): Promise<string[]> 
 }
 
 async function listKinds(): Promise<string[]> {
-  const { catalog } = await import('./catalog.ts')
+  const { catalog } = await import('./objects/catalog.ts')
   return catalog.flatMap(({ words: [one] }) => one)
 }
 
 /** Names of the kind that are there now; none when no service runs. */
 async function listNames(kind: string, { values }: Pick<Line, 'values'>, context: CliContext): Promise<string[]> {
-  const { listKnownNames } = await import('./known-names.ts')
+  const { listKnownNames } = await import('./objects/known-names.ts')
   const { output: _output, server, token, context: named, namespace, config, ...settings } = values
   const given = Object.entries({ server, token, context: named, namespace, config }).filter(
     ([, value]) => value !== undefined,

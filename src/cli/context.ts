@@ -16,8 +16,8 @@ import type {
 import type { Target } from '../client/target.ts'
 import type { Changes } from '../rules/scans/slice-selection.ts'
 import type { SlicedTree } from '../rules/scans/slices.ts'
-import type { OutputFormat } from './output.ts'
-import type { Terminal } from './terminal.ts'
+import type { OutputFormat } from './output/output.ts'
+import type { Terminal } from './output/terminal.ts'
 
 export type GlobalOptions = ServiceOptions & {
   /** A list goes over all namespaces. */

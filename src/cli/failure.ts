@@ -2,7 +2,7 @@
 import { CommanderError } from 'commander'
 import { typed } from '../client/typed.ts'
 import { isSvcError, messageOf, type SvcError } from '../errors.ts'
-import type { Terminal } from './terminal.ts'
+import type { Terminal } from './output/terminal.ts'
 
 /** Exit codes; scripts may rely on them. The last one is what shells report for a program that Ctrl-C ended. */
 export const exitCodes = { ok: 0, failed: 1, usage: 2, unreachable: 3, cancelled: 4, interrupted: 130 } as const

@@ -4,8 +4,8 @@ import { localContext } from '../client/contexts.ts'
 import { quoteWord } from '../client/typed.ts'
 import { SvcError } from '../errors.ts'
 import type { CliContext, GlobalOptions } from './context.ts'
-import { readTemplate } from './json-path.ts'
-import { type OutputFormat, outputFormats, pathPrefix } from './output.ts'
+import { readTemplate } from './output/json-path.ts'
+import { type OutputFormat, outputFormats, pathPrefix } from './output/output.ts'
 
 type RawOptions = Record<string, unknown> & { output: OutputFormat | 'wide' }
 

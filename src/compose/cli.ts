@@ -1,9 +1,9 @@
 // Composes the command line; what only some commands need is loaded when they run.
 
-import { announceService, announceVersion } from '../cli/announce.ts'
 import type { CliContext, GlobalOptions, SettingValue } from '../cli/context.ts'
+import { announceService, announceVersion } from '../cli/output/announce.ts'
+import { createTerminal, type Terminal } from '../cli/output/terminal.ts'
 import { runCommandLine } from '../cli/program.ts'
-import { createTerminal, type Terminal } from '../cli/terminal.ts'
 import type { Client } from '../client/client.ts'
 import type { ConnectOptions } from '../client/machine.ts'
 import { setCommand } from '../client/typed.ts'

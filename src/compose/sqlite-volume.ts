@@ -6,10 +6,10 @@ import type { HealthCheck } from '../ports/index.ts'
 import type { Leadership } from '../ports/service/leadership.ts'
 import { systemClock as clock, systemIds as ids } from '../runtime/host/clock.ts'
 import type { Closing } from '../service/closing.ts'
-import type { Database } from '../store/database.ts'
+import type { Database } from '../store/database/database.ts'
+import { sql } from '../store/database/statement.ts'
 import { createRecords, type RecordStores } from '../store/records.ts'
 import { openSqlite } from '../store/sqlite/database.ts'
-import { sql } from '../store/statement.ts'
 
 export type Stores = { database: Database; records: RecordStores; health: HealthCheck }
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { answerWith, askText, makeClient } from '../../test/fixtures/llm/wire.ts'
 import { createHastyClock } from '../../test/fixtures/time.ts'
-import { collectTurn } from './collect.ts'
 import { createLlmaClient, vendorAddress } from './llma/client.ts'
 import { decodeRequest as decodeLlma } from './llma/decode-request.ts'
 import { encodeRequest as encodeLlma } from './llma/encode.ts'
@@ -10,7 +9,8 @@ import { completionsUrl } from './llmo/client.ts'
 import { decodeRequest as decodeLlmo } from './llmo/decode-request.ts'
 import { encodeRequest as encodeLlmo } from './llmo/encode.ts'
 import { LlmoRequest } from './llmo/schema.ts'
-import type { Family, Message, ModelRequest } from './messages.ts'
+import { collectTurn } from './messages/collect.ts'
+import type { Family, Message, ModelRequest } from './messages/messages.ts'
 
 const open = new AbortController().signal
 const wire = { model: 'model-1', maxTokensField: 'max_tokens' } as const

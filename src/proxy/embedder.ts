@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { parseForeignJson } from '../contract/schema/foreign-json.ts'
 import { SvcError } from '../errors.ts'
-import { readRefusal } from '../llm/vendor-error.ts'
+import { readRefusal } from '../llm/call/vendor-error.ts'
 import { assignProvider } from '../lookup/models.ts'
 import { createRedactor } from '../observability/redaction.ts'
 import type { Embedder } from '../ports/memory/embedder.ts'

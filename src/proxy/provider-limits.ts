@@ -1,7 +1,7 @@
 // Limits of calls to a provider: its rate limit, and the cool-downs that its vendor asked for.
 import { SvcError } from '../errors.ts'
-import { refuseResting, restAfter } from '../llm/call-verdict.ts'
-import type { ModelError } from '../llm/messages.ts'
+import { refuseResting, restAfter } from '../llm/call/call-verdict.ts'
+import type { ModelError } from '../llm/messages/messages.ts'
 import type { Ports } from '../ports/index.ts'
 import { explainModelError } from '../usecases/providers/failure.ts'
 import type { Target } from './target.ts'

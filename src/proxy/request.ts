@@ -1,6 +1,6 @@
 // One request of a caller on its way, its outcome, and what is reported when it has ended.
 
-import type { TokenUsage } from '../llm/messages.ts'
+import type { TokenUsage } from '../llm/messages/messages.ts'
 import type { Caller } from '../ports/identity/identity.ts'
 import type { PipeControl } from '../ports/service/egress.ts'
 import { callerKey, identifyCaller } from '../rules/identity/caller-identity.ts'

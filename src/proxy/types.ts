@@ -2,7 +2,7 @@
 
 import type { ModelChoice } from '../contract/api/tasks/assignment.ts'
 import type { JsonObject } from '../contract/schema/json.ts'
-import type { Spending } from '../llm/loop.ts'
+import type { Spending } from '../llm/loop/loop.ts'
 import type { Caller } from '../ports/identity/identity.ts'
 
 /** The family whose language the caller speaks. */

@@ -22,7 +22,7 @@ import type { TaskCodeHost } from '../ports/codehost/task-code-host.ts'
 import type { Coordination } from '../ports/coordination/coordination.ts'
 import type { TaskMemory } from '../ports/memory/task-memory.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
-import { createCoordinationApi } from './coordination-api.ts'
+import { createCoordinationApi } from './ai/coordination-api.ts'
 
 export type ArtifactUpload = { filename: string; contentType: string; open(): AsyncIterable<Uint8Array> }
 

@@ -1,10 +1,10 @@
 // Writes the run as log lines: the model's text as it arrives, tool calls and their results.
 import { tryParseJson } from '../contract/schema/json.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { LoopEvent } from '../llm/loop.ts'
-import type { ModelEvent } from '../llm/messages.ts'
-import type { ToolCall, ToolResult } from '../llm/tool-host.ts'
-import { describeWait, type TellWait } from '../llm/waits.ts'
+import type { LoopEvent } from '../llm/loop/loop.ts'
+import type { ToolCall, ToolResult } from '../llm/loop/tool-host.ts'
+import { describeWait, type TellWait } from '../llm/loop/waits.ts'
+import type { ModelEvent } from '../llm/messages/messages.ts'
 import { shorten, toLine } from './log-lines.ts'
 import type { TaskLog } from './task-log.ts'
 

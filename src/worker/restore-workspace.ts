@@ -1,7 +1,7 @@
 // A new attempt starts in an empty folder: what earlier turns wrote with file_write is written again, in order.
-import type { LoopState } from '../llm/loop-state.ts'
-import type { ToolUseBlock } from '../llm/messages.ts'
-import type { ToolHost } from '../llm/tool-host.ts'
+import type { LoopState } from '../llm/loop/loop-state.ts'
+import type { ToolHost } from '../llm/loop/tool-host.ts'
+import type { ToolUseBlock } from '../llm/messages/messages.ts'
 
 /** How many writes were repeated; 0 when the folder still has the files. Files made by code cannot be restored. */
 export async function restoreWorkspace(

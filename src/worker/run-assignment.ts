@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { WorkAssignment } from '../contract/api/tasks/assignment.ts'
 import { tryParseJson } from '../contract/schema/json.ts'
-import { runAi } from './ai-run.ts'
+import { runAi } from './ai/ai-run.ts'
 import type { WorkerDeps } from './deps.ts'
 import { type AttemptOutcome, failRun } from './outcome.ts'
 
@@ -16,7 +16,7 @@ export async function runAssignment(text: string, deps: WorkerDeps, signal: Abor
   const subPath = assignment.checkout?.subPath ?? ''
   const placed = { ...deps, workspaceRoot: join(deps.workspaceRoot, subPath) }
   if (type === 'ai') return runAi(assignment, placed, signal)
-  const { runAgent } = await import('./agent-run.ts')
+  const { runAgent } = await import('./agent/agent-run.ts')
   return runAgent(assignment, placed, signal)
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { LoopEvent } from '../llm/loop.ts'
-import type { ModelEvent } from '../llm/messages.ts'
+import type { LoopEvent } from '../llm/loop/loop.ts'
+import type { ModelEvent } from '../llm/messages/messages.ts'
 import { createOpenRedactor, createRedactor } from '../observability/redaction.ts'
 import { createNarrator } from './narrator.ts'
 import { createTaskLog } from './task-log.ts'

@@ -9,7 +9,7 @@ import {
   type KubernetesWorkloads,
   type KubernetesWorkloadsOptions,
 } from '../../src/runtime/jobs/workloads.ts'
-import { createLogs, type LogStore } from '../../src/store/logs.ts'
+import { createLogs, type LogStore } from '../../src/store/tasks/logs.ts'
 import { makeFolder, removeFolder } from '../contracts/embedded-bench.ts'
 import type { WorkloadsBench } from '../contracts/workloads.contract.ts'
 import { waitFor } from '../fixtures/time.ts'

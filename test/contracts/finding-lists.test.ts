@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { systemClock as clock } from '../../src/runtime/host/clock.ts'
-import type { Reader } from '../../src/store/database.ts'
-import { createFindings } from '../../src/store/findings.ts'
+import type { Reader } from '../../src/store/database/database.ts'
+import { createFindings } from '../../src/store/scans/findings.ts'
 import { openSqlite } from '../../src/store/sqlite/database.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'svc-plans-'))

@@ -108,7 +108,7 @@ export function describeMemories(name: string, open: OpenBench): void {
     it.each([
       ['migrations', 'a database migration failed'],
       ['parse_query', 'parseQuery throws on blanks'],
-      ['memory-rows', 'see src/store/memory-rows.ts'],
+      ['memory-rows', 'see src/store/memory/memory-rows.ts'],
       ['東京', '会議は東京で行う'],
       ['RESUME', 'the résumé is in the wiki'],
     ])('finds by %s: %s', async (query, content) => {

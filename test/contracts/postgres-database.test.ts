@@ -1,12 +1,12 @@
 // The Database interface on a real PostgreSQL, and how its schema comes to be.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { isSvcError } from '../../src/errors.ts'
-import type { Tx } from '../../src/store/database.ts'
-import type { Migration } from '../../src/store/migrations.ts'
+import type { Tx } from '../../src/store/database/database.ts'
+import type { Migration } from '../../src/store/database/migrations.ts'
+import { sql } from '../../src/store/database/statement.ts'
 import type { PostgresDatabase, PostgresOptions } from '../../src/store/postgres/database.ts'
 import { migrations } from '../../src/store/postgres/migrations/index.ts'
 import { migrations as sqliteMigrations } from '../../src/store/sqlite/migrations/index.ts'
-import { sql } from '../../src/store/statement.ts'
 import { type PostgresServer, postgresMissing, startPostgres } from '../fixtures/postgres.ts'
 import { openReplica } from './postgres-bench.ts'
 

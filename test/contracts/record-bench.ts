@@ -5,9 +5,9 @@ import type { Authenticator, SignInLinks } from '../../src/ports/identity/identi
 import type { Records } from '../../src/ports/index.ts'
 import type { ConfigMaps } from '../../src/ports/resources/configmaps.ts'
 import type { RecordOwners } from '../../src/ports/resources/retention.ts'
-import type { SecretStorage } from '../../src/store/secret-storage.ts'
-import type { TokenAuthenticatorOptions } from '../../src/store/token-authenticator.ts'
-import type { TokenStore } from '../../src/store/tokens.ts'
+import type { TokenAuthenticatorOptions } from '../../src/store/identity/token-authenticator.ts'
+import type { TokenStore } from '../../src/store/identity/tokens.ts'
+import type { SecretStorage } from '../../src/store/resources/secret-storage.ts'
 
 export type BenchStores = Required<Records> & {
   tokens: TokenStore

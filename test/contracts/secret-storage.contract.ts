@@ -1,6 +1,6 @@
 // What every storage of sealed secrets does.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { SecretRow } from '../../src/store/secret-storage.ts'
+import type { SecretRow } from '../../src/store/resources/secret-storage.ts'
 import { type OpenBench, useBench } from './record-bench.ts'
 
 export function describeSecretStorage(name: string, open: OpenBench): void {

@@ -17,7 +17,7 @@ import type { ResourceKey } from '../../src/ports/resources/resources.ts'
 import type { Secrets } from '../../src/ports/resources/secrets.ts'
 import { systemIds as ids } from '../../src/runtime/host/clock.ts'
 import { createRecords } from '../../src/store/records.ts'
-import { createResources } from '../../src/store/resources.ts'
+import { createResources } from '../../src/store/resources/resources.ts'
 import type { CodeHostServer } from '../fixtures/codehost/server.ts'
 import { openMigrated } from '../fixtures/sqlite.ts'
 

@@ -1,6 +1,6 @@
 // Every field of a request of one family at a provider of the other: what the vendor gets for it, or why it is refused.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { crossings } from '../../src/llm/crossing.ts'
+import { crossings } from '../../src/llm/messages/crossing.ts'
 import { type Proxied, readError, simpleMessage, startProxied } from '../fixtures/proxy/proxied.ts'
 import { answerJson, llmaAnswer, type Received } from '../fixtures/proxy/upstream.ts'
 

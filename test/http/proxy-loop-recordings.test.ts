@@ -1,7 +1,7 @@
 // Recorded streams of both vendors, through decode, loop and encode, in whatever pieces the network makes of them.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Family } from '../../src/llm/messages.ts'
+import type { Family } from '../../src/llm/messages/messages.ts'
 import { collectAnswer } from '../fixtures/proxy/collect-answer.ts'
 import { parseFrames, readFrames } from '../fixtures/proxy/loops.ts'
 import { llmaRecordings, llmoRecordings, pausedRecording } from '../fixtures/proxy/recordings.ts'

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ToolSpec } from '../../src/contract/kinds/tools/tool.ts'
-import type { Family } from '../../src/llm/messages.ts'
+import type { Family } from '../../src/llm/messages/messages.ts'
 import type { Sandbox } from '../../src/ports/workspaces/sandbox.ts'
 import { collectBlocks } from '../fixtures/proxy/collect-answer.ts'
 import {

@@ -1,7 +1,7 @@
 // The coordination tools of a worker over the worker API, and what people see of them.
 import { afterEach, expect, it } from 'vitest'
+import { openCoordination } from '../../src/worker/ai/coordination.ts'
 import { createWorkerApi } from '../../src/worker/api.ts'
-import { openCoordination } from '../../src/worker/coordination.ts'
 import { aiTask, type Service, type ServiceOptions, startService } from './service.ts'
 
 let service: Service

@@ -2,7 +2,7 @@
 import { listProviders } from '../../contract/api/providers/providers.ts'
 import { listLlmoModels } from '../../contract/api/providers/proxies.ts'
 import type { Provider } from '../../contract/kinds/providers/provider.ts'
-import { listPages } from '../paging.ts'
+import { listPages } from '../output/paging.ts'
 import type { Talk } from './talk.ts'
 
 type Model = { provider: string; model: string }

@@ -1,8 +1,8 @@
 // How a turn looks while it runs: text as it arrives, and each tool call with a spinner and its duration.
 import type { ChatFrame } from '../../contract/api/chat/chat.ts'
 import type { CliContext } from '../context.ts'
-import { makeHarmless } from '../printable.ts'
-import type { Spinner } from '../terminal.ts'
+import { makeHarmless } from '../output/printable.ts'
+import type { Spinner } from '../output/terminal.ts'
 
 export type Screen = {
   show(event: string, frame: ChatFrame): void

@@ -5,7 +5,7 @@ import type {
   MonitorReviewRecord,
   MonitorRun,
 } from '../../contract/api/monitors/monitor-records.ts'
-import { type Column, formatAge } from '../output.ts'
+import { type Column, formatAge } from '../output/output.ts'
 
 const shortSha = 10
 

@@ -1,8 +1,8 @@
 // The demo provider: follows simple instructions with real tool calls. It is not a language model, and says so
 // (PROV-014).
 import type { Clock } from '../../lib/clock.ts'
-import { type Message, type ModelEvent, type ModelRequest, noUsage, textOf } from '../messages.ts'
-import type { ModelClient } from '../model.ts'
+import type { ModelClient } from '../call/model.ts'
+import { type Message, type ModelEvent, type ModelRequest, noUsage, textOf } from '../messages/messages.ts'
 import { type DemoAction, demoLabel, describeInstructions } from './instructions.ts'
 import { type DemoStep, planSteps } from './plan.ts'
 

@@ -2,8 +2,8 @@
 
 import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
 import type { JsonObject } from '../../contract/schema/json.ts'
-import { createCallIds } from '../call-ids.ts'
-import type { ModelEvent, Raw } from '../messages.ts'
+import { createCallIds } from '../messages/call-ids.ts'
+import type { ModelEvent, Raw } from '../messages/messages.ts'
 import type { LlmaFrame } from './schema.ts'
 
 type Draft = { block: JsonObject & { type: string }; json: string; text: string; citations: unknown[] }

@@ -1,8 +1,8 @@
 // Calls an llma provider.
 
-import { type ClientOptions, ownHeaders, patienceFor, plainHeaders } from '../client-options.ts'
-import type { ModelClient } from '../model.ts'
-import { callVendor } from '../vendor-call.ts'
+import { type ClientOptions, ownHeaders, patienceFor, plainHeaders } from '../call/client-options.ts'
+import type { ModelClient } from '../call/model.ts'
+import { callVendor } from '../call/vendor-call.ts'
 import { createDecoder } from './decode.ts'
 import { encodeRequest } from './encode.ts'
 

@@ -1,9 +1,9 @@
 // llma to neutral: frames and whole answers.
 import type { JsonObject } from '../../contract/schema/json.ts'
-import { type ModelEvent, noUsage, type Raw, type StopReason, type TokenUsage } from '../messages.ts'
-import { readCount } from '../token-usage.ts'
-import { type AnswerDecoder, StreamedError } from '../vendor-call.ts'
-import { readVendorError } from '../vendor-error.ts'
+import { type AnswerDecoder, StreamedError } from '../call/vendor-call.ts'
+import { readVendorError } from '../call/vendor-error.ts'
+import { type ModelEvent, noUsage, type Raw, type StopReason, type TokenUsage } from '../messages/messages.ts'
+import { readCount } from '../messages/token-usage.ts'
 import { createBlockReader } from './blocks.ts'
 import { LlmaAnswer, LlmaFrame, type LlmaUsage } from './schema.ts'
 

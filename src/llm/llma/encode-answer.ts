@@ -1,7 +1,7 @@
 // Neutral to llma: answers, whole and as frames. The inverse of decode.
 import type { JsonObject } from '../../contract/schema/json.ts'
-import { type AnswerEncoder, type EncoderOptions, rawOf, type WholeAnswer } from '../answer.ts'
-import type { ContentBlock, ModelEvent, Raw, StopReason, TokenUsage } from '../messages.ts'
+import { type AnswerEncoder, type EncoderOptions, rawOf, type WholeAnswer } from '../messages/answer.ts'
+import type { ContentBlock, ModelEvent, Raw, StopReason, TokenUsage } from '../messages/messages.ts'
 
 const stopWords: Record<StopReason, string> = {
   end_turn: 'end_turn',

@@ -3,7 +3,7 @@
 
 import { parseForeignObject } from '../../contract/schema/foreign-json.ts'
 import type { JsonObject } from '../../contract/schema/json.ts'
-import { isFailure, lostResult, readCall, readResult, readServerCallId } from '../server-calls.ts'
+import { isFailure, lostResult, readCall, readResult, readServerCallId } from '../loop/server-calls.ts'
 
 type Wire = { role: string; content: string | JsonObject[] } & JsonObject
 

@@ -1,9 +1,9 @@
 // Calls an llmo provider: the vendor, Azure, or a compatible server.
 import type { JsonObject } from '../../contract/schema/json.ts'
-import { type ClientOptions, ownHeaders, patienceFor, plainHeaders } from '../client-options.ts'
-import type { ModelEvent, ModelRequest } from '../messages.ts'
-import type { Listener, ModelClient } from '../model.ts'
-import { callVendor } from '../vendor-call.ts'
+import { type ClientOptions, ownHeaders, patienceFor, plainHeaders } from '../call/client-options.ts'
+import type { Listener, ModelClient } from '../call/model.ts'
+import { callVendor } from '../call/vendor-call.ts'
+import type { ModelEvent, ModelRequest } from '../messages/messages.ts'
 import { createDecoder } from './decode.ts'
 import { createDialects, type Dialect, guessDialect, readRefusal } from './dialect.ts'
 import { encodeRequest } from './encode.ts'

@@ -1,7 +1,7 @@
 // llmo to neutral: the request of a proxy client. Every part keeps its original JSON.
 import type { JsonObject } from '../../contract/schema/json.ts'
-import { parseArgs } from '../collect.ts'
-import type { ContentBlock, Message, ModelRequest, Raw, TextBlock, ToolChoice } from '../messages.ts'
+import { parseArgs } from '../messages/collect.ts'
+import type { ContentBlock, Message, ModelRequest, Raw, TextBlock, ToolChoice } from '../messages/messages.ts'
 import type { LlmoMessage, LlmoRequest } from './schema.ts'
 
 function toRaw(json: unknown): Raw {

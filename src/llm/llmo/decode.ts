@@ -1,10 +1,10 @@
 // llmo to neutral: chunks and whole answers.
 import type { JsonObject } from '../../contract/schema/json.ts'
-import { createCallIds } from '../call-ids.ts'
-import type { ModelEvent, Raw, StopReason, TokenUsage } from '../messages.ts'
-import { readCount, readNestedCount } from '../token-usage.ts'
-import { type AnswerDecoder, StreamedError } from '../vendor-call.ts'
-import { readVendorError } from '../vendor-error.ts'
+import { type AnswerDecoder, StreamedError } from '../call/vendor-call.ts'
+import { readVendorError } from '../call/vendor-error.ts'
+import { createCallIds } from '../messages/call-ids.ts'
+import type { ModelEvent, Raw, StopReason, TokenUsage } from '../messages/messages.ts'
+import { readCount, readNestedCount } from '../messages/token-usage.ts'
 import { type LlmoCallPart, LlmoChunk, type LlmoDelta, type LlmoUsage } from './schema.ts'
 
 const stopReasons: Partial<Record<string, StopReason>> = {

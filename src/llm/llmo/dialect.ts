@@ -1,6 +1,6 @@
 // Which parts of the language a server does not know, by its address: learned from its refusals, remembered as long as
 // the process runs. The vendor and compatible servers differ in these fields.
-import { rememberBy } from '../remembered.ts'
+import { rememberBy } from '../messages/remembered.ts'
 
 export type Dialect = {
   /** The vendor's own API renamed the field; compatible servers know the old name. */

@@ -1,7 +1,14 @@
 // Neutral to llmo: answers, whole and as chunks. The inverse of decode.
 import type { JsonObject } from '../../contract/schema/json.ts'
-import { type AnswerEncoder, type EncoderOptions, rawOf, type WholeAnswer } from '../answer.ts'
-import { type ContentBlock, type ModelEvent, noUsage, type Raw, type StopReason, type TokenUsage } from '../messages.ts'
+import { type AnswerEncoder, type EncoderOptions, rawOf, type WholeAnswer } from '../messages/answer.ts'
+import {
+  type ContentBlock,
+  type ModelEvent,
+  noUsage,
+  type Raw,
+  type StopReason,
+  type TokenUsage,
+} from '../messages/messages.ts'
 
 const stopWords: Record<StopReason, string> = {
   end_turn: 'stop',

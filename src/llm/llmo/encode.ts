@@ -1,10 +1,10 @@
 // Neutral to llmo: requests.
 import type { JsonObject } from '../../contract/schema/json.ts'
 import { SvcError } from '../../errors.ts'
-import { crossFields } from '../crossing.ts'
-import type { ContentBlock, Message, ModelRequest, TextBlock, ToolChoice, ToolSchema } from '../messages.ts'
-import { nativeOutput } from '../native-output.ts'
-import { rememberBy } from '../remembered.ts'
+import { nativeOutput } from '../loop/native-output.ts'
+import { crossFields } from '../messages/crossing.ts'
+import type { ContentBlock, Message, ModelRequest, TextBlock, ToolChoice, ToolSchema } from '../messages/messages.ts'
+import { rememberBy } from '../messages/remembered.ts'
 import type { Dialect } from './dialect.ts'
 
 export type WireOptions = {

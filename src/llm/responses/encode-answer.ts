@@ -1,7 +1,7 @@
 // Neutral to the responses API: answers, whole and as events. An answer is a list of items: messages, calls, reasoning.
 import type { JsonObject } from '../../contract/schema/json.ts'
-import type { AnswerEncoder, EncoderOptions, WholeAnswer } from '../answer.ts'
-import { type ContentBlock, type ModelEvent, noUsage, type StopReason, type TokenUsage } from '../messages.ts'
+import type { AnswerEncoder, EncoderOptions, WholeAnswer } from '../messages/answer.ts'
+import { type ContentBlock, type ModelEvent, noUsage, type StopReason, type TokenUsage } from '../messages/messages.ts'
 
 type Item = JsonObject & { type: 'message' | 'function_call' | 'reasoning'; id: string }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ModelEvent } from '../../llm/messages.ts'
+import type { ModelEvent } from '../../llm/messages/messages.ts'
 import { createBlockOrder } from './block-order.ts'
 
 type BlockEvent = Extract<ModelEvent, { index: number }>

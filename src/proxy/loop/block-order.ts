@@ -1,6 +1,6 @@
 // Merges the blocks of all turns of the loop into one answer: indexes increase throughout and blocks never overlap
 // (PROXY-009).
-import type { ModelEvent } from '../../llm/messages.ts'
+import type { ModelEvent } from '../../llm/messages/messages.ts'
 
 type BlockEvent = Extract<ModelEvent, { index: number }>
 

@@ -1,7 +1,7 @@
 // The model of one request: the first call fails fast, later ones are retried.
 import type { JsonObject } from '../../contract/schema/json.ts'
-import type { ModelRequest, Raw } from '../../llm/messages.ts'
-import type { ModelClient } from '../../llm/model.ts'
+import type { ModelClient } from '../../llm/call/model.ts'
+import type { ModelRequest, Raw } from '../../llm/messages/messages.ts'
 import { openModel } from '../../usecases/providers/models.ts'
 import type { ProxyCall } from '../types.ts'
 import type { ProxyLoopDeps } from './deps.ts'

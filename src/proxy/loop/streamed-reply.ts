@@ -1,8 +1,8 @@
 // Turns the events of the loop into the events of one answer, as if a single model had given it.
-import type { LoopEvent } from '../../llm/loop.ts'
-import type { FinishReason } from '../../llm/loop-state.ts'
-import { type ModelEvent, type StopReason, toolUsesOf } from '../../llm/messages.ts'
-import { describeCall, describeResult, describeResultLine, makeServerCallId } from '../../llm/server-calls.ts'
+import type { LoopEvent } from '../../llm/loop/loop.ts'
+import type { FinishReason } from '../../llm/loop/loop-state.ts'
+import { describeCall, describeResult, describeResultLine, makeServerCallId } from '../../llm/loop/server-calls.ts'
+import { type ModelEvent, type StopReason, toolUsesOf } from '../../llm/messages/messages.ts'
 import { createBlockOrder } from './block-order.ts'
 import { createTotals } from './totals.ts'
 

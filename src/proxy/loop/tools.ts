@@ -1,7 +1,7 @@
 // The tools of one request: the caller's own, which end the loop, and the service's, which run here.
 
-import type { ToolSchema } from '../../llm/messages.ts'
-import type { HostTool, ToolHost } from '../../llm/tool-host.ts'
+import type { HostTool, ToolHost } from '../../llm/loop/tool-host.ts'
+import type { ToolSchema } from '../../llm/messages/messages.ts'
 import { createCatalogMemory } from '../../lookup/memory.ts'
 import { createRedactor, type Redactor } from '../../observability/redaction.ts'
 import type { ScratchHold } from '../../ports/workspaces/scratch.ts'

@@ -1,6 +1,6 @@
 // Usage of all model calls of one request, in neutral numbers and in the vendor's own.
-import { addCounts } from '../../llm/answer.ts'
-import { addUsage, type ModelEvent, noUsage, type Raw, type TokenUsage } from '../../llm/messages.ts'
+import { addCounts } from '../../llm/messages/answer.ts'
+import { addUsage, type ModelEvent, noUsage, type Raw, type TokenUsage } from '../../llm/messages/messages.ts'
 
 type Counted = { usage: TokenUsage; raw?: Raw }
 

@@ -1,9 +1,10 @@
 // The answer in one piece: the last turn of the loop, as the model gave it.
-import type { WholeAnswer } from '../../llm/answer.ts'
-import type { LoopEvent } from '../../llm/loop.ts'
-import type { LoopState } from '../../llm/loop-state.ts'
-import type { ContentBlock, ModelEvent, Turn } from '../../llm/messages.ts'
-import { describeCall, describeResult, describeResultLine, makeServerCallId } from '../../llm/server-calls.ts'
+
+import type { LoopEvent } from '../../llm/loop/loop.ts'
+import type { LoopState } from '../../llm/loop/loop-state.ts'
+import { describeCall, describeResult, describeResultLine, makeServerCallId } from '../../llm/loop/server-calls.ts'
+import type { WholeAnswer } from '../../llm/messages/answer.ts'
+import type { ContentBlock, ModelEvent, Turn } from '../../llm/messages/messages.ts'
 import { describeEnd, type ReplyOptions } from './streamed-reply.ts'
 import { createTotals } from './totals.ts'
 

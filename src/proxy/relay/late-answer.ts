@@ -3,9 +3,9 @@
 
 import { parseForeignObject } from '../../contract/schema/foreign-json.ts'
 import type { JsonObject } from '../../contract/schema/json.ts'
-import type { AnswerEncoder } from '../../llm/answer.ts'
-import { deadlineClosing } from '../../llm/loop-step.ts'
-import { type ModelEvent, noUsage, type Raw, type TokenUsage } from '../../llm/messages.ts'
+import { deadlineClosing } from '../../llm/loop/loop-step.ts'
+import type { AnswerEncoder } from '../../llm/messages/answer.ts'
+import { type ModelEvent, noUsage, type Raw, type TokenUsage } from '../../llm/messages/messages.ts'
 import { codecs } from '../loop/codec.ts'
 import type { Conversation } from '../types.ts'
 import type { PassedAnswer } from './passed-answer.ts'

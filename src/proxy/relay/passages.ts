@@ -1,9 +1,9 @@
 // Plans of the fast path: edits the request, opens the pipe, and settles all accounts at its end.
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { startDeadline } from '../../llm/deadlines.ts'
+import { startDeadline } from '../../llm/call/deadlines.ts'
 import { type Dialects, guessDialect } from '../../llm/llmo/dialect.ts'
-import { noUsage } from '../../llm/messages.ts'
+import { noUsage } from '../../llm/messages/messages.ts'
 import type { PipeControl } from '../../ports/service/egress.ts'
 import { countAll, tokensOf } from '../../usecases/providers/estimated-tokens.ts'
 import type { HealthNotes } from '../../usecases/providers/health.ts'

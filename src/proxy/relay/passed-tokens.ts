@@ -3,7 +3,7 @@
 
 import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
 import type { JsonObject } from '../../contract/schema/json.ts'
-import { bytesPerToken, type EstimatedUsage, findMissing } from '../../llm/estimate.ts'
+import { bytesPerToken, type EstimatedUsage, findMissing } from '../../llm/messages/estimate.ts'
 import type { Endpoint } from '../types.ts'
 import type { PassedAnswer } from './passed-answer.ts'
 import type { PassedCall } from './passthrough.ts'

@@ -2,9 +2,9 @@
 import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
 import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
 import { errorStatus, type SvcError } from '../../errors.ts'
-import type { ModelError } from '../../llm/messages.ts'
-import { explainBreak } from '../../llm/vendor-call.ts'
-import { type CallTarget, readRefusal, readVendorError } from '../../llm/vendor-error.ts'
+import { explainBreak } from '../../llm/call/vendor-call.ts'
+import { type CallTarget, readRefusal, readVendorError } from '../../llm/call/vendor-error.ts'
+import type { ModelError } from '../../llm/messages/messages.ts'
 import { explainModelError, retrySecondsOf } from '../../usecases/providers/failure.ts'
 import { addressOf, type Target } from '../target.ts'
 

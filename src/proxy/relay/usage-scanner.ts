@@ -2,8 +2,8 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '../../contract/schema/json.ts'
 import { readUsage as readLlmaUsage } from '../../llm/llma/decode.ts'
 import { readUsage as readLlmoUsage } from '../../llm/llmo/decode.ts'
-import { noUsage, type TokenUsage } from '../../llm/messages.ts'
-import { readCount, readNestedCount } from '../../llm/token-usage.ts'
+import { noUsage, type TokenUsage } from '../../llm/messages/messages.ts'
+import { readCount, readNestedCount } from '../../llm/messages/token-usage.ts'
 import { skipNested } from './request-text.ts'
 
 export interface UsageScanner {

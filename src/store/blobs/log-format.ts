@@ -1,5 +1,5 @@
 // A log line in a segment file: `<attempt> <text>` and a line end, with the text escaped by stored-text.ts.
-import { decodeText, encodeLine } from '../stored-text.ts'
+import { decodeText, encodeLine } from '../database/stored-text.ts'
 
 /** Longest text of a line in bytes of UTF-8, the note of a cut included (TASK-050). */
 const LINE_BYTES = 64 * 1024

@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import type { SecretChange, SecretDraft, SecretMetadata, Secrets } from '../../ports/resources/secrets.ts'
 import { secretOwnerAnnotation } from '../../rules/identity/token-propagation.ts'
-import type { SecretRow, SecretStorage } from '../secret-storage.ts'
+import type { SecretRow, SecretStorage } from '../resources/secret-storage.ts'
 import type { SecretKeys } from './secret-key.ts'
 
 export type EmbeddedSecretsOptions = { storage: SecretStorage; keys: SecretKeys; clock: Clock }

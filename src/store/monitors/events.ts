@@ -1,9 +1,9 @@
 // Audit events of monitors in SQL. Ids rise with time, so that events of one moment keep their order.
 import { uuidv7 } from 'uuidv7'
 import type { EventDraft, MonitorEvent, MonitorKey, MonitorRecords } from '../../ports/monitors/monitor-records.ts'
-import type { Tx } from '../database.ts'
-import { sql } from '../statement.ts'
-import { encodeOptional, encodeText } from '../stored-text.ts'
+import type { Tx } from '../database/database.ts'
+import { sql } from '../database/statement.ts'
+import { encodeOptional, encodeText } from '../database/stored-text.ts'
 import {
   type BodyRow,
   joinConditions,

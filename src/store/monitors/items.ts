@@ -2,8 +2,8 @@
 import { dropUndefined } from '../../contract/schema/json.ts'
 import type { ItemState, MonitorItem, MonitorKey, MonitorRecords } from '../../ports/monitors/monitor-records.ts'
 import { blockedVerdicts } from '../../rules/monitors/blocked-verdicts.ts'
-import { type Fragment, listSql, sql } from '../statement.ts'
-import { encodeOptional, encodeText } from '../stored-text.ts'
+import { type Fragment, listSql, sql } from '../database/statement.ts'
+import { encodeOptional, encodeText } from '../database/stored-text.ts'
 import { type BodyRow, joinConditions, type MonitorParts, matchColumns, nameOwner, readBody } from './parts.ts'
 
 type Items = Pick<MonitorRecords, 'getItem' | 'putItem' | 'listItems' | 'listUnderWay' | 'listUnseen' | 'countItems'>

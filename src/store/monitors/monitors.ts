@@ -1,6 +1,6 @@
 // Everything that monitors keep, in SQL, and its removal.
 import type { MonitorRecords } from '../../ports/monitors/monitor-records.ts'
-import { type Fragment, sql } from '../statement.ts'
+import { type Fragment, sql } from '../database/statement.ts'
 import { createMonitorEvents } from './events.ts'
 import { createItems } from './items.ts'
 import type { MonitorParts } from './parts.ts'

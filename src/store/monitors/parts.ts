@@ -2,9 +2,9 @@
 
 import type { Clock } from '../../lib/clock.ts'
 import type { MonitorKey } from '../../ports/monitors/monitor-records.ts'
-import type { Database } from '../database.ts'
-import { type Fragment, joinSql, sql } from '../statement.ts'
-import { encodeText } from '../stored-text.ts'
+import type { Database } from '../database/database.ts'
+import { type Fragment, joinSql, sql } from '../database/statement.ts'
+import { encodeText } from '../database/stored-text.ts'
 
 export type MonitorParts = { database: Database; clock: Clock }
 export type BodyRow = { body: string }

@@ -6,9 +6,9 @@ import type {
   MonitorReviewRecord,
   Publishing,
 } from '../../ports/monitors/monitor-records.ts'
-import type { Tx } from '../database.ts'
-import { listSql, sql } from '../statement.ts'
-import { encodeText } from '../stored-text.ts'
+import type { Tx } from '../database/database.ts'
+import { listSql, sql } from '../database/statement.ts'
+import { encodeText } from '../database/stored-text.ts'
 import {
   type BodyRow,
   joinConditions,

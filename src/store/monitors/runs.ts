@@ -1,9 +1,9 @@
 // Runs of monitors in SQL. Whoever queues one locks the monitor first, so that several replicas agree.
 import { SvcError } from '../../errors.ts'
 import type { MonitorKey, MonitorRecords, MonitorRun, Queued, RunDraft } from '../../ports/monitors/monitor-records.ts'
-import type { Tx } from '../database.ts'
-import { type Fragment, sql } from '../statement.ts'
-import { encodeText } from '../stored-text.ts'
+import type { Tx } from '../database/database.ts'
+import { type Fragment, sql } from '../database/statement.ts'
+import { encodeText } from '../database/stored-text.ts'
 import { insertEvent } from './events.ts'
 import {
   type BodyRow,

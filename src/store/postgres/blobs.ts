@@ -5,8 +5,8 @@ import { SvcError } from '../../errors.ts'
 import type { Ids } from '../../lib/clock.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import { type BodySink, storeBody } from '../blobs/receive-body.ts'
-import type { Database } from '../database.ts'
-import { sql } from '../statement.ts'
+import type { Database } from '../database/database.ts'
+import { sql } from '../database/statement.ts'
 import type { Holds } from './session.ts'
 
 const PIECE_BYTES = 256 * 1024

@@ -1,6 +1,6 @@
 // Runs statements on one connection; repeated statements are prepared there once.
 import type { QueryConfig, QueryResult } from 'pg'
-import type { Statement } from '../database.ts'
+import type { Statement } from '../database/database.ts'
 
 /** Statements that get a name; lists of varying length give new texts without end, which are not prepared. */
 const maxNamed = 300

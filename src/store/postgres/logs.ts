@@ -3,10 +3,10 @@
 import type { LogLine, UnfinishedLine } from '../../ports/tasks/logs.ts'
 import type { AttemptKey } from '../../ports/tasks/workloads.ts'
 import { decodeLogLine, encodeLogLine, splitLines } from '../blobs/log-format.ts'
-import type { Database, Tx } from '../database.ts'
-import { createSharedListeners } from '../listeners.ts'
-import { checkTaskUid, type LogStore } from '../logs.ts'
-import { sql } from '../statement.ts'
+import type { Database, Tx } from '../database/database.ts'
+import { createSharedListeners } from '../database/listeners.ts'
+import { sql } from '../database/statement.ts'
+import { checkTaskUid, type LogStore } from '../tasks/logs.ts'
 
 const MEBIBYTE = 1024 * 1024
 const PIECE_BYTES = 64 * 1024

@@ -2,7 +2,7 @@
 // it.
 import type { Client } from 'pg'
 import { SvcError } from '../../errors.ts'
-import { type AppliedMigration, checkApplied, computeChecksum, type Migration } from '../migrations.ts'
+import { type AppliedMigration, checkApplied, computeChecksum, type Migration } from '../database/migrations.ts'
 
 const bookkeeping = `create table if not exists migrations (
   number integer primary key, name text not null, checksum text not null, applied_at text not null

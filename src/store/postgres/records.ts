@@ -2,8 +2,8 @@
 
 import type { Clock, Ids } from '../../lib/clock.ts'
 import type { HealthCheck } from '../../ports/index.ts'
+import { sql } from '../database/statement.ts'
 import { composeRecords, type RecordStores } from '../records.ts'
-import { sql } from '../statement.ts'
 import { createPostgresBlobs } from './blobs.ts'
 import { openPostgres, type PostgresDatabase, type PostgresOptions } from './database.ts'
 import { createPostgresLogs } from './logs.ts'

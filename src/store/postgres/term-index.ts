@@ -1,7 +1,7 @@
 // Terms of memories in a table, one row for each term of a memory, and BM25 over them.
 import { bm25 } from '../../rules/memory/bm25.ts'
-import type { TermIndex, Tx } from '../database.ts'
-import { listSql, sql } from '../statement.ts'
+import type { TermIndex, Tx } from '../database/database.ts'
+import { listSql, sql } from '../database/statement.ts'
 
 const { saturation, lengthShare } = bm25
 

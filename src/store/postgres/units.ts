@@ -2,7 +2,7 @@
 import type { Client, Pool, PoolClient } from 'pg'
 import { isSvcError } from '../../errors.ts'
 import type { Clock, Ids } from '../../lib/clock.ts'
-import type { Tx } from '../database.ts'
+import type { Tx } from '../database/database.ts'
 import { composeCommit, type Note } from './announcements.ts'
 import { describeUnknownCommit, isConnectionLoss, isContention, isStalePlan, translateError } from './errors.ts'
 import { createExecutor, type Executor, type Preparer } from './executor.ts'

@@ -1,7 +1,7 @@
 // Finds candidates of a list in its order, in bounded batches, led by the most selective value that the filter asks for.
 import type { Kind } from '../../contract/kinds/index.ts'
-import type { Reader, Statement } from '../database.ts'
-import { type Fragment, joinSql, sql } from '../statement.ts'
+import type { Reader, Statement } from '../database/database.ts'
+import { type Fragment, joinSql, sql } from '../database/statement.ts'
 import type { ListOrder, Position } from '../watching/list-order.ts'
 import type { IndexEntry } from '../watching/stored-object.ts'
 import type { IndexCondition, ResourceFilter } from './filter.ts'

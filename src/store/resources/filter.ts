@@ -3,7 +3,7 @@ import type { Kind } from '../../contract/kinds/index.ts'
 import type { ListQuery } from '../../ports/resources/resources.ts'
 import { type LabelRequirement, matchesLabels, parseLabelSelector } from '../../rules/resources/label-selector.ts'
 import { checkFields, listFields, matchesFields, matchesSearch } from '../../rules/resources/resource-fields.ts'
-import { encodeText } from '../stored-text.ts'
+import { encodeText } from '../database/stored-text.ts'
 import { type IndexEntry, labelField, type StoredObject } from '../watching/stored-object.ts'
 
 /** A condition on indexed values: the object has (or has not) one of them. */

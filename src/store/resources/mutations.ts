@@ -1,6 +1,6 @@
 // Every change of an object goes through one of these three: rows, index, version and the event of the watch together.
 import type { ResourceKey } from '../../ports/resources/resources.ts'
-import type { Tx } from '../database.ts'
+import type { Tx } from '../database/database.ts'
 import type { Change } from '../watching/change-ring.ts'
 import { formatCreated } from '../watching/list-order.ts'
 import { describeTaken, type StoredObject, stringifyObject } from '../watching/stored-object.ts'

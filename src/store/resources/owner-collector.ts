@@ -1,9 +1,9 @@
 // Removes the dependants of absent owners, in small writes beside the requests, and resumes after a crash.
 import { type Kind, kindNames } from '../../contract/kinds/index.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { Database, Tx } from '../database.ts'
-import { sql } from '../statement.ts'
-import { encodeText } from '../stored-text.ts'
+import type { Database, Tx } from '../database/database.ts'
+import { sql } from '../database/statement.ts'
+import { encodeText } from '../database/stored-text.ts'
 import type { Mutations } from './mutations.ts'
 import { type AbsentOwner, hasOwner } from './owners.ts'
 import { readRow } from './rows.ts'

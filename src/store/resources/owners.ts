@@ -1,9 +1,9 @@
 // Absent owners: recorded in the write that makes them absent, durable until their dependants have been handled.
 import { isKind, kindNames, type ObjectMeta } from '../../contract/kinds/index.ts'
 import type { OwnerReference } from '../../contract/kinds/resources/metadata.ts'
-import type { Reader, Tx } from '../database.ts'
-import { listSql, sql } from '../statement.ts'
-import { encodeText } from '../stored-text.ts'
+import type { Reader, Tx } from '../database/database.ts'
+import { listSql, sql } from '../database/statement.ts'
+import { encodeText } from '../database/stored-text.ts'
 import type { StoredObject } from '../watching/stored-object.ts'
 import { readRow } from './rows.ts'
 import { ownerField } from './stored-row.ts'

@@ -2,7 +2,7 @@
 import { setImmediate as yieldTurn } from 'node:timers/promises'
 import type { Kind, ResourceOf } from '../../contract/kinds/index.ts'
 import type { ListQuery, ResourceKey, ResourcePage, ResourceText } from '../../ports/resources/resources.ts'
-import type { Database } from '../database.ts'
+import type { Database } from '../database/database.ts'
 import type { Change, ChangeRing } from '../watching/change-ring.ts'
 import { comparePositions, type ListOrder, type Position } from '../watching/list-order.ts'
 import { decodePageToken, encodePageToken, hashFilter, type PageToken } from '../watching/page-token.ts'

@@ -1,9 +1,9 @@
 // The statements on the tables of resources.
 import type { Kind } from '../../contract/kinds/index.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
-import type { Reader, Tx } from '../database.ts'
-import { joinSql, sql } from '../statement.ts'
-import { decodeText } from '../stored-text.ts'
+import type { Reader, Tx } from '../database/database.ts'
+import { joinSql, sql } from '../database/statement.ts'
+import { decodeText } from '../database/stored-text.ts'
 import { formatCreated } from '../watching/list-order.ts'
 import type { IndexEntry, StoredObject } from '../watching/stored-object.ts'
 import { listIndexRows, parseRow, type StoredRow } from './stored-row.ts'

@@ -1,6 +1,6 @@
 // A resource as text in a row, and its rows in the index.
 import type { Kind, ResourceOf } from '../../contract/kinds/index.ts'
-import { encodeText } from '../stored-text.ts'
+import { encodeText } from '../database/stored-text.ts'
 import { type IndexEntry, listIndexEntries, listMoments, type StoredObject } from '../watching/stored-object.ts'
 
 /** An object with its stored JSON. */

@@ -1,9 +1,9 @@
 // The sums of tasks: read from the index when they are first asked for, and kept up to date by what is written since.
 import type { TaskTallies } from '../../ports/resources/resources.ts'
 import { tallyNames } from '../../rules/resources/resource-fields.ts'
-import type { Reader } from '../database.ts'
-import { listSql, sql } from '../statement.ts'
-import { decodeText } from '../stored-text.ts'
+import type { Reader } from '../database/database.ts'
+import { listSql, sql } from '../database/statement.ts'
+import { decodeText } from '../database/stored-text.ts'
 import { listTallies, type StoredObject } from '../watching/stored-object.ts'
 import { createTallies } from '../watching/tallies.ts'
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isSvcError } from '../../errors.ts'
-import type { Tx } from '../database.ts'
-import type { Migration } from '../migrations.ts'
-import { sql } from '../statement.ts'
+import type { Tx } from '../database/database.ts'
+import type { Migration } from '../database/migrations.ts'
+import { sql } from '../database/statement.ts'
 import { openSqlite, type SqliteDatabase } from './database.ts'
 
 const notes: Migration = {

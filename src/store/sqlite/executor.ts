@@ -1,7 +1,7 @@
 // Runs statements on one connection, each prepared once.
 import type Sqlite from 'better-sqlite3'
 import { SvcError } from '../../errors.ts'
-import type { Statement } from '../database.ts'
+import type { Statement } from '../database/database.ts'
 
 /** How many statements stay prepared; lists of varying length give new texts without end, so the oldest are dropped. */
 const maxPrepared = 300

@@ -1,8 +1,8 @@
 // Group commit: concurrent writers share one transaction and one fsync, each in its own savepoint.
 import type Sqlite from 'better-sqlite3'
 import { SvcError } from '../../errors.ts'
-import type { Database, Tx } from '../database.ts'
-import { runHook } from '../listeners.ts'
+import type { Database, Tx } from '../database/database.ts'
+import { runHook } from '../database/listeners.ts'
 import { createExecutor, type Executor, translateError } from './executor.ts'
 
 /** Limits the units in one commit, so that a flood of writers does not block the event loop. */

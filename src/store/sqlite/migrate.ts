@@ -1,6 +1,6 @@
 // Migrates a database file to the current schema, or refuses it unharmed.
 import type Sqlite from 'better-sqlite3'
-import { type AppliedMigration, checkApplied, computeChecksum, type Migration } from '../migrations.ts'
+import { type AppliedMigration, checkApplied, computeChecksum, type Migration } from '../database/migrations.ts'
 
 const bookkeeping = `create table if not exists migrations (
   number integer primary key, name text not null, checksum text not null, applied_at text not null

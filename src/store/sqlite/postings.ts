@@ -1,8 +1,8 @@
 // Lists of the memories that have a term, read from FTS5 once and then kept up to date. Only the process that holds the data
 // folder writes the file, so that what it commits is all that changes.
 import type { Group, Postings, TextLengths } from '../../rules/memory/bm25.ts'
-import type { IndexedMemory, Reader } from '../database.ts'
-import { sql } from '../statement.ts'
+import type { IndexedMemory, Reader } from '../database/database.ts'
+import { sql } from '../database/statement.ts'
 
 /** How many entries of all lists are kept, 5 bytes each; the lists that were asked for least recently go first. */
 const mostEntries = 8_000_000

@@ -1,8 +1,8 @@
 // Terms of memories in FTS5, which keeps the lists of memories that have a term and no text; the score is computed here,
 // because FTS5's own takes many times as long for words that thousands of memories have.
 import { createScorer } from '../../rules/memory/bm25.ts'
-import type { TermIndex } from '../database.ts'
-import { sql } from '../statement.ts'
+import type { TermIndex } from '../database/database.ts'
+import { sql } from '../database/statement.ts'
 import { createPostings } from './postings.ts'
 
 export function createTermIndex(): TermIndex {

@@ -3,9 +3,9 @@
 
 import type { Price } from '../../contract/kinds/providers/provider.ts'
 import { SvcError } from '../../errors.ts'
-import type { EstimatedUsage } from '../../llm/estimate.ts'
-import { addUsage, noUsage, type TokenUsage } from '../../llm/messages.ts'
-import { type Cost, computeCost } from '../../llm/token-usage.ts'
+import type { EstimatedUsage } from '../../llm/messages/estimate.ts'
+import { addUsage, noUsage, type TokenUsage } from '../../llm/messages/messages.ts'
+import { type Cost, computeCost } from '../../llm/messages/token-usage.ts'
 import type { Ports } from '../../ports/index.ts'
 import {
   coversSpender,

@@ -1,6 +1,6 @@
 // A session's messages as a model conversation, and tool results as the summaries that a session stores.
 import { isJsonObject, tryParseJson } from '../../contract/schema/json.ts'
-import type { ContentBlock, Message } from '../../llm/messages.ts'
+import type { ContentBlock, Message } from '../../llm/messages/messages.ts'
 import type { TranscriptMessage } from '../../ports/chat/sessions.ts'
 
 /** 2K characters (SESS-012). */

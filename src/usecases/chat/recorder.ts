@@ -1,9 +1,9 @@
 // What a turn writes to its session: the messages of the loop, tool results as summaries, interrupted text as far as it
 // came.
 import type { ChatToolCall } from '../../contract/api/chat/chat.ts'
-import type { LoopEvent } from '../../llm/loop.ts'
-import { type ModelEvent, type ToolUseBlock, type Turn, textOf, toolUsesOf } from '../../llm/messages.ts'
-import type { ToolResult } from '../../llm/tool-host.ts'
+import type { LoopEvent } from '../../llm/loop/loop.ts'
+import type { ToolResult } from '../../llm/loop/tool-host.ts'
+import { type ModelEvent, type ToolUseBlock, type Turn, textOf, toolUsesOf } from '../../llm/messages/messages.ts'
 import type { TranscriptMessage } from '../../ports/chat/sessions.ts'
 import { parseObject, summarizeResult } from './history.ts'
 

@@ -2,8 +2,8 @@
 
 import { isTerminalPhase, type TaskPhase } from '../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../errors.ts'
-import type { LoopState } from '../../llm/loop-state.ts'
-import type { ModelError } from '../../llm/messages.ts'
+import type { LoopState } from '../../llm/loop/loop-state.ts'
+import type { ModelError } from '../../llm/messages/messages.ts'
 import type { ResourceKey, ResourceReader } from '../../ports/resources/resources.ts'
 import { explainModelError } from '../providers/failure.ts'
 

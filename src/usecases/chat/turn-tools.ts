@@ -1,7 +1,7 @@
 // The tools of one turn: chat's own, and the Tool resources of its namespace. Loaded with the first turn.
 
 import { isJsonObject, tryParseJson } from '../../contract/schema/json.ts'
-import type { ToolHost } from '../../llm/tool-host.ts'
+import type { ToolHost } from '../../llm/loop/tool-host.ts'
 import type { CatalogMemory } from '../../lookup/memory.ts'
 import type { Redactor } from '../../observability/redaction.ts'
 import type { Caller } from '../../ports/identity/identity.ts'

@@ -1,6 +1,7 @@
 // The tokens of a call for usage records: those that the vendor counted, and separately an estimate of the others.
-import type { TokenUsage } from '../../llm/messages.ts'
-import type { ServedCall } from '../../llm/model.ts'
+
+import type { ServedCall } from '../../llm/call/model.ts'
+import type { TokenUsage } from '../../llm/messages/messages.ts'
 import type { UsageRecord } from '../../ports/budgets/usage.ts'
 
 type Tokens = TokenUsage & Pick<UsageRecord, 'estimatedInputTokens' | 'estimatedOutputTokens' | 'estimatedCost'>

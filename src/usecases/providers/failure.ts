@@ -1,7 +1,7 @@
 // How the failure of a model call is reported to the client (PROXY-017..021).
 import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
 import { SvcError } from '../../errors.ts'
-import type { ModelError } from '../../llm/messages.ts'
+import type { ModelError } from '../../llm/messages/messages.ts'
 
 /** How long the client should wait: what the vendor says, else the remaining cool-down. Absent: no recommendation. */
 export function retrySecondsOf({ reason, retryAfterMs }: ModelError): number | undefined {

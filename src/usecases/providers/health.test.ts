@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createManualClock } from '../../../test/fixtures/time.ts'
 import type { CallFailure } from '../../contract/kinds/tasks/failures.ts'
-import type { ModelError } from '../../llm/messages.ts'
+import type { ModelError } from '../../llm/messages/messages.ts'
 import type { Records } from '../../ports/index.ts'
 import type { ProviderNote } from '../../ports/providers/provider-health.ts'
 import { createProviderHealthLog } from './health.ts'

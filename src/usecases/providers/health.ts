@@ -1,8 +1,8 @@
 // How each provider answers. A call only updates a map; observations are written to the records a moment later.
 
 import { createBatches } from '../../lib/batching.ts'
-import { judgeCall } from '../../llm/call-verdict.ts'
-import type { EndedCall } from '../../llm/router.ts'
+import { judgeCall } from '../../llm/call/call-verdict.ts'
+import type { EndedCall } from '../../llm/call/router.ts'
 import { redactText } from '../../observability/redaction.ts'
 import type { Ports } from '../../ports/index.ts'
 import type { ProviderNote } from '../../ports/providers/provider-health.ts'

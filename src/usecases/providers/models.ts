@@ -1,8 +1,8 @@
 // A model for the service's own calls (chat, proxies): its choices, with limits, cool-downs and usage across replicas.
 import type { ModelChoice } from '../../contract/api/tasks/assignment.ts'
-import type { ModelClient } from '../../llm/model.ts'
-import { trustOf } from '../../llm/model-client.ts'
-import { createModelRouter, type RouterDeps } from '../../llm/router.ts'
+import type { ModelClient } from '../../llm/call/model.ts'
+import { trustOf } from '../../llm/call/model-client.ts'
+import { createModelRouter, type RouterDeps } from '../../llm/call/router.ts'
 import type { RateLimits } from '../../ports/providers/rate-limits.ts'
 import type { EgressPolicy } from '../../ports/service/egress.ts'
 import type { UsecaseDeps } from '../service/deps.ts'

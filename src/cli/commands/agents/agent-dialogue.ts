@@ -7,9 +7,9 @@ import { type RuntimeType, runtimeTypes } from '../../../contract/kinds/agents/r
 import type { Provider } from '../../../contract/kinds/providers/provider.ts'
 import { SvcError } from '../../../errors.ts'
 import { namespaceOf } from '../../global-options.ts'
-import { askNumbered } from '../../numbered.ts'
-import { listPages } from '../../paging.ts'
-import type { Typed } from '../../spec-options.ts'
+import type { Typed } from '../../objects/spec-options.ts'
+import { askNumbered } from '../../output/numbered.ts'
+import { listPages } from '../../output/paging.ts'
 import type { AskCall, Asked } from '../resources/spec-commands.ts'
 
 const programs: Record<RuntimeType, string> = {

@@ -2,7 +2,7 @@
 
 import { typed } from '../../../client/typed.ts'
 import { runtimeTypes } from '../../../contract/kinds/agents/runtime-types.ts'
-import { readEach, readOne } from '../../spec-options.ts'
+import { readEach, readOne } from '../../objects/spec-options.ts'
 import type { SpecCommands } from '../resources/spec-commands.ts'
 import { askForAgent } from './agent-dialogue.ts'
 

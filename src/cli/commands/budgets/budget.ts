@@ -10,11 +10,11 @@ import {
   putBudget,
 } from '../../../contract/api/budgets/budgets.ts'
 import { SvcError } from '../../../errors.ts'
-import { printAnswer, printList } from '../../answers.ts'
 import type { CliContext } from '../../context.ts'
 import { readCount, readGlobalOptions } from '../../global-options.ts'
-import type { Column } from '../../output.ts'
-import { tryReadTokens } from '../../task-budget.ts'
+import { tryReadTokens } from '../../objects/task-budget.ts'
+import { printAnswer, printList } from '../../output/answers.ts'
+import type { Column } from '../../output/output.ts'
 
 type SetOptions = {
   forToken?: string

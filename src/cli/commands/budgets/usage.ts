@@ -3,11 +3,11 @@ import { type Command, Option } from 'commander'
 import { formatMoney } from '../../../client/money.ts'
 import { getUsage, type UsageItem, usageGroups } from '../../../contract/api/budgets/usage.ts'
 import { formatDuration } from '../../../contract/values/duration.ts'
-import { printList } from '../../answers.ts'
 import type { CliContext } from '../../context.ts'
 import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
-import type { Column } from '../../output.ts'
-import { readSince } from '../../since.ts'
+import { readSince } from '../../objects/since.ts'
+import { printList } from '../../output/answers.ts'
+import type { Column } from '../../output/output.ts'
 
 type UsageOptions = { by: (typeof usageGroups)[number]; since?: string; until?: string }
 

@@ -4,7 +4,6 @@ import type { Client } from '../../../client/client.ts'
 import { typed } from '../../../client/typed.ts'
 import { type ChatRequest, getChatConfig, sendChat } from '../../../contract/api/chat/chat.ts'
 import { SvcError } from '../../../errors.ts'
-import { printAnswer } from '../../answers.ts'
 import { converse, reportEnd } from '../../chat/conversation.ts'
 import { pickSession, requireSession } from '../../chat/resume.ts'
 import { describeSession, findSession, type Opening } from '../../chat/talk.ts'
@@ -12,7 +11,8 @@ import { sendMessage } from '../../chat/turn.ts'
 import type { CliCall, CliContext, GlobalOptions } from '../../context.ts'
 import { ExitSignal, exitCodes } from '../../failure.ts'
 import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
-import { chooseModel } from '../../model-choice.ts'
+import { chooseModel } from '../../objects/model-choice.ts'
+import { printAnswer } from '../../output/answers.ts'
 
 type ChatOptions = {
   session?: string

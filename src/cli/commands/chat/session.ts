@@ -9,12 +9,12 @@ import {
   updateSession,
 } from '../../../contract/api/chat/sessions.ts'
 import { searchTranscripts, transcriptLimits } from '../../../contract/api/chat/transcripts.ts'
-import { describeScope, printAnswer, printList } from '../../answers.ts'
 import type { CliContext } from '../../context.ts'
 import { doEachName } from '../../failure.ts'
 import { addAllNamespacesOption, namespaceOf, readCount, readGlobalOptions, scopeOf } from '../../global-options.ts'
-import { formatAge } from '../../output.ts'
-import { listPages } from '../../paging.ts'
+import { describeScope, printAnswer, printList } from '../../output/answers.ts'
+import { formatAge } from '../../output/output.ts'
+import { listPages } from '../../output/paging.ts'
 
 export function addSessionCommands(program: Command, context: CliContext): void {
   const session = program.command('session').description('conversations that tasks continue')

@@ -11,7 +11,7 @@ import { exchangeCode, type MadeApp } from '../../codehost/app-exchange.ts'
 import { type AppWish, writeStartPage } from '../../codehost/app-manifest.ts'
 import type { CliContext, GlobalOptions } from '../../context.ts'
 import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
-import { listPages } from '../../paging.ts'
+import { listPages } from '../../output/paging.ts'
 
 type AppFlags = {
   name: string

@@ -8,11 +8,11 @@ import {
   listDeliveries,
   redeliver,
 } from '../../../contract/api/codehost/deliveries.ts'
-import { printAnswer, printList } from '../../answers.ts'
 import type { CliContext } from '../../context.ts'
 import { namespaceOf, readCount, readGlobalOptions } from '../../global-options.ts'
-import { type Column, formatAge } from '../../output.ts'
-import { listPages } from '../../paging.ts'
+import { printAnswer, printList } from '../../output/answers.ts'
+import { type Column, formatAge } from '../../output/output.ts'
+import { listPages } from '../../output/paging.ts'
 
 type ListOptions = { repository?: string; number?: string; event?: string; state?: string; limit: string }
 type Invocation = { command: Command; context: CliContext }

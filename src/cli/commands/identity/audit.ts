@@ -1,12 +1,12 @@
 // audit: who did what, and who was refused what, newest first.
 import { type Command, Option } from 'commander'
 import { type AuditItem, listAudit } from '../../../contract/api/identity/audit.ts'
-import { printList } from '../../answers.ts'
 import type { CliContext } from '../../context.ts'
 import { namespaceOf, readCount, readGlobalOptions } from '../../global-options.ts'
-import { type Column, formatAge } from '../../output.ts'
-import { listPages } from '../../paging.ts'
-import { readSince } from '../../since.ts'
+import { readSince } from '../../objects/since.ts'
+import { printList } from '../../output/answers.ts'
+import { type Column, formatAge } from '../../output/output.ts'
+import { listPages } from '../../output/paging.ts'
 
 type AuditOptions = {
   caller?: string

@@ -4,10 +4,10 @@ import { typed } from '../../../client/typed.ts'
 import { type Role, roles } from '../../../contract/api/identity/access.ts'
 import { createToken, deleteToken, listTokens } from '../../../contract/api/identity/tokens.ts'
 import { SvcError } from '../../../errors.ts'
-import { printAnswer, printList } from '../../answers.ts'
 import type { CliContext, GlobalOptions } from '../../context.ts'
 import { readGlobalOptions } from '../../global-options.ts'
-import { formatData } from '../../output.ts'
+import { printAnswer, printList } from '../../output/answers.ts'
+import { formatData } from '../../output/output.ts'
 
 type CreateOptions = { bind?: string; role?: Role; readOnly?: boolean; expires?: string; serverTools?: 'on' | 'off' }
 

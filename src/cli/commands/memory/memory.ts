@@ -11,11 +11,11 @@ import {
   type Memory,
   updateMemory,
 } from '../../../contract/api/memory/memories.ts'
-import { describeScope, printAnswer, printList } from '../../answers.ts'
 import type { CliContext } from '../../context.ts'
 import { doEachName } from '../../failure.ts'
 import { namespaceOf, readCount, readGlobalOptions } from '../../global-options.ts'
-import { formatAge } from '../../output.ts'
+import { describeScope, printAnswer, printList } from '../../output/answers.ts'
+import { formatAge } from '../../output/output.ts'
 
 type ListOptions = { agent?: string; task?: string; source?: string; tags?: string; all?: boolean; limit?: string }
 type AddOptions = { id?: string; tags?: string; agent?: string; source?: string; supersedes?: string }

@@ -11,11 +11,11 @@ import {
   reviewMemoryProposal,
 } from '../../../contract/api/memory/memory-proposals.ts'
 import { SvcError } from '../../../errors.ts'
-import { describeScope, printAnswer, printList } from '../../answers.ts'
 import type { CliContext } from '../../context.ts'
 import { doEachName } from '../../failure.ts'
 import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
-import { formatAge } from '../../output.ts'
+import { describeScope, printAnswer, printList } from '../../output/answers.ts'
+import { formatAge } from '../../output/output.ts'
 import { describeProposal, reviewQueue } from './proposal-queue.ts'
 
 type Invocation = { command: Command; context: CliContext }

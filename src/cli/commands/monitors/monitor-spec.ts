@@ -3,7 +3,7 @@
 import { typed } from '../../../client/typed.ts'
 import { isJsonObject } from '../../../contract/schema/json.ts'
 import { readCount } from '../../global-options.ts'
-import { readEach, readOne, type SpecOption } from '../../spec-options.ts'
+import { readEach, readOne, type SpecOption } from '../../objects/spec-options.ts'
 import type { SpecCommands } from '../resources/spec-commands.ts'
 
 const publishing = {

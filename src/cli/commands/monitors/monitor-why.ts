@@ -12,12 +12,12 @@ import {
 } from '../../../contract/api/monitors/monitors.ts'
 import type { RepositoryMonitor } from '../../../contract/kinds/monitors/repository-monitor.ts'
 import { SvcError } from '../../../errors.ts'
-import { describeScope, printAnswer } from '../../answers.ts'
 import type { CliContext } from '../../context.ts'
 import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
 import { explain } from '../../monitors/explain.ts'
 import type { Story } from '../../monitors/story.ts'
-import { listPages } from '../../paging.ts'
+import { describeScope, printAnswer } from '../../output/answers.ts'
+import { listPages } from '../../output/paging.ts'
 
 type PullRequest = { number: number; repository?: string }
 type Scope = { namespace?: string }

@@ -16,11 +16,11 @@ import {
   listMonitorReviews,
   listMonitorRuns,
 } from '../../../contract/api/monitors/monitors.ts'
-import { printAnswer, printList } from '../../answers.ts'
 import type { CliContext } from '../../context.ts'
 import { namespaceOf, readCount, readGlobalOptions } from '../../global-options.ts'
 import { eventColumns, formatReview, itemColumns, runColumns } from '../../monitors/tables.ts'
-import { listPages } from '../../paging.ts'
+import { printAnswer, printList } from '../../output/answers.ts'
+import { listPages } from '../../output/paging.ts'
 import { explainPullRequest } from './monitor-why.ts'
 
 type Given = { pr?: string; sha?: string; verdict?: string; type?: string; limit?: string; undo?: boolean }

@@ -1,10 +1,7 @@
 // agent, provider, tool and skill: the things that tasks refer to.
 import type { Command } from 'commander'
 import { typed } from '../../../client/typed.ts'
-import { describeScope, printAnswer, printList, viewOf } from '../../answers.ts'
-import { type CatalogEntry, catalog } from '../../catalog.ts'
 import type { CliContext } from '../../context.ts'
-import { editObject } from '../../edit-object.ts'
 import { doEachName } from '../../failure.ts'
 import {
   addAllNamespacesOption,
@@ -13,10 +10,13 @@ import {
   readGlobalOptions,
   scopeOf,
 } from '../../global-options.ts'
-import { type Column, formatAge, formatLabels, formatYaml, listOf, nameOf } from '../../output.ts'
-import { listNewest } from '../../paging.ts'
-import { taskColumns } from '../../task-table.ts'
-import { watchList } from '../../watched-list.ts'
+import { type CatalogEntry, catalog } from '../../objects/catalog.ts'
+import { editObject } from '../../objects/edit-object.ts'
+import { describeScope, printAnswer, printList, viewOf } from '../../output/answers.ts'
+import { type Column, formatAge, formatLabels, formatYaml, listOf, nameOf } from '../../output/output.ts'
+import { listNewest } from '../../output/paging.ts'
+import { taskColumns } from '../../output/task-table.ts'
+import { watchList } from '../../output/watched-list.ts'
 import { agentCommands } from '../agents/agent.ts'
 import { addMonitorRecords } from '../monitors/monitor.ts'
 import { monitorCommands } from '../monitors/monitor-spec.ts'

@@ -4,12 +4,12 @@ import type { Client } from '../../../client/client.ts'
 import type { TimelineEvent } from '../../../contract/api/tasks/task-records.ts'
 import { getTaskEvents } from '../../../contract/api/tasks/tasks.ts'
 import type { Condition } from '../../../contract/kinds/resources/metadata.ts'
-import { formatItems, printAnswer } from '../../answers.ts'
-import { type CatalogEntry, readTargets } from '../../catalog.ts'
 import type { CliCall, CliContext } from '../../context.ts'
 import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
-import { type Column, formatAge, formatFields, formatLabels, formatYaml, listOf } from '../../output.ts'
-import { listPages } from '../../paging.ts'
+import { type CatalogEntry, readTargets } from '../../objects/catalog.ts'
+import { formatItems, printAnswer } from '../../output/answers.ts'
+import { type Column, formatAge, formatFields, formatLabels, formatYaml, listOf } from '../../output/output.ts'
+import { listPages } from '../../output/paging.ts'
 
 const mostEvents = 10
 

@@ -5,10 +5,10 @@ import { type ExplainedKind, explainedKinds } from '../../../contract/schema/exp
 import { printHints } from '../../../contract/schema/field.ts'
 import type { FieldDoc, KindDoc } from '../../../contract/schema/field-tree.ts'
 import { SvcError } from '../../../errors.ts'
-import { printAnswer } from '../../answers.ts'
 import type { CliContext } from '../../context.ts'
 import { readGlobalOptions } from '../../global-options.ts'
-import { findNearest } from '../../nearest.ts'
+import { findNearest } from '../../objects/nearest.ts'
+import { printAnswer } from '../../output/answers.ts'
 
 export function addExplainCommand(program: Command, context: CliContext): void {
   program

@@ -1,12 +1,12 @@
 // get all: the resources that people have created, of every kind.
 import type { Command } from 'commander'
 import { typed } from '../../../client/typed.ts'
-import { describeScope, formatItems, printAnswer, shapeOf } from '../../answers.ts'
-import { type CatalogEntry, catalog } from '../../catalog.ts'
 import type { CliContext } from '../../context.ts'
 import { readGlobalOptions, scopeOf } from '../../global-options.ts'
-import { type Column, nameOf } from '../../output.ts'
-import { listNewest } from '../../paging.ts'
+import { type CatalogEntry, catalog } from '../../objects/catalog.ts'
+import { describeScope, formatItems, printAnswer, shapeOf } from '../../output/answers.ts'
+import { type Column, nameOf } from '../../output/output.ts'
+import { listNewest } from '../../output/paging.ts'
 import { columnsOf, type ListedItem } from './catalog.ts'
 
 type Invocation = { command: Command; context: CliContext }

@@ -5,12 +5,12 @@ import { listSecrets, type SecretItem, updateSecret } from '../../../contract/ap
 import { isJsonObject } from '../../../contract/schema/json.ts'
 import { SvcError } from '../../../errors.ts'
 import type { CliContext, GlobalOptions } from '../../context.ts'
-import { readDocument } from '../../edit-object.ts'
+import { addValueOptions, collectValues, type ValueOptions } from '../../files/secret-values.ts'
 import { gather, namespaceOf, readGlobalOptions } from '../../global-options.ts'
-import { formatYaml } from '../../output.ts'
-import { listPages } from '../../paging.ts'
-import { addValueOptions, collectValues, type ValueOptions } from '../../secret-values.ts'
-import { requireSome } from '../../spec-options.ts'
+import { readDocument } from '../../objects/edit-object.ts'
+import { requireSome } from '../../objects/spec-options.ts'
+import { formatYaml } from '../../output/output.ts'
+import { listPages } from '../../output/paging.ts'
 
 type Changes = { stringData: Record<string, string>; remove: string[] }
 type SecretCall = { name: string; client: Client; options: GlobalOptions; context: CliContext }

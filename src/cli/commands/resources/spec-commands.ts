@@ -1,10 +1,10 @@
 // create and update of one kind, from one description of what can be said about it.
 import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
-import type { CatalogEntry } from '../../catalog.ts'
-import { changeObject } from '../../change-object.ts'
 import type { CliContext, GlobalOptions } from '../../context.ts'
 import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
+import type { CatalogEntry } from '../../objects/catalog.ts'
+import { changeObject } from '../../objects/change-object.ts'
 import {
   addChangingOptions,
   addMakingOptions,
@@ -13,7 +13,7 @@ import {
   type Spec,
   type SpecOption,
   type Typed,
-} from '../../spec-options.ts'
+} from '../../objects/spec-options.ts'
 
 export type SpecCall = { name: string; client: Client; given: Typed; options: GlobalOptions; context: CliContext }
 

@@ -14,14 +14,14 @@ import {
 import { type Finding, findingStates, validationStatuses } from '../../../contract/api/scans/findings.ts'
 import { listFindings } from '../../../contract/api/scans/routes.ts'
 import { severities } from '../../../contract/kinds/scans/repository-scan.ts'
-import { printAnswer, printList } from '../../answers.ts'
 import type { CliCall, CliContext } from '../../context.ts'
 import { doEachName } from '../../failure.ts'
-import { describeFinding, type ReadCode } from '../../finding-text.ts'
+import { runGit } from '../../files/run-git.ts'
 import { namespaceOf, readCount, readGlobalOptions } from '../../global-options.ts'
-import { formatAge } from '../../output.ts'
-import { listPages } from '../../paging.ts'
-import { runGit } from '../../run-git.ts'
+import { printAnswer, printList } from '../../output/answers.ts'
+import { describeFinding, type ReadCode } from '../../output/finding-text.ts'
+import { formatAge } from '../../output/output.ts'
+import { listPages } from '../../output/paging.ts'
 
 type CodeFlags = { checkout: string }
 type ListFlags = CodeFlags & {

@@ -13,12 +13,12 @@ import type { ScanRun } from '../../../contract/api/scans/runs.ts'
 import type { RepositoryScan } from '../../../contract/kinds/scans/repository-scan.ts'
 import { dropUndefined } from '../../../contract/schema/json.ts'
 import { SvcError } from '../../../errors.ts'
-import { describeScope, printAnswer, printList } from '../../answers.ts'
 import type { CliContext } from '../../context.ts'
 import { doEachName } from '../../failure.ts'
 import { addAllNamespacesOption, namespaceOf, readCount, readGlobalOptions, scopeOf } from '../../global-options.ts'
-import { formatAge, formatYaml } from '../../output.ts'
-import { listPages } from '../../paging.ts'
+import { describeScope, printAnswer, printList } from '../../output/answers.ts'
+import { formatAge, formatYaml } from '../../output/output.ts'
+import { listPages } from '../../output/paging.ts'
 
 type CreateFlags = {
   repo: string

@@ -9,11 +9,11 @@ import { listRepositoryScans } from '../../../contract/api/scans/routes.ts'
 import { exportFindings, getScanImport, importFindings, sarifType } from '../../../contract/api/scans/sarif-routes.ts'
 import type { RepositoryScan } from '../../../contract/kinds/scans/repository-scan.ts'
 import { SvcError } from '../../../errors.ts'
-import { describeScope, printAnswer } from '../../answers.ts'
 import type { CliCall, CliContext } from '../../context.ts'
+import { runGit } from '../../files/run-git.ts'
 import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
-import { listPages } from '../../paging.ts'
-import { runGit } from '../../run-git.ts'
+import { describeScope, printAnswer } from '../../output/answers.ts'
+import { listPages } from '../../output/paging.ts'
 
 type ImportFlags = { scan?: string; commit?: string; root?: string }
 

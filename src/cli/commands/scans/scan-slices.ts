@@ -7,9 +7,9 @@ import { type Coverage, measureCoverage, readKnownPlaces } from '../../../rules/
 import { buildReviewContext, listContextPaths } from '../../../rules/scans/review-context.ts'
 import { type SelectedSlice, selectSlices } from '../../../rules/scans/slice-selection.ts'
 import type { TreeCounts } from '../../../rules/scans/slices.ts'
-import { formatItems, printAnswer, shapeOf } from '../../answers.ts'
 import type { CliContext, OpenedTree } from '../../context.ts'
 import { readGlobalOptions } from '../../global-options.ts'
+import { formatItems, printAnswer, shapeOf } from '../../output/answers.ts'
 
 type TreeFlags = { ref?: string; files?: boolean; subPath?: string; name?: string }
 type SliceFlags = TreeFlags & { since?: string; leftOut?: boolean; show?: string }

@@ -2,10 +2,10 @@
 import type { Command } from 'commander'
 import type { BackupNote } from '../../../client/machine.ts'
 import { typed } from '../../../client/typed.ts'
-import { printAnswer } from '../../answers.ts'
 import type { CliContext } from '../../context.ts'
+import { mayStop, requireLocal, type StopFlags } from '../../follow/stopping.ts'
 import { readGlobalOptions } from '../../global-options.ts'
-import { mayStop, requireLocal, type StopFlags } from '../../stopping.ts'
+import { printAnswer } from '../../output/answers.ts'
 
 type BackupFlags = { withKey?: boolean }
 type RestoreFlags = StopFlags & { replace?: boolean }

@@ -5,10 +5,10 @@ import { typed, typedAnywhere } from '../../../client/typed.ts'
 import { getWhoami } from '../../../contract/api/identity/auth.ts'
 import { dropUndefined } from '../../../contract/schema/json.ts'
 import { SvcError } from '../../../errors.ts'
-import { printAnswer } from '../../answers.ts'
 import type { CliContext } from '../../context.ts'
 import { readGlobalOptions } from '../../global-options.ts'
-import { formatFields, formatTable } from '../../output.ts'
+import { printAnswer } from '../../output/answers.ts'
+import { formatFields, formatTable } from '../../output/output.ts'
 
 type Invocation = { command: Command; context: CliContext }
 type SetOptions = { tokenFromEnv?: string; tokenFromFile?: string }

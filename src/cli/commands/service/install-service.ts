@@ -2,10 +2,10 @@
 import { type Command, Option } from 'commander'
 import { type ServiceFile, serviceManagers } from '../../../client/machine.ts'
 import { typed } from '../../../client/typed.ts'
-import { printAnswer } from '../../answers.ts'
 import type { CliContext } from '../../context.ts'
+import { mayStop, requireLocal, type StopFlags } from '../../follow/stopping.ts'
 import { readGlobalOptions } from '../../global-options.ts'
-import { mayStop, requireLocal, type StopFlags } from '../../stopping.ts'
+import { printAnswer } from '../../output/answers.ts'
 import { addSettingOptions } from './service.ts'
 
 type InstallFlags = StopFlags & { print?: boolean; uninstall?: boolean; manager?: ServiceFile['manager'] }

@@ -4,9 +4,9 @@ import type { Client } from '../../../client/client.ts'
 import { requireDashboard } from '../../../client/dashboard-page.ts'
 import { createSignInLink, getWhoami } from '../../../contract/api/identity/auth.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
-import { printAnswer } from '../../answers.ts'
 import type { CliContext } from '../../context.ts'
 import { readGlobalOptions } from '../../global-options.ts'
+import { printAnswer } from '../../output/answers.ts'
 
 type OpenFlags = { printUrl?: boolean }
 

@@ -8,10 +8,10 @@ import {
   getApproval,
   listApprovals,
 } from '../../../contract/api/tasks/approvals.ts'
-import { describeScope, printAnswer, printList } from '../../answers.ts'
 import type { CliContext } from '../../context.ts'
 import { addAllNamespacesOption, namespaceOf, readGlobalOptions, scopeOf } from '../../global-options.ts'
-import { formatAge } from '../../output.ts'
+import { describeScope, printAnswer, printList } from '../../output/answers.ts'
+import { formatAge } from '../../output/output.ts'
 
 type Given = { all?: boolean; task?: string; reason?: string }
 type Invocation = { command: Command; context: CliContext }

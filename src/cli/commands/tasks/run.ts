@@ -9,11 +9,9 @@ import { createTask } from '../../../contract/api/tasks/tasks.ts'
 import type { Task } from '../../../contract/kinds/tasks/task.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
 import { agrees } from '../../agree.ts'
-import { printAnswer } from '../../answers.ts'
-import { describeFiles, listFiles } from '../../artifact-files.ts'
-import { describeLines } from '../../change-text.ts'
 import type { CliCall, CliContext, GlobalOptions } from '../../context.ts'
 import { ExitSignal, exitCodes } from '../../failure.ts'
+import { describeFiles, listFiles } from '../../files/artifact-files.ts'
 import {
   applyChanges,
   describeChanges,
@@ -21,15 +19,17 @@ import {
   type FoundChanges,
   findChanges,
   type Given,
-} from '../../folder-changes.ts'
-import { printOutcome, targetOfTask } from '../../follow.ts'
-import { describeGiven, type FileOptions, findFiles, type GivenFiles, sendFiles } from '../../given-files.ts'
+} from '../../files/folder-changes.ts'
+import { describeGiven, type FileOptions, findFiles, type GivenFiles, sendFiles } from '../../files/given-files.ts'
+import { printOutcome, targetOfTask } from '../../follow/follow.ts'
+import { driveTask } from '../../follow/interruption.ts'
 import { gather, namespaceOf, readGlobalOptions } from '../../global-options.ts'
-import { driveTask } from '../../interruption.ts'
-import { chooseModel } from '../../model-choice.ts'
-import { addMakingOptions, fillSpec } from '../../spec-options.ts'
-import { promptTaskOptions, repositoryOptions } from '../../task-options.ts'
-import { changeTask } from '../../task-spec.ts'
+import { chooseModel } from '../../objects/model-choice.ts'
+import { addMakingOptions, fillSpec } from '../../objects/spec-options.ts'
+import { promptTaskOptions, repositoryOptions } from '../../objects/task-options.ts'
+import { changeTask } from '../../objects/task-spec.ts'
+import { printAnswer } from '../../output/answers.ts'
+import { describeLines } from '../../output/change-text.ts'
 
 type RunOptions = {
   agent?: string

@@ -1,9 +1,9 @@
 // task update, suspend, resume and edit: what can be changed of a task that has not started, and of a schedule.
-import { findEntry } from '../../catalog.ts'
-import { editObject } from '../../edit-object.ts'
-import { addChangingOptions, fillSpec, requireSome, type Spec } from '../../spec-options.ts'
-import { taskOptions } from '../../task-options.ts'
-import { changeTask } from '../../task-spec.ts'
+import { findEntry } from '../../objects/catalog.ts'
+import { editObject } from '../../objects/edit-object.ts'
+import { addChangingOptions, fillSpec, requireSome, type Spec } from '../../objects/spec-options.ts'
+import { taskOptions } from '../../objects/task-options.ts'
+import { changeTask } from '../../objects/task-spec.ts'
 import { tellChanges } from '../resources/spec-commands.ts'
 import { type AddTaskCommand, type TaskCall, targetOf } from './task-call.ts'
 

@@ -4,8 +4,8 @@ import { typed } from '../../../client/typed.ts'
 import { readStructuredResult } from '../../../contract/api/tasks/structured-result.ts'
 import { getTaskResult } from '../../../contract/api/tasks/tasks.ts'
 import { SvcError } from '../../../errors.ts'
-import { printAnswer } from '../../answers.ts'
-import { runGit } from '../../run-git.ts'
+import { runGit } from '../../files/run-git.ts'
+import { printAnswer } from '../../output/answers.ts'
 import { type AddTaskCommand, type TaskCall, targetOf } from './task-call.ts'
 
 export function addTaskDiffCommands(add: AddTaskCommand): void {

@@ -4,10 +4,10 @@ import { deleteTask, listTasks } from '../../../contract/api/tasks/tasks.ts'
 import { isTerminalPhase, type Task, terminalPhases } from '../../../contract/kinds/tasks/task.ts'
 import { tryParseDuration } from '../../../contract/values/duration.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
-import { printAnswer } from '../../answers.ts'
 import type { CliContext } from '../../context.ts'
 import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
-import { listPages } from '../../paging.ts'
+import { printAnswer } from '../../output/answers.ts'
+import { listPages } from '../../output/paging.ts'
 
 type PruneOptions = { olderThan: string; phase?: string; selector?: string; dryRun?: boolean }
 

@@ -2,12 +2,12 @@
 import type { Client } from '../../../client/client.ts'
 import { getTask } from '../../../contract/api/tasks/tasks.ts'
 import type { Task } from '../../../contract/kinds/tasks/task.ts'
-import { printAnswer } from '../../answers.ts'
-import type { Block } from '../../block.ts'
 import type { CliContext } from '../../context.ts'
-import { formatTable } from '../../output.ts'
-import { describeTotal, type TreeRow, treeColumns } from '../../task-tree.ts'
-import { createTreeUsage, type TreeUsage, watchTree } from '../../tree-watch.ts'
+import { createTreeUsage, type TreeUsage, watchTree } from '../../follow/tree-watch.ts'
+import { printAnswer } from '../../output/answers.ts'
+import type { Block } from '../../output/block.ts'
+import { formatTable } from '../../output/output.ts'
+import { describeTotal, type TreeRow, treeColumns } from '../../output/task-tree.ts'
 import { type AddTaskCommand, type TaskCall, targetOf } from './task-call.ts'
 
 /** At most so often the tree is drawn; times go on in between. */

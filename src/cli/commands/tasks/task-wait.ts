@@ -6,9 +6,9 @@ import { getTask } from '../../../contract/api/tasks/tasks.ts'
 import type { Task } from '../../../contract/kinds/tasks/task.ts'
 import type { CliContext, GlobalOptions } from '../../context.ts'
 import { doEachName, ExitSignal, exitCodes } from '../../failure.ts'
-import { describeGone, type FollowOptions, printOutcome } from '../../follow.ts'
+import { describeGone, type FollowOptions, printOutcome } from '../../follow/follow.ts'
+import { describeGoingOn, watchTask } from '../../follow/interruption.ts'
 import { readGlobalOptions, readTail } from '../../global-options.ts'
-import { describeGoingOn, watchTask } from '../../interruption.ts'
 import { readTaskName, targetOf } from './task-call.ts'
 
 type Waiting = { client: Client; options: GlobalOptions; context: CliContext }

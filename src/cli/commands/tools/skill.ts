@@ -8,12 +8,12 @@ import { type SkillSource, skillTextName } from '../../../contract/kinds/tools/s
 import { dropUndefined } from '../../../contract/schema/json.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
 import { readSkillFolder, readSkillText, type SkillFolder } from '../../../rules/tools/skill-folder.ts'
-import { findEntry } from '../../catalog.ts'
-import { changeObject } from '../../change-object.ts'
 import type { CliContext } from '../../context.ts'
-import { listFolder } from '../../folder-files.ts'
+import { listFolder } from '../../files/folder-files.ts'
 import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
-import type { Spec } from '../../spec-options.ts'
+import { findEntry } from '../../objects/catalog.ts'
+import { changeObject } from '../../objects/change-object.ts'
+import type { Spec } from '../../objects/spec-options.ts'
 import { tellChanges } from '../resources/spec-commands.ts'
 
 type Place = { command: Command; context: CliContext }

@@ -1,6 +1,6 @@
 // tool and skill: what can be said of one in options; anything more is for `svc apply`.
 import { httpMethods } from '../../../contract/kinds/tools/tool-http.ts'
-import { readOne, readReference, readSchema, readText } from '../../spec-options.ts'
+import { readOne, readReference, readSchema, readText } from '../../objects/spec-options.ts'
 import type { SpecCommands } from '../resources/spec-commands.ts'
 
 export const toolCommands: SpecCommands = {

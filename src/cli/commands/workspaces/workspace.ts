@@ -10,11 +10,11 @@ import {
   type WorkspaceItem,
 } from '../../../contract/api/workspaces/workspaces.ts'
 import { SvcError } from '../../../errors.ts'
-import { describeScope, printAnswer, printList } from '../../answers.ts'
 import type { CliContext } from '../../context.ts'
 import { ExitSignal } from '../../failure.ts'
 import { addAllNamespacesOption, namespaceOf, readGlobalOptions, scopeOf } from '../../global-options.ts'
-import { formatAge } from '../../output.ts'
+import { describeScope, printAnswer, printList } from '../../output/answers.ts'
+import { formatAge } from '../../output/output.ts'
 
 type Invocation = { command: Command; context: CliContext }
 type Given = { timeout?: string }

@@ -1,5 +1,5 @@
 // Conversations: the session, its messages numbered from 1 per session, and the words of appends that were done.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const sessionsMigration: Migration = {
   number: 3,

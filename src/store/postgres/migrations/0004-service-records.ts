@@ -1,5 +1,5 @@
 // Records of the service itself: usage, idempotency keys, rate limits, tokens, secrets.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const serviceRecordsMigration: Migration = {
   number: 4,

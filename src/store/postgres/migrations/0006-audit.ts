@@ -1,5 +1,5 @@
 // Who did what, and who was refused what.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const auditMigration: Migration = {
   number: 6,

@@ -1,5 +1,5 @@
 // How the calls of each provider went of late.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const providerHealthMigration: Migration = {
   number: 7,

@@ -1,5 +1,5 @@
 // A token has a role; one that could only read is a viewer's.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const tokenRolesMigration: Migration = {
   number: 8,

@@ -1,6 +1,6 @@
 // Callers are told apart by kind and id, and what a model or a task does says in which session or task. What was written
 // before has the name alone.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const callersMigration: Migration = {
   number: 9,

@@ -1,6 +1,6 @@
 // Families go by uid: messages between tasks. Resources are the cluster's.
 // Messages from before keep their names alone; they are read by them, and go with their age.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const familiesMigration: Migration = {
   number: 10,

@@ -1,5 +1,5 @@
 // Config maps of embedded mode, and until when a session is kept that an agent bounds.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const configMapsMigration: Migration = {
   number: 11,

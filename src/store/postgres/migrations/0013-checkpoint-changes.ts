@@ -1,5 +1,5 @@
 // What a run adds to its checkpoint between two whole states. A generation is one whole state and what was added to it.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const checkpointChangesMigration: Migration = {
   number: 13,

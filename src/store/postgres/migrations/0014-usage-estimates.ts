@@ -1,5 +1,5 @@
 // Tokens that no vendor counted, beside the exact counts; and records that could not be taken, as JSON with the reason.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const usageEstimatesMigration: Migration = {
   number: 14,

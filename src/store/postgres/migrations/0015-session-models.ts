@@ -1,5 +1,5 @@
 // What answered the last turn of a chat: its next one goes on with it.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const sessionModelsMigration: Migration = {
   number: 15,

@@ -1,5 +1,5 @@
 // Files that tasks are given before they start, as artifacts are kept.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const inputsMigration: Migration = {
   number: 16,

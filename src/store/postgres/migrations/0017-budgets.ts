@@ -1,5 +1,5 @@
 // Budgets, each as JSON under its name.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const budgetsMigration: Migration = {
   number: 17,

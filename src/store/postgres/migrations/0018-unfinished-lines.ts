@@ -1,5 +1,5 @@
 // The beginnings of log lines that have no end yet, one for each task at most; worth nothing after a crash of the database.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const unfinishedLinesMigration: Migration = {
   number: 18,

@@ -1,5 +1,5 @@
 // What parked tasks wait for, and the approvals that tasks have asked people for.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const parkingsMigration: Migration = {
   number: 22,

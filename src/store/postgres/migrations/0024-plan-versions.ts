@@ -1,5 +1,5 @@
 // Every plan that a task saved, numbered from 1; the plan itself stays where it is.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const planVersionsMigration: Migration = {
   number: 24,

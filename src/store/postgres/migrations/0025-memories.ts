@@ -1,5 +1,5 @@
 // Durable memories, the index of their terms, and proposals of memories.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const memoriesMigration: Migration = {
   number: 25,

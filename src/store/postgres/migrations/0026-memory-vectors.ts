@@ -1,5 +1,5 @@
 // Vectors of memories.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const memoryVectorsMigration: Migration = {
   number: 26,

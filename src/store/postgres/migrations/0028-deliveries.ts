@@ -1,5 +1,5 @@
 // Deliveries of the code host's webhook. `due_at`: when a pending one is taken up, or, while a worker has it, taken away.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const deliveriesMigration: Migration = {
   number: 28,

@@ -1,5 +1,5 @@
 // Execution workspaces, and which attempt holds which.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const executionWorkspacesMigration: Migration = {
   number: 30,

@@ -1,5 +1,5 @@
 // Resources as JSON text, the values they are looked up by, the version counter, and owners whose dependants must go.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const resourcesMigration: Migration = {
   number: 1,

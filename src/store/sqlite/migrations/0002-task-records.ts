@@ -1,6 +1,6 @@
 // Records that belong to a task and go with it: results, artifacts, checkpoints, plans, timeline events, messages.
 // Locks and counters per task are rows of their own, because a locked row is what makes two writers take turns in every dialect.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const taskRecordsMigration: Migration = {
   number: 2,

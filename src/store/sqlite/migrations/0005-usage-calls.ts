@@ -1,5 +1,5 @@
 // Usage records may be the sum of several calls: those of the proxies are written once a second (USAGE-004).
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const usageCallsMigration: Migration = {
   number: 5,

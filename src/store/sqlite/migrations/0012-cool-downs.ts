@@ -1,5 +1,5 @@
 // Pauses of providers and of their models: what vendors limit by itself rests by itself.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const coolDownsMigration: Migration = {
   number: 12,

@@ -1,5 +1,5 @@
 // When each resource was created, beside its JSON: lists can be had in that order.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const creationOrderMigration: Migration = {
   number: 19,

@@ -1,5 +1,5 @@
 // Input tokens that were written to a vendor's cache, apart from the other input.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const cacheWritesMigration: Migration = {
   number: 20,

@@ -1,5 +1,5 @@
 // What agent programs keep of sessions themselves, and how many messages the session has when it is of use.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const programSessionsMigration: Migration = {
   number: 21,

@@ -1,5 +1,5 @@
 // What finds messages by what they contain: for each piece of a transcript the numbers of its parts of words.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const transcriptIndexMigration: Migration = {
   number: 23,

@@ -1,5 +1,5 @@
 // Which memory has which term, as FTS5 knows it, and vectors of memories.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const memoryVectorsMigration: Migration = {
   number: 26,

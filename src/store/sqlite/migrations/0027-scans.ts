@@ -1,5 +1,5 @@
 // Repository scans: runs, slices, reviews, dropped findings, threat models, findings and patches.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const scansMigration: Migration = {
   number: 27,

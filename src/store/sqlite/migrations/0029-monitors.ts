@@ -1,5 +1,5 @@
 // What monitors of repositories keep: runs, pull requests, reviews, findings, publishings and events.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const monitorsMigration: Migration = {
   number: 29,

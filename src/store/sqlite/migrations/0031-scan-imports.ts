@@ -1,5 +1,5 @@
 // Imports of findings of scanners, each with what was given until it has been taken in.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const scanImportsMigration: Migration = {
   number: 31,

@@ -1,6 +1,6 @@
 // Lists of findings in each order by each filter: a list goes through the index of one filter (`matchFilter` in findings.ts),
 // which also holds the columns that the others ask for, so that only rows of the page are read.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const findingListsMigration: Migration = {
   number: 32,

@@ -1,5 +1,5 @@
 // What the overview counts: moments of tasks in the index (`readTallies` in rules/resource-fields.ts), and proposals by status.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 /** The part for records, which is the same in PostgreSQL. */
 export const recordStatements = `

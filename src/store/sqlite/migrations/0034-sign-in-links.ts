@@ -1,5 +1,5 @@
 // Links that sign in once, and the caller whom the token of such a link acts as.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const signInLinksMigration: Migration = {
   number: 34,

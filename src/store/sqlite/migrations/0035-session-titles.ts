@@ -1,5 +1,5 @@
 // What a session is about, for lists of conversations.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 
 export const sessionTitlesMigration: Migration = {
   number: 35,

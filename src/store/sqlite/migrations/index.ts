@@ -1,5 +1,5 @@
 // The schema of the SQLite store, step by step. New steps are added at the end; released ones are never changed.
-import type { Migration } from '../../migrations.ts'
+import type { Migration } from '../../database/migrations.ts'
 import { resourcesMigration } from './0001-resources.ts'
 import { taskRecordsMigration } from './0002-task-records.ts'
 import { sessionsMigration } from './0003-sessions.ts'

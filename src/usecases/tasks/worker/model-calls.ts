@@ -10,7 +10,7 @@ import type {
 import type { Price, Provider } from '../../../contract/kinds/providers/provider.ts'
 import type { Task } from '../../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../../errors.ts'
-import { computeCost } from '../../../llm/token-usage.ts'
+import { computeCost } from '../../../llm/messages/token-usage.ts'
 import { nameDefault } from '../../../lookup/models.ts'
 import type { UsageRecord } from '../../../ports/budgets/usage.ts'
 import type { WorkerIdentity } from '../../../ports/identity/identity.ts'

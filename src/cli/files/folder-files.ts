@@ -1,0 +1,123 @@
+// The files of a local folder that a task may be given: bounded, without what tools can recreate.
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { lstat, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { inputLimits } from '../../contract/api/tasks/internal.ts'
+import { ArtifactPath } from '../../contract/api/tasks/task-records.ts'
+import { isPassedOver } from '../../contract/values/carried-folders.ts'
+import { SvcError } from '../../errors.ts'
+import { formatSize } from '../output/output.ts'
+
+export type FolderFile = { path: string; size: number }
+
+export type FolderListing = {
+  files: FolderFile[]
+  /** What is left out, in words: `node_modules/ (made again by tools)`. */
+  leftOut: string[]
+}
+
+type Found = { paths: string[]; leftOut: string[] }
+
+const runFile = promisify(execFile)
+
+/** Files with these names contain keys and passwords; --file sends one anyway. */
+const secretName = /^\.env(\..+)?$/
+
+/** InvalidRequest when there is more than a task may be given. */
+export async function listFolder(folder: string): Promise<FolderListing> {
+  const found = (await listByGit(folder)) ?? (await listByWalking(folder))
+  const listing: FolderListing = { files: [], leftOut: found.leftOut }
+  for (const path of found.paths.sort()) {
+    const problem = await addFile(listing, folder, path)
+    if (problem !== undefined) listing.leftOut.push(`${path} (${problem})`)
+  }
+  refuseTooMuch(listing.files)
+  return listing
+}
+
+/** Why the file is left out; undefined when it was added. */
+async function addFile({ files }: FolderListing, folder: string, path: string): Promise<string | undefined> {
+  const name = path.split('/').at(-1) ?? ''
+  if (secretName.test(name)) return 'may contain secrets; --file sends it anyway'
+  if (!ArtifactPath.safeParse(path).success) return 'its name is not a valid file name'
+  const stat = await lstat(join(folder, path)).catch(() => undefined)
+  // Git also lists files that have been removed since.
+  if (stat === undefined) return undefined
+  if (!stat.isFile()) return 'a link, or not a regular file'
+  if (stat.size > inputLimits.fileBytes) return `larger than ${formatSize(inputLimits.fileBytes)}`
+  files.push({ path, size: stat.size })
+  return undefined
+}
+
+function refuseTooMuch(files: FolderFile[]): void {
+  const bytes = files.reduce((sum, { size }) => sum + size, 0)
+  if (files.length <= inputLimits.files && bytes <= inputLimits.bytes) return
+  const most = `${inputLimits.files} files and ${formatSize(inputLimits.bytes)}`
+  throw new SvcError(
+    'InvalidRequest',
+    `this folder has ${files.length} files with ${formatSize(bytes)}, and a task can be given at most ${most}: ` +
+      'change to a subfolder, or name the needed files with --file',
+  )
+}
+
+/**
+ * Everything that is or would be committed, without what `.gitignore` excludes. Undefined without Git or a work tree.
+ */
+async function listByGit(folder: string): Promise<Found | undefined> {
+  try {
+    const options = { cwd: folder, maxBuffer: 64 * 1024 ** 2 }
+    const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', '.']
+    const { stdout } = await runFile('git', args, options)
+    const paths = [...new Set(stdout.split('\0').filter(Boolean))]
+    return { paths, leftOut: ['files excluded by .gitignore', '.git/'] }
+  } catch {
+    return undefined
+  }
+}
+
+async function listByWalking(folder: string): Promise<Found> {
+  const found: Found = { paths: [], leftOut: [] }
+  await walk(folder, '', found)
+  return found
+}
+
+/** Beyond this there are too many anyway. */
+const mostPaths = 10 * inputLimits.files
+
+async function walk(folder: string, above: string, found: Found): Promise<void> {
+  for (const entry of await readdir(join(folder, above), { withFileTypes: true })) {
+    const path = `${above}${entry.name}`
+    if (found.paths.length > mostPaths) return
+    if (!entry.isDirectory()) found.paths.push(path)
+    else if (isPassedOver(entry.name)) found.leftOut.push(`${path}/`)
+    else await walk(folder, `${path}/`, found)
+  }
+}
+
+/** Identifies the content of a file; undefined when the file does not exist. */
+export async function digestOf(path: string): Promise<string | undefined> {
+  const bytes = await readFile(path).catch(() => undefined)
+  return bytes && digestOfBytes(bytes)
+}
+
+export function digestOfBytes(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+/** No name begins with `:`, which has a meaning to git. */
+const here = '..'
+
+/** Those that `.gitignore` excludes, of a checkout; none elsewhere. Files that git knows are not excluded. */
+export async function findIgnored(folder: string, paths: string[]): Promise<ReadonlySet<string>> {
+  const stdout = await new Promise<string>((resolve) => {
+    const options = { cwd: folder, maxBuffer: 64 * 1024 ** 2 }
+    // Its exit code says whether there are any.
+    const child = execFile('git', ['check-ignore', '-z', '--stdin'], options, (_error, output) => resolve(output))
+    child.stdin?.on('error', () => undefined)
+    child.stdin?.end(paths.map((path) => `${here}${path}\0`).join(''))
+  })
+  const found = stdout.split('\0').filter(Boolean)
+  return new Set(found.map((path) => path.slice(here.length)))
+}

@@ -1,0 +1,101 @@
+// Gives a task local files: creates it suspended, uploads them, and starts it.
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { basename, isAbsolute, join, relative, sep } from 'node:path'
+import type { Client } from '../../client/client.ts'
+import { inputLimits } from '../../contract/api/tasks/internal.ts'
+import { deleteTask, putTaskInput } from '../../contract/api/tasks/tasks.ts'
+import type { Task } from '../../contract/kinds/tasks/task.ts'
+import { SvcError } from '../../errors.ts'
+import type { CliContext } from '../context.ts'
+import { targetOfTask } from '../follow/follow.ts'
+import { formatSize } from '../output/output.ts'
+import { digestOf, type FolderFile, listFolder } from './folder-files.ts'
+
+export type GivenFiles = {
+  /** Path in the workspace to local path. */
+  sources: Map<string, string>
+  bytes: number
+  /** For people. */
+  leftOut: string[]
+}
+
+export type FileOptions = { here?: boolean; file?: string[] }
+
+/** Undefined when there is nothing to give. InvalidRequest for files that cannot be given. */
+export async function findFiles({ here, file = [] }: FileOptions, folder: string): Promise<GivenFiles | undefined> {
+  if (!here && file.length === 0) return undefined
+  const listing = here ? await listFolder(folder) : { files: [], leftOut: [] }
+  const given: GivenFiles = { sources: new Map(), bytes: 0, leftOut: listing.leftOut }
+  for (const { path, size } of listing.files) add(given, { path, size }, join(folder, path))
+  for (const source of file) await addNamed(given, source, folder)
+  return given
+}
+
+function add(given: GivenFiles, { path, size }: FolderFile, source: string): void {
+  if (!given.sources.has(path)) given.bytes += size
+  given.sources.set(path, source)
+}
+
+/** By its path when it is inside the folder, otherwise by its name alone. */
+async function addNamed(given: GivenFiles, source: string, folder: string): Promise<void> {
+  const found = await stat(source).catch(() => undefined)
+  if (!found?.isFile()) throw new SvcError('InvalidRequest', `${source} is not a readable file`)
+  if (found.size > inputLimits.fileBytes) {
+    throw new SvcError('InvalidRequest', `${source} is larger than ${formatSize(inputLimits.fileBytes)}`)
+  }
+  const inside = relative(folder, join(isAbsolute(source) ? '' : folder, source))
+  const isOutside = inside === '' || inside.split(sep)[0] === '..' || isAbsolute(inside)
+  add(given, { path: isOutside ? basename(source) : inside.split(sep).join('/'), size: found.size }, source)
+}
+
+/** What is sent, and what is left out. */
+export function describeGiven({ sources, bytes, leftOut }: GivenFiles): string {
+  const taken = `giving the task ${sources.size === 1 ? '1 file' : `${sources.size} files`} (${formatSize(bytes)})`
+  return leftOut.length === 0
+    ? taken
+    : `${taken}; left out: ${leftOut.slice(0, mostNamed).join(', ')}${andMore(leftOut)}`
+}
+
+const mostNamed = 8
+
+function andMore({ length }: string[]): string {
+  return length > mostNamed ? `, and ${length - mostNamed} more` : ''
+}
+
+/** Concurrent uploads. */
+const lanes = 8
+
+/** Uploads them all; returns the digest of each. If an upload fails, the task is deleted. */
+export async function sendFiles(
+  client: Client,
+  task: Task,
+  { sources }: GivenFiles,
+  { context }: { context: CliContext },
+): Promise<Map<string, string>> {
+  const digests = new Map<string, string>()
+  const waiting = [...sources]
+  const target = targetOfTask(task)
+  const send = async (signal: AbortSignal) => {
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const [path, source] = next
+      const raw = { body: createReadStream(source), contentType: 'application/octet-stream' }
+      const params = { ...target.params, filename: path }
+      digests.set(path, (await digestOf(source)) ?? '')
+      await client.call(putTaskInput, { params, query: target.query, raw, signal })
+    }
+    return true
+  }
+  const remove = () => client.call(deleteTask, target)
+  try {
+    const isDone = await context.interruptible((signal) =>
+      Promise.all(Array.from({ length: lanes }, () => send(signal))),
+    )
+    if (isDone) return digests
+  } catch (error) {
+    await remove()
+    throw error
+  }
+  await remove()
+  throw new SvcError('ClientClosed', 'cancelled before the task had its files')
+}

@@ -1,0 +1,56 @@
+// Before this machine's service is stopped: that it is the one that is meant, and that its running tasks may wait.
+import type { Client } from '../../client/client.ts'
+import { isSvcError, SvcError } from '../../errors.ts'
+import { agrees } from '../agree.ts'
+import type { CliContext, GlobalOptions } from '../context.ts'
+import { countTasks, describeCount } from '../output/task-count.ts'
+
+/** InvalidRequest where a service elsewhere is named: nothing is done to this machine's in its place. */
+export function requireLocal(context: CliContext, options: GlobalOptions, what: string): void {
+  const { server, by } = context.target(options)
+  if (server === undefined) return
+  const way = by === '--server' ? 'leave that out' : 'add --context local'
+  throw new SvcError(
+    'InvalidRequest',
+    `\`${what}\` is for the service of this machine, but ${by} names ${server}: ${way}`,
+  )
+}
+
+export type StopFlags = { yes?: boolean; force?: boolean }
+
+/** False when a person does not want it after all. Conflict where nobody can be asked and no flag says so. */
+export async function mayStop(context: CliContext, options: GlobalOptions, flags: StopFlags): Promise<boolean> {
+  const warning = await describeRunning(context, options)
+  if (warning === undefined) return true
+  if (flags.yes || flags.force) {
+    context.terminal.note(warning)
+    return true
+  }
+  if (context.openPrompt === undefined) throw new SvcError('Conflict', `${warning}: add --yes to stop it now`)
+  context.terminal.note(warning)
+  return agrees(context, 'stop it?')
+}
+
+/** What would be interrupted, in all namespaces; undefined where nothing is, or no service runs. */
+async function describeRunning(context: CliContext, options: GlobalOptions): Promise<string | undefined> {
+  const client = await findService(context, options)
+  if (client === undefined) return undefined
+  try {
+    const count = await countTasks(client, { phase: 'Running', allNamespaces: true })
+    if (count === 0) return undefined
+    return `${describeCount(count)} ${count === 1 ? 'runs' : 'run'}, and will go on when the service starts again`
+  } catch (error) {
+    // It is there and too busy to answer: it may well be running something.
+    if (isSvcError(error, 'Unavailable')) return `the service does not say whether tasks run (${error.message})`
+    throw error
+  }
+}
+
+async function findService(context: CliContext, options: GlobalOptions): Promise<Client | undefined> {
+  try {
+    return await context.connect(options, { start: false })
+  } catch (error) {
+    if (isSvcError(error, 'Unavailable')) return undefined
+    throw error
+  }
+}

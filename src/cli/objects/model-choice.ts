@@ -1,0 +1,108 @@
+// Which provider and model answer a prompt without an agent.
+import type { Client } from '../../client/client.ts'
+import { typed } from '../../client/typed.ts'
+import { createProvider, getProvider, listProviders } from '../../contract/api/providers/providers.ts'
+import type { Provider } from '../../contract/kinds/providers/provider.ts'
+import { isSvcError, SvcError } from '../../errors.ts'
+import { chooseDefault } from '../../rules/providers/default-provider.ts'
+import type { CliCall, GlobalOptions } from '../context.ts'
+import { namespaceOf } from '../global-options.ts'
+import { askNumbered } from '../output/numbered.ts'
+import { listPages } from '../output/paging.ts'
+
+export type ModelChoice = { provider?: string | undefined; model?: string | undefined }
+
+export type Wanted = ModelChoice & {
+  /** The service's setting `--chat-provider`. */
+  preferred?: string[]
+}
+
+/**
+ * The named provider, else the one that the service uses when none is named; with several a person is asked. The demo
+ * provider is used only when no other is set up, and announced. InvalidRequest when the choice is unclear, or no model
+ * is known.
+ */
+export async function chooseModel(client: Client, given: Wanted, call: CliCall): Promise<ModelChoice> {
+  const provider = await chooseProvider(client, given, call)
+  if (provider !== undefined) {
+    return { provider: provider.metadata.name, model: chooseModelOf(provider, given, call) }
+  }
+  if (given.model !== undefined)
+    throw new SvcError('InvalidRequest', `no provider can serve ${given.model}: ${advise(call)}`)
+  await takeDemo(client, call)
+  return { provider: 'demo' }
+}
+
+async function chooseProvider(client: Client, given: Wanted, call: CliCall): Promise<Provider | undefined> {
+  const { options } = call
+  if (given.provider !== undefined) {
+    const named = await findProvider(client, options, given.provider)
+    if (named !== undefined) return named
+    throw new SvcError(
+      'InvalidRequest',
+      `there is no provider ${given.provider}: \`${typed('provider list')}\` shows what there is`,
+    )
+  }
+  const { items } = await listPages<Provider>(client, listProviders, { query: namespaceOf(options) })
+  const found = chooseDefault(items, given.preferred)
+  if (found.outcome === 'chosen') return found.provider
+  return found.outcome === 'none' ? undefined : askWhich(items, found.names, call)
+}
+
+/** Asks which of several, by number or name; when nobody can be asked, the error shows the command to use. */
+async function askWhich(providers: Provider[], names: string[], { context }: CliCall): Promise<Provider> {
+  const { openPrompt, terminal } = context
+  const others = `give --provider ${names.join(' or --provider ')}, or choose one for good: ${typed(`provider set-default ${names[0]}`)}`
+  const refusal = new SvcError('InvalidRequest', `several providers are set up and none is the default: ${others}`)
+  if (openPrompt === undefined) throw refusal
+  terminal.note('several providers are set up and none is the default:')
+  const index = await askNumbered(names, { terminal, openPrompt })
+  const chosen = providers.find(({ metadata }) => metadata.name === names[index ?? -1])
+  if (chosen === undefined) throw refusal
+  return chosen
+}
+
+function chooseModelOf({ metadata, spec }: Provider, given: ModelChoice, { options, context }: CliCall) {
+  if (given.model !== undefined || spec.defaultModel !== undefined || spec.type === 'demo') return given.model
+  const { defaultModel } = context.readModelHints(options)
+  if (defaultModel !== undefined) return defaultModel
+  throw new SvcError(
+    'InvalidRequest',
+    `the provider ${metadata.name} has no model of its own: name one with --model, or for good with SVC_DEFAULT_MODEL`,
+  )
+}
+
+async function takeDemo(client: Client, call: CliCall): Promise<void> {
+  const { terminal } = call.context
+  if (!(await findProvider(client, call.options, 'demo'))) await createDemo(client, call.options)
+  terminal.note('no language model is set up: using the demo provider, which follows only simple instructions.')
+  terminal.note(`For a real one: ${advise(call)}`)
+}
+
+function advise({ context, options }: CliCall): string {
+  const [key] = context.readModelHints(options).keys
+  const create = typed('provider create default --type')
+  if (key !== undefined) {
+    const type = key.startsWith('OPENAI') ? 'llmo' : 'llma'
+    return `the service does not have your ${key}; give it: ${create} ${type} --key-from-env ${key} --model MODEL`
+  }
+  return `export ANTHROPIC_API_KEY or OPENAI_API_KEY, then: ${create} llma --key-from-env ANTHROPIC_API_KEY --model MODEL`
+}
+
+async function findProvider(client: Client, options: GlobalOptions, name: string): Promise<Provider | undefined> {
+  try {
+    return await client.call(getProvider, { params: { name }, query: namespaceOf(options) })
+  } catch (error) {
+    if (isSvcError(error, 'NotFound')) return undefined
+    throw error
+  }
+}
+
+async function createDemo(client: Client, options: GlobalOptions): Promise<void> {
+  const spec = { type: 'demo' as const, defaultModel: 'demo' }
+  try {
+    await client.call(createProvider, { body: { name: 'demo', ...namespaceOf(options), spec } })
+  } catch (error) {
+    if (!isSvcError(error, 'AlreadyExists')) throw error
+  }
+}

@@ -1,0 +1,24 @@
+// Lets a person choose one of several, from a numbered list.
+import type { OpenPrompt } from '../../client/machine.ts'
+import type { Terminal } from './terminal.ts'
+
+type Asking = {
+  terminal: Terminal
+  openPrompt: OpenPrompt
+  /** The text beside each number; default: the names. */
+  lines?: readonly string[]
+}
+
+/** Index of the chosen name, by number or name; undefined when none was chosen. */
+export async function askNumbered(
+  names: readonly string[],
+  { terminal, openPrompt, lines = names }: Asking,
+): Promise<number | undefined> {
+  const width = String(lines.length).length
+  for (const [index, line] of lines.entries()) terminal.note(`  ${String(index + 1).padStart(width)}  ${line}`)
+  const prompt = openPrompt()
+  const typed = await prompt.ask('which one? ', []).finally(() => prompt.close())
+  const word = typeof typed === 'string' ? '' : typed.line.trim()
+  const index = names.includes(word) ? names.indexOf(word) : Number(word) - 1
+  return names[index] === undefined ? undefined : index
+}

@@ -1,0 +1,166 @@
+// Colours, a spinner and safe text on a terminal; plain text elsewhere.
+import pc from 'picocolors'
+import type { LogPart } from '../../contract/api/tasks/task-records.ts'
+import { type Block, createBlock, eraseUp, fitLines } from './block.ts'
+import { createLineWriter, type LineWriter } from './line-writer.ts'
+import { cutTo, makeHarmless, makeHarmlessKeepingColors, paint } from './printable.ts'
+
+/** The codes that start and end each one (ECMA-48, SGR). */
+const codes = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39] } as const
+
+function createColors(isColored: boolean): Colors {
+  const make =
+    ([start, end]: readonly [number, number]) =>
+    (text: string) =>
+      isColored ? paint(text, start, end) : text
+  return { bold: make(codes.bold), dim: make(codes.dim), red: make(codes.red), green: make(codes.green) }
+}
+
+type Stream = { write(text: string): unknown; isTTY?: boolean; columns?: number; rows?: number }
+export type Streams = { stdout: Stream; stderr: Stream }
+
+export type Colors = Record<keyof typeof codes, (text: string) => string>
+
+export type Spinner = {
+  update(text: string): void
+  /**
+   * A permanent line, above the spinner. Colours may be those of `paint`; a line written in parts keeps what it has.
+   */
+  log(line: string, paint?: (text: string) => string): void
+  /** A part of the next line. There is no spinner until the line is complete. */
+  part(part: LogPart): void
+  /** Lines that stay below it, in place of those before. Absent where nothing can be drawn in its place. */
+  below?(lines: readonly string[]): void
+  stop(): void
+}
+
+export interface Terminal {
+  /** Answers, for programs to read: standard output. */
+  print(text: string): void
+  /** Lines of the answer that arrive in parts. */
+  printLines(): LineWriter
+  /** Progress and hints, for people: standard error. */
+  note(text: string): void
+  colors: Colors
+  /** Columns of standard output; undefined when it is not a terminal and nothing must be cut. */
+  width: number | undefined
+  /** Whether the same person sees both what is printed and what is noted. */
+  showsBoth: boolean
+  /** A line with elapsed seconds, redrawn in place; without a terminal each new text is a line. */
+  spin(text: string): Spinner
+  /** Lines of the answer that are drawn again in their place; undefined where standard output cannot do that. */
+  block(): Block | undefined
+}
+
+export type TerminalOptions = {
+  /** The terminal cannot redraw a line and has no colours (`TERM=dumb`). */
+  isDumb?: boolean
+}
+
+const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
+const eraseLine = '\r\u001b[2K'
+const usualWidth = 80
+const usualRows = 24
+
+export function createTerminal(streams: Streams, { isDumb = false }: TerminalOptions = {}): Terminal {
+  const { stdout, stderr } = streams
+  const redraws = Boolean(stderr.isTTY) && !isDumb
+  const write = (text: string) => void stderr.write(stderr.isTTY ? makeHarmlessKeepingColors(text) : text)
+  const note = (text: string) => write(`${text}\n`)
+  const print = (text: string) => void stdout.write(stdout.isTTY ? makeHarmless(text) : text)
+  return {
+    colors: createColors(redraws && pc.isColorSupported),
+    width: stdout.isTTY ? (stdout.columns ?? usualWidth) : undefined,
+    showsBoth: Boolean(stdout.isTTY && stderr.isTTY),
+    print: (text) => print(`${text}\n`),
+    printLines: () => createLineWriter(print),
+    note,
+    block: () => (stdout.isTTY && !isDumb ? createBlock(stdout) : undefined),
+    spin: (text) => (redraws ? spinInPlace(stderr, text) : spinInLines(write, text)),
+  }
+}
+
+function spinInPlace(stream: Stream, first: string): Spinner {
+  const started = Date.now()
+  let text = first
+  let tick = 0
+  const lines = createLineWriter((part) => void stream.write(makeHarmlessKeepingColors(part)))
+  let under: readonly string[] = []
+  let drawn = 0
+  const eraser = () => {
+    const code = drawn === 0 ? eraseLine : eraseUp(drawn)
+    drawn = 0
+    return code
+  }
+  const erase = () => void (lines.isOpen() || stream.write(eraser()))
+  const draw = () => {
+    if (lines.isOpen()) return
+    const seconds = `${Math.floor((Date.now() - started) / 1000)}s`
+    tick += 1
+    // A wrapped line cannot be erased as one.
+    const room = (stream.columns || usualWidth) - seconds.length - 4
+    const rows = fitLines(under, stream, mostBelow(stream))
+    const shown = [`${frames[tick % frames.length]} ${cutTo(makeOneLine(text), room)} ${seconds}`, ...rows]
+    stream.write(`${eraser()}${shown.join('\n')}`)
+    drawn = rows.length
+  }
+  const timer = setInterval(draw, 100)
+  draw()
+  return {
+    update: (next) => {
+      text = next
+    },
+    log: (line, paintLine = same) => {
+      erase()
+      lines.line(lines.isOpen() ? line : paintLine(line))
+      draw()
+    },
+    part: (part) => {
+      erase()
+      lines.part(part)
+    },
+    below: (next) => {
+      under = next
+    },
+    stop: () => {
+      clearInterval(timer)
+      erase()
+      lines.end()
+    },
+  }
+}
+
+/** Half of the screen stays for the log. */
+function mostBelow({ rows }: Stream): number {
+  return Math.max(1, Math.floor((rows || usualRows) / 2) - 1)
+}
+
+const same = (text: string) => text
+
+function makeOneLine(text: string): string {
+  return makeHarmless(text.replace(/\s+/g, ' '))
+}
+
+function spinInLines(write: (text: string) => void, first: string): Spinner {
+  const lines = createLineWriter(write)
+  let said: string | undefined
+  let last = first
+  const say = () => {
+    if (lines.isOpen() || said === last) return
+    lines.line(last)
+    said = last
+  }
+  say()
+  return {
+    update: (text) => {
+      last = text
+      say()
+    },
+    log: (line) => {
+      lines.line(line)
+      say()
+    },
+    part: lines.part,
+    stop: lines.end,
+  }
+}

@@ -1,0 +1,66 @@
+// Reads server-sent events from a body that may arrive in pieces of any size, stop, or stall.
+import { createParser } from 'eventsource-parser'
+import type { Clock } from '../../lib/clock.ts'
+import { startDeadline } from './deadlines.ts'
+import { followSignals } from './linked-signal.ts'
+
+export type Frame = { event?: string | undefined; data: string }
+
+/** A longer frame means a broken vendor, not an answer. */
+const maxFrameLength = 32 * 1024 * 1024
+
+/** No data arrived for too long. */
+export class IdleError extends Error {
+  readonly idleMs: number
+
+  constructor(idleMs: number) {
+    super(`nothing was received for ${idleMs / 1000} s`)
+    this.idleMs = idleMs
+  }
+}
+
+/**
+ * Returns each frame as soon as it is complete; drops an incomplete one at the end. `feed` throws for a frame without
+ * end.
+ */
+export function createFrameReader(take: (frame: Frame) => void): { feed(bytes: Uint8Array): void } {
+  let broken: Error | undefined
+  const parser = createParser({
+    onEvent: take,
+    onError: (error) => {
+      if (error.type === 'max-buffer-size-exceeded') broken = error
+    },
+    maxBufferSize: maxFrameLength,
+  })
+  const decoder = new TextDecoder()
+  return {
+    feed(bytes) {
+      parser.feed(decoder.decode(bytes, { stream: true }))
+      if (broken !== undefined) throw broken
+    },
+  }
+}
+
+export type IdleWatch = {
+  signal: AbortSignal
+  /** Data arrived: the time restarts. Throws the reason of an abort. */
+  touch(): void
+  stop(): void
+}
+
+/** Aborts when `touch` was not called for `idleMs`, or when `parent` aborts. */
+export function watchIdle(clock: Clock, idleMs: number, parent: AbortSignal): IdleWatch {
+  const idle = followSignals(parent)
+  const deadline = startDeadline(clock, idleMs, () => idle.abort(new IdleError(idleMs)))
+  return {
+    signal: idle.signal,
+    touch() {
+      idle.signal.throwIfAborted()
+      deadline.renew()
+    },
+    stop: () => {
+      idle.release()
+      deadline.cancel()
+    },
+  }
+}

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest'
+import type { CallFailure } from '../../contract/kinds/tasks/failures.ts'
+import {
+  type CallTarget,
+  classifyVendorError,
+  makeModelError,
+  readRetryAfter,
+  readVendorError,
+} from './vendor-error.ts'
+
+const target: CallTarget = { provider: 'default/vendor', model: 'model-1', host: 'vendor.example', hasKey: true }
+
+/** Bodies as vendors and their imitators send them. */
+const answers: [CallFailure, number, unknown][] = [
+  ['CredentialRefused', 401, { type: 'error', error: { type: 'authentication_error', message: 'invalid x-api-key' } }],
+  [
+    'CredentialRefused',
+    401,
+    { error: { message: 'Incorrect API key provided', type: 'invalid_request_error', code: 'invalid_api_key' } },
+  ],
+  [
+    'CredentialRefused',
+    403,
+    { type: 'error', error: { type: 'permission_error', message: 'Your key may not use this resource' } },
+  ],
+  ['CreditUsedUp', 402, { type: 'error', error: { type: 'billing_error', message: 'Your credit balance is too low' } }],
+  [
+    'RateLimited',
+    429,
+    {
+      type: 'error',
+      error: { type: 'rate_limit_error', message: 'would exceed your rate limit of 40,000 input tokens per minute' },
+    },
+  ],
+  [
+    'RateLimited',
+    429,
+    { error: { message: 'Rate limit reached for tokens per min', type: 'tokens', code: 'rate_limit_exceeded' } },
+  ],
+  [
+    'RateLimited',
+    429,
+    { error: { message: 'You exceeded your current quota', type: 'insufficient_quota', code: 'insufficient_quota' } },
+  ],
+  ['ProviderOverloaded', 529, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }],
+  ['ProviderOverloaded', 503, { error: { message: 'That model is currently overloaded', type: 'overloaded_error' } }],
+  ['ProviderFailed', 500, { type: 'error', error: { type: 'api_error', message: 'Internal server error' } }],
+  ['ProviderFailed', 502, undefined],
+  [
+    'RequestTooLarge',
+    413,
+    { type: 'error', error: { type: 'request_too_large', message: 'Request exceeds the maximum size' } },
+  ],
+  [
+    'ContextTooLong',
+    400,
+    {
+      type: 'error',
+      error: { type: 'invalid_request_error', message: 'prompt is too long: 210000 tokens > 200000 maximum' },
+    },
+  ],
+  [
+    'ContextTooLong',
+    400,
+    {
+      type: 'error',
+      error: {
+        type: 'invalid_request_error',
+        message: 'input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000',
+      },
+    },
+  ],
+  [
+    'ContextTooLong',
+    400,
+    {
+      error: {
+        message:
+          "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.",
+        code: 'context_length_exceeded',
+      },
+    },
+  ],
+  [
+    'ContextTooLong',
+    400,
+    { object: 'error', message: 'The input (5000 tokens) is longer than the context length of the model', code: 400 },
+  ],
+  ['ContextTooLong', 500, { error: { message: 'x', code: 'context_length_exceeded' } }],
+  [
+    'RequestRefused',
+    400,
+    {
+      type: 'error',
+      error: {
+        type: 'invalid_request_error',
+        message: 'max_tokens: 100000 > 8192, which is the maximum allowed number of output tokens',
+      },
+    },
+  ],
+  ['RequestRefused', 400, { error: { message: "Invalid value for 'temperature'", type: 'invalid_request_error' } }],
+  ['ModelNotFound', 404, { type: 'error', error: { type: 'not_found_error', message: 'model: nope-1 was not found' } }],
+  [
+    'ModelNotFound',
+    404,
+    { error: { message: 'The model `nope` does not exist or you do not have access to it.', code: 'ModelNotFound' } },
+  ],
+  ['ModelNotFound', 404, { error: 'model "nope" not found, try pulling it first' }],
+  [
+    'ModelNotFound',
+    404,
+    { error: { code: 'DeploymentNotFound', message: 'The API deployment for this resource does not exist.' } },
+  ],
+  ['ModelNotFound', 400, { error: { message: 'invalid model ID', type: 'invalid_request_error' } }],
+]
+
+describe('a vendor error', () => {
+  it.each(answers)('means %s with status %i and body %j', (kind, status, body) => {
+    const error = classifyVendorError({ message: 'no details', ...readVendorError(body), status }, target)
+    expect(error).toMatchObject({ reason: kind, status })
+  })
+
+  it('tells a missing key, an unreachable vendor and a refused model apart [PROV-013]', () => {
+    const body = { type: 'error', error: { type: 'authentication_error', message: 'x-api-key header is required' } }
+    const vendor = { message: '', ...readVendorError(body), status: 401 }
+    const missing = classifyVendorError(vendor, { ...target, hasKey: false })
+    const unreachable = makeModelError('ProviderUnreachable', target, { message: 'no such host name (ENOTFOUND)' })
+    const refused = classifyVendorError({ message: 'model: model-1', type: 'not_found_error', status: 404 }, target)
+    expect(missing).toMatchObject({
+      reason: 'MissingApiKey',
+      message: expect.stringMatching(/has no API key; set spec\.secretRef/),
+    })
+    expect(unreachable.message).toBe(
+      'Provider default/vendor is unreachable at vendor.example; check its address and the network: no such host name (ENOTFOUND)',
+    )
+    expect(refused.message).toMatch(/refused the model "model-1"/)
+  })
+
+  it('of a spent quota is not worth a short wait', () => {
+    const error = classifyVendorError({ message: 'quota', code: 'insufficient_quota', status: 429 }, target)
+    expect(error.retryAfterMs).toBe(600_000)
+  })
+})
+
+describe('Retry-After', () => {
+  const now = new Date('2030-01-01T00:00:00Z')
+
+  it.each([
+    [{ 'retry-after': '7' }, 7000],
+    [{ 'retry-after': '0.5' }, 500],
+    [{ 'retry-after': '0' }, 0],
+    [{ 'retry-after': 'Tue, 01 Jan 2030 00:00:09 GMT' }, 9000],
+    [{ 'retry-after': 'Mon, 31 Dec 2029 23:00:00 GMT' }, 0],
+    [{ 'retry-after-ms': '1234', 'retry-after': '7' }, 1234],
+    [{ 'retry-after': '-3' }, undefined],
+    [{ 'retry-after': 'soon' }, undefined],
+    [{}, undefined],
+  ])('of %j is %s ms', (headers, expected) => {
+    expect(readRetryAfter(new Headers(headers as Record<string, string>), now)).toBe(expected)
+  })
+})

@@ -1,0 +1,195 @@
+// The meaning of a vendor's error: one table for both families and the many compatible servers.
+
+import type { CallFailure } from '../../contract/kinds/tasks/failures.ts'
+import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
+import type { JsonObject } from '../../contract/schema/json.ts'
+import type { ModelError } from '../messages/messages.ts'
+
+/** The called provider, for messages. */
+export type CallTarget = { provider: string; model: string; host: string; hasKey: boolean }
+
+export type VendorError = { status?: number; type?: string; code?: string; message: string; retryAfterMs?: number }
+
+const byType: Partial<Record<string, CallFailure>> = {
+  authentication_error: 'CredentialRefused',
+  permission_error: 'CredentialRefused',
+  billing_error: 'CreditUsedUp',
+  rate_limit_error: 'RateLimited',
+  overloaded_error: 'ProviderOverloaded',
+  request_too_large: 'RequestTooLarge',
+  api_error: 'ProviderFailed',
+  server_error: 'ProviderFailed',
+  timeout_error: 'ProviderFailed',
+  invalid_api_key: 'CredentialRefused',
+  insufficient_quota: 'RateLimited',
+  rate_limit_exceeded: 'RateLimited',
+  context_length_exceeded: 'ContextTooLong',
+  model_not_found: 'ModelNotFound',
+  DeploymentNotFound: 'ModelNotFound',
+}
+
+const byStatus: Partial<Record<number, CallFailure>> = {
+  401: 'CredentialRefused',
+  402: 'CreditUsedUp',
+  403: 'CredentialRefused',
+  408: 'ProviderFailed',
+  413: 'RequestTooLarge',
+  429: 'RateLimited',
+  503: 'ProviderOverloaded',
+  529: 'ProviderOverloaded',
+}
+
+const tooLong =
+  /(prompt|input|request|conversation|messages?) (is|are) too long|context[ _-]?(length|window|size|limit)|maximum context|(too many|exceeds?|maximum).{0,40}\btokens|\btokens.{0,40}(exceed|too (many|long)|maximum)/i
+/** A limit on the output that is too high does not mean that the input is too long. */
+const outputCap = /max_(completion_)?tokens|output tokens/i
+const noModel =
+  /model.{0,120}((is|was) not (supported|available|allowed|served)|not (be )?found|not exist|n't exist|unknown|no access|not have access)|(unknown|invalid|no such|unsupported) model|DeploymentNotFound|^model: \S+$/is
+
+/** A longer pause is a mistake: nobody plans with it. */
+const longestPauseMs = 86_400_000
+
+/** A quota does not recover during retries. */
+const quotaPauseMs = 600_000
+
+function readText(value: unknown): string | undefined {
+  if (typeof value === 'number') return String(value)
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** Finds type, code and message in `{error:{...}}`, `{error:"..."}` and `{message}` bodies. */
+export function readVendorError(body: unknown): Omit<VendorError, 'status'> | undefined {
+  if (typeof body !== 'object' || body === null) return undefined
+  const outer = body as JsonObject
+  const inner = typeof outer.error === 'object' && outer.error !== null ? (outer.error as JsonObject) : outer
+  const message = readText(inner.message) ?? readText(outer.error) ?? readText(outer.detail)
+  if (message === undefined) return undefined
+  const type = readText(inner.type)
+  const code = readText(inner.code)
+  return { message, type, code }
+}
+
+function isTooLong(message: string): boolean {
+  return tooLong.test(message) && (!outputCap.test(message) || /context|prompt|input/i.test(message))
+}
+
+const requestStatuses = [400, 403, 404, 413, 422]
+
+/** What the message alone says, when the vendor's type and status are too general. */
+function reasonOfWords({ status, message }: VendorError): CallFailure | undefined {
+  if (status !== undefined && !requestStatuses.includes(status)) return undefined
+  if (isTooLong(message)) return 'ContextTooLong'
+  return noModel.test(message) ? 'ModelNotFound' : undefined
+}
+
+function findReason(error: VendorError): CallFailure {
+  const named = byType[error.code ?? ''] ?? byType[error.type ?? '']
+  if (named === 'ContextTooLong') return named
+  // "It failed" says less than a status with a meaning of its own.
+  const known = named === 'ProviderFailed' && error.status !== undefined ? reasonOfStatus(error.status) : named
+  return reasonOfWords(error) ?? known ?? reasonOfStatus(error.status)
+}
+
+function reasonOfStatus(status: number | undefined): CallFailure {
+  if (status === undefined) return 'ProviderFailed'
+  // A status that is not an error (a redirect, 304) says nothing about the request either.
+  return byStatus[status] ?? (status >= 400 && status < 500 ? 'RequestRefused' : 'ProviderFailed')
+}
+
+const openings: Record<CallFailure, (target: CallTarget) => string> = {
+  CredentialRefused: ({ provider }) => `${provider} refused the API key; check the key and what it may do`,
+  MissingApiKey: ({ provider }) =>
+    `${provider} has no API key; set spec.secretRef of the Provider to a Secret that holds it`,
+  CreditUsedUp: ({ provider }) => `${provider} answers no more until its account is paid`,
+  RateLimited: ({ provider }) => `${provider} says that too much was asked of it`,
+  ProviderOverloaded: ({ provider }) => `${provider} is overloaded`,
+  ContextTooLong: ({ model }) => `The conversation is too long for the model "${model}"`,
+  MissingModel: ({ provider }) =>
+    `${provider} has no spec.defaultModel and no model is named; name one, or set one there`,
+  ModelNotFound: ({ provider, model }) => `${provider} refused the model "${model}"; name one that this key may use`,
+  RequestRefused: ({ provider }) => `${provider} refused the request`,
+  RequestUnsupported: ({ provider }) => `The request cannot be put into the language of ${provider}`,
+  RequestTooLarge: ({ provider }) => `The request is too large for ${provider}`,
+  ProviderUnreachable: ({ provider, host }) =>
+    `${provider} is unreachable at ${host}; check its address and the network`,
+  WrongAddress: ({ provider, host }) => `${provider} is not at ${host}; check spec.baseURL`,
+  AddressRefused: ({ provider }) => `${provider} may not be asked at its address`,
+  AnswerBrokenOff: ({ provider }) => `${provider} broke off its answer`,
+  ProviderFailed: ({ provider }) => `${provider} failed`,
+  BudgetExceeded: () => 'A budget is used up',
+  ServiceUnavailable: () => 'The service could not do its part of the call',
+  Internal: () => 'Something went wrong inside the service',
+  Stopped: () => 'The call was cancelled',
+}
+
+/** A vendor's words stand in logs, conditions and on terminals: they drive none of them. */
+function makePlain(words: string): string {
+  return words.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, ' ').slice(0, 2000)
+}
+
+/** One sentence for a user: what is wrong, what to do, and the vendor's own words (PROV-013). */
+export function makeModelError(reason: CallFailure, target: CallTarget, detail: Partial<VendorError> = {}): ModelError {
+  const opening = openings[reason]({ ...target, provider: `Provider ${target.provider}` })
+  const status = detail.status === undefined ? '' : ` (HTTP ${detail.status})`
+  const words = detail.message === undefined ? '.' : `: ${makePlain(detail.message)}`
+  return {
+    reason,
+    message: `${opening}${status}${words}`,
+    status: detail.status,
+    retryAfterMs: detail.retryAfterMs,
+  }
+}
+
+/** Redirects are not followed, because the key is meant for this address alone. */
+function explainRedirect(location: string, from: string): string {
+  const to = URL.parse(location, from)?.origin ?? 'another address'
+  return `it redirects to ${to}, and model calls follow no redirect; set spec.baseURL to the final address`
+}
+
+/** Classifies a vendor's error, from an HTTP answer or inside a stream. */
+export function classifyVendorError(error: VendorError, target: CallTarget): ModelError {
+  const reason = findReason(error)
+  if (reason === 'CredentialRefused' && !target.hasKey) return makeModelError('MissingApiKey', target, error)
+  const isQuota = error.code === 'insufficient_quota' || error.type === 'insufficient_quota'
+  const detail = isQuota ? { retryAfterMs: quotaPauseMs, ...error } : error
+  return makeModelError(reason, target, detail)
+}
+
+export type Refusal = { status: number; headers: Pick<Headers, 'get'>; text: string; url: string; now: Date }
+
+function explainAddress({ status, headers, url }: Refusal, found: unknown): string | undefined {
+  const location = headers.get('location')
+  if (status >= 300 && status < 400 && location !== null) return explainRedirect(location, url)
+  return found === undefined && status === 404 ? `there is no such API at ${url}` : undefined
+}
+
+/** Of a page for people, as gateways send them, its title. */
+function summarizeBody(text: string): string {
+  const words = text.trim().slice(0, 65_536)
+  if (!/^<(!doctype|html)/i.test(words)) return words.slice(0, 500) || 'no further details'
+  const title = /<title[^>]*>([^<]{1,300})/i.exec(words)?.[1]?.trim()
+  return title ? `an HTML page with the title "${title}"` : 'an HTML page'
+}
+
+/** The meaning of an unsuccessful answer. `text` is its body. */
+export function readRefusal(refusal: Refusal, target: CallTarget): ModelError {
+  const { status, headers, text, now } = refusal
+  const found = readVendorError(parseForeignJson(text))
+  const elsewhere = explainAddress(refusal, found)
+  if (elsewhere !== undefined) return makeModelError('WrongAddress', target, { status, message: elsewhere })
+  const retryAfterMs = readRetryAfter(headers, now)
+  const error: VendorError = { message: summarizeBody(text), ...found, status }
+  return classifyVendorError(retryAfterMs === undefined ? error : { ...error, retryAfterMs }, target)
+}
+
+/** `retry-after-ms`, or `Retry-After` in seconds or as a date (RFC 9110 section 10.2.3). */
+export function readRetryAfter(headers: Pick<Headers, 'get'>, now: Date): number | undefined {
+  const ms = Number(headers.get('retry-after-ms') ?? Number.NaN)
+  if (Number.isFinite(ms) && ms >= 0) return Math.min(ms, longestPauseMs)
+  const text = headers.get('retry-after')?.trim()
+  if (text === undefined || text === '') return undefined
+  const seconds = Number(text)
+  if (Number.isFinite(seconds)) return seconds < 0 ? undefined : Math.min(seconds * 1000, longestPauseMs)
+  const date = Date.parse(text)
+  return Number.isNaN(date) ? undefined : Math.min(Math.max(0, date - now.getTime()), longestPauseMs)
+}

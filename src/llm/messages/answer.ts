@@ -1,0 +1,55 @@
+// A neutral answer on its way to a caller: whole, or as the frames of a stream. Each family implements an encoder.
+import { isJsonObject, type JsonObject } from '../../contract/schema/json.ts'
+import type { ContentBlock, Family, ModelEvent, Raw, StopReason, TokenUsage } from './messages.ts'
+
+/** Writes one answer as server-sent events; block indexes increase and blocks do not overlap. */
+export interface AnswerEncoder {
+  /** The frames of one event, ready to be written; empty when the event has no frame. */
+  push(event: ModelEvent): string
+  /** The last frame of a broken stream, with the family's error body. */
+  fail(body: JsonObject): string
+  /** A heartbeat that shows that the connection is alive. */
+  readonly heartbeat: string
+}
+
+export type EncoderOptions = {
+  /** For answers from a vendor of the other family. */
+  id: string
+  createdAt: Date
+  /** llmo: the caller asked for a final chunk with the counts. */
+  includeUsage?: boolean
+}
+
+/** An answer in one piece. */
+export type WholeAnswer = {
+  id?: string
+  model: string
+  content: ContentBlock[]
+  usage: TokenUsage
+  rawUsage?: Raw
+  stopReason: StopReason
+  stopSequence?: string
+  /** The vendor's own answer or opening frame. */
+  raw?: Raw
+  /** The vendor's own stop reason. */
+  rawStop?: Raw
+  /** True when the vendor's answer is unmodified: within its family it is passed on as it is. */
+  untouched?: boolean
+}
+
+export function rawOf(family: Family, raw: Raw | undefined): JsonObject | undefined {
+  return raw?.family === family ? raw.json : undefined
+}
+
+/** Sums the counts of several calls: numbers are added at every depth; for other values the last one counts. */
+export function addCounts(a: JsonObject, b: JsonObject): JsonObject {
+  const sum = { ...a }
+  for (const [key, value] of Object.entries(b)) sum[key] = addValue(a[key], value)
+  return sum
+}
+
+function addValue(a: unknown, b: unknown): unknown {
+  if (typeof a === 'number' && typeof b === 'number') return a + b
+  if (isJsonObject(a) && isJsonObject(b)) return addCounts(a, b)
+  return b ?? a
+}

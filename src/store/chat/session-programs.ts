@@ -1,0 +1,43 @@
+// What agent programs keep of sessions, in SQL: the newest of each session.
+import { SvcError } from '../../errors.ts'
+import type { ProgramSession, SessionKey, Sessions } from '../../ports/chat/sessions.ts'
+import type { Database, Tx } from '../database/database.ts'
+import { sql } from '../database/statement.ts'
+import { decodeText, encodeText } from '../database/stored-text.ts'
+import { lockRow, matchKey } from './session-rows.ts'
+
+type ProgramRow = { id: string; body: string }
+
+async function replaceKept(
+  tx: Tx,
+  key: SessionKey,
+  { kept, holder, more }: { kept: ProgramSession; holder: string; more: number },
+): Promise<void> {
+  const row = await lockRow(tx, key)
+  if (row?.active_task !== encodeText(holder))
+    throw new SvcError('Conflict', `session ${key.name} is not in use by ${holder}`)
+  const { program, id, text } = kept
+  await tx.run(sql`delete from session_programs where ${matchKey(key)}`)
+  await tx.run(sql`insert into session_programs (namespace, name, program, id, body, message_count)
+    values (${encodeText(key.namespace)}, ${encodeText(key.name)}, ${encodeText(program)}, ${encodeText(id)},
+      ${encodeText(text)}, ${Number(row.message_count) + more})`)
+}
+
+export function createProgramSessions({
+  database,
+}: {
+  database: Database
+}): Pick<Sessions, 'keepProgram' | 'findProgram'> {
+  return {
+    keepProgram: (key, kept, by) => database.write((tx) => replaceKept(tx, key, { kept, ...by })),
+
+    async findProgram(key, program) {
+      const { namespace, name } = key
+      const row = await database.read.first(sql<ProgramRow>`select id, body from session_programs
+        where ${matchKey(key)} and program = ${encodeText(program)} and message_count =
+          (select message_count from sessions
+            where namespace = ${encodeText(namespace)} and name = ${encodeText(name)})`)
+      return row && { program, id: decodeText(row.id), text: decodeText(row.body) }
+    },
+  }
+}

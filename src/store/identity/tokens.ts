@@ -1,0 +1,150 @@
+// Access tokens in SQL, stored as SHA-256: tokens have 256 random bits, so the hash needs no salt and may be fast.
+import { hash, randomBytes } from 'node:crypto'
+import type { Role } from '../../contract/api/identity/access.ts'
+import { SvcError } from '../../errors.ts'
+import type { Clock, Ids } from '../../lib/clock.ts'
+import type { TokenDraft, TokenRecord, Tokens } from '../../ports/identity/identity.ts'
+import type { Database, Tx } from '../database/database.ts'
+import { sql } from '../database/statement.ts'
+import { decodeOptional, decodeText, encodeOptional, encodeText } from '../database/stored-text.ts'
+
+const PREFIX = 'svc_'
+const RANDOM_BYTES = 32
+const REVOKED = 'revoked-tokens'
+
+type TokenRow = {
+  id: string
+  hash: string
+  name: string
+  namespace: string | null
+  role: Role
+  server_tools: number
+  created_at: string
+  expires_at: string | null
+  last_used_at: string | null
+  caller_id: string | null
+  caller_name: string | null
+}
+
+/** What the authenticator needs in addition to the port. */
+export interface TokenStore extends Tokens {
+  /** The record whose token has this hash, expired or not. */
+  find(hash: string): Promise<{ record: TokenRecord; hash: string } | undefined>
+  /** Notes that the token was used. */
+  touch(id: string, at: Date): Promise<void>
+  /** Calls back when any process revokes a token; without an id when a revocation may have been missed. */
+  onRevoke(listener: (id: string | undefined) => void): void
+}
+
+export type TokensOptions = {
+  database: Database
+  clock: Clock
+  ids: Ids
+  /** Makes random bytes for new tokens; default: the system's. */
+  randomBytes?: (size: number) => Uint8Array
+}
+
+/** The form in which a token is stored and looked up. */
+export function hashToken(token: string): string {
+  return hash('sha256', token, 'hex')
+}
+
+/** A new token, or anything else that lets its holder in. */
+export function makeTokenText(prefix: string, makeRandom: (size: number) => Uint8Array = randomBytes): string {
+  return prefix + Buffer.from(makeRandom(RANDOM_BYTES)).toString('base64url')
+}
+
+function toRecord(row: Omit<TokenRow, 'hash'>): TokenRecord {
+  const namespace = decodeOptional(row.namespace)
+  const { caller_id: id, caller_name: name } = row
+  return {
+    id: row.id,
+    name: decodeText(row.name),
+    namespace,
+    role: row.role,
+    serverTools: row.server_tools === 1,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at ?? undefined,
+    lastUsedAt: row.last_used_at ?? undefined,
+    signInOf: id === null || name === null ? undefined : { id: decodeText(id), name: decodeText(name) },
+  }
+}
+
+function checkDraft(draft: TokenDraft, now: Date): void {
+  if (draft.expiresAt !== undefined && draft.expiresAt.getTime() <= now.getTime()) {
+    throw new SvcError('InvalidRequest', 'the token would have expired already: choose a later time', {
+      details: [{ path: 'expiresAt', message: 'is in the past' }],
+    })
+  }
+}
+
+type NewToken = { draft: TokenDraft; caller?: TokenRecord['signInOf'] }
+
+/** Stores a new token, whose text only the result has. */
+export async function insertToken(
+  tx: Tx,
+  { draft, caller }: NewToken,
+  { clock, ids, randomBytes: makeRandom }: Omit<TokensOptions, 'database'>,
+): Promise<{ record: TokenRecord; token: string }> {
+  const token = makeTokenText(PREFIX, makeRandom)
+  const row = await tx.first(sql<TokenRow>`insert into api_tokens
+      (id, hash, name, namespace, role, server_tools, created_at, expires_at, caller_id, caller_name)
+    values (${ids.next('tok')}, ${hashToken(token)}, ${encodeText(draft.name)}, ${encodeOptional(draft.namespace)},
+      ${draft.role}, ${draft.serverTools ? 1 : 0}, ${clock.now().toISOString()},
+      ${draft.expiresAt?.toISOString() ?? null}, ${encodeOptional(caller?.id)}, ${encodeOptional(caller?.name)})
+    returning *`)
+  if (row === undefined) throw new SvcError('Internal', 'the token was not stored')
+  return { record: toRecord(row), token }
+}
+
+/** The ids of what is revoked: the token, then those of people who signed in with it. */
+async function deleteToken(tx: Tx, id: string): Promise<string[]> {
+  // First by itself: a link of it that is being exchanged is done after this statement, or fails.
+  const own = await tx.all(sql<{ id: string }>`delete from api_tokens where id = ${id} returning id`)
+  if (own.length === 0) return []
+  await tx.run(sql`delete from sign_in_links where caller_id = ${id}`)
+  const others = await tx.all(sql<{ id: string }>`delete from api_tokens where caller_id = ${id} returning id`)
+  return [...own, ...others].map((row) => row.id)
+}
+
+export function createTokens(options: TokensOptions): TokenStore {
+  const { database, clock } = options
+
+  return {
+    async create(draft) {
+      checkDraft(draft, clock.now())
+      return database.write((tx) => insertToken(tx, { draft }, options))
+    },
+
+    async list() {
+      const rows = await database.read.all(sql<Omit<TokenRow, 'hash'>>`select id, name, namespace, role, server_tools,
+        created_at, expires_at, last_used_at, caller_id, caller_name from api_tokens order by created_at desc, id desc`)
+      return rows.map(toRecord)
+    },
+
+    async revoke(id) {
+      const revoked = await database.write(async (tx) => {
+        const ids = await deleteToken(tx, encodeText(id))
+        for (const one of ids) tx.announce(REVOKED, one)
+        return ids
+      })
+      if (revoked.length === 0)
+        throw new SvcError('NotFound', `there is no token ${id}: list the tokens to see their ids`)
+    },
+
+    async find(hash) {
+      const row = await database.read.first(sql<TokenRow>`select * from api_tokens where hash = ${hash}`)
+      return row === undefined ? undefined : { record: toRecord(row), hash: row.hash }
+    },
+
+    async touch(id, at) {
+      const time = at.toISOString()
+      await database.write((tx) =>
+        tx.run(sql`update api_tokens set last_used_at = ${time}
+          where id = ${id} and (last_used_at is null or last_used_at < ${time})`),
+      )
+    },
+
+    onRevoke: (listener) => void database.listen(REVOKED, listener),
+  }
+}

@@ -1,0 +1,45 @@
+// The threat model of each scan, in SQL: the newest version alone.
+import { dropUndefined } from '../../contract/schema/json.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { ScanKey, Scans, ThreatModel } from '../../ports/scans/scans.ts'
+import type { Database, Tx } from '../database/database.ts'
+import { sql } from '../database/statement.ts'
+import { readBody } from './scan-rows.ts'
+
+type BodyRow = { body: string }
+type Given = Parameters<Scans['saveThreatModel']>[1]
+
+/** Whether what is stored goes before what was generated. */
+function isKept(known: ThreatModel, given: Given, since: string | undefined): boolean {
+  if (known.content === given.content) return true
+  return since !== undefined && known.source !== 'generated' && known.updatedAt >= since
+}
+
+async function save(tx: Tx, scan: ScanKey, given: Given, times: { since?: string | undefined; now: string }) {
+  const { since, now } = times
+  const row = await tx.first(sql<BodyRow>`update scan_threat_models set scan_uid = scan_uid
+    where scan_uid = ${scan.uid} returning body`)
+  const known = readBody<ThreatModel>(row)
+  if (known !== undefined && isKept(known, given, since)) return known
+  const place = { namespace: scan.namespace, repositoryScan: scan.name }
+  const version = (known?.version ?? 0) + 1
+  const model = dropUndefined({ ...place, ...given, version, createdAt: known?.createdAt ?? now, updatedAt: now })
+  await tx.run(sql`insert into scan_threat_models (scan_uid, body) values (${scan.uid}, ${JSON.stringify(model)})
+    on conflict (scan_uid) do update set body = excluded.body`)
+  return model as ThreatModel
+}
+
+export function createThreatModels({
+  database,
+  clock,
+}: {
+  database: Database
+  clock: Clock
+}): Pick<Scans, 'getThreatModel' | 'saveThreatModel'> {
+  return {
+    getThreatModel: async (uid) =>
+      readBody(await database.read.first(sql<BodyRow>`select body from scan_threat_models where scan_uid = ${uid}`)),
+    saveThreatModel: (scan, given, since) =>
+      database.write((tx) => save(tx, scan, given, { since, now: clock.now().toISOString() })),
+  }
+}

@@ -1,0 +1,206 @@
+// Runs an agent program to its end: a home of its own, a clean environment, its events in neutral words. Whatever it does
+// (floods, hangs, half lines, no result), the run ends with one outcome and nothing of its group goes on.
+import { existsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type {
+  AgentEvent,
+  AgentJob,
+  AgentQuestion,
+  AgentReading,
+  AgentRuntime,
+  AgentStart,
+} from '../../agents/runtime.ts'
+import { messageOf, SvcError } from '../../errors.ts'
+import type { Programs, RunningProgram } from '../../ports/workspaces/programs.ts'
+import { layFiles } from '../lay-files.ts'
+import { createLineCutter } from '../line-cutter.ts'
+import { type AgentEnd, type AgentFailure, createJudge, fail } from './agent-verdict.ts'
+import { createProgramGroup } from './program-group.ts'
+
+/** Longer lines are left out: a file that the agent writes stands in one line. */
+const longestLine = 16 * 1024 ** 2
+/** All that a program may print, its errors included: each line costs time, however short. */
+const mostOutput = { bytes: 512 * 1024 ** 2, lines: 2_000_000 }
+/** Programs of Node end with a list of places after the words that count. */
+const errorTailLength = 16_384
+/** From SIGTERM to SIGKILL. */
+const graceMs = 3000
+/** A program that has told its result may still write down its session. */
+const lingerMs = 5000
+
+/** What a person says to it; `wait`: nobody has answered yet. */
+export type AskPerson = (question: AgentQuestion) => Promise<PersonAnswer>
+export type PersonAnswer = { refusal?: string } | 'wait'
+
+export type AgentSurroundings = {
+  /** Where programs are looked up. */
+  path: string
+  programs: Pick<Programs, 'start'>
+  signal: AbortSignal
+  emit(event: AgentEvent): void
+  /** Asks a person. Absent: what the program asks for is refused. */
+  askPerson?: AskPerson
+  /** What is quoted of the program's errors is a part of them: a secret that is cut in two would not be found. */
+  redact(text: string): string
+  /** For tests. */
+  graceMs?: number
+  mostOutput?: typeof mostOutput
+}
+
+/** Never throws. */
+export async function runAgentProgram(
+  runtime: AgentRuntime,
+  job: AgentJob,
+  surroundings: AgentSurroundings,
+): Promise<AgentEnd> {
+  const { path, programs, signal } = surroundings
+  const program = findProgram(runtime.command, path)
+  if (program === undefined) {
+    const message = `The program "${runtime.command}" is not installed. Install it with: ${runtime.install}`
+    return { ...fail('ProgramMissing', message), turns: 0 }
+  }
+  if (signal.aborted) return { ...fail('Stopped', 'The run was stopped before the program began.'), turns: 0 }
+  try {
+    const start = runtime.prepare(job)
+    checkFolder(job.workFolder, start.refusedNames ?? [])
+    await mkdir(join(job.home, 'tmp'), { recursive: true, mode: 0o700 })
+    await layFiles(job.home, start.files, 'own')
+    const running = await programs.start({
+      argv: [program, ...start.args],
+      folder: job.workFolder,
+      home: job.home,
+      env: { ...homeEnvironment(job.home), ...start.env, PATH: path },
+    })
+    return await followProgram(running, { start, job, surroundings })
+  } catch (error) {
+    return { ...fail('StartFailed', messageOf(error)), turns: 0 }
+  }
+}
+
+/** An absolute or relative path stands for itself. */
+function findProgram(command: string, path: string): string | undefined {
+  if (command.includes('/')) return existsSync(command) ? command : undefined
+  const places = path.split(':').filter((folder) => folder !== '')
+  return places.map((folder) => join(folder, command)).find((file) => existsSync(file))
+}
+
+function homeEnvironment(home: string): Record<string, string> {
+  return {
+    HOME: home,
+    TMPDIR: join(home, 'tmp'),
+    XDG_CACHE_HOME: join(home, '.cache'),
+    XDG_CONFIG_HOME: join(home, '.config'),
+    XDG_DATA_HOME: join(home, '.local', 'share'),
+    XDG_STATE_HOME: join(home, '.local', 'state'),
+    LANG: 'C.UTF-8',
+    TERM: 'dumb',
+    NO_COLOR: '1',
+  }
+}
+
+/** Programs look for their settings upwards as well. */
+function checkFolder(workFolder: string, refused: string[]): void {
+  for (let folder = workFolder; ; folder = dirname(folder)) {
+    const found = refused.map((name) => join(folder, name)).find((file) => existsSync(file))
+    if (found !== undefined)
+      throw new SvcError('InvalidRequest', `The program would start code that ${found} names; remove it, or trust it.`)
+    if (folder === dirname(folder)) return
+  }
+}
+
+type Run = { start: AgentStart; job: AgentJob; surroundings: AgentSurroundings }
+
+async function followProgram(program: RunningProgram, { start, job, surroundings }: Run): Promise<AgentEnd> {
+  const { signal, emit, redact } = surroundings
+  const group = createProgramGroup(program, surroundings.graceMs ?? graceMs)
+  const judge = createJudge(job.maxTurns, emit)
+  const errorTail = keepTail(program, errorTailLength)
+  const end = (failure: AgentFailure, message: string) => {
+    judge.decide(fail(failure, message))
+    group.stop()
+  }
+  const stop = () => end('Stopped', 'The run was stopped.')
+  signal.addEventListener('abort', stop, { once: true })
+  if (signal.aborted) stop()
+  // A program that ends before it has read everything breaks the pipe; its end says what happened.
+  program.stdin?.on('error', () => undefined)
+  program.stdin?.write(start.input)
+  if (!start.staysOpen) program.stdin?.end()
+
+  const obey = ({ events, reply, isOver = false, question }: AgentReading) => {
+    for (const event of events) judge.hear(event)
+    if (reply !== undefined) program.stdin?.write(reply)
+    if (isOver) program.stdin?.end()
+    if (isOver) group.stopSoon(lingerMs)
+    else if (judge.isDecided()) group.stop()
+    ask(question)
+  }
+  const ask = createAsker(surroundings.askPerson, { isOver: judge.isDecided, obey, end })
+  readOutput(program, surroundings.mostOutput ?? mostOutput, {
+    onLine: (line) => judge.isDecided() || obey(start.reader.read(line)),
+    onFlood: (what) => end('TooMuchOutput', `The program printed more than ${what}.`),
+  })
+  const exit = await group.ended
+  signal.removeEventListener('abort', stop)
+  return judge.conclude(exit, redact(errorTail()))
+}
+
+type Asking = {
+  isOver(): boolean
+  obey(reading: AgentReading): void
+  end(failure: AgentFailure, message: string): void
+}
+
+const nobody: AskPerson = async () => ({ refusal: 'There is nobody to ask.' })
+
+/** One question after the other: the first that has no answer yet ends the run, and what comes after it is not asked. */
+function createAsker(askPerson = nobody, { isOver, obey, end }: Asking): (question?: AgentQuestion) => void {
+  let asked = Promise.resolve()
+  async function settle(question: AgentQuestion): Promise<void> {
+    if (isOver()) return
+    try {
+      const answer = await askPerson(question)
+      if (answer === 'wait') end('Parked', 'The run waits for the answer of a person.')
+      else if (!isOver()) obey(question.settle(answer.refusal))
+    } catch (error) {
+      end('AgentFailed', `What the program asks for could not be put to a person: ${messageOf(error)}`)
+    }
+  }
+  return (question) => {
+    if (question !== undefined) asked = asked.then(() => settle(question))
+  }
+}
+
+type Listener = { onLine(line: string): unknown; onFlood(what: string): void }
+
+/** Reads on whatever happens: a program that cannot write does not end. */
+function readOutput({ stdout, stderr }: RunningProgram, most: typeof mostOutput, { onLine, onFlood }: Listener): void {
+  const cutter = createLineCutter(longestLine)
+  const printed = { bytes: 0, lines: 0 }
+  let isFlood = false
+  const count = (what: 'bytes' | 'lines', more: number) => {
+    printed[what] += more
+    if (isFlood || printed[what] <= most[what]) return
+    isFlood = true
+    onFlood(what === 'bytes' ? `${most.bytes / 1024 ** 2} MiB` : `${most.lines} lines`)
+  }
+  const take = (line: string) => {
+    count('lines', 1)
+    if (!isFlood) onLine(line)
+  }
+  stdout.on('data', (chunk: Buffer) => {
+    count('bytes', chunk.length)
+    if (!isFlood) cutter.push(chunk).forEach(take)
+  })
+  stderr.on('data', (chunk: Buffer | string) => count('bytes', chunk.length))
+  stdout.on('end', () => cutter.end().forEach(take))
+}
+
+function keepTail({ stderr }: RunningProgram, length: number): () => string {
+  let tail = ''
+  stderr.setEncoding('utf8').on('data', (text: string) => {
+    tail = (tail + text).slice(-length)
+  })
+  return () => tail
+}

@@ -1,0 +1,231 @@
+// One attempt of an ai task: continues an earlier attempt or starts from the beginning, runs the loop, submits the
+// outcome.
+
+import { readdir } from 'node:fs/promises'
+import type { WorkAssignment } from '../../contract/api/tasks/assignment.ts'
+import { mostWaits } from '../../contract/api/tasks/parking.ts'
+import { dropUndefined } from '../../contract/schema/json.ts'
+import { messageOf } from '../../errors.ts'
+import { runLoop } from '../../llm/loop/loop.ts'
+import type { LoopState } from '../../llm/loop/loop-state.ts'
+import { createOutputCheck } from '../../llm/loop/output-check.ts'
+import type { ToolHost } from '../../llm/loop/tool-host.ts'
+import type { Redactor } from '../../observability/redaction.ts'
+import { createCustomTools } from '../../tools/custom/custom-tools.ts'
+import { createLinks, type Links } from '../../tools/registry/links.ts'
+import { createToolHost } from '../../tools/registry/registry.ts'
+import type { TokenPropagation, Tool } from '../../tools/registry/tool.ts'
+import { createSkillRead } from '../../tools/skills/skill-read.ts'
+import type { WorkerApi } from '../api.ts'
+import { uploadArtifacts, uploadRejected } from '../artifacts.ts'
+import type { WorkerDeps } from '../deps.ts'
+import { explainCrash, readEnding } from '../ending.ts'
+import { type GivenFiles, placeInputs } from '../inputs.ts'
+import { createNarrator } from '../narrator.ts'
+import { type AttemptOutcome, failRun } from '../outcome.ts'
+import { runReported } from '../reported-run.ts'
+import { restoreWorkspace } from '../restore-workspace.ts'
+import { createServiceSandbox } from '../service-sandbox.ts'
+import type { TaskLog } from '../task-log.ts'
+import { type CallReports, createCallReports } from './call-reports.ts'
+import { createRunSaver, loadRun, type SaveRun } from './checkpoint.ts'
+import { joinCodeHost } from './code-host.ts'
+import { openConversation } from './conversation.ts'
+import { joinFamily, openCoordination, openInbox } from './coordination.ts'
+import { joinMemory, openSearch } from './memory.ts'
+import { openModel } from './model.ts'
+import { createUsageMeter } from './usage-meter.ts'
+
+/** How often a stream that broke is requested again: only the log has shown its text. */
+const maxInterruptions = 2
+/** Long tool calls, such as a minute of code_exec, must not be cut off just before their own limit. */
+const trustsToolTimeouts = true
+/** Time before the deadline that is reserved for submitting: a share of the total, within bounds. */
+const closingPart = 0.05
+const closing = { leastMs: 1000, mostMs: 15_000 }
+
+type Run = {
+  assignment: WorkAssignment
+  deps: WorkerDeps
+  api: WorkerApi
+  log: TaskLog
+  reports: CallReports
+  host: ToolHost
+  /** Redacts what the model reads and writes, including its answer. */
+  redact: Redactor
+  /** For texts that nobody parses. */
+  redactAll: Redactor
+  signal: AbortSignal
+}
+
+/** Never throws. */
+export function runAi(assignment: WorkAssignment, deps: WorkerDeps, signal: AbortSignal): Promise<AttemptOutcome> {
+  return runReported(assignment, { deps, signal }, async ({ api, log, redact, redactAll }) => {
+    const reports = createCallReports({ send: api.reportCalls, redact: redactAll, clock: deps.clock })
+    const links = createLinks()
+    const host = createHost(assignment, deps, { api, log, links, redact })
+    const run = { assignment, deps, api, log, reports, host, redact, redactAll, signal }
+    const outcome = await execute(run).finally(links.close)
+    if (!signal.aborted) await reports.settle()
+    return outcome
+  })
+}
+
+/** How the run's transaction is sent with the calls of its tools. */
+function openPropagation({ propagation }: WorkAssignment, api: WorkerApi): TokenPropagation | undefined {
+  switch (propagation?.mode) {
+    case 'exchange':
+      return { takeToken: (tool, signal) => api.takeToolToken(tool, signal) }
+    case 'token':
+      return { takeToken: async () => propagation.token }
+    case 'none':
+      return { takeToken: async () => undefined }
+    case undefined:
+      return undefined
+  }
+}
+
+function openSkills({ skills = [] }: WorkAssignment): Tool[] {
+  return skills.length === 0 ? [] : [createSkillRead(skills)]
+}
+
+type Surroundings = { api: WorkerApi; log: TaskLog; links: Links; redact: Redactor }
+
+function createHost(assignment: WorkAssignment, deps: WorkerDeps, { api, log, links, redact }: Surroundings): ToolHost {
+  const { allowNetworks, deny } = assignment.egress
+  const host = createToolHost({
+    builtin: assignment.loop.tools,
+    custom: [
+      ...assignment.customTools.flatMap((tool) => createCustomTools(tool, deps.clock)),
+      ...openSkills(assignment),
+      ...openCoordination(assignment, { api, redact }),
+      ...openSearch(assignment, api),
+    ],
+    context: {
+      workspaceRoot: deps.workspaceRoot,
+      sharesWorkspace: true,
+      sandbox: deps.sandbox ?? createServiceSandbox(api),
+      egress: deps.egress,
+      egressPolicy: { allowNetworks, deny },
+      search: assignment.search,
+      propagation: openPropagation(assignment, api),
+      links,
+      tell: (line) => log.write(`[${line}]`),
+      variables: assignment.task.variables,
+      files: assignment.task.files,
+    },
+  })
+  const remembering = joinCodeHost(joinMemory(host, assignment, api.memory), assignment, api.codeHost)
+  return joinFamily(remembering, assignment, { api: api.coordination, redact })
+}
+
+async function execute(run: Run): Promise<AttemptOutcome> {
+  try {
+    const started = run.deps.clock.now().getTime()
+    const { state: opened, given } = await openRun(run)
+    const saveRun = createRunSaver(run.api)
+    const state = await runConversation(run, opened, saveRun)
+    if (state.finished?.reason === 'parked') return await park(run, state)
+    const ending = readEnding(state)
+    if ('failure' in ending) {
+      await keepRemains(run, given, ending.rejected).catch((error: unknown) =>
+        run.log.write(`[artifacts are lost: ${messageOf(error)}]`),
+      )
+      return ending.failure
+    }
+    // An answer that is handed in at once needs no checkpoint: that it came is in the usage already.
+    if ((await readdir(run.deps.workspaceRoot)).length > 0) await saveRun(state)
+    await keepArtifacts(run, given)
+    run.log.write(describeRun(state, run.deps.clock.now().getTime() - started))
+    // The result comes last: once it is stored, everything else is, except the end of the log.
+    await Promise.all([run.api.submitResult(run.redact(ending.answer)), run.log.flush()])
+    return { ok: true }
+  } catch (error) {
+    return explainCrash(error, run.signal)
+  }
+}
+
+/** The conversation is saved; what the task waits for is stored last, and proves that it parked. */
+async function park({ api, log }: Run, { pending }: LoopState): Promise<AttemptOutcome> {
+  const waits = pending.flatMap(({ state, wait }) => (state === 'waiting' && wait !== undefined ? [wait] : []))
+  await log.flush()
+  // The others ask again when the first of these is over.
+  await api.park(waits.slice(0, mostWaits))
+  return failRun('Parked', 'the run waits, and goes on later')
+}
+
+function keepArtifacts({ assignment, deps, api, log }: Run, given: GivenFiles | undefined): Promise<void> {
+  return uploadArtifacts(deps, { api, keep: assignment.keep, given, note: (line) => log.write(line) })
+}
+
+/** What a failed run leaves: its files, and an answer that was not accepted. */
+async function keepRemains(run: Run, given: GivenFiles | undefined, rejected: string | undefined): Promise<void> {
+  if (rejected !== undefined && rejected.trim() !== '') await uploadRejected(run.api, run.redact(rejected))
+  await keepArtifacts(run, given)
+}
+
+type Opened = { state: LoopState; given: GivenFiles | undefined }
+
+async function openRun(run: Run): Promise<Opened> {
+  const { assignment, api, log, host, deps, signal } = run
+  const { workspaceRoot } = deps
+  const saved = await loadRun(api, assignment.task)
+  // A repository is checked out for each attempt.
+  const isFresh = assignment.checkout !== undefined || (await readdir(workspaceRoot)).length === 0
+  const given = await placeInputs(api, { paths: assignment.inputs, workspaceRoot, isFresh })
+  if (saved === undefined) return { state: openConversation(assignment), given }
+  const writes = await restoreWorkspace(saved, host, { isFresh, signal })
+  const restored = writes === 0 ? '' : `, ${writes} file writes done again in the new workspace`
+  log.write(`[attempt ${assignment.task.attempt} goes on after model call ${saved.iteration}${restored}]`)
+  return { state: saved, given }
+}
+
+async function runConversation(run: Run, state: LoopState, saveRun: SaveRun): Promise<LoopState> {
+  const { assignment, deps, api, reports } = run
+  const { maxIterations, maxToolCalls, toolTimeoutMs, maxTokens, temperature, outputSchema } = assignment.loop
+  const checkOutput = outputSchema && (await createOutputCheck(outputSchema))
+  const narrator = createNarrator({ log: run.log, clock: deps.clock, redact: run.redactAll })
+  const meter = createUsageMeter(api, assignment.task.attempt)
+  const deadline = readDeadline(assignment, deps.clock.now())
+  const ended = await runLoop({
+    state,
+    model: openModel(assignment, deps, { api, reports, onWait: (wait) => narrator.tellWait(wait) }),
+    spending: meter,
+    tools: run.host,
+    inbox: openInbox(assignment, api.coordination, run.redact),
+    clock: deps.clock,
+    signal: run.signal,
+    limits: {
+      maxIterations,
+      maxToolCalls,
+      toolTimeoutMs,
+      trustsToolTimeouts,
+      retryBlankAnswer: true,
+      maxInterruptions,
+      ...deadline,
+      ...dropUndefined({ checkOutput }),
+    },
+    settings: dropUndefined({ maxTokens, temperature, outputSchema }),
+    save: async (next) => {
+      await meter.settle()
+      if (next.finished === undefined) await saveRun(next)
+    },
+    redact: run.redact,
+    emit: (event) => narrator.tell(event),
+  }).finally(() => narrator.end())
+  await meter.settle()
+  return ended
+}
+
+function readDeadline({ deadline }: WorkAssignment, now: Date): { deadline?: Date } {
+  if (deadline === undefined) return {}
+  const end = Date.parse(deadline)
+  const left = end - now.getTime()
+  const closingMs = Math.min(closing.mostMs, Math.max(closing.leastMs, left * closingPart))
+  return { deadline: new Date(left > 3 * closingMs ? end - closingMs : end) }
+}
+
+function describeRun(state: LoopState, ms: number): string {
+  const { inputTokens, outputTokens } = state.usage
+  return `[done: ${state.llmCalls} model calls, ${inputTokens} tokens in, ${outputTokens} out, ${(ms / 1000).toFixed(1)} s]`
+}
