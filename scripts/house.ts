@@ -1,0 +1,141 @@
+// The proportions of the house as one table: `npm run house`. With --check it fails where one has grown beyond its bound.
+import { parseSync } from 'oxc-parser'
+import { type Import, listFiles, listImports, readSource } from '../test/checks/source-tree.ts'
+
+/** Bounds that `npm run check` holds: what was reached may shrink, but not grow back. */
+const bounds = {
+  'lines of src without tests': 118_000,
+  'files of src without tests': 1_200,
+  'files with a single importer, in their own folder': 200,
+  'biggest room, share of the code in %': 12,
+  'names that several files export': 0,
+  'files in circles, types included, src and dashboard': 0,
+  'maps that drop their oldest entry, outside lib': 0,
+  'backoffs, outside lib': 0,
+  "listeners for 'abort', outside lib": 0,
+} satisfies Record<string, number>
+
+type Measure = keyof typeof bounds
+
+const isTest = (path: string) => /\.test\.tsx?$/.test(path)
+const listSources = (folder: string) => listFiles(folder, ['.ts', '.tsx']).filter((path) => !isTest(path))
+const folderOf = (path: string) => path.slice(0, path.lastIndexOf('/'))
+const roomOf = (path: string) => path.split('/').slice(0, 2).join('/')
+
+/** The same names in two dialects of a store, or in two families of models, are the point of having both. */
+const dialects = [
+  /^src\/store\/(sqlite|postgres)\//,
+  /^src\/llm\/(llma|llmo|responses)\//,
+  /^src\/agents\/(acp|codehost-cli|llma-cli|llmo-cli|opencode)\//,
+]
+const familyOf = (path: string) => dialects.findIndex((pattern) => pattern.test(path))
+
+type Exported = { name: string; path: string }
+
+function listExports(path: string): Exported[] {
+  const { module } = parseSync(path, readSource(path))
+  const entries = module.staticExports.flatMap(({ entries: all }) => all)
+  // A name that is passed on has one home all the same.
+  const own = entries.filter(({ moduleRequest }) => !moduleRequest)
+  return own.flatMap(({ exportName }) =>
+    exportName.name && exportName.name !== 'default' ? [{ name: exportName.name, path }] : [],
+  )
+}
+
+/** Every name that files of src export which are not dialects of one another, with these files. */
+export function listTwiceExported(paths: string[]): { name: string; paths: string[] }[] {
+  const byName = Map.groupBy(paths.flatMap(listExports), ({ name }) => name)
+  return [...byName].flatMap(([name, all]) => {
+    const homes = [...new Set(all.map(({ path }) => path))]
+    const families = new Set(homes.map((path) => (familyOf(path) < 0 ? path : familyOf(path))))
+    return families.size > 1 ? [{ name, paths: homes }] : []
+  })
+}
+
+/** Files that only one other file imports, which lies beside them. */
+export function listSingleImporter(imports: Import[], paths: string[]): string[] {
+  const importers = Map.groupBy(imports, ({ to }) => to)
+  return paths.filter((path) => {
+    const from = new Set((importers.get(path) ?? []).map((entry) => entry.from))
+    const [only] = from
+    return from.size === 1 && only !== undefined && folderOf(only) === folderOf(path)
+  })
+}
+
+/** Files of every circle: strongly connected components of more than one file (Tarjan, 1972). */
+export function listCircles(imports: Import[]): string[][] {
+  const next = Map.groupBy(imports, ({ from }) => from)
+  const seen = new Map<string, { index: number; low: number; open: boolean }>()
+  const stack: string[] = []
+  const circles: string[][] = []
+  function visit(path: string) {
+    const here = { index: seen.size, low: seen.size, open: true }
+    seen.set(path, here)
+    stack.push(path)
+    for (const { to } of next.get(path) ?? []) {
+      const there = seen.get(to) ?? visit(to)
+      if (there.open) here.low = Math.min(here.low, there.low)
+    }
+    if (here.low === here.index) {
+      const members = stack.splice(stack.indexOf(path))
+      for (const member of members) (seen.get(member) as typeof here).open = false
+      if (members.length > 1) circles.push(members)
+    }
+    return here
+  }
+  for (const path of next.keys()) if (!seen.has(path)) visit(path)
+  return circles
+}
+
+const countLines = (path: string) => readSource(path).trimEnd().split('\n').length
+
+function listMatches(paths: string[], pattern: RegExp): string[] {
+  return paths.flatMap(
+    (path) =>
+      readSource(path)
+        .match(pattern)
+        ?.map(() => path) ?? [],
+  )
+}
+
+/** Of each measure its value, and where to look. */
+function measure(): Record<Measure, { value: number; places: string[] }> {
+  const sources = listSources('src')
+  const imports = [...sources, ...listSources('dashboard/src')].flatMap(listImports)
+  const lines = new Map(sources.map((path) => [path, countLines(path)]))
+  const sum = (paths: string[]) => paths.reduce((all, path) => all + (lines.get(path) ?? 0), 0)
+  const rooms = [...Map.groupBy(sources, roomOf)].map(([room, paths]) => ({ room, share: sum(paths) / sum(sources) }))
+  const biggest = rooms.toSorted((a, b) => b.share - a.share)[0] ?? { room: '', share: 0 }
+  const twice = listTwiceExported(sources)
+  const single = listSingleImporter(imports, sources)
+  const circles = listCircles(imports)
+  const elsewhere = sources.filter((path) => !path.startsWith('src/lib/'))
+  const counted = (places: string[]) => ({ value: places.length, places })
+  return {
+    'lines of src without tests': { value: sum(sources), places: [] },
+    'files of src without tests': { value: sources.length, places: [] },
+    'files with a single importer, in their own folder': counted(single),
+    'biggest room, share of the code in %': { value: Math.round(biggest.share * 1000) / 10, places: [biggest.room] },
+    'names that several files export': counted(twice.map(({ name, paths }) => `${name}: ${paths.join(' ')}`)),
+    'files in circles, types included, src and dashboard': counted(circles.flat()),
+    'maps that drop their oldest entry, outside lib': counted(
+      listMatches(elsewhere, /\.(keys|values|entries)\(\)\.next\(\)/g),
+    ),
+    'backoffs, outside lib': counted(listMatches(elsewhere, /\b2 \*\* /g)),
+    "listeners for 'abort', outside lib": counted(listMatches(elsewhere, /addEventListener\('abort'/g)),
+  }
+}
+
+function run(words: string[]): void {
+  const found = measure()
+  const isCheck = words.includes('--check')
+  for (const [name, bound] of Object.entries(bounds) as [Measure, number][]) {
+    const { value, places } = found[name]
+    const isOver = value > bound
+    if (!isCheck || isOver) console.log(`${isOver ? '!' : ' '} ${name.padEnd(56)} ${value}  (at most ${bound})`)
+    if ((isCheck && isOver) || words.includes('--where')) for (const place of places) console.log(`      ${place}`)
+    if (isCheck && isOver) process.exitCode = 1
+  }
+}
+
+if (import.meta.main) run(process.argv.slice(2))
