@@ -1,6 +1,6 @@
 /**
  * Builds the program for a package: `src` and what every start loads, in a few files. Most of a start from many files is
- * finding them (docs/adr/0039-a-bundled-program.md). The dashboard lies beside it.
+ * finding them (docs/adr/0039-bundled-program.md). The dashboard lies beside it.
  *
  *   node scripts/build.ts [folder]     default: dist
  */

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Gets what test/scenarios/arm64.test.ts runs the program with on another processor: the emulator and the C library from Debian's
+# Gets what test/environments/installation/arm64.test.ts runs the program with on another processor: the emulator and the C library from Debian's
 # packages, Node from npm. Nothing is installed: all is laid into a folder of the cache. What cannot be had is said, and the
 # test is skipped.
 set -eu

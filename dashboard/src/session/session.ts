@@ -1,5 +1,5 @@
 // The credential of this browser. It lies in the storage of this origin, which no page of another one can read, and is sent in the
-// Authorization header only: a request that another page makes carries nothing (docs/adr/0061-the-dashboard.md).
+// Authorization header only: a request that another page makes carries nothing (docs/adr/0061-dashboard.md).
 
 import { browserStore } from './browser-store.ts'
 
