@@ -1,5 +1,8 @@
+import { readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { defineConfig } from 'vitest/config'
+import { join } from 'node:path'
+import { defineConfig, type TestUserConfig } from 'vitest/config'
+import { LeftOut } from './test/left-out.ts'
 import { LongestFirst } from './test/longest-first.ts'
 
 /** Of the workers: a young generation that need not grow first. */
@@ -15,13 +18,30 @@ const patient = {
 }
 
 /** A file that a run's report goes to, for `npm run requirements`. */
-const report = process.env.SVC_TEST_REPORT
+const outputFile = process.env.SVC_TEST_REPORT
+const reporters: TestUserConfig['reporters'] =
+  outputFile === undefined ? ['default'] : ['default', ['json', { outputFile }]]
 
 /** Files of one worker share what they import: most of a small file's time went into loading it. */
 const together = { isolate: false }
 
 /** Files that start programs wait for them a third of their time: then another file has the core. */
 const maxWorkers = Math.ceil(availableParallelism() * 1.5)
+
+/** What a project of test files is, whose files are in the folder; those that start the service start the built program. */
+const project = (name: string, folder: string, globalSetup: string[] = []) => ({
+  test: { ...patient, ...together, name, include: [`${folder}/**/*.test.ts`], globalSetup },
+})
+const builtProgram = ['test/fixtures/built-program.ts']
+
+/**
+ * A folder of test/environments is a project: its files need an environment (a database, containers, installed programs), or
+ * are campaigns (kills, every page in every look) that take longer than the everyday loop can wait.
+ */
+const environments = readdirSync(join(import.meta.dirname, 'test', 'environments')).toSorted()
+
+/** Of `npm test` alone, whose last lines they are. */
+const leftOut = process.env.npm_lifecycle_event === 'test' ? [new LeftOut(environments)] : []
 
 /** Files that need a cluster come after the others; where there is none they are skipped, and wait for nothing. */
 const hasCluster = process.env.KUBECONFIG !== undefined
@@ -37,32 +57,17 @@ export default defineConfig({
     maxWorkers,
     sequence: { sequencer: LongestFirst },
     globalSetup: ['test/fixtures/temporary-folder.ts'],
-    reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
+    reporters: [...reporters, ...leftOut],
     projects: [
-      { test: { ...patient, ...together, name: 'unit', include: ['{src,dashboard}/**/*.test.ts'] } },
-      { test: { ...patient, ...together, name: 'checks', include: ['test/checks/**/*.test.ts'] } },
-      { test: { ...patient, ...together, name: 'contracts', include: ['test/contracts/**/*.test.ts'] } },
-      { test: { ...patient, ...together, name: 'http', include: ['test/http/**/*.test.ts'] } },
-      { test: { ...patient, ...together, name: 'controllers', include: ['test/controllers/**/*.test.ts'] } },
-      {
-        test: {
-          ...patient,
-          ...together,
-          name: 'scenarios',
-          include: ['test/scenarios/**/*.test.ts'],
-          globalSetup: ['test/fixtures/built-program.ts'],
-        },
-      },
+      project('unit', '{src,dashboard}'),
+      project('checks', 'test/checks'),
+      project('contracts', 'test/contracts'),
+      project('http', 'test/http'),
+      project('controllers', 'test/controllers'),
+      project('scenarios', 'test/scenarios', builtProgram),
       // In a real Chromium, where there is one; elsewhere these are skipped.
-      {
-        test: {
-          ...patient,
-          ...together,
-          name: 'dashboard',
-          include: ['test/dashboard/**/*.test.ts'],
-          globalSetup: ['test/fixtures/built-program.ts'],
-        },
-      },
+      project('dashboard', 'test/dashboard', builtProgram),
+      ...environments.map((name) => project(`environment:${name}`, `test/environments/${name}`, builtProgram)),
       // On a real cluster, where KUBECONFIG names one; elsewhere these are skipped.
       {
         test: {

@@ -8,8 +8,11 @@ import type { ExecutionWorkspaces, WorkspaceClaim } from '../src/ports/workspace
 import { systemClock as clock } from '../src/runtime/host/clock.ts'
 import { probeBubblewrap } from '../src/runtime/local/confinement/bubblewrap.ts'
 import { findControlGroups } from '../src/runtime/local/confinement/control-groups.ts'
+import {
+  type CommandFolderOptions,
+  openCommandFolder,
+} from '../src/runtime/local/execution-workspaces/command-folder.ts'
 import { type CommandsOptions, runInFolder } from '../src/runtime/local/execution-workspaces/commands.ts'
-import { openPlace, type PlaceOptions } from '../src/runtime/local/execution-workspaces/place.ts'
 import { openLocalWorkspaces } from '../test/contracts/local-workspaces-bench.ts'
 import { percentile, type Row, report, round } from './measure.ts'
 import { type RunningService, startService } from './service.ts'
@@ -52,7 +55,7 @@ async function runFirst(workspaces: ExecutionWorkspaces, claim: WorkspaceClaim, 
 async function benchSandboxes(folder: string): Promise<Row> {
   const probe = await probeBubblewrap()
   if (!probe.available) throw new Error(probe.reason)
-  const options: CommandsOptions & PlaceOptions = {
+  const options: CommandsOptions & CommandFolderOptions = {
     bubblewrap: probe.bubblewrap,
     groups: await findControlGroups(),
     clock,
@@ -65,7 +68,7 @@ async function benchSandboxes(folder: string): Promise<Row> {
     graceMs: 200,
   }
   const command = { ...script, argv: ['true'], workDir: '/workspace' }
-  const place = openPlace(options, folder, `svc-bench-${process.pid}`)
+  const place = openCommandFolder(options, folder, `svc-bench-${process.pid}`)
   const samples = await sample(() => time(async () => (await runInFolder(options, place, command)).ended))
   await place.close()
   return describe('floor: a bare sandbox, one command to its end', samples)

@@ -2,14 +2,14 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TranscriptMessage } from '../src/ports/chat/sessions.ts'
+import type { NewMessage } from '../src/ports/chat/sessions.ts'
 import { systemClock as clock, systemIds as ids } from '../src/runtime/host/clock.ts'
 import { createRecords } from '../src/store/records.ts'
 import { openSqlite } from '../src/store/sqlite/database.ts'
 
 const large = { messages: 1000, characters: 430 }
 
-function say(role: 'user' | 'assistant', length: number): TranscriptMessage {
+function say(role: 'user' | 'assistant', length: number): NewMessage {
   return { role, content: 'x'.repeat(length) }
 }
 
@@ -18,7 +18,7 @@ export async function fillDataFolder(count: number): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-data-'))
   const database = openSqlite({ path: join(folder, 'svc.db') })
   const records = createRecords({ database, blobDir: folder, clock, ids })
-  const append = async (name: string, messages: TranscriptMessage[]) => {
+  const append = async (name: string, messages: NewMessage[]) => {
     const key = { namespace: 'default', name }
     await records.sessions.ensure(key, { create: true, sessionType: 'chat' })
     await records.sessions.append(key, messages)

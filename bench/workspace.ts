@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createEgress } from '../src/egress/egress.ts'
 import { createCheckouts } from '../src/git/checkouts.ts'
-import { createWorkspaces, type Workspace } from '../src/runtime/folders/workspaces.ts'
+import { type AttemptWorkspace, createWorkspaces } from '../src/runtime/folders/workspaces.ts'
 import { makeRepository } from '../test/fixtures/git/repository.ts'
 import { startGitServer } from '../test/fixtures/git/server.ts'
 import { percentile, report, round } from './measure.ts'
@@ -86,7 +86,7 @@ async function measure(home: string, url: string): Promise<void> {
   const workspaces = createWorkspaces({ root: join(home, 'work'), size: workspaceSize })
   const layer = await workspaces.layer()
   console.log(`Workspaces: ${JSON.stringify(layer)}`)
-  const opened: Workspace[] = []
+  const opened: AttemptWorkspace[] = []
   let count = 0
   /** Their folders are made before: a worker that waits has one. */
   const open = async () => {

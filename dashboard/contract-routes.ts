@@ -32,15 +32,21 @@ export function writeContractModule(module: Record<string, unknown>): string {
   return `${lines.join('\n')}\n`
 }
 
-const schemaFile = /\/src\/contract\/(?:api|resources)\/[\w/-]+\.ts$/
+const contractFile = /\/src\/contract\/(?:api|kinds)\/[\w/-]+\.ts$/
+
+/** Decisions about what schemas describe, such as which role may do what: shipped as they are. */
+function isPlainCode(module: Record<string, unknown>): boolean {
+  return Object.values(module).every((value) => typeof value === 'function' || isPlain(value))
+}
 
 export function contractRoutes(): Plugin {
   return {
     name: 'contract-routes',
     enforce: 'pre',
     async load(id) {
-      if (!schemaFile.test(id)) return null
-      return writeContractModule((await import(pathToFileURL(id).href)) as Record<string, unknown>)
+      if (!contractFile.test(id)) return null
+      const module = (await import(pathToFileURL(id).href)) as Record<string, unknown>
+      return isPlainCode(module) ? null : writeContractModule(module)
     },
   }
 }

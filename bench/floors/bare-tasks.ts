@@ -2,14 +2,13 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createWorkspaces, usualSize } from '../../src/runtime/folders/workspaces.ts'
+import { makeWorkFolder, removeTree } from '../../src/runtime/folders/removal.ts'
+import { createWorkspaces, defaultSize } from '../../src/runtime/folders/workspaces.ts'
 import { startLocalCommand } from '../../src/runtime/local/commands/local-command.ts'
 import { probeBubblewrap } from '../../src/runtime/local/confinement/bubblewrap.ts'
 import { findControlGroups } from '../../src/runtime/local/confinement/control-groups.ts'
-import { makeWorkFolder, removeWorkFolder } from '../../src/runtime/local/confinement/work-folder.ts'
-import { warmCompileCache } from '../../src/runtime/local/workers/compile-cache.ts'
 import { listProgramFolders } from '../../src/runtime/local/workers/program-folders.ts'
-import { startWorkerProgram } from '../../src/runtime/local/workers/worker-launcher.ts'
+import { startWorkerProgram, warmCompileCache } from '../../src/runtime/local/workers/worker-launcher.ts'
 
 const [kind = 'command', total = '500', concurrency = '4'] = process.argv.slice(2)
 /** The program that the service of the same bench starts. */
@@ -25,7 +24,7 @@ const shared = {
   groups: await findControlGroups(),
   nodePath: process.execPath,
   workFolder: join(folder, 'work'),
-  workspaces: createWorkspaces({ root: join(folder, 'work'), size: usualSize }),
+  workspaces: createWorkspaces({ root: join(folder, 'work'), size: defaultSize }),
   masked: [],
   processes: 512,
 }
@@ -54,7 +53,7 @@ async function runWorker(id: string): Promise<void> {
   for (const stream of [worker.stdout, worker.stderr, worker.report]) stream?.resume()
   await worker.exited
   await group?.remove()
-  await removeWorkFolder(workspace)
+  await removeTree(workspace)
 }
 
 async function fillCompileCache(): Promise<string | undefined> {

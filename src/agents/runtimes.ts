@@ -1,11 +1,11 @@
 // The agent programs by the names that agents give them.
 import type { RuntimeType } from '../contract/kinds/agents/runtime-types.ts'
-import { acpRuntime } from './acp/command.ts'
-import { codehostCli } from './codehost-cli/command.ts'
-import { llmaCli } from './llma-cli/command.ts'
-import { llmoCli } from './llmo-cli/command.ts'
-import { opencode } from './opencode/command.ts'
-import type { AgentRuntime } from './runtime.ts'
+import { acpRuntime } from './acp/client.ts'
+import type { AgentRuntime } from './agent-runtime.ts'
+import { codehostCli } from './codehost-cli.ts'
+import { llmaCli } from './llma-cli.ts'
+import { llmoCli } from './llmo-cli.ts'
+import { opencode } from './opencode.ts'
 
 export const agentRuntimes: Record<RuntimeType, AgentRuntime> = {
   'llma-cli': llmaCli,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { createCodehostCliReader } from './codehost-cli/events.ts'
-import { createLlmaCliReader } from './llma-cli/events.ts'
-import { createLlmoCliReader } from './llmo-cli/events.ts'
-import { createOpencodeReader } from './opencode/events.ts'
-import type { AgentReader } from './runtime.ts'
+import type { AgentReader } from './agent-runtime.ts'
+import { createCodehostCliReader } from './codehost-cli.ts'
+import { createLlmaCliReader } from './llma-cli.ts'
+import { createLlmoCliReader } from './llmo-cli.ts'
+import { createOpencodeReader } from './opencode.ts'
 
 const read = (reader: AgentReader, ...lines: object[]) =>
   lines.flatMap((line) => reader.read(JSON.stringify(line)).events)

@@ -7,9 +7,9 @@ import type { AgentGrant, AgentTokens, Authenticator, Caller } from '../ports/id
 const prefix = 'svca_'
 const purpose = 'svc agent tokens'
 const keyBytes = 32
-const leastKeyBytes = 16
+const minKeyBytes = 16
 /** More than any grant needs. */
-const longestToken = 4096
+const maxTokenLength = 4096
 
 export type AgentTokensOptions = {
   /** The service's own key, the same in every replica; the signing key is derived from it. */
@@ -39,18 +39,18 @@ function parseGrant(payload: string): AgentGrant {
 }
 
 export function createAgentTokens({ key, clock }: AgentTokensOptions): AgentTokens {
-  if (key.length < leastKeyBytes) throw new SvcError('Internal', 'There is no key to sign tokens of agents with.')
+  if (key.length < minKeyBytes) throw new SvcError('Internal', 'There is no key to sign tokens of agents with.')
   const own = Buffer.from(hkdfSync('sha256', key, new Uint8Array(), purpose, keyBytes))
   const sign = (payload: string) => createHmac('sha256', own).update(payload).digest()
 
   /** The payload of a token with a good signature. */
   function open(token: string): string | undefined {
-    if (!token.startsWith(prefix) || token.length > longestToken) return undefined
+    if (!token.startsWith(prefix) || token.length > maxTokenLength) return undefined
     const [payload = '', signature = '', ...rest] = token.slice(prefix.length).split('.')
-    const [given, expected] = [Buffer.from(signature, 'base64url'), sign(payload)]
+    const [received, expected] = [Buffer.from(signature, 'base64url'), sign(payload)]
     // Another spelling of the same bytes would be another token.
-    const isSpelt = given.toString('base64url') === signature && rest.length === 0
-    return isSpelt && given.length === expected.length && timingSafeEqual(given, expected) ? payload : undefined
+    const isSpelt = received.toString('base64url') === signature && rest.length === 0
+    return isSpelt && received.length === expected.length && timingSafeEqual(received, expected) ? payload : undefined
   }
 
   return {

@@ -1,8 +1,9 @@
 // Reads a small JSON document of an issuer that the operator configured: bounded in size and time, never redirected.
-import { isJsonObject } from '../contract/schema/json.ts'
-import { SvcError } from '../errors.ts'
 
-const largestDocument = 1_048_576
+import { SvcError } from '../errors.ts'
+import { isJsonObject } from '../lib/json.ts'
+
+const maxDocumentBytes = 1_048_576
 const timeoutMs = 5_000
 
 export type FetchLike = (url: string, init: RequestInit) => Promise<Response>
@@ -29,7 +30,7 @@ export async function fetchText(url: string, options: DocumentOptions = {}): Pro
     redirect: 'error',
     signal: options.signal === undefined ? limit : AbortSignal.any([limit, options.signal]),
   })
-  return { status: response.status, text: await readBounded(response, largestDocument) }
+  return { status: response.status, text: await readBounded(response, maxDocumentBytes) }
 }
 
 /** The object at the address. Unavailable when it cannot be fetched; the cause has the reason, for the log. */

@@ -9,9 +9,9 @@ const maxAgeMs = 300_000
 const cooldownMs = 60_000
 /** The same while there are no keys at all. */
 const retryMs = 5_000
-const mostKeys = 100
+const maxKeys = 100
 /** For a token without `kid`, so that one token does not cost a hundred verifications. */
-const mostCandidates = 4
+const maxCandidates = 4
 
 export type KeySet = {
   /** Keys that may have signed. Unavailable when there are none because the issuer cannot be reached. */
@@ -50,7 +50,7 @@ async function importKey(jwk: JWK): Promise<Known[]> {
 }
 
 async function readKeys(document: Record<string, unknown>): Promise<Known[]> {
-  const listed = Array.isArray(document.keys) ? document.keys.slice(0, mostKeys) : []
+  const listed = Array.isArray(document.keys) ? document.keys.slice(0, maxKeys) : []
   return (await Promise.all(listed.filter(isUsable).map(importKey))).flat()
 }
 
@@ -106,7 +106,7 @@ export function createKeySet({ load, clock, onFailure }: KeySetOptions): KeySet 
 
   function pick(kid: string | undefined): CryptoKey[] {
     const matching = kid === undefined ? keys : keys.filter((known) => known.kid === kid)
-    return matching.slice(0, mostCandidates).map(({ key }) => key)
+    return matching.slice(0, maxCandidates).map(({ key }) => key)
   }
 
   return {

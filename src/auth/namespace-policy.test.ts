@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Caller } from '../ports/identity/identity.ts'
 import { authorize, resolveNamespace } from '../rules/identity/permission.ts'
-import { guardNamespace, type NamespacePolicy, placeCallers } from './namespace-policy.ts'
+import { assignNamespaces, guardNamespace, type NamespacePolicy } from './namespace-policy.ts'
 
 const base: Caller = {
   authType: 'tokenReview',
@@ -13,7 +13,7 @@ const base: Caller = {
 
 function place(caller: Caller, policy: NamespacePolicy): Promise<Caller> {
   const inner = { authenticate: async () => caller }
-  return placeCallers(inner, policy).authenticate({ token: 't', source: 'bearer' })
+  return assignNamespaces(inner, policy).authenticate({ token: 't', source: 'bearer' })
 }
 
 describe('isolation of callers in their namespaces', () => {
@@ -42,7 +42,7 @@ describe('isolation of callers in their namespaces', () => {
 
   it('returns the same object for the same caller, as caches need it', async () => {
     const caller = { ...base, namespace: 'team' }
-    const placed = placeCallers({ authenticate: async () => caller }, isolated)
+    const placed = assignNamespaces({ authenticate: async () => caller }, isolated)
     const ask = () => placed.authenticate({ token: 't', source: 'bearer' })
     expect(await ask()).toBe(await ask())
   })

@@ -14,7 +14,7 @@ export type NamespacePolicy = {
 const allowed: Decision = { allowed: true }
 
 /** Forbidden for a caller without a namespace. */
-function placeCaller(caller: Caller, { served, isolated }: NamespacePolicy): Caller {
+function assignNamespace(caller: Caller, { served, isolated }: NamespacePolicy): Caller {
   const own = caller.boundNamespace ?? caller.namespace
   if (isolated && !isOwner(caller)) {
     if (own === undefined)
@@ -26,14 +26,14 @@ function placeCaller(caller: Caller, { served, isolated }: NamespacePolicy): Cal
 }
 
 /** Applies the flags to callers; returns the same object for the same caller, because caches use it as a key. */
-export function placeCallers(inner: Authenticator, policy: NamespacePolicy): Authenticator {
+export function assignNamespaces(inner: Authenticator, policy: NamespacePolicy): Authenticator {
   const placed = new WeakMap<Caller, Caller>()
   return {
     async authenticate(credential) {
       const caller = await inner.authenticate(credential)
       const known = placed.get(caller)
       if (known !== undefined) return known
-      const found = placeCaller(caller, policy)
+      const found = assignNamespace(caller, policy)
       placed.set(caller, found)
       return found
     },

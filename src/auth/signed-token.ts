@@ -1,10 +1,14 @@
 // Verifies a signed token: RS256 by a key of its issuer, then issuer, audience and times. Every fault gets the same
 // refusal.
+import { hash } from 'node:crypto'
 import { compactVerify } from 'jose'
 import { SvcError } from '../errors.ts'
+import { BoundedMap } from '../lib/bounded-map.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Caller } from '../ports/identity/identity.ts'
+import { findStanding, type IssuerRights, type Standing, type Vouched } from '../rules/identity/issuer-rights.ts'
 import type { KeySet } from './key-set.ts'
-import { readToken, type TokenHeader, type TokenParts } from './token-text.ts'
+import { type JoseHeader, readToken, type TokenParts } from './token-text.ts'
 
 /** The largest difference of the issuer's clock (OIDC-012). */
 const skewSeconds = 60
@@ -18,7 +22,7 @@ export type VerifyOptions = {
   /** The trusted audiences; the token must be for some of them and for nobody else. */
   audiences: readonly string[]
   /** Whether a header is acceptable apart from its algorithm. */
-  acceptsHeader(header: TokenHeader): boolean
+  acceptsHeader(header: JoseHeader): boolean
   /** Claims that must be non-empty strings. */
   requiredTexts: readonly string[]
   /** Numbers of RFC 7519 section 2 that are required, besides `exp`. */
@@ -26,7 +30,7 @@ export type VerifyOptions = {
 }
 
 export type Claims = Record<string, unknown> & { iss: string; sub: string; exp: number }
-export type VerifiedToken = { header: TokenHeader; claims: Claims; validUntilMs: number; validFromMs: number }
+export type VerifiedToken = { header: JoseHeader; claims: Claims; validUntilMs: number; validFromMs: number }
 
 /** The one answer to every bad token; `why` is only for the log. */
 export function refuseToken(why: string): never {
@@ -96,4 +100,57 @@ export async function verifyToken(token: string, options: VerifyOptions): Promis
     validUntilMs: ((claims.exp as number) + skewSeconds) * 1000,
     validFromMs: (from - skewSeconds) * 1000,
   }
+}
+
+// Callers whose tokens were verified a moment ago, so that a signature is not checked on each request.
+
+const maxCallers = 2_000
+/** However long a token lives, it is checked again after this time, so that withdrawn keys are noticed. */
+const recheckMs = 300_000
+
+type Entry = { caller: Caller; fromMs: number; untilMs: number; generation: number }
+
+type VerifiedCallers = {
+  /** The caller of a token that is still valid, else the result of `verify`. Failures are not cached. */
+  recall(token: string, verify: () => Promise<{ caller: Caller; token: VerifiedToken }>): Promise<Caller>
+}
+
+export function createVerifiedCallers({ clock, keys }: { clock: Clock; keys: KeySet }): VerifiedCallers {
+  const entries = new BoundedMap<string, Entry>({
+    max: maxCallers,
+    age: { maxMs: recheckMs, now: () => clock.now().getTime() },
+  })
+
+  function isGood(entry: Entry | undefined): entry is Entry {
+    if (entry === undefined || entry.generation !== keys.generation()) return false
+    const now = clock.now().getTime()
+    return now < entry.untilMs && now >= entry.fromMs
+  }
+
+  return {
+    async recall(token, verify) {
+      // By hash: the token itself is not kept in memory.
+      const id = hash('sha256', token, 'base64')
+      const known = entries.get(id)
+      if (isGood(known)) return known.caller
+      entries.delete(id)
+      // The generation before the check: if keys change meanwhile, the entry is checked again.
+      const generation = keys.generation()
+      const { caller, token: verified } = await verify()
+      const { validFromMs: fromMs, validUntilMs: untilMs } = verified
+      entries.set(id, { caller, fromMs, untilMs, generation })
+      return caller
+    },
+  }
+}
+
+// The rights of a caller that an issuer vouches for, or a refusal when there are none.
+
+/** Forbidden. */
+export function requireStanding(who: Vouched, rights: IssuerRights): Standing {
+  const standing = findStanding(who, rights)
+  if (standing !== undefined) return standing
+  const what =
+    rights.cluster === undefined ? 'no group of this token has a role here' : 'its name belongs to the cluster'
+  throw new SvcError('Forbidden', `the subject of this token is not allowed to use the service: ${what}`)
 }

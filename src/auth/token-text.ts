@@ -1,15 +1,15 @@
 // Parses a signed token strictly: where a lenient parser accepts something, two parsers can disagree.
-import { isJsonObject, tryParseJson } from '../contract/schema/json.ts'
+import { isJsonObject, tryParseJson } from '../lib/json.ts'
 
 /** Larger ones are ignored; Node refuses headers of more than 16 KiB anyway. */
-const longestToken = 16_384
-const deepest = 16
+const maxTokenLength = 16_384
+const maxDepth = 16
 
 /** The `typ` of context tokens, exactly so: no prefix, no other case (CTX-004). */
 export const contextTokenType = 'txntoken+jwt'
 
-export type TokenHeader = { alg: string; kid?: string; typ?: string }
-export type TokenParts = { header: TokenHeader; claims: Record<string, unknown> }
+export type JoseHeader = { alg: string; kid?: string; typ?: string }
+export type TokenParts = { header: JoseHeader; claims: Record<string, unknown> }
 
 /**
  * Headers that bring their own key or change how a token is read. None is ever used, and a token that has one is
@@ -37,7 +37,7 @@ function noteKey(key: string, keys: Set<string> | undefined): boolean {
 }
 
 function noteToken(text: string, isKey: boolean, open: Open): boolean {
-  if (text === '{' || text === '[') return open.push(text === '{' ? new Set() : undefined) <= deepest
+  if (text === '{' || text === '[') return open.push(text === '{' ? new Set() : undefined) <= maxDepth
   if (text === '}' || text === ']') return open.splice(-1).length === 1
   return !isKey || noteKey(JSON.parse(text.slice(0, text.lastIndexOf('"') + 1)) as string, open.at(-1))
 }
@@ -66,7 +66,7 @@ function parseObject(part: string): Record<string, unknown> | undefined {
   }
 }
 
-function readHeader(value: Record<string, unknown> | undefined): TokenHeader | undefined {
+function readHeader(value: Record<string, unknown> | undefined): JoseHeader | undefined {
   if (value === undefined || forbiddenHeaders.some((name) => Object.hasOwn(value, name))) return undefined
   const { alg, kid, typ } = value
   if (typeof alg !== 'string') return undefined
@@ -79,7 +79,7 @@ const shape = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*$/
 
 /** Whether it could be a JSON Web Token at all; other tokens need not be parsed. */
 export function looksSigned(token: string): boolean {
-  return token.length <= longestToken && shape.test(token)
+  return token.length <= maxTokenLength && shape.test(token)
 }
 
 /** Header and claims of a token, still unverified; undefined when it is malformed. */

@@ -2,9 +2,9 @@
 // them.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { tryParseJson } from '../contract/schema/json.ts'
 import { SvcError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
+import { tryParseJson } from '../lib/json.ts'
 import type { WorkerIdentity, WorkerTokens } from '../ports/identity/identity.ts'
 import type { DerivedKey, SecretKeys } from '../store/local/secret-key.ts'
 
@@ -49,8 +49,8 @@ function openToken(keys: DerivedKey[], token: string): unknown {
   const key = findKey(keys, decodePart(header))
   if (key === undefined || rest.length > 0) return undefined
   const expected = sign(key.key, `${header}.${payload}`)
-  const given = Buffer.from(signature, 'base64url')
-  return given.length === expected.length && timingSafeEqual(given, expected) ? decodePart(payload) : undefined
+  const received = Buffer.from(signature, 'base64url')
+  return received.length === expected.length && timingSafeEqual(received, expected) ? decodePart(payload) : undefined
 }
 
 /** JSON Web Signatures (RFC 7515, HS256) under a key derived from the key file: the same in every process. */

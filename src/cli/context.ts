@@ -1,6 +1,6 @@
 // What the commands need: the terminal, and ways to find, start and stop a service. Composed in src/compose.
 import type { Client } from '../client/client.ts'
-import type { KeptContexts } from '../client/contexts.ts'
+import type { KeptContexts, Target } from '../client/contexts.ts'
 import type { KeptLogins } from '../client/login/kept-logins.ts'
 import type {
   BackupNote,
@@ -13,7 +13,6 @@ import type {
   ServiceManager,
   ServiceOptions,
 } from '../client/machine.ts'
-import type { Target } from '../client/target.ts'
 import type { Changes } from '../rules/scans/slice-selection.ts'
 import type { SlicedTree } from '../rules/scans/slices.ts'
 import type { OutputFormat } from './output/output.ts'

@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { localContext } from '../client/contexts.ts'
 import { quoteWord } from '../client/typed.ts'
+import { parseTokenExpiry } from '../contract/api/identity/access.ts'
 import { SvcError } from '../errors.ts'
 import type { CliContext, GlobalOptions } from './context.ts'
 import { readTemplate } from './output/json-path.ts'
@@ -116,4 +117,18 @@ export function readTail(text: string): number | undefined {
 export function readCount(flag: string, text: unknown): number {
   if (/^[1-9]\d{0,8}$/.test(String(text))) return Number(text)
   throw new SvcError('InvalidRequest', `${flag} ${text}: must be a whole number of at least 1`)
+}
+
+/** RFC 3339 of `7d`, `12h` (before now) or of a time; undefined stays so. InvalidRequest names the flag. */
+export function readSince(flag: string, text: string | undefined, now: Date): string | undefined {
+  if (text === undefined) return undefined
+  const end = parseTokenExpiry(text, now)
+  if (end === undefined) {
+    throw new SvcError(
+      'InvalidRequest',
+      `${flag} ${text}: must be a duration (12h), days (7d) or a time (2026-12-31T00:00:00Z)`,
+    )
+  }
+  const isTime = /^\d{4}-/.test(text)
+  return (isTime ? end : new Date(2 * now.getTime() - end.getTime())).toISOString()
 }

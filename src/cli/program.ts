@@ -41,7 +41,7 @@ const groups: Record<string, () => Promise<AddCommands>> = {
   monitor: kinds('monitor'),
   codehost: async () => (await import('./commands/codehost/codehost.ts')).addCodeHostCommands,
   webhook: async () => (await import('./commands/codehost/webhook.ts')).addWebhookCommands,
-  scan: async () => (await import('./commands/scans/scan.ts')).addScanCommands,
+  scan: async () => (await import('./commands/scans/scan-repositories.ts')).addScanCommands,
   whoami: async () => (await import('./commands/service/contexts.ts')).addWhoamiCommand,
   login: async () => (await import('./commands/identity/login.ts')).addLoginCommand,
   logout: async () => (await import('./commands/identity/login.ts')).addLogoutCommand,

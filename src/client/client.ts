@@ -1,7 +1,7 @@
 // The typed REST client, built from the route table: one `call` for every route that is defined there.
 
-import type { ErrorBody } from '../contract/api/resources/error.ts'
 import type {
+  ErrorBody,
   Route,
   RouteAnswer,
   RouteBodyInput,
@@ -9,8 +9,8 @@ import type {
   RouteParams,
   RouteQueryInput,
 } from '../contract/api/resources/route.ts'
-import { tryParseJson } from '../contract/schema/json.ts'
 import { type ErrorReason, errorStatus, messageOf, SvcError } from '../errors.ts'
+import { tryParseJson } from '../lib/json.ts'
 
 export type ClientOptions = {
   /** Base address, such as `http://127.0.0.1:8080`. */

@@ -1,7 +1,7 @@
 // Whether a service shows the dashboard.
-import type { ErrorBody } from '../contract/api/resources/error.ts'
-import { tryParseJson } from '../contract/schema/json.ts'
+import type { ErrorBody } from '../contract/api/resources/route.ts'
 import { SvcError } from '../errors.ts'
+import { tryParseJson } from '../lib/json.ts'
 
 /** NotFound where the service has no page of the dashboard at the address: a browser would show the refusal as it is sent, as JSON. */
 export async function requireDashboard(page: string): Promise<void> {

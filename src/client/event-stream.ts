@@ -3,7 +3,6 @@ import { EventSourceParserStream } from 'eventsource-parser/stream'
 import type { Route } from '../contract/api/resources/route.ts'
 import { isSvcError } from '../errors.ts'
 import type { CallInput, Client } from './client.ts'
-import { maxReconnects, reconnectDelayMs } from './reconnect.ts'
 
 export type StreamEvent = { id?: string | undefined; event?: string | undefined; data: string }
 
@@ -69,5 +68,21 @@ export async function* parseBody(response: Response): AsyncGenerator<StreamEvent
     for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value
   } finally {
     await reader.cancel().catch(() => undefined)
+  }
+}
+
+export const reconnectDelayMs = 500
+/** Half a minute: as long as a service may take to start again. */
+export const maxReconnects = 60
+
+/** Reads again while the service cannot be reached. */
+export async function readPersistently<T>(read: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await read()
+    } catch (error) {
+      if (!isSvcError(error, 'Unavailable') || tries >= maxReconnects) throw error
+    }
+    await new Promise((resolve) => setTimeout(resolve, reconnectDelayMs))
   }
 }

@@ -4,8 +4,7 @@ import { getTask, getTaskEvents } from '../contract/api/tasks/tasks.ts'
 import { isTerminalPhase, type Task, type TaskPhase } from '../contract/kinds/tasks/task.ts'
 import { isSvcError } from '../errors.ts'
 import type { Client } from './client.ts'
-import { readEvents } from './event-stream.ts'
-import { readPersistently } from './reconnect.ts'
+import { readEvents, readPersistently } from './event-stream.ts'
 import { type ObjectEvent, watchObjects } from './watch.ts'
 
 /** `gone`: it was removed, perhaps before it was looked at; the task is its last known state. */

@@ -1,11 +1,13 @@
 // Talks to the API server: JSON requests over kept-alive connections, counted, and repeated where that is safe.
+
 import type { Dispatcher } from 'undici'
 import { isSvcError } from '../errors.ts'
+import { type Backoff, delayMs } from '../lib/backoff.ts'
 import type { Clock, Ids } from '../lib/clock.ts'
 import type { ApiConnection } from './api/connection.ts'
+import { answerTimeoutMs, createPools } from './api/connection.ts'
 import { type ApiStatus, describeFailure, describeUnreachable, isUnsent, parseStatus } from './api/failures.ts'
-import { type ApiTarget, formatPath, formatResource, type QueryValue } from './api/paths.ts'
-import { answerTimeoutMs, createPools } from './api/pools.ts'
+import { type ApiTarget, formatApiPath, formatResource, type QueryValue } from './api/paths.ts'
 
 export type ApiVerb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
 
@@ -64,8 +66,7 @@ const patchTypes = {
 }
 
 const defaultTries = 4
-const firstDelayMs = 100
-const longestDelayMs = 5000
+const backoff: Backoff = { firstMs: 200, maxMs: 5000 }
 
 type Refused = { status: ApiStatus; retryAfterSeconds: number | undefined }
 
@@ -117,7 +118,7 @@ function createSender({ connection, clock }: KubernetesApiOptions, count: (reque
     const { signal, verb, body, query, silenceMs = 0 } = request
     return (isStream ? streams : requests).request({
       origin: connection.origin,
-      path: `${connection.pathPrefix}${formatPath(request, query)}`,
+      path: `${connection.pathPrefix}${formatApiPath(request, query)}`,
       method: methods[verb],
       headers: makeHeaders(request, headers),
       body: body === undefined ? null : JSON.stringify(body),
@@ -181,9 +182,8 @@ export function createKubernetesApi(options: KubernetesApiOptions): KubernetesAp
 
   /** Waits before the next try; false when there is none. */
   async function waitToRepeat(request: ApiRequest, tried: number, retryAfterSeconds = 0): Promise<boolean> {
-    if (tried >= (request.tries ?? defaultTries) || retryAfterSeconds * 1000 > longestDelayMs) return false
-    const backoff = Math.min(firstDelayMs * 2 ** tried, longestDelayMs) * (0.5 + ids.random() / 2)
-    await clock.sleep(Math.max(backoff, retryAfterSeconds * 1000), request.signal)
+    if (tried >= (request.tries ?? defaultTries) || retryAfterSeconds * 1000 > backoff.maxMs) return false
+    await clock.sleep(Math.max(delayMs(backoff, tried, ids.random()), retryAfterSeconds * 1000), request.signal)
     return true
   }
 

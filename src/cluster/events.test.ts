@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { createManualClock } from '../../test/fixtures/time.ts'
 import { SvcError } from '../errors.ts'
-import type { Events, TimelineEvent } from '../ports/tasks/events.ts'
+import type { EventRecord, Events } from '../ports/tasks/events.ts'
 import { systemIds as ids } from '../runtime/host/clock.ts'
 import type { ApiRequest, KubernetesApi } from './api.ts'
-import { createClusterEvents, tellCluster } from './events.ts'
+import { createClusterEvents, withClusterEvents } from './events.ts'
 
 type Sent = { reason: string; type: string; message: string; involvedObject: object }
 
-function makeEvent(more: Partial<TimelineEvent>): TimelineEvent {
+function makeEvent(more: Partial<EventRecord>): EventRecord {
   return {
     seq: 1,
     taskUid: 'u1',
@@ -47,7 +47,7 @@ function open(capacity?: number) {
 describe('events of tasks on the cluster', () => {
   it('name the task, what happened and when, as kubectl shows it', async () => {
     const { events, sent } = open()
-    events.tell(makeEvent({ phase: 'Running', message: 'attempt 1 was started' }))
+    events.publish(makeEvent({ phase: 'Running', message: 'attempt 1 was started' }))
     await events.settle()
     expect(sent).toMatchObject([
       {
@@ -78,7 +78,7 @@ describe('events of tasks on the cluster', () => {
       { phase: 'Failed', reason: 'DeadlineExceeded' },
       { phase: 'Succeeded', reason: 'TaskSucceeded' },
     ]) {
-      events.tell(makeEvent(more))
+      events.publish(makeEvent(more))
     }
     await events.settle()
     expect(reasons()).toEqual([
@@ -95,7 +95,7 @@ describe('events of tasks on the cluster', () => {
     const { events, sent, state, warned } = open(3)
     const hold = Promise.withResolvers<void>()
     state.held = hold.promise
-    for (let seq = 1; seq <= 10; seq += 1) events.tell(makeEvent({ seq, phase: 'Running' }))
+    for (let seq = 1; seq <= 10; seq += 1) events.publish(makeEvent({ seq, phase: 'Running' }))
     hold.resolve()
     await events.settle()
     // One is on its way, three wait.
@@ -107,7 +107,7 @@ describe('events of tasks on the cluster', () => {
     const { clock, events, sent, state, warned } = open()
     state.fault = new SvcError('Unavailable', 'nobody answers')
     const tell = async () => {
-      events.tell(makeEvent({ phase: 'Running' }))
+      events.publish(makeEvent({ phase: 'Running' }))
       await events.settle()
     }
     await tell()
@@ -123,16 +123,16 @@ describe('events of tasks on the cluster', () => {
   it('are published after they are in the timeline, and not again for one that was there already', async () => {
     const clock = createManualClock()
     const told: number[] = []
-    const kept: TimelineEvent[] = []
+    const kept: EventRecord[] = []
     const store = {
-      append: async (draft: TimelineEvent) => {
+      append: async (draft: EventRecord) => {
         const known = kept.find(({ message }) => message === draft.message)
         if (known) return known
         kept.push({ ...draft, seq: kept.length + 1, createdAt: clock.now().toISOString() })
-        return kept.at(-1) as TimelineEvent
+        return kept.at(-1) as EventRecord
       },
     } as unknown as Events
-    const events = tellCluster(store, { tell: ({ seq }) => told.push(seq) }, clock)
+    const events = withClusterEvents(store, { publish: ({ seq }) => told.push(seq) }, clock)
     await events.append(makeEvent({ message: 'a' }))
     clock.jump(5)
     await events.append(makeEvent({ message: 'a' }))

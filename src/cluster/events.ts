@@ -2,7 +2,7 @@
 // should show.
 import { messageOf } from '../errors.ts'
 import type { Clock, Ids } from '../lib/clock.ts'
-import type { Events, TimelineEvent } from '../ports/tasks/events.ts'
+import type { EventRecord, Events } from '../ports/tasks/events.ts'
 import { collections } from './api/paths.ts'
 import type { KubernetesApi } from './api.ts'
 
@@ -19,7 +19,7 @@ export type ClusterEventsOptions = {
 
 export type ClusterEvents = {
   /** Queues the event; when the queue is full it is dropped, since the timeline has it anyway. */
-  tell(event: TimelineEvent): void
+  publish(event: EventRecord): void
   /** Resolves when nothing is waiting. */
   settle(): Promise<void>
   /** Drops waiting events. */
@@ -28,9 +28,9 @@ export type ClusterEvents = {
 
 const defaultCapacity = 500
 /** NoteLengthLimit of events.k8s.io. */
-const longestMessage = 1024
+const maxMessageLength = 1024
 /** Time between two log lines about lost events. */
-const complaintMs = 60_000
+const reportMs = 60_000
 const component = 'svc'
 
 const warnings = new Set([
@@ -46,22 +46,22 @@ const warnings = new Set([
 const reasons: Record<string, string> = { NamespaceLimit: 'NamespaceTaskLimitReached' }
 
 /** Not news, because the task's own status shows it: accepted, scheduled, waiting for its turn. */
-function isNews({ type, phase, reason }: TimelineEvent): boolean {
+function isNews({ type, phase, reason }: EventRecord): boolean {
   if (type === 'PhaseChanged') return phase !== 'Pending' && phase !== 'Scheduled'
   return type !== 'Queued' || reason !== 'Capacity'
 }
 
-function nameReason({ type, phase, reason }: TimelineEvent): string {
+function nameReason({ type, phase, reason }: EventRecord): string {
   if (type === 'PhaseChanged') return reason ?? phase ?? type
   if (type !== 'Queued') return type
   return reasons[reason ?? ''] ?? reason ?? type
 }
 
-function isWarning(event: TimelineEvent): boolean {
+function isWarning(event: EventRecord): boolean {
   return event.phase === 'Failed' || warnings.has(nameReason(event))
 }
 
-function describeEvent(event: TimelineEvent, { apiVersion, ids }: ClusterEventsOptions): object {
+function describeEvent(event: EventRecord, { apiVersion, ids }: ClusterEventsOptions): object {
   const { namespace, taskName: name, taskUid: uid, message } = event
   // The API server keeps whole seconds.
   const moment = `${event.createdAt.slice(0, 19)}Z`
@@ -71,7 +71,7 @@ function describeEvent(event: TimelineEvent, { apiVersion, ids }: ClusterEventsO
     metadata: { namespace, name: `${name}.${ids.hex(8)}` },
     involvedObject: { apiVersion, kind: 'Task', namespace, name, uid },
     reason: nameReason(event),
-    message: message.slice(0, longestMessage),
+    message: message.slice(0, maxMessageLength),
     type: isWarning(event) ? 'Warning' : 'Normal',
     source: { component },
     reportingComponent: component,
@@ -82,13 +82,13 @@ function describeEvent(event: TimelineEvent, { apiVersion, ids }: ClusterEventsO
 }
 
 /** Counts lost events, and reports them from time to time. */
-function createComplaint({ clock, log }: ClusterEventsOptions) {
+function createLossReport({ clock, log }: ClusterEventsOptions) {
   let lost = 0
   let saidAt = Number.NEGATIVE_INFINITY
   return (error: string): void => {
     lost += 1
     const now = clock.now().getTime()
-    if (now - saidAt < complaintMs) return
+    if (now - saidAt < reportMs) return
     log.warn({ error, lost }, 'events of tasks were not sent to the cluster; their timelines have them')
     lost = 0
     saidAt = now
@@ -98,11 +98,11 @@ function createComplaint({ clock, log }: ClusterEventsOptions) {
 export function createClusterEvents(options: ClusterEventsOptions): ClusterEvents {
   const { api, capacity = defaultCapacity } = options
   const closed = new AbortController()
-  const waiting: TimelineEvent[] = []
-  const complain = createComplaint(options)
+  const waiting: EventRecord[] = []
+  const complain = createLossReport(options)
   let sending: Promise<void> | undefined
 
-  async function send(event: TimelineEvent): Promise<void> {
+  async function send(event: EventRecord): Promise<void> {
     const { namespace } = event
     const body = describeEvent(event, options)
     try {
@@ -120,7 +120,7 @@ export function createClusterEvents(options: ClusterEventsOptions): ClusterEvent
   }
 
   return {
-    tell(event) {
+    publish(event) {
       if (closed.signal.aborted || !isNews(event)) return
       if (waiting.length >= capacity) return complain('too many wait')
       waiting.push(event)
@@ -136,14 +136,14 @@ export function createClusterEvents(options: ClusterEventsOptions): ClusterEvent
 }
 
 /** The store of timelines, which also reports each new entry to the cluster. */
-export function tellCluster(events: Events, clusterEvents: Pick<ClusterEvents, 'tell'>, clock: Clock): Events {
+export function withClusterEvents(events: Events, clusterEvents: Pick<ClusterEvents, 'publish'>, clock: Clock): Events {
   return {
     ...events,
     async append(draft) {
       const begun = clock.now().toISOString()
       const event = await events.append(draft)
       // An entry that existed already was reported then.
-      if (event.createdAt >= begun) clusterEvents.tell(event)
+      if (event.createdAt >= begun) clusterEvents.publish(event)
       return event
     },
   }

@@ -4,8 +4,14 @@ import type { Clock, Ids } from '../lib/clock.ts'
 import type { Leadership } from '../ports/service/leadership.ts'
 import { collections } from './api/paths.ts'
 import type { KubernetesApi } from './api.ts'
-import { createCampaign } from './leadership/campaign.ts'
-import { type Lease, type LeaseTiming, makeLease, releaseLease, renewLease } from './leadership/lease.ts'
+import {
+  createCampaign,
+  type LeaseObject,
+  type LeaseTiming,
+  makeLease,
+  releaseLease,
+  renewLease,
+} from './leadership/lease.ts'
 
 export type KubernetesLeadershipOptions = {
   api: KubernetesApi
@@ -28,21 +34,21 @@ export type KubernetesLeadershipOptions = {
  * dies is replaced after 6 seconds, one that releases the lease at once.
  */
 const defaultTiming: LeaseTiming = { leaseSeconds: 6, renewWithinMs: 4000, renewEveryMs: 1500 }
-const shortestPauseMs = 50
+const minPauseMs = 50
 /** Other writers of the lease are rare, for example somebody who labels it. */
 const writeTries = 3
 
-type Term = { lease: Lease; lost: AbortController; renewedAt: number }
+type Term = { lease: LeaseObject; lost: AbortController; renewedAt: number }
 
 /** Reads and writes of the lease, each tried once: the caller knows how much time is left. */
 function createLeaseStore({ api, name, namespace = api.namespace }: KubernetesLeadershipOptions) {
   const collection = { collection: collections.leases, namespace }
   return {
-    create: (body: Lease, signal: AbortSignal) =>
-      api.request<Lease>({ verb: 'create', ...collection, body, signal, tries: 1 }),
-    put: (body: Lease, signal: AbortSignal) =>
-      api.request<Lease>({ verb: 'update', ...collection, name, body, signal, tries: 1 }),
-    read: (signal: AbortSignal) => api.request<Lease>({ verb: 'get', ...collection, name, signal, tries: 1 }),
+    create: (body: LeaseObject, signal: AbortSignal) =>
+      api.request<LeaseObject>({ verb: 'create', ...collection, body, signal, tries: 1 }),
+    put: (body: LeaseObject, signal: AbortSignal) =>
+      api.request<LeaseObject>({ verb: 'update', ...collection, name, body, signal, tries: 1 }),
+    read: (signal: AbortSignal) => api.request<LeaseObject>({ verb: 'get', ...collection, name, signal, tries: 1 }),
   }
 }
 
@@ -55,7 +61,7 @@ type Parts = KubernetesLeadershipOptions & {
 }
 
 /** The lease after another writer's change; undefined when that took it over. */
-async function findOwn({ store, holder }: Parts, signal: AbortSignal): Promise<Lease | undefined> {
+async function findOwn({ store, holder }: Parts, signal: AbortSignal): Promise<LeaseObject | undefined> {
   const live = await store.read(signal)
   return live.spec.holderIdentity === holder ? live : undefined
 }
@@ -64,10 +70,10 @@ async function findOwn({ store, holder }: Parts, signal: AbortSignal): Promise<L
 async function writeOwn(
   parts: Parts,
   term: Term,
-  change: (lease: Lease) => Lease,
+  change: (lease: LeaseObject) => LeaseObject,
   signal: AbortSignal,
 ): Promise<boolean> {
-  let current: Lease | undefined = term.lease
+  let current: LeaseObject | undefined = term.lease
   for (let tried = 1; current !== undefined; tried += 1) {
     try {
       term.lease = await parts.store.put(change(current), signal)
@@ -106,7 +112,7 @@ async function keepRenewing(parts: Parts, term: Term): Promise<string> {
     const left = countLeft()
     if (left <= 0) return 'the lease could not be renewed in time'
     // After a failed try the next one follows sooner, as long as there is time.
-    const pause = Math.max(shortestPauseMs, Math.min(timing.renewEveryMs, left / 2))
+    const pause = Math.max(minPauseMs, Math.min(timing.renewEveryMs, left / 2))
     await clock.sleep(pause, signal).catch(() => undefined)
     if (!signal.aborted && !(await renew())) return 'another replica holds the lease'
   }

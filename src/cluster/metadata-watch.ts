@@ -37,14 +37,14 @@ function listDifferences(before: Map<string, Seen>, after: Map<string, Seen>): S
 
 type Scoped = Omit<MetadataWatchOptions, 'namespaces'> & { namespace?: string }
 
-function followScope(options: Scoped, tell: (key: ResourceKey) => void): Reflector {
+function followScope(options: Scoped, notify: (key: ResourceKey) => void): Reflector {
   let seen: Map<string, Seen> | undefined
 
   /** After a gap, everything that differs from what was last seen has changed. */
   function reset(all: Seen[]): void {
     const before = seen
     seen = new Map(all.map((secret) => [`${secret.namespace}/${secret.name}`, secret]))
-    if (before !== undefined) for (const secret of listDifferences(before, seen)) tell(secret)
+    if (before !== undefined) for (const secret of listDifferences(before, seen)) notify(secret)
   }
 
   return createReflector<Seen>({
@@ -60,7 +60,7 @@ function followScope(options: Scoped, tell: (key: ResourceKey) => void): Reflect
       const id = `${secret.namespace}/${secret.name}`
       if (type === 'DELETED') seen?.delete(id)
       else seen?.set(id, secret)
-      tell(secret)
+      notify(secret)
     },
   })
 }
@@ -72,11 +72,11 @@ export function createMetadataWatch(
   const { namespaces, ...shared } = options
   let changes = 0
 
-  function tell({ namespace, name }: ResourceKey): void {
+  function notify({ namespace, name }: ResourceKey): void {
     changes += 1
     onChange({ namespace, name })
   }
 
-  const followed = joinReflectors(listScopes(namespaces).map((scope) => followScope({ ...shared, ...scope }, tell)))
+  const followed = joinReflectors(listScopes(namespaces).map((scope) => followScope({ ...shared, ...scope }, notify)))
   return { ...followed, changes: () => changes }
 }

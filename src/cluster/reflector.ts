@@ -1,6 +1,8 @@
 // Follows one collection: lists it in pages, then watches it from there, across broken connections and expired
 // versions.
+
 import { isSvcError, SvcError } from '../errors.ts'
+import { type Backoff, delayMs } from '../lib/backoff.ts'
 import type { Clock, Ids } from '../lib/clock.ts'
 import { type ApiStatus, describeFailure, describeUnreachable } from './api/failures.ts'
 import type { Collection } from './api/paths.ts'
@@ -49,13 +51,12 @@ type ListAnswer = { items?: ApiObject[]; metadata: { resourceVersion: string; co
 type WatchLine = { type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'; object: ApiObject & ApiStatus }
 
 const pageSize = 500
-const firstDelayMs = 200
-const longestDelayMs = 5000
+const backoff: Backoff = { firstMs: 200, maxMs: 5000 }
 /**
  * A watch that ends sooner without an event counts as failed, so that a server that closes at once is not called in a
  * loop.
  */
-const shortestWatchMs = 1000
+const minWatchMs = 1000
 /**
  * Bookmarks arrive each minute; a connection silent for longer than this is dead (WatchList, `allowWatchBookmarks`).
  */
@@ -64,7 +65,7 @@ const silenceMs = 90_000
 const watchSeconds = 300
 
 /** Splits a stream into lines; searches only what is new, because an object may arrive in many pieces. */
-export async function* readLines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+export async function* readStreamLines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let pieces: string[] = []
   for await (const bytes of stream) {
@@ -127,14 +128,14 @@ function createSession<T>(options: ReflectorOptions<T>, signal: AbortSignal) {
     const stream = await api.stream({ verb: 'watch', ...target, query, signal, silenceMs, tries: 1 })
     isOpen = true
     try {
-      for await (const line of readLines(stream)) {
+      for await (const line of readStreamLines(stream)) {
         take(JSON.parse(line))
         lines += 1
       }
     } finally {
       isOpen = false
     }
-    if (lines === 0 && clock.now().getTime() - startedAt < shortestWatchMs) {
+    if (lines === 0 && clock.now().getTime() - startedAt < minWatchMs) {
       throw new SvcError('Unavailable', `the watch of ${collection.plural} ended at once`)
     }
   }
@@ -200,8 +201,7 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector {
       } catch (error) {
         if (signal.aborted) return
         note(error, versionBefore)
-        const delay = Math.min(firstDelayMs * 2 ** Math.min(failures - 1, 10), longestDelayMs)
-        await clock.sleep(delay * (0.5 + ids.random() / 2), signal).catch(() => undefined)
+        await clock.sleep(delayMs(backoff, failures, ids.random()), signal).catch(() => undefined)
       }
     }
   }

@@ -1,7 +1,9 @@
 // The resource store on the Kubernetes API: one list and watch per kind into memory; reads use that, writes go to the
 // server.
+
 import { type Kind, kindNames, type ResourceOf } from '../contract/kinds/index.ts'
 import type { SvcError } from '../errors.ts'
+import { onAbort } from '../lib/abort.ts'
 import type { Clock, Ids } from '../lib/clock.ts'
 import type { ResourcePage, ResourceReader, Resources, WatchOptions } from '../ports/resources/resources.ts'
 import { checkFields } from '../rules/resources/resource-fields.ts'
@@ -13,7 +15,7 @@ import { createReflector, type Reflector } from './reflector.ts'
 import { makeEntry } from './resources/entry.ts'
 import { collectionOf, createExchange } from './resources/exchange.ts'
 import { createKindCache, type KindCache } from './resources/kind-cache.ts'
-import { createPages } from './resources/pages.ts'
+import { createCachePages } from './resources/pages.ts'
 import { createWriter } from './resources/writer.ts'
 
 export type KubernetesResourcesOptions = {
@@ -62,11 +64,11 @@ function mapKinds<T>(make: (kind: Kind) => T): Record<Kind, T> {
   return Object.fromEntries(kindNames.map((kind) => [kind, make(kind)])) as Record<Kind, T>
 }
 
-function listNamespaces({ told }: KindCache): string[] {
+function listNamespaces({ watched }: KindCache): string[] {
   const found: string[] = []
   let last: string | undefined
   while (true) {
-    const next = told.keys().after(last).next()
+    const next = watched.keys().after(last).next()
     if (next.done) return found
     const namespace = next.value.slice(0, next.value.indexOf('\0'))
     found.push(namespace)
@@ -75,7 +77,10 @@ function listNamespaces({ told }: KindCache): string[] {
 }
 
 /** A watch starts after the service's own earlier writes, or where another replica's list ended. */
-function createWatch(cache: KindCache, list: ReturnType<typeof createPages>['listTold']): ResourceReader['watch'] {
+function createWatch(
+  cache: KindCache,
+  list: ReturnType<typeof createCachePages>['listWatched'],
+): ResourceReader['watch'] {
   const inner = createWatches({ ring: cache.ring, list: ((_kind, query) => list(query)) as ResourceReader['list'] })
   return async function* watch<K extends Kind>(kind: K, options: WatchOptions) {
     const { resourceVersion, signal } = options
@@ -88,7 +93,7 @@ function createWatch(cache: KindCache, list: ReturnType<typeof createPages>['lis
 /** Versions are those of the whole cluster, of which a quiet kind is told a minute late: nothing was missed of it. */
 function makeSource(
   cache: KindCache,
-  pages: ReturnType<typeof createPages>,
+  pages: ReturnType<typeof createCachePages>,
   namespace: string | undefined,
 ): KindSource {
   const { kind, ring } = cache
@@ -96,7 +101,7 @@ function makeSource(
     kind,
     namespace,
     ring: { head: ring.head, follow: (scope, version) => ring.follow(scope, Math.min(version, ring.head())) },
-    listText: pages.listTextTold,
+    listText: pages.listTextWatched,
     settle: cache.settle,
   }
 }
@@ -112,8 +117,8 @@ export async function createKubernetesResources(
   const { api, clock, ring: limits = defaultRingLimits } = options
   const caches = mapKinds((kind) => createKindCache(kind, { clock, limits }))
   const reflectors = mapKinds((kind) => startReflector(caches[kind], options))
-  const pages = mapKinds((kind) => createPages(caches[kind]))
-  const watches = mapKinds((kind) => createWatch(caches[kind], pages[kind].listTold))
+  const pages = mapKinds((kind) => createCachePages(caches[kind]))
+  const watches = mapKinds((kind) => createWatch(caches[kind], pages[kind].listWatched))
   const exchange = createExchange(api, caches)
   const sourceOf = (kind: Kind) => makeSource(caches[kind], pages[kind], options.namespace)
 
@@ -122,8 +127,7 @@ export async function createKubernetesResources(
     await Promise.all(kindNames.map((kind) => reflectors[kind].close()))
   }
 
-  const abort = () => void close()
-  signal?.addEventListener('abort', abort, { once: true })
+  const removeListener = onAbort(signal, () => void close())
   try {
     signal?.throwIfAborted()
     await Promise.all(kindNames.map((kind) => reflectors[kind].ready))
@@ -131,7 +135,7 @@ export async function createKubernetesResources(
     await close()
     throw error
   } finally {
-    signal?.removeEventListener('abort', abort)
+    removeListener()
   }
 
   return {
@@ -153,11 +157,11 @@ export async function createKubernetesResources(
     countBy: async (kind, field) => {
       checkFields(kind, { [field]: '' })
       await caches[kind].settle()
-      return caches[kind].told.index().countBy(field)
+      return caches[kind].watched.index().countBy(field)
     },
     tallyTasks: async (name, query) => {
       await caches.Task.settle()
-      return caches.Task.told.tallies.list(name, query)
+      return caches.Task.watched.tallies.list(name, query)
     },
     watch: (kind, watchOptions) => watches[kind](kind, watchOptions),
     sourceOf,

@@ -1,6 +1,8 @@
 // The Secrets port on Secrets of the cluster. Values are cached only while a watch guarantees that they are current.
+
 import { apiVersion } from '../contract/kinds/resources/metadata.ts'
 import { isSvcError, SvcError } from '../errors.ts'
+import { BoundedMap } from '../lib/bounded-map.ts'
 import type { Clock, Ids } from '../lib/clock.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
 import type { SecretChange, SecretDraft, SecretMetadata, SecretOwner, Secrets } from '../ports/resources/secrets.ts'
@@ -35,7 +37,7 @@ type Secret = {
 /** Helm releases and account tokens may not be named, and can be megabytes. */
 const namedTypes = 'type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token'
 /** How many secrets' values are cached; the oldest are dropped first. */
-const rememberedSecrets = 500
+const maxRemembered = 500
 const pageSize = 500
 
 function decodeValues(secret: Secret): Record<string, string> {
@@ -147,24 +149,19 @@ function createSecretRequests(api: KubernetesApi) {
 }
 
 /** Values of the most recently read secrets. */
-function createValueMemory() {
-  const known = new Map<string, Record<string, string>>()
+function createValueCache() {
+  const known = new BoundedMap<string, Record<string, string>>({ max: maxRemembered })
   const format = ({ namespace, name }: ResourceKey) => `${namespace}/${name}`
   return {
     get: (key: ResourceKey) => known.get(format(key)),
     forget: (key: ResourceKey) => void known.delete(format(key)),
-    keep(key: ResourceKey, values: Record<string, string>) {
-      known.delete(format(key))
-      known.set(format(key), values)
-      const oldest = known.keys().next().value
-      if (known.size > rememberedSecrets && oldest !== undefined) known.delete(oldest)
-    },
+    keep: (key: ResourceKey, values: Record<string, string>) => known.set(format(key), values),
   }
 }
 
 export function createKubernetesSecrets(options: KubernetesSecretsOptions): KubernetesSecrets {
   const requests = createSecretRequests(options.api)
-  const memory = createValueMemory()
+  const memory = createValueCache()
   const listeners = new Set<(key: ResourceKey) => void>()
   const watched = { ...options, collection: collections.secrets, fieldSelector: namedTypes }
   const watch = createMetadataWatch(watched, (key) => {

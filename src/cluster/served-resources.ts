@@ -2,13 +2,19 @@
 // Their watches are independent, so a version of all consists of each store's version, in the order of the names.
 import { type Kind, kindNames, type ResourceOf } from '../contract/kinds/index.ts'
 import { SvcError } from '../errors.ts'
-import type { ListQuery, ResourcePage, Resources, WatchEvent, WatchOptions } from '../ports/resources/resources.ts'
+import { mergeStreams } from '../lib/merged-streams.ts'
+import type {
+  ResourceListQuery,
+  ResourcePage,
+  Resources,
+  WatchEvent,
+  WatchOptions,
+} from '../ports/resources/resources.ts'
 import { checkFields } from '../rules/resources/resource-fields.ts'
 import { comparePositions, formatCreated, type ListOrder, type Position } from '../store/watching/list-order.ts'
 import { encodePageToken, hashFilter } from '../store/watching/page-token.ts'
 import type { StoredObject } from '../store/watching/stored-object.ts'
 import { createTextWatch } from '../store/watching/text-watch.ts'
-import { mergeStreams } from './merged-streams.ts'
 import {
   createKubernetesResources,
   type KubernetesResources,
@@ -24,7 +30,7 @@ const isVersion = (slot: string) => /^\d+$/.test(slot)
 const between = '.'
 
 /** How many entries of the page are still to be found, as in a query. */
-function limitTo(left: number): Pick<ListQuery, 'limit'> {
+function limitTo(left: number): Pick<ResourceListQuery, 'limit'> {
   return left === Number.POSITIVE_INFINITY ? {} : { limit: Math.max(left, 1) }
 }
 
@@ -36,7 +42,7 @@ function parseSlots(stores: Store[], token: string | undefined): (string | undef
   throw new SvcError('InvalidRequest', 'continue is not a token of this list: start again without it')
 }
 
-type Read<R> = (resources: KubernetesResources, query: ListQuery) => Promise<ResourcePage<R>>
+type Read<R> = (resources: KubernetesResources, query: ResourceListQuery) => Promise<ResourcePage<R>>
 
 /** What one store adds to a page, and its slot in the next token. */
 type Part<R> = { items: R[]; version: string; next: string }
@@ -58,21 +64,21 @@ type Listing<R> = {
   stores: Store[]
   kind: Kind
   /** Without token, page size and namespace. */
-  filter: ListQuery
+  filter: ResourceListQuery
   left: number
   slots: (string | undefined)[]
   read: Read<R>
 }
 
 /** What one store lists from its slot on, if it is listed at all. */
-function readStore<R>({ stores, filter, slots, read }: Listing<R>, index: number, most: number): Promise<Part<R>> {
+function readStore<R>({ stores, filter, slots, read }: Listing<R>, index: number, max: number): Promise<Part<R>> {
   const { namespace, resources } = stores[index] as Store
   const { namespaces, ...rest } = filter
   const own = { ...rest, namespace }
   const slot = slots[index]
   const from = slot === undefined ? {} : { continue: slot }
   const isListed = namespaces?.includes(namespace) ?? true
-  if (isListed) return readPart(() => read(resources, { ...own, ...limitTo(most), ...from }), slot)
+  if (isListed) return readPart(() => read(resources, { ...own, ...limitTo(max), ...from }), slot)
   return readPart(
     async () => ({ items: [], resourceVersion: (await read(resources, { ...own, limit: 1 })).resourceVersion }),
     slot,
@@ -96,7 +102,7 @@ async function listByName<R>(listing: Listing<R>): Promise<Part<R>[]> {
   return parts
 }
 
-type Placed<R> = { item: R; index: number; position: Position }
+type Positioned<R> = { item: R; index: number; position: Position }
 
 function positionOf(item: object): Position {
   const { metadata } = ('text' in item ? JSON.parse(String(item.text)) : item) as StoredObject
@@ -109,7 +115,7 @@ async function listByCreation<R extends object>(listing: Listing<R>, order: List
   const parts = await Promise.all(stores.map((_store, index) => readStore(listing, index, left)))
   const compare = comparePositions(order)
   const placed = parts
-    .flatMap(({ items }, index) => items.map((item): Placed<R> => ({ item, index, position: positionOf(item) })))
+    .flatMap(({ items }, index) => items.map((item): Positioned<R> => ({ item, index, position: positionOf(item) })))
     .sort((one, other) => compare(one.position, other.position))
     .slice(0, left)
   const cut = parts.map((part, index): Part<R> => {
@@ -127,7 +133,7 @@ async function listByCreation<R extends object>(listing: Listing<R>, order: List
 async function listAll<R extends object>(
   stores: Store[],
   kind: Kind,
-  query: ListQuery,
+  query: ResourceListQuery,
   read: Read<R>,
 ): Promise<ResourcePage<R>> {
   const { continue: token, limit, ...filter } = query
@@ -204,7 +210,7 @@ function joinStores(stores: Store[]): KubernetesResources {
     throw new SvcError('Forbidden', `namespace not allowed: "${namespace}" is not served here`)
   }
 
-  const list: Resources['list'] = <K extends Kind>(kind: K, query: ListQuery) =>
+  const list: Resources['list'] = <K extends Kind>(kind: K, query: ResourceListQuery) =>
     query.namespace === undefined
       ? listAll<ResourceOf<K>>(stores, kind, query, (resources, own) => resources.list(kind, own))
       : within(query.namespace).list(kind, query)

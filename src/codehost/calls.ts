@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto'
 import type { Endpoints } from '@octokit/types'
 import { isSameRepository, type Repository } from '../contract/values/repository-url.ts'
+import { BoundedMap } from '../lib/bounded-map.ts'
 import { CodeHostError, isCodeHostError } from '../ports/codehost/code-host.ts'
 import { explainGraphql, type GraphqlError, isMove } from './faults.ts'
-import type { KnownAnswers } from './known-answers.ts'
 import type { Send } from './send.ts'
 import { toRepository } from './shapes.ts'
 import type { SignedIn } from './sign-in.ts'
@@ -24,8 +24,8 @@ export type CallsDeps = {
 }
 
 const pauses = [250, 1000]
-const mostPages = 100
-const mostPasses = 3
+const maxPages = 100
+const maxPasses = 3
 
 type Got<V> = { value: V; next: boolean; known: boolean }
 type Pages<V> = { values: V[]; pages: number; known: boolean }
@@ -33,7 +33,7 @@ type Pages<V> = { values: V[]; pages: number; known: boolean }
 export type Calls = ReturnType<typeof createCalls>
 
 export function createCalls({ repository, send, signIn, graphqlUrl, answers, pause }: CallsDeps) {
-  async function patiently<T>(attempt: () => Promise<T>): Promise<T> {
+  async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
     for (const ms of pauses) {
       try {
         return await attempt()
@@ -51,19 +51,27 @@ export function createCalls({ repository, send, signIn, graphqlUrl, answers, pau
       return toValue(data)
     } catch (error) {
       if (isCodeHostError(error)) throw error
-      throw new CodeHostError('Unreachable', `${repository.host} answered something that is not what was asked for`, {
-        cause: error,
-      })
+      throw new CodeHostError(
+        'Unreachable',
+        `${repository.host} answered something that is not what was identity for`,
+        {
+          cause: error,
+        },
+      )
     }
   }
 
-  async function readOnce<R extends Route, V>(route: R, given: object, toValue: (data: Data<R>) => V): Promise<Got<V>> {
+  async function readOnce<R extends Route, V>(
+    route: R,
+    parameters: object,
+    toValue: (data: Data<R>) => V,
+  ): Promise<Got<V>> {
     const signedIn = await signIn()
-    const asked = JSON.stringify([signedIn.key, repository, route, given])
-    const name = createHash('sha256').update(asked).digest('base64url')
+    const identity = JSON.stringify([signedIn.key, repository, route, parameters])
+    const name = createHash('sha256').update(identity).digest('base64url')
     const before = answers.find<V>(name)
     const condition: Record<string, string> = before === undefined ? {} : { 'if-none-match': before.etag }
-    const { status, headers, data } = await send(route, given, { headers: condition, signedIn })
+    const { status, headers, data } = await send(route, parameters, { headers: condition, signedIn })
     if (status === 304 && before !== undefined) return { value: before.value, next: before.next, known: true }
     const value = understand(data as Data<R>, toValue)
     const next = /rel="?next"?/.test(String(headers.link ?? ''))
@@ -71,17 +79,17 @@ export function createCalls({ repository, send, signIn, graphqlUrl, answers, pau
     return { value, next, known: false }
   }
 
-  const read = <R extends Route, V>(route: R, given: object, toValue: (data: Data<R>) => V) =>
-    patiently(() => readOnce(route, given, toValue))
+  const read = <R extends Route, V>(route: R, parameters: object, toValue: (data: Data<R>) => V) =>
+    withRetries(() => readOnce(route, parameters, toValue))
 
   async function readPages<R extends Route, V>(
     route: R,
-    given: object,
+    parameters: object,
     toValues: (data: Data<R>) => V[],
   ): Promise<Pages<V>> {
     const all: Got<V[]>[] = []
-    do all.push(await read(route, { per_page: 100, ...given, page: all.length + 1 }, toValues))
-    while (all.at(-1)?.next === true && all.length < mostPages)
+    do all.push(await read(route, { per_page: 100, ...parameters, page: all.length + 1 }, toValues))
+    while (all.at(-1)?.next === true && all.length < maxPages)
     return { values: all.flatMap(({ value }) => value), pages: all.length, known: all.every(({ known }) => known) }
   }
 
@@ -100,8 +108,8 @@ export function createCalls({ repository, send, signIn, graphqlUrl, answers, pau
     return new CodeHostError('Moved', now, { movedTo: moved.repository })
   }
 
-  async function sendOnce<V>(route: string, given: object, toValue: (data: never) => V): Promise<V> {
-    const { status, data } = await send(route, given, { redirect: 'manual' })
+  async function sendOnce<V>(route: string, parameters: object, toValue: (data: never) => V): Promise<V> {
+    const { status, data } = await send(route, parameters, { redirect: 'manual' })
     if (isMove(status)) throw await explainMove()
     return understand(data as never, toValue)
   }
@@ -116,42 +124,71 @@ export function createCalls({ repository, send, signIn, graphqlUrl, answers, pau
 
   return {
     repository,
-    async get<R extends Route, V>(route: R, given: Given<R>, toValue: (data: Data<R>) => V): Promise<V> {
-      return (await read(route, given, toValue)).value
+    async get<R extends Route, V>(route: R, parameters: Given<R>, toValue: (data: Data<R>) => V): Promise<V> {
+      return (await read(route, parameters, toValue)).value
     },
-    async getPage<R extends Route, V>(route: R, given: Given<R>, toValues: (data: Data<R>) => V[]) {
-      const { value, next } = await read(route, given, toValues)
+    async getPage<R extends Route, V>(route: R, parameters: Given<R>, toValues: (data: Data<R>) => V[]) {
+      const { value, next } = await read(route, parameters, toValues)
       return { values: value, next }
     },
     /** Every page. */
-    async getAll<R extends Route, V>(route: R, given: Given<R>, toValues: (data: Data<R>) => V[]): Promise<V[]> {
-      return (await readPages(route, given, toValues)).values
+    async getAll<R extends Route, V>(route: R, parameters: Given<R>, toValues: (data: Data<R>) => V[]): Promise<V[]> {
+      return (await readPages(route, parameters, toValues)).values
     },
     /**
      * Every page of a list that others change meanwhile: pages shift when an entry goes, so that one could be missed.
      * It is read until nothing has changed between its first and its last page, three times at most.
      */
-    async getSettled<R extends Route, V>(route: R, given: Given<R>, toValues: (data: Data<R>) => V[]): Promise<V[]> {
+    async getSettled<R extends Route, V>(
+      route: R,
+      parameters: Given<R>,
+      toValues: (data: Data<R>) => V[],
+    ): Promise<V[]> {
       for (let pass = 1; ; pass += 1) {
-        const { values, known, pages } = await readPages(route, given, toValues)
-        if (known || pages === 1 || pass === mostPasses) return values
+        const { values, known, pages } = await readPages(route, parameters, toValues)
+        if (known || pages === 1 || pass === maxPasses) return values
       }
     },
     /** As text, never kept. */
-    async getText<R extends Route>(route: R, given: Given<R>, accept: string): Promise<string> {
-      const { data } = await patiently(() => send(route, given, { headers: { accept } }))
+    async getText<R extends Route>(route: R, parameters: Given<R>, accept: string): Promise<string> {
+      const { data } = await withRetries(() => send(route, parameters, { headers: { accept } }))
       return String(data)
     },
     /** Changes something: sent once, and to the repository's present name only. */
-    send: <R extends Route, V>(route: R, given: Given<R>, toValue: (data: Data<R>) => V): Promise<V> =>
-      sendOnce(route, given, toValue),
+    send: <R extends Route, V>(route: R, parameters: Given<R>, toValue: (data: Data<R>) => V): Promise<V> =>
+      sendOnce(route, parameters, toValue),
     /** Reads by GraphQL. */
     query: <T, V>(query: string, variables: object, toValue: (data: T) => V) =>
-      patiently(() => askGraphql(query, variables, toValue)),
+      withRetries(() => askGraphql(query, variables, toValue)),
     /** Changes something by GraphQL: sent once. */
-    mutate: (mutation: string, variables: object) => askGraphql(mutation, variables, nothing),
+    mutate: (mutation: string, variables: object) => askGraphql(mutation, variables, ignoreAnswer),
   }
 }
 
 /** Of an answer that says no more than that it was done. */
-export const nothing = (): void => undefined
+export const ignoreAnswer = (): void => undefined
+
+// What was answered before, with the tag that lets a code host say that nothing has changed: an unchanged list then costs no quota
+// (https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api, conditional requests).
+
+/** `value`: what was made of the body, which is far smaller. */
+type KnownAnswer<V> = { etag: string; value: V; next: boolean }
+
+type KnownAnswers = {
+  find<V>(name: string): KnownAnswer<V> | undefined
+  keep<V>(name: string, answer: KnownAnswer<V>): void
+}
+
+/** Forgets what was asked for longest ago, beyond `maxBytes` of text. */
+export function createKnownAnswers(maxBytes = 64 * 1024 * 1024): KnownAnswers {
+  type Entry = { answer: KnownAnswer<unknown>; bytes: number }
+  const entries = new BoundedMap<string, Entry>({ max: maxBytes, sizeOf: ({ bytes }) => bytes })
+  return {
+    find: <V>(name: string) => entries.touch(name)?.answer as KnownAnswer<V> | undefined,
+    keep(name, answer) {
+      const bytes = 200 + 2 * (JSON.stringify(answer.value) ?? '').length
+      if (bytes > maxBytes / 4) entries.delete(name)
+      else entries.set(name, { answer, bytes })
+    },
+  }
+}

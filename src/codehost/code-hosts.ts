@@ -9,15 +9,11 @@ import {
   type RepositoryPermission,
 } from '../ports/codehost/code-host.ts'
 import type { Egress, EgressPolicy } from '../ports/service/egress.ts'
-import { boundAnswers } from './bounded-fetch.ts'
-import { type Calls, createCalls } from './calls.ts'
+import { type Calls, createCalls, createKnownAnswers } from './calls.ts'
 import { createCodeScanningCalls } from './code-scanning.ts'
-import { createHolds } from './holds.ts'
 import { createIssueCalls } from './issues.ts'
-import { createKnownAnswers } from './known-answers.ts'
-import { createPullRequestCalls } from './pull-requests.ts'
-import { createReviewCalls } from './reviews.ts'
-import { createSend } from './send.ts'
+import { createPullRequestCalls, createReviewCalls } from './pull-requests.ts'
+import { createLoginLimits, createSend } from './send.ts'
 import { toLogin, toPermission, toRepository } from './shapes.ts'
 import { createSignIn, type SignedIn } from './sign-in.ts'
 
@@ -34,10 +30,10 @@ export type CodeHostsOptions = {
   callTimeoutMs?: number
 }
 
-const mostBytes = 10 * 1024 * 1024
+const maxAnswerBytes = 10 * 1024 * 1024
 
 /** https://docs.github.com/en/enterprise-server@latest/rest/enterprise-admin, section "Endpoint URLs". */
-function usualApiUrl(host: string): string {
+function defaultApiUrl(host: string): string {
   return host === 'github.com' ? 'https://api.github.com' : `https://${host}/api/v3`
 }
 
@@ -52,18 +48,18 @@ export function createCodeHosts(options: CodeHostsOptions): CodeHosts {
   const { hosts, apiUrls, egress, policy, now, callTimeoutMs = 30_000 } = options
   const pause = options.pause ?? ((ms) => new Promise<void>((resolve) => setTimeout(resolve, ms)))
   const answers = createKnownAnswers()
-  const holds = createHolds(now)
+  const limits = createLoginLimits(now)
 
   function apiUrl(host: string): URL {
     if (!hosts.includes(host))
       throw new CodeHostError('NotFound', `${host} is no host of the code host (${hosts.join(', ')})`)
-    return new URL(apiUrls[host] ?? usualApiUrl(host))
+    return new URL(apiUrls[host] ?? defaultApiUrl(host))
   }
 
   function fetchOf(host: string): typeof globalThis.fetch {
     const trusted = apiUrls[host] === undefined ? {} : { trusted: apiUrl(host).origin }
     const { allowNetworks, deny } = policy
-    return boundAnswers(egress.fetchWith({ allowNetworks, deny, ...trusted }), mostBytes)
+    return boundAnswers(egress.fetchWith({ allowNetworks, deny, ...trusted }), maxAnswerBytes)
   }
 
   const fetchAnywhere: typeof globalThis.fetch = (input, init) => {
@@ -94,7 +90,14 @@ export function createCodeHosts(options: CodeHostsOptions): CodeHosts {
       const graphqlUrl = graphqlUrlOf(apiUrl(host))
       const signIn = async () => signing.signIn(repository, await login.readCredentials())
       const open = (signedIn: SignedIn) => openClient(host, signedIn)
-      const send = createSend({ repository, signIn, open, holds, signal: login.signal, timeoutMs: callTimeoutMs })
+      const send = createSend({
+        repository,
+        signIn,
+        open,
+        limits,
+        signal: login.signal,
+        timeoutMs: callTimeoutMs,
+      })
       const calls = createCalls({ repository, send, signIn, graphqlUrl, answers, pause })
       return {
         repository,
@@ -137,4 +140,34 @@ function createRepositoryCalls(calls: Calls, login: CodeHostLogin, nameApp: Name
       }
     },
   } satisfies Partial<CodeHost>
+}
+
+// The dialer's fetch with an upper limit of bytes for each answer.
+
+async function readBounded(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<Buffer> {
+  const parts: Uint8Array[] = []
+  let left = maxBytes
+  for await (const part of body) {
+    left -= part.byteLength
+    if (left < 0) {
+      const limit = `${Math.floor(maxBytes / 1024 / 1024)} MiB`
+      throw new CodeHostError('TooLarge', `the code host's answer is larger than ${limit}, which is all that is read`)
+    }
+    parts.push(part)
+  }
+  return Buffer.concat(parts)
+}
+
+/**
+ * `maxBytes` counts after decompression. The answer is read whole before it is passed on, because Octokit takes a body
+ * that breaks off for an empty one.
+ */
+function boundAnswers(dial: typeof globalThis.fetch, maxBytes: number): typeof globalThis.fetch {
+  return async (input, init) => {
+    const answer = await dial(input, init)
+    if (answer.body === null) return answer
+    const { status, statusText, headers } = answer
+    const body = await readBounded(answer.body, maxBytes)
+    return new Response(body.byteLength === 0 ? null : new Uint8Array(body), { status, statusText, headers })
+  }
 }

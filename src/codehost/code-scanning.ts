@@ -7,7 +7,7 @@ import { type CodeHost, CodeHostError, isCodeHostError } from '../ports/codehost
 import type { Calls } from './calls.ts'
 
 /** Of the compressed log, in bytes. */
-const mostCompressed = 10 * 1024 * 1024
+const maxCompressedBytes = 10 * 1024 * 1024
 
 type Analysis = { commit: string; category: string | undefined }
 
@@ -36,12 +36,12 @@ export function createCodeScanningCalls(
     },
     async uploadAnalysis({ ref, commit, sarif }) {
       const packed = await compress(sarif)
-      if (packed.length > mostCompressed) {
+      if (packed.length > maxCompressedBytes) {
         const size = `${packed.length} bytes when it is compressed`
-        throw new CodeHostError('TooLarge', `the log has ${size}, and the code host takes ${mostCompressed}`)
+        throw new CodeHostError('TooLarge', `the log has ${size}, and the code host takes ${maxCompressedBytes}`)
       }
-      const given = { commit_sha: commit, ref, sarif: packed.toString('base64') }
-      return calls.send('POST /repos/{owner}/{repo}/code-scanning/sarifs', given, ({ id }) => {
+      const parameters = { commit_sha: commit, ref, sarif: packed.toString('base64') }
+      return calls.send('POST /repos/{owner}/{repo}/code-scanning/sarifs', parameters, ({ id }) => {
         if (id === undefined) throw new TypeError('there is no id')
         return id
       })

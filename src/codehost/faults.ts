@@ -5,7 +5,7 @@ import { CodeHostError, type CodeHostFault } from '../ports/codehost/code-host.t
 
 type Headers = Record<string, string | number | undefined>
 type Refusal = { status: number; message: string; headers: Headers }
-type Asked = { host: string; login: boolean; timedOut: boolean }
+type Request = { host: string; login: boolean; timedOut: boolean }
 
 export function isMove(status: number): boolean {
   return [301, 302, 307, 308].includes(status)
@@ -31,7 +31,7 @@ function wordsOf(data: unknown): string {
 }
 
 /** Seconds that are waited for when the code host does not say: it asks for a minute at least. */
-const unsaidWait = 60
+const defaultWaitSeconds = 60
 
 /** When calls may go on, in milliseconds; undefined: they are not limited. */
 export function readLimit({ status, message, headers }: Refusal, now: number): number | undefined {
@@ -40,12 +40,12 @@ export function readLimit({ status, message, headers }: Refusal, now: number): n
   if (Number.isFinite(retryAfter)) return now + Math.max(1, retryAfter) * 1000
   if (String(headers['x-ratelimit-remaining']) === '0') {
     const reset = Number(headers['x-ratelimit-reset']) * 1000
-    return Number.isFinite(reset) ? Math.max(reset, now + 1000) : now + unsaidWait * 1000
+    return Number.isFinite(reset) ? Math.max(reset, now + 1000) : now + defaultWaitSeconds * 1000
   }
-  return status === 429 || /rate limit|abuse detection/i.test(message) ? now + unsaidWait * 1000 : undefined
+  return status === 429 || /rate limit|abuse detection/i.test(message) ? now + defaultWaitSeconds * 1000 : undefined
 }
 
-export function heldUp(host: string, until: number): CodeHostError {
+export function rateLimited(host: string, until: number): CodeHostError {
   const heldUpUntil = new Date(until).toISOString()
   return new CodeHostError('HeldUp', `Held up until ${heldUpUntil}: ${host} limits how often this login may call it`, {
     heldUpUntil,
@@ -58,7 +58,7 @@ function scopesOf(headers: Headers): string {
   return scopes === '' ? '' : `one of the scopes ${scopes}`
 }
 
-function explainForbidden({ message, headers }: Refusal, { host, login }: Asked): CodeHostError {
+function explainForbidden({ message, headers }: Refusal, { host, login }: Request): CodeHostError {
   if (/archived/i.test(message)) {
     return new CodeHostError(
       'Archived',
@@ -73,7 +73,7 @@ function explainForbidden({ message, headers }: Refusal, { host, login }: Asked)
   return new CodeHostError('MissingRight', `the login may not do this on ${host} (${message})${which}`, { right })
 }
 
-function explainMissing({ headers }: Refusal, { host, login }: Asked): CodeHostError {
+function explainMissing({ headers }: Refusal, { host, login }: Request): CodeHostError {
   const scopes = scopesOf(headers)
   const needs = scopes === '' ? '' : `, which needs ${scopes}`
   const who = login ? `this login may see${needs}` : 'anybody may see; without a login only public repositories are'
@@ -91,21 +91,21 @@ const plainFaults: Record<number, CodeHostFault> = {
 }
 const plainWords: Record<number, string> = { 451: 'it is withheld for legal reasons' }
 
-function explainRefusal(refusal: Refusal, asked: Asked): CodeHostError {
+function explainRefusal(refusal: Refusal, request: Request): CodeHostError {
   const { status, message } = refusal
   const until = readLimit(refusal, Date.now())
-  if (until !== undefined) return heldUp(asked.host, until)
+  if (until !== undefined) return rateLimited(request.host, until)
   if (status === 401) {
     return new CodeHostError(
       'LoginRefused',
-      `${asked.host} refuses the login: the token is wrong, has expired or was taken back`,
+      `${request.host} refuses the login: the token is wrong, has expired or was taken back`,
     )
   }
-  if (status === 403) return explainForbidden(refusal, asked)
-  if (status === 404) return explainMissing(refusal, asked)
+  if (status === 403) return explainForbidden(refusal, request)
+  if (status === 404) return explainMissing(refusal, request)
   const fault = plainFaults[status] ?? (status >= 500 ? 'Unreachable' : 'Invalid')
   const words = [message, plainWords[status]].filter((part) => part !== '' && part !== undefined)
-  return new CodeHostError(fault, `${asked.host} answered ${[status, ...words].join(': ')}`)
+  return new CodeHostError(fault, `${request.host} answered ${[status, ...words].join(': ')}`)
 }
 
 export type GraphqlError = { type?: string; message: string }
@@ -114,7 +114,8 @@ const graphqlFaults: Record<string, CodeHostFault> = { NOT_FOUND: 'NotFound', FO
 
 /** Refusals of GraphQL come with 200. */
 export function explainGraphql(host: string, errors: readonly GraphqlError[]): CodeHostError {
-  if (errors.some(({ type }) => type === 'RATE_LIMITED')) return heldUp(host, Date.now() + unsaidWait * 1000)
+  if (errors.some(({ type }) => type === 'RATE_LIMITED'))
+    return rateLimited(host, Date.now() + defaultWaitSeconds * 1000)
   const fault = errors.map(({ type }) => graphqlFaults[type ?? '']).find((known) => known !== undefined)
   const words = errors.map(({ message }) => message).join('; ')
   return new CodeHostError(fault ?? 'Conflict', `${host} refused it: ${words.slice(0, 300)}`)
@@ -128,15 +129,15 @@ function findOwn(error: unknown): SvcError | undefined {
 }
 
 /** What a call threw, as one of the port's errors; a refusal by the rules for addresses stays what it is. */
-export function explainFault(error: unknown, asked: Asked): SvcError {
+export function explainCodeHostFault(error: unknown, request: Request): SvcError {
   const own = findOwn(error)
   if (own !== undefined && !isSvcError(own, 'UpstreamFailed')) return own
   const { status = 0, response } = error as FailedRequest
   if (response !== undefined && status >= 300) {
-    return explainRefusal({ status, headers: response.headers, message: wordsOf(response.data) }, asked)
+    return explainRefusal({ status, headers: response.headers, message: wordsOf(response.data) }, request)
   }
-  const why = asked.timedOut
-    ? `${asked.host} did not answer in time`
-    : (own?.message ?? `${asked.host}: ${messageOf(error)}`)
+  const why = request.timedOut
+    ? `${request.host} did not answer in time`
+    : (own?.message ?? `${request.host}: ${messageOf(error)}`)
   return new CodeHostError('Unreachable', why, { cause: error })
 }

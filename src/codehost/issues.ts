@@ -1,6 +1,6 @@
 // Issues, and what pull requests share with them: comments, reactions, labels.
 import { type CodeHost, isCodeHostError } from '../ports/codehost/code-host.ts'
-import { type Calls, nothing } from './calls.ts'
+import { type Calls, ignoreAnswer } from './calls.ts'
 import { toComment, toIssue } from './shapes.ts'
 
 type IssueCalls = Pick<
@@ -18,11 +18,11 @@ type IssueCalls = Pick<
 export function createIssueCalls(calls: Calls): IssueCalls {
   return {
     async listIssuePage({ page, perPage, unassignedOnly }) {
-      const given = { state: 'open', sort: 'created', direction: 'desc', page, per_page: perPage } as const
+      const parameters = { state: 'open', sort: 'created', direction: 'desc', page, per_page: perPage } as const
       const assignee = unassignedOnly ? { assignee: 'none' } : {}
       const { values, next } = await calls.getPage(
         'GET /repos/{owner}/{repo}/issues',
-        { ...given, ...assignee },
+        { ...parameters, ...assignee },
         (list) => list.map(toIssue),
       )
       return { issues: values.filter(({ isPullRequest }) => !isPullRequest), hasNextPage: next }
@@ -46,23 +46,23 @@ export function createIssueCalls(calls: Calls): IssueCalls {
         ? calls.send(
             'POST /repos/{owner}/{repo}/issues/{issue_number}/reactions',
             { issue_number: number, content },
-            nothing,
+            ignoreAnswer,
           )
         : calls.send(
             'POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions',
             { comment_id: comment, content },
-            nothing,
+            ignoreAnswer,
           ),
     addLabels: (number, labels) =>
       calls.send(
         'POST /repos/{owner}/{repo}/issues/{issue_number}/labels',
         { issue_number: number, labels: [...labels] },
-        nothing,
+        ignoreAnswer,
       ),
     async removeLabel(number, label) {
       try {
-        const given = { issue_number: number, name: label }
-        await calls.send('DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}', given, nothing)
+        const parameters = { issue_number: number, name: label }
+        await calls.send('DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}', parameters, ignoreAnswer)
       } catch (error) {
         if (!isCodeHostError(error, 'NotFound')) throw error
       }

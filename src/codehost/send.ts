@@ -1,9 +1,8 @@
-// One request to the API of a code host: signed in anew, not sent while the host holds the login up, ended when it takes too long.
+// One request to the API of a code host: signed in anew, not sent while the host limits the login, ended when it takes too long.
 import type { RequestInterface } from '@octokit/types'
 import type { Repository } from '../contract/values/repository-url.ts'
 import { isCodeHostError } from '../ports/codehost/code-host.ts'
-import { explainFault } from './faults.ts'
-import type { Holds } from './holds.ts'
+import { explainCodeHostFault, rateLimited } from './faults.ts'
 import type { SignedIn } from './sign-in.ts'
 
 type Headers = Record<string, string | number | undefined>
@@ -18,14 +17,14 @@ export type SendDeps = {
   signIn(): Promise<SignedIn>
   /** Signed in, to the API of the repository's host. */
   open(signedIn: SignedIn): Promise<RequestInterface>
-  holds: Holds
+  limits: LoginLimits
   signal?: AbortSignal | undefined
   timeoutMs: number
 }
 
 const unchanged: Answer = { status: 304, headers: {}, data: undefined }
 
-export function createSend({ repository, signIn, open, holds, signal, timeoutMs }: SendDeps): Send {
+export function createSend({ repository, signIn, open, limits, signal, timeoutMs }: SendDeps): Send {
   const { host, owner, name: repo } = repository
 
   function request(redirect: 'manual' | undefined, timeout: AbortSignal) {
@@ -33,27 +32,55 @@ export function createSend({ repository, signIn, open, holds, signal, timeoutMs 
     return { signal: ends, ...(redirect && { redirect }) }
   }
 
-  function explain(error: unknown, { hold, login, timedOut }: { hold: string; login: boolean; timedOut: boolean }) {
-    const fault = explainFault(error, { host, login, timedOut })
-    if (isCodeHostError(fault, 'HeldUp')) holds.hold(hold, Date.parse(fault.heldUpUntil ?? ''))
+  function explain(error: unknown, { key, login, timedOut }: { key: string; login: boolean; timedOut: boolean }) {
+    const fault = explainCodeHostFault(error, { host, login, timedOut })
+    if (isCodeHostError(fault, 'HeldUp')) limits.limitUntil(key, Date.parse(fault.heldUpUntil ?? ''))
     return fault
   }
 
   return async (route, parameters, { headers = {}, redirect, signedIn: known } = {}) => {
     const signedIn = known ?? (await signIn())
-    const hold = `${signedIn.key} ${route.endsWith('/graphql') ? 'graphql' : 'core'}`
-    holds.check(hold, host)
+    const key = `${signedIn.key} ${route.endsWith('/graphql') ? 'graphql' : 'core'}`
+    limits.check(key, host)
     const send = await open(signedIn)
     const timeout = AbortSignal.timeout(timeoutMs)
     try {
       const call = { owner, repo, ...parameters, headers, request: request(redirect, timeout) }
       const answer = await send(route, call)
-      holds.note(hold, answer.headers)
+      limits.note(key, answer.headers)
       return answer
     } catch (error) {
       signal?.throwIfAborted()
       if ((error as { status?: number }).status === 304) return unchanged
-      throw explain(error, { hold, login: signedIn.key !== '', timedOut: timeout.aborted })
+      throw explain(error, { key, login: signedIn.key !== '', timedOut: timeout.aborted })
     }
+  }
+}
+
+// Until when a login may not call: what a code host said once counts for every later call, which is then not sent at all.
+
+type LoginLimits = {
+  /** Throws HeldUp while the login has to wait. */
+  check(name: string, host: string): void
+  limitUntil(name: string, until: number): void
+  /** The last call that was allowed says when the next one is. */
+  note(name: string, headers: Headers): void
+}
+
+export function createLoginLimits(now: () => number): LoginLimits {
+  const limits = new Map<string, number>()
+  const limitUntil = (name: string, until: number) => void limits.set(name, Math.max(until, limits.get(name) ?? 0))
+  return {
+    check(name, host) {
+      const until = limits.get(name)
+      if (until === undefined) return
+      if (until > now()) throw rateLimited(host, until)
+      limits.delete(name)
+    },
+    limitUntil,
+    note(name, headers) {
+      const reset = Number(headers['x-ratelimit-reset']) * 1000
+      if (String(headers['x-ratelimit-remaining']) === '0' && reset > now()) limitUntil(name, reset)
+    },
   }
 }

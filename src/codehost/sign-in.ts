@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { Repository } from '../contract/values/repository-url.ts'
 import type { CodeHostCredentials } from '../ports/codehost/code-host.ts'
-import { explainFault } from './faults.ts'
+import { explainCodeHostFault } from './faults.ts'
 
 /** `key` tells logins apart without being one; empty when nobody is signed in. */
 export type SignedIn = { key: string; token: string | undefined }
@@ -12,7 +12,7 @@ type AppCredentials = Extract<CodeHostCredentials, { kind: 'app' }>
 type Minted = { token: string; expiresAt: number }
 
 /** A token is made anew when it is valid for less. */
-const leastValidity = 5 * 60_000
+const minValidityMs = 5 * 60_000
 
 function keyOf(...parts: unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
@@ -39,9 +39,9 @@ export function createSignIn({ apiUrl, fetch, now }: SignInDeps): SignIn {
     const auth = createAppAuth({ appId, privateKey, request: send })
     return {
       auth,
-      send: async (route: string, given: object) => {
+      send: async (route: string, parameters: object) => {
         const { token } = await auth({ type: 'app' })
-        return send(route, { ...given, headers: { authorization: `bearer ${token}` } })
+        return send(route, { ...parameters, headers: { authorization: `bearer ${token}` } })
       },
     }
   }
@@ -50,20 +50,20 @@ export function createSignIn({ apiUrl, fetch, now }: SignInDeps): SignIn {
     const { owner, name, host } = repository
     try {
       const { auth, send } = await openApp(repository, credentials)
-      const given = credentials.installationId
+      const parameters = credentials.installationId
       const installationId =
-        given ?? (await send('GET /repos/{owner}/{repo}/installation', { owner, repo: name })).data.id
+        parameters ?? (await send('GET /repos/{owner}/{repo}/installation', { owner, repo: name })).data.id
       const made = await auth({ type: 'installation', installationId, repositoryNames: [name] })
       return { token: made.token, expiresAt: Date.parse(made.expiresAt) }
     } catch (error) {
-      throw explainFault(error, { host, login: true, timedOut: false })
+      throw explainCodeHostFault(error, { host, login: true, timedOut: false })
     }
   }
 
   async function tokenOf(name: string, repository: Repository, credentials: AppCredentials): Promise<string> {
     const known = minted.get(name)
     const before = await known?.catch(() => undefined)
-    if (before !== undefined && before.expiresAt - now() > leastValidity) return before.token
+    if (before !== undefined && before.expiresAt - now() > minValidityMs) return before.token
     if (minted.get(name) === known) {
       const made = mint(repository, credentials)
       minted.set(name, made)
@@ -86,7 +86,7 @@ export function createSignIn({ apiUrl, fetch, now }: SignInDeps): SignIn {
         const { data } = await send('GET /app', {})
         return `${data.slug}[bot]`
       } catch (error) {
-        throw explainFault(error, { host: repository.host, login: true, timedOut: false })
+        throw explainCodeHostFault(error, { host: repository.host, login: true, timedOut: false })
       }
     },
   }

@@ -9,12 +9,11 @@ import type { Ports } from '../ports/index.ts'
 import type { Secrets } from '../ports/resources/secrets.ts'
 import type { Egress } from '../ports/service/egress.ts'
 import { createActorControl } from '../runtime/actors/control.ts'
-import { createIdentities, type MintIdentity } from '../runtime/actors/identity.ts'
 import { createActorTemplates } from '../runtime/actors/templates.ts'
-import { createDaemonTokens } from '../runtime/actors/tokens.ts'
+import { createDaemonTokens, createIdentities, type MintIdentity } from '../runtime/actors/tokens.ts'
 import { createToolActors } from '../runtime/actors/tool-actors.ts'
 import { createActorWorkspaces } from '../runtime/actors/workspaces.ts'
-import { systemClock as clock } from '../runtime/host/clock.ts'
+import { systemClock as clock, systemIds as ids } from '../runtime/host/clock.ts'
 import type { Closing } from '../service/closing.ts'
 
 export type ActorDeps = {
@@ -34,6 +33,7 @@ function openShared(config: Config, { api, egress, key }: ActorDeps, closing: Cl
   const derive = (purpose: string) => createHmac('sha256', key).update(purpose).digest()
   return {
     clock,
+    ids,
     // As long as the key is the same, so are the names of what it has made.
     installation: derive('names of actors').toString('hex').slice(0, 12),
     templates: createActorTemplates(api),

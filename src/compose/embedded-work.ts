@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { acpRuntime } from '../agents/acp/command.ts'
+import { acpRuntime } from '../agents/acp/client.ts'
 import { agentRuntimes } from '../agents/runtimes.ts'
 import type { Config } from '../config/load.ts'
 import { runtimeTypes } from '../contract/kinds/agents/runtime-types.ts'
@@ -14,7 +14,7 @@ import type { Records } from '../ports/index.ts'
 import type { Checkouts } from '../ports/workspaces/checkouts.ts'
 import type { Sandbox } from '../ports/workspaces/sandbox.ts'
 import type { AgentProgram, AgentPrograms } from '../rules/agents/agent-programs.ts'
-import { nodeInside } from '../runtime/attempts/inside.ts'
+import { nodeInside } from '../runtime/attempts/process-limits.ts'
 import { systemClock as clock, systemIds as ids } from '../runtime/host/clock.ts'
 import { type ContainerEngine, createContainerEngine } from '../runtime/local/commands/container-engine.ts'
 import { probeBubblewrap } from '../runtime/local/confinement/bubblewrap.ts'
@@ -22,14 +22,12 @@ import { findControlGroups } from '../runtime/local/confinement/control-groups.t
 import { createLocalWorkspaces, type LocalWorkspaces } from '../runtime/local/execution-workspaces/workspaces.ts'
 import { nameGroups } from '../runtime/local/runner.ts'
 import { createSandbox } from '../runtime/local/sandbox/sandbox.ts'
-import { findAgentPrograms } from '../runtime/local/workers/agent-programs.ts'
-import { bindProgram } from '../runtime/local/workers/program-folders.ts'
+import { bindProgramFolders, findAgentPrograms } from '../runtime/local/workers/program-folders.ts'
 import { chooseHeapMegabytes } from '../runtime/local/workers/worker-launcher.ts'
 import { createEmbeddedWorkloads, type EmbeddedWorkloads } from '../runtime/local/workloads.ts'
 import { checkoutPartsOf } from './checkouts.ts'
 import { workspaceSizeOf } from './scratch.ts'
-import { checkoutLimitsOf, defaultLimitsOf } from './settings.ts'
-import { localTemplate } from './workspace-settings.ts'
+import { checkoutLimitsOf, defaultLimitsOf, localTemplate } from './settings.ts'
 
 export type LocalWork = {
   workloads: EmbeddedWorkloads
@@ -124,7 +122,7 @@ export function openLocalWork(config: Config, { records, checkouts, log }: Local
     groups,
     clock,
     nodePath: process.execPath,
-    binds: [...bindProgram(packageRoot, workerProgram), ...agents.binds],
+    binds: [...bindProgramFolders(packageRoot, workerProgram), ...agents.binds],
     masked: [dataDir, configDir],
     memoryBytes: defaultLimitsOf(config).memoryBytes,
     processes: 512,

@@ -1,38 +1,58 @@
 // Embedded mode: one process, SQLite, local workloads. Opens what the rest of the service works with.
-
 import { statSync } from 'node:fs'
-import { join } from 'node:path'
-import { createWorkerTokens } from '../auth/worker-tokens.ts'
 import type { Config } from '../config/load.ts'
 import { createEgress } from '../egress/egress.ts'
+import { isSvcError } from '../errors.ts'
 import { prepareFolders } from '../launch/folders.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Ports } from '../ports/index.ts'
-import { systemClock as clock, systemIds as ids } from '../runtime/host/clock.ts'
+import type { Resources } from '../ports/resources/resources.ts'
+import { systemClock as clock } from '../runtime/host/clock.ts'
 import type { LocalWorkspaces } from '../runtime/local/execution-workspaces/workspaces.ts'
-import { giveBackLost } from '../runtime/workspaces/sweep.ts'
-import { isLoopback } from '../service/addresses.ts'
+import { isLoopbackHost } from '../service/addresses.ts'
 import { type Closing, createClosing } from '../service/closing.ts'
-import { createCredentials } from '../store/identity/sign-in-links.ts'
-import { createTokenAuthenticator } from '../store/identity/token-authenticator.ts'
 import { environmentSecret, withEnvironmentSecret } from '../store/local/environment-secret.ts'
 import { createEmbeddedLeadership } from '../store/local/leadership.ts'
 import { openSecretKeys } from '../store/local/secret-key.ts'
 import { createEmbeddedSecrets, type EmbeddedSecrets } from '../store/local/secrets.ts'
-import { createRecords } from '../store/records.ts'
-import { createConfigMaps } from '../store/resources/configmaps.ts'
-import { createResources } from '../store/resources/resources.ts'
 import { createSecretStorage } from '../store/resources/secrets.ts'
 import { openSqlite, type SqliteDatabase } from '../store/sqlite/database.ts'
-import { openCheckouts, openReach, openRepositories } from './checkouts.ts'
-import { openCodeHosts } from './code-hosts.ts'
-import { ensureDefaultProvider } from './default-provider.ts'
+import { openCheckouts, openCodeHosts, openReach, openRepositories } from './checkouts.ts'
+import { databaseFile, openEmbeddedStores } from './embedded-stores.ts'
 import { defaultConcurrency, openLocalWork } from './embedded-work.ts'
 import { composeWorkspaces } from './execution-workspaces.ts'
-import type { OpenedMode } from './mode.ts'
-import { type OwnerToken, takeOwnerToken } from './owner-token.ts'
-import { choosePlans } from './plan-store.ts'
+import { type OpenedMode, type OwnerToken, takeOwnerToken } from './mode.ts'
 import { openScratch } from './scratch.ts'
+import { choosePlans } from './settings.ts'
+
+const families = { ANTHROPIC_API_KEY: 'llma', VENDOR_API_KEY: 'llma', OPENAI_API_KEY: 'llmo' } as const
+
+/** Leaves an existing provider of that name unchanged, but adds a model if it has none. */
+export async function ensureDefaultProvider(resources: Resources, config: Config): Promise<void> {
+  const [key] = config.vendorKeys
+  if (key === undefined) return
+  const metadata = { namespace: environmentSecret.namespace, name: 'default' }
+  const spec = {
+    type: families[key.name as keyof typeof families],
+    secretRef: { name: environmentSecret.name, key: key.name },
+    serverTools: true,
+    defaultModel: config.defaultModel,
+  }
+  try {
+    await resources.create('Provider', { metadata, spec })
+  } catch (error) {
+    if (!isSvcError(error, 'AlreadyExists')) throw error
+    await addModel(resources, config)
+  }
+}
+
+/** `SVC_DEFAULT_MODEL` may be set later than the key. */
+async function addModel(resources: Resources, { defaultModel }: Config): Promise<void> {
+  const provider = await resources.get('Provider', { namespace: environmentSecret.namespace, name: 'default' })
+  if (defaultModel === undefined || !provider || provider.spec.defaultModel !== undefined) return
+  if (provider.spec.secretRef?.name !== environmentSecret.name) return
+  await resources.update('Provider', { ...provider, spec: { ...provider.spec, defaultModel } })
+}
 
 type OpenOptions = { owner: OwnerToken; log: Logger }
 
@@ -53,9 +73,10 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
   const leadership = createEmbeddedLeadership({ dataDir })
   await leadership.acquire(new AbortController().signal)
   closing.add(() => leadership.release())
-  const { database, records, resources } = await openStores(dataDir, closing)
-  const keys = await openSecretKeys(secretKeyFile)
-  const stored = createEmbeddedSecrets({ storage: createSecretStorage({ database }), keys, clock })
+  const { owner } = options
+  const stored = await openEmbeddedStores({ dataDir, secretKeyFile, ownerToken: owner.text }, closing)
+  const { records, keys, idempotencyKey } = stored
+  const { resources, configMaps } = stored.ports
   const egress = createEgress()
   closing.add(() => egress.close())
   const reach = openReach(config)
@@ -63,33 +84,24 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
   const work = openLocalWork(config, { records, checkouts, log: options.log })
   const { sandbox, agents, localWorkspaces } = work
   closing.add(() => localWorkspaces.close())
-  const secrets = withEnvironmentSecret(stored, environmentValues(config), clock.now())
-  const configMaps = createConfigMaps({ database, clock })
+  const secrets = withEnvironmentSecret(stored.ports.secrets, environmentValues(config), clock.now())
   const codeHosts = openCodeHosts(config, { egress, policy: reach.policy })
   const named = { records, resources, secrets, configMaps, codeHosts, checkouts, log: options.log }
   const provided = chooseProviders(config, localWorkspaces)
   const { workloads, sweep } = composeWorkspaces(config, work.workloads, { ...named, ...provided, endsOnClose: true })
   closing.add(() => workloads.close())
-  const credentials = createCredentials({ database, clock, ids })
   const ports: Ports = {
-    resources,
+    ...stored.ports,
     records: choosePlans(config, records),
     secrets,
-    configMaps,
     workloads,
     sandbox,
     scratch: openScratch(config),
-    authenticator: createTokenAuthenticator({ ...credentials, clock, ownerToken: options.owner.text }),
-    ...credentials,
-    workerTokens: createWorkerTokens({ keys, clock }),
     leadership,
     egress,
     ...openRepositories(config, checkouts, { egress, policy: reach.policy }),
     codeHosts,
     executionWorkspaces: provided.providers,
-    clock,
-    ids,
-    health: [{ name: 'store', check: database.check }],
     close: closing.run,
   }
   const countWorkers = async () => {
@@ -105,12 +117,12 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
       { name: 'git repositories', run: checkouts.clean },
     ],
     sweepWorkloads: sweep,
-    idempotencyKey: keys.derive('idempotency')[0]?.key ?? Buffer.alloc(0),
+    idempotencyKey,
     markerKeys: keys.derive('review markers').map(({ key }) => key),
     metrics,
-    owner: options.owner,
+    owner,
     ownerSecret: environmentSecret,
-    allowDemoProvider: isLoopback(config.host),
+    allowDemoProvider: isLoopbackHost(config.host),
     serviceNames: [],
     sandboxes: config.maxSandboxes ?? defaultConcurrency(),
     taskSettings: { agentPath: agents.path },
@@ -128,23 +140,6 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
 function chooseProviders({ agentSandboxEnabled: isOn = true }: Config, localWorkspaces: LocalWorkspaces) {
   const own = { 'agent-sandbox': localWorkspaces }
   return isOn ? { providers: own, retired: {} } : { providers: {}, retired: own }
-}
-
-function databaseFile(dataDir: string): string {
-  return join(dataDir, 'svc.db')
-}
-
-async function openStores(dataDir: string, closing: Closing) {
-  const database = openSqlite({ path: databaseFile(dataDir) })
-  closing.add(() => database.close())
-  const records = createRecords({ database, blobDir: dataDir, clock, ids })
-  closing.add(() => records.close())
-  await records.sweepOrphans()
-  // Nobody but this process lends any.
-  await giveBackLost(records.workspaces, clock.now())
-  const resources = await createResources(database, { clock, ids })
-  closing.add(() => resources.close())
-  return { database, records, resources }
 }
 
 function environmentValues(config: Config): Record<string, string> {

@@ -19,13 +19,13 @@ import type { Workloads } from '../ports/tasks/workloads.ts'
 import type { Checkouts } from '../ports/workspaces/checkouts.ts'
 import type { WorkspaceHolder } from '../ports/workspaces/workspace-records.ts'
 import { systemClock as clock, systemIds as ids } from '../runtime/host/clock.ts'
-import type { WorkspaceWorkloadsOptions } from '../runtime/workspaces/held.ts'
+import type { WorkspaceWorkloadsOptions } from '../runtime/workspaces/attempt.ts'
 import { sweepWorkspaces } from '../runtime/workspaces/sweep.ts'
 import { createWorkerBundle } from '../runtime/workspaces/worker-bundle.ts'
 import { withExecutionWorkspaces } from '../runtime/workspaces/workloads.ts'
 import { showWorkspaceStatus } from '../usecases/index.ts'
 import { checkoutPartsOf } from './checkouts.ts'
-import { readRetention } from './workspace-settings.ts'
+import { readRetention } from './settings.ts'
 
 export type WorkspaceParts = {
   providers: WorkspaceWorkloadsOptions['providers']
@@ -63,7 +63,7 @@ function createFinder({ resources, secrets, configMaps, records, codeHosts }: Wo
   }
 }
 
-export function composeWorkspaces<W extends Workloads & { letGo?(): Promise<void> }>(
+export function composeWorkspaces<W extends Workloads & { detach?(): Promise<void> }>(
   config: Config,
   inner: W,
   parts: WorkspaceParts,

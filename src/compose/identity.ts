@@ -1,23 +1,92 @@
 // Who may call: the mode's own credentials, and what the settings add (OpenID Connect, context tokens).
 import { createAgentTokens, withAgentTokens } from '../auth/agent-token.ts'
-import { createAuthenticatorChain } from '../auth/chain.ts'
+import { type ChainOptions, createAuthenticatorChain } from '../auth/chain.ts'
 import { createContextAuthorizer } from '../auth/context-token/authorizer.ts'
-import type { IncomingTokens } from '../auth/context-token/incoming.ts'
-import { guardNamespace, placeCallers } from '../auth/namespace-policy.ts'
+import type { IncomingTokens } from '../auth/context-token/exchange.ts'
+import { assignNamespaces, guardNamespace, type NamespacePolicy } from '../auth/namespace-policy.ts'
 import { type ContextTokenConfig, type OidcConfig, readIdentityConfig } from '../config/identity.ts'
 import type { Config } from '../config/load.ts'
+import { environmentNameOf, flagOf, type SettingName } from '../config/settings.ts'
+import { type Role, roles } from '../contract/api/identity/access.ts'
+import type { OidcSignIn } from '../contract/api/identity/auth.ts'
 import { parseDuration } from '../contract/values/duration.ts'
-import { messageOf } from '../errors.ts'
+import { messageOf, SvcError } from '../errors.ts'
+import type { HttpSettings } from '../http/deps.ts'
+import { dashboardFolder } from '../launch/program-files.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { TokenExchange } from '../ports/identity/identity.ts'
 import type { Ports } from '../ports/index.ts'
-import { type ContextAction, contextActions } from '../rules/identity/context-actions.ts'
-import type { ContextRules } from '../rules/identity/context-token.ts'
-import type { IssuerRights } from '../rules/identity/issuer-rights.ts'
+import { type ContextAction, type ContextRules, contextActions } from '../rules/identity/context-token.ts'
+import type { GroupRole, IssuerRights } from '../rules/identity/issuer-rights.ts'
 import type { PropagationSettings } from '../rules/identity/token-propagation.ts'
 
-import { contextTokenRightsOf, oidcRightsOf } from './issuer-rights.ts'
+function refuseSetting(name: SettingName, message: string): never {
+  const path = `--${flagOf(name)} (${environmentNameOf(name)})`
+  throw new SvcError('InvalidRequest', `bad configuration: ${path} ${message}`, { details: [{ path, message }] })
+}
+
+/** As for the API server: by default the issuer and `#`; `-` is none. */
+function prefixOf(given: string | undefined, otherwise: string): string {
+  if (given === undefined) return otherwise
+  return given === '-' ? '' : given
+}
+
+function requireCluster(config: Config, name: SettingName): void {
+  if (config.mode !== 'kubernetes') refuseSetting(name, 'rbac needs --mode kubernetes: there is no cluster to ask here')
+}
+
+/** `group=role`; names of groups may have a `=` of their own. */
+function readGroupRole(text: string): GroupRole {
+  const end = text.lastIndexOf('=')
+  const [group, role] = [text.slice(0, end), text.slice(end + 1)]
+  if (end < 1 || !roles.includes(role as Role))
+    refuseSetting('oidcRoleMapping', `"${text}" must be group=role, with one of the roles ${roles.join(', ')}`)
+  return { group, role: role as Role }
+}
+
+function readGroupRoles(config: Config): readonly GroupRole[] | undefined {
+  const found = config.oidcRoleMapping.map(readGroupRole)
+  if (found.length === 0) return undefined
+  if (config.oidcAuthorization === 'rbac')
+    refuseSetting('oidcRoleMapping', 'has no meaning with --oidc-authorization=rbac: bind roles of the cluster')
+  if (config.mode === 'kubernetes' && found.some(({ role }) => role === 'owner'))
+    refuseSetting('oidcRoleMapping', 'can make nobody the owner of a cluster: choose editor, runner or viewer')
+  return found
+}
+
+/** InvalidRequest for settings that contradict each other. */
+export function oidcRightsOf(config: Config): Omit<IssuerRights, 'namespace'> {
+  const groupRoles = readGroupRoles(config)
+  if (config.oidcAuthorization === 'namespace') return groupRoles === undefined ? {} : { groupRoles }
+  requireCluster(config, 'oidcAuthorization')
+  const username = prefixOf(config.oidcUsernamePrefix, `${config.oidcIssuer ?? ''}#`)
+  return { cluster: { username, groups: prefixOf(config.oidcGroupsPrefix, username) } }
+}
+
+/** InvalidRequest for settings that contradict each other. */
+export function contextTokenRightsOf(config: Config): Omit<IssuerRights, 'namespace'> {
+  if (config.contextTokenAuthorization === 'namespace') return {}
+  requireCluster(config, 'contextTokenAuthorization')
+  const username = prefixOf(config.contextTokenUsernamePrefix, `${config.contextTokenIssuer ?? ''}#`)
+  return { cluster: { username, groups: username } }
+}
+
+function listIssuers(config: Config): OidcSignIn[] {
+  const { oidc } = readIdentityConfig(config)
+  const { oidcSignInClientId: clientId, oidcSignInScopes: scopes, oidcSignInTokenKind: tokenKind } = config
+  if (oidc === undefined || clientId === undefined) return []
+  const { issuer } = oidc
+  return [{ name: new URL(issuer).host, issuer, clientId, scopes, tokenKind }]
+}
+
+/** The page may call the issuers, and what else they name, but nobody else. */
+export function readSignIn(config: Config): Pick<HttpSettings, 'dashboard' | 'signIn'> {
+  const signIn = listIssuers(config)
+  const called = signIn.length === 0 ? [] : [...signIn.map(({ issuer }) => issuer), ...config.oidcSignInOrigins]
+  const connectOrigins = [...new Set(called.map((address) => new URL(address).origin))]
+  return { signIn, dashboard: config.dashboard ? { folder: dashboardFolder, connectOrigins } : undefined }
+}
 
 type IdentityParts = { ports: Ports; log: Logger; metrics: Metrics }
 
@@ -28,7 +97,7 @@ function readScopes(config: Config, action: ContextAction): readonly string[] {
 }
 
 /** The mapping of token scopes from the settings. */
-export function contextRulesOf(config: Config): ContextRules {
+function contextRulesOf(config: Config): ContextRules {
   const actions = Object.keys(contextActions) as ContextAction[]
   const scopes = Object.fromEntries(actions.map((action) => [action, readScopes(config, action)]))
   return { mode: config.contextTokenAuthzMode, scopes: scopes as ContextRules['scopes'] }
@@ -110,8 +179,8 @@ async function openExchange(config: Config, { ports, log, metrics }: IdentityPar
   if (url === undefined) return undefined
   const [{ createTokenExchange }, { createIncomingTokens }, { readServiceAccountToken }] = await Promise.all([
     import('../auth/context-token/exchange.ts'),
-    import('../auth/context-token/incoming.ts'),
-    import('../auth/context-token/own-token.ts'),
+    import('../auth/context-token/exchange.ts'),
+    import('../auth/context-token/exchange.ts'),
   ])
   if (source === 'serviceAccount' && (await readServiceAccountToken()) === undefined) {
     log.warn('there is no service-account token to exchange here: choose another --context-token-tts-token-source')
@@ -134,6 +203,15 @@ async function openExchange(config: Config, { ports, log, metrics }: IdentityPar
   return { tokenExchange, incoming }
 }
 
+type Members = Omit<ChainOptions, 'plain'>
+
+/** The ports with everybody who may call: by credentials of the mode, by those of `members`, and agents of tasks, whose tokens are under the key. */
+export function withCallers(ports: Ports, key: Uint8Array, members: Members, policy: NamespacePolicy): Ports {
+  const agentTokens = createAgentTokens({ key, clock: ports.clock })
+  const chain = createAuthenticatorChain({ plain: [ports.authenticator], ...members })
+  return { ...ports, authenticator: withAgentTokens(assignNamespaces(chain, policy), agentTokens), agentTokens }
+}
+
 /** `key`: the service's, the same across restarts and replicas. */
 type AllIdentityParts = IdentityParts & { key: Uint8Array }
 
@@ -147,21 +225,17 @@ export async function withIdentity(config: Config, parts: AllIdentityParts): Pro
   // Tokens of requests are kept only if they will be exchanged.
   const isKept = config.contextTokenTtsTokenSource === 'incoming' && exchange !== undefined
   const remembered = isKept ? { incoming: exchange.incoming } : {}
-  const agentTokens = createAgentTokens({ key: parts.key, clock: ports.clock })
-  const authenticator = createAuthenticatorChain({
-    plain: [ports.authenticator],
+  const members = {
     ...(oidc === undefined ? {} : { oidc: await openOidc({ ...oidc, ...oidcRightsOf(config) }, opened) }),
     ...(context === undefined
       ? {}
       : { context: await openContext({ ...context, ...contextTokenRightsOf(config) }, { ...opened, ...remembered }) }),
-  })
+  }
   const decided = context === undefined ? ports.authorizer : authorizerOf(config, opened)
   const { watchNamespace: served, enforceNamespaceIsolation: isolated } = config
   const authorizer = served.length === 0 ? decided : guardNamespace(served, decided)
   return {
-    ...ports,
-    authenticator: withAgentTokens(placeCallers(authenticator, { served, isolated }), agentTokens),
-    agentTokens,
+    ...withCallers(ports, parts.key, members, { served, isolated }),
     authorizer,
     tokenExchange: exchange?.tokenExchange,
   }

@@ -7,9 +7,9 @@ import type { Config } from '../config/load.ts'
 import { structuredResultType } from '../contract/api/tasks/structured-result.ts'
 import { runtimeTypes } from '../contract/kinds/agents/runtime-types.ts'
 import { apiVersion } from '../contract/kinds/index.ts'
-import { dropUndefined } from '../contract/schema/json.ts'
 import { resolveCheckout } from '../controllers/tasks/checkout.ts'
 import { SvcError } from '../errors.ts'
+import { dropUndefined } from '../lib/json.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Ports, Records } from '../ports/index.ts'
 import type { ResourceReader } from '../ports/resources/resources.ts'
@@ -17,14 +17,54 @@ import type { Secrets } from '../ports/resources/secrets.ts'
 import type { Egress } from '../ports/service/egress.ts'
 import type { WorkloadSpec } from '../ports/tasks/workloads.ts'
 import type { Checkouts } from '../ports/workspaces/checkouts.ts'
+import type { ExecutionWorkspaces } from '../ports/workspaces/execution-workspaces.ts'
 import type { AgentProgram, AgentPrograms } from '../rules/agents/agent-programs.ts'
+import { createExecShell } from '../runtime/agent-sandbox/exec-shell.ts'
+import { createAgentSandboxes } from '../runtime/agent-sandbox/execution-workspaces.ts'
+import { createRouterShell } from '../runtime/agent-sandbox/router-shell.ts'
+import type { SandboxShell } from '../runtime/agent-sandbox/shell.ts'
 import { createKubernetesSandbox, type KubernetesSandbox } from '../runtime/code-pods/sandbox.ts'
 import { systemClock as clock, systemIds as ids } from '../runtime/host/clock.ts'
 import type { PodCheckoutParts } from '../runtime/jobs/checkouts/work.ts'
 import { createKubernetesWorkerTokens } from '../runtime/jobs/worker-tokens.ts'
 import { createKubernetesWorkloads, type KubernetesWorkloads } from '../runtime/jobs/workloads.ts'
 import { checkoutPartsOf } from './checkouts.ts'
-import { openSandboxes } from './sandboxes.ts'
+
+type SandboxesParts = {
+  api: KubernetesApi
+  connection: ApiConnection
+  egress: Egress
+  operatorNamespace: string
+}
+
+/** The router is the administrator's choice, and may be anywhere. */
+function openShell(config: Config, { api, connection, egress }: SandboxesParts): SandboxShell {
+  const { agentSandboxRouterUrl: url, agentSandboxRouterToken: token } = config
+  if (url === undefined) return createExecShell({ api, connection })
+  const policy = { allowNetworks: [], deny: [], trusted: new URL(url).origin }
+  return createRouterShell({ url, token, fetch: egress.fetchWith(policy), ids })
+}
+
+/** Where claims are made; empty: anywhere. */
+function listNamespaces({ watchNamespace, agentSandboxNamespaceStrategy: strategy }: Config, own: string): string[] {
+  if (watchNamespace.length === 0 || strategy === 'task') return watchNamespace
+  return [...new Set([...watchNamespace, own])]
+}
+
+/** Undefined unless they are enabled. */
+function openSandboxes(config: Config, parts: SandboxesParts): ExecutionWorkspaces | undefined {
+  if (!config.agentSandboxEnabled) return undefined
+  const { api, operatorNamespace } = parts
+  return createAgentSandboxes({
+    api,
+    clock,
+    ids,
+    shell: openShell(config, parts),
+    instance: operatorNamespace,
+    namespaces: listNamespaces(config, operatorNamespace),
+    warmPoolPolicy: config.agentSandboxWarmPoolPolicy,
+  })
+}
 
 /** The worker program in the service's image (deploy/Containerfile). */
 const workerCommand = ['node', '/app/dist/worker.js']
@@ -93,7 +133,7 @@ function openPodCheckouts(config: Config, { resources, secrets, records, checkou
   return { parts, folder }
 }
 
-export type ClusterWorkParts = {
+type ClusterWorkParts = {
   api: KubernetesApi
   connection: ApiConnection
   records: Records
@@ -138,7 +178,7 @@ export function openClusterWork(config: Config, parts: ClusterWorkParts): Cluste
       namespace: config.sandboxNamespace ?? operatorNamespace,
       image: config.codeImage,
       languages: config.codeLanguages,
-      most: sandboxesOf(config),
+      max: sandboxesOf(config),
       imagePullSecrets: config.imagePullSecrets,
       ...ownSandboxes(config, api.namespace, operatorNamespace),
     }),

@@ -5,7 +5,7 @@ import { hostname } from 'node:os'
 import { connectFromKubeconfig, connectFromPod } from '../cluster/api/connection.ts'
 import { createKubernetesApi, type KubernetesApi } from '../cluster/api.ts'
 import { createKubernetesConfigMaps, type KubernetesConfigMapsOptions } from '../cluster/configmaps.ts'
-import { createClusterEvents, tellCluster } from '../cluster/events.ts'
+import { createClusterEvents, withClusterEvents } from '../cluster/events.ts'
 import { createReviewAuthenticator } from '../cluster/identity/authenticator.ts'
 import { createReviewAuthorizer } from '../cluster/identity/authorizer.ts'
 import { createKubernetesLeadership } from '../cluster/leadership.ts'
@@ -31,13 +31,12 @@ import { createCredentials } from '../store/identity/sign-in-links.ts'
 import { openPostgresRecords } from '../store/postgres/records.ts'
 import { carryWorkspace } from '../tools/workspaces/carried-workspace.ts'
 import { type OpenedActors, openAnyActors } from './actors.ts'
-import { openCheckouts, openReach, openRepositories } from './checkouts.ts'
-import { openCodeHosts } from './code-hosts.ts'
+import { openCheckouts, openCodeHosts, openReach, openRepositories } from './checkouts.ts'
 import { composeWorkspaces, type WorkspaceParts, withWorkspaceTokens } from './execution-workspaces.ts'
 import { agentImagePath, type ClusterWork, listAgentImages, openClusterWork, sandboxesOf } from './kubernetes-work.ts'
 import type { OpenedMode } from './mode.ts'
-import { choosePlans } from './plan-store.ts'
 import { openScratch } from './scratch.ts'
+import { choosePlans } from './settings.ts'
 import { openVolume, type Stores } from './sqlite-volume.ts'
 
 const leaseName = 'svc-controllers'
@@ -163,7 +162,7 @@ function openNamed(options: KubernetesConfigMapsOptions, closing: Closing) {
 function openEvents(stored: Events, { api, log }: { api: KubernetesApi; log: Logger }, closing: Closing): Events {
   const clusterEvents = createClusterEvents({ api, clock, ids, apiVersion, log })
   closing.add(() => clusterEvents.close())
-  return tellCluster(stored, clusterEvents, clock)
+  return withClusterEvents(stored, clusterEvents, clock)
 }
 
 async function openApi({ podAddress, kubeconfig }: Config, closing: Closing) {

@@ -6,7 +6,7 @@ import { createMemoryVectorController } from '../controllers/memory/memory-vecto
 import { createQueryVectors } from '../lookup/query-vectors.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Ports } from '../ports/index.ts'
-import type { Embedder } from '../ports/memory/embedder.ts'
+import type { Embedder } from '../ports/memory/memory-vectors.ts'
 import { createEmbedder } from '../proxy/embedder.ts'
 
 type Parts = { ports: Ports; ownAddresses: () => string[]; log: Logger }

@@ -1,12 +1,26 @@
+import { existsSync, readFileSync } from 'node:fs'
+import type { Config } from '../config/load.ts'
 import type { Sweep } from '../controllers/resources/sweep.ts'
-import type { TaskSettings } from '../controllers/tasks/settings.ts'
+import type { TaskSettings } from '../controllers/tasks/context.ts'
+import { writePrivateFile } from '../launch/service-file.ts'
 import type { MetricSources } from '../observability/metrics.ts'
 import type { Ports } from '../ports/index.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
 import type { RecordOwners } from '../ports/resources/retention.ts'
 import type { AgentPrograms } from '../rules/agents/agent-programs.ts'
+import { systemIds } from '../runtime/host/clock.ts'
 import type { Listening } from '../service/addresses.ts'
-import type { OwnerToken } from './owner-token.ts'
+
+export type OwnerToken = { text: string; isNew: boolean }
+
+export function takeOwnerToken(config: Config): OwnerToken {
+  if (config.bootstrapToken !== undefined) return { text: config.bootstrapToken, isNew: false }
+  const { tokenFile } = config.paths
+  if (existsSync(tokenFile)) return { text: readFileSync(tokenFile, 'utf8').trim(), isNew: false }
+  const text = `svc_${systemIds.hex(64)}`
+  writePrivateFile(tokenFile, `${text}\n`)
+  return { text, isNew: true }
+}
 
 /** The ports, and what else the composition root needs. */
 export type OpenedMode = {

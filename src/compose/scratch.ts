@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { Config } from '../config/load.ts'
 import { parseQuantity } from '../contract/values/quantity.ts'
-import type { Scratch } from '../ports/workspaces/scratch.ts'
+import type { Scratch } from '../ports/workspaces/sandbox.ts'
 import { createScratch } from '../runtime/folders/scratch.ts'
 import type { WorkspaceSize } from '../runtime/folders/size.ts'
 import { systemClock as clock } from '../runtime/host/clock.ts'

@@ -3,18 +3,16 @@
 import { typed } from '../client/typed.ts'
 import type { Config } from '../config/load.ts'
 import { SvcError } from '../errors.ts'
+import { takeOver } from '../launch/local-service.ts'
 import { version } from '../launch/program-files.ts'
 import { removeServiceNote, type Starter, writePrivateFile } from '../launch/service-file.ts'
 import { endSignals, exitOnSignals, keepOnSignals } from '../launch/start-signals.ts'
-import { takeOver } from '../launch/take-over.ts'
+import { onAbort } from '../lib/abort.ts'
+import { maxTimerMs } from '../lib/clock.ts'
 import { createLog, type Logger } from '../observability/log.ts'
-import type { OpenedMode } from './mode.ts'
+import type { OpenedMode, OwnerToken } from './mode.ts'
 import { openMode } from './open-mode.ts'
-import type { OwnerToken } from './owner-token.ts'
 import { type RunningService, startService } from './service.ts'
-
-/** What setInterval takes at most (https://nodejs.org/api/timers.html). */
-const longestTimerMs = 2 ** 31 - 1
 
 /** Serves until SIGINT or SIGTERM, or until it has been idle for long enough. */
 export async function serve(config: Config, startedBy?: Starter): Promise<void> {
@@ -22,7 +20,7 @@ export async function serve(config: Config, startedBy?: Starter): Promise<void> 
   const isTerminal = Boolean(process.stderr.isTTY)
   const log = createLog({ level: config.logLevel, pretty: isTerminal, colors: isTerminal })
   // Waiting for a cluster or for a lease does not keep the process alive.
-  const awake = setInterval(() => undefined, longestTimerMs)
+  const awake = setInterval(() => undefined, maxTimerMs)
   const { mode, service } = await open(config, log, startedBy).finally(() => clearInterval(awake))
   try {
     announce(service.url, mode.owner, { config, startedBy })
@@ -120,6 +118,6 @@ function waitForEnd(idle: AbortSignal): Promise<string> {
       if (Date.now() - first > sameKeyMs) process.exit(exitByImpatience)
     }
     for (const signal of endSignals) process.on(signal, onSignal)
-    idle.addEventListener('abort', () => resolve('idle'), { once: true })
+    onAbort(idle, () => resolve('idle'))
   })
 }

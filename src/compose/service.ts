@@ -9,13 +9,12 @@ import { taskPhases, taskTypes, terminalPhases } from '../contract/kinds/tasks/t
 import { parseDuration } from '../contract/values/duration.ts'
 import { parseQuantity } from '../contract/values/quantity.ts'
 import { createTranscriptIndexController } from '../controllers/chat/transcript-index.ts'
-import { createCommandAnswerController } from '../controllers/codehost/command-answers.ts'
-import { createDeliveryController } from '../controllers/codehost/deliveries.ts'
+import { createCommandAnswerController, createDeliveryController } from '../controllers/codehost/deliveries.ts'
 import type { Controller } from '../controllers/engine/controller.ts'
 import { createControllerRunner } from '../controllers/engine/runner.ts'
 import { createMonitorController } from '../controllers/monitors/controller.ts'
-import { createCatalogControllers } from '../controllers/resources/controllers.ts'
-import { defaultCatalogSettings } from '../controllers/resources/settings.ts'
+import { createResourceControllers } from '../controllers/resources/controllers.ts'
+import { defaultResourceControllerSettings } from '../controllers/resources/settings.ts'
 import {
   createSweepController,
   createWorkloadSweepController,
@@ -23,10 +22,10 @@ import {
   type RetentionSettings,
 } from '../controllers/resources/sweep.ts'
 import { createScanControllers } from '../controllers/scans/controller.ts'
+import { defaultTaskSettings } from '../controllers/tasks/context.ts'
 import { createTaskControllers } from '../controllers/tasks/controller.ts'
-import { defaultTaskSettings } from '../controllers/tasks/settings.ts'
 import { messageOf } from '../errors.ts'
-import { createApp, type HttpApp } from '../http/app.ts'
+import type { HttpApp } from '../http/app.ts'
 import { createMetricsServer } from '../http/listeners.ts'
 import type { TlsPair } from '../http/tls.ts'
 import { choosePort } from '../launch/free-port.ts'
@@ -37,11 +36,10 @@ import { createMetrics, type Metrics } from '../observability/metrics.ts'
 import type { Traces } from '../observability/traces.ts'
 import type { Ports } from '../ports/index.ts'
 import type { ResourceReader } from '../ports/resources/resources.ts'
-import type { Probe } from '../ports/tasks/probes.ts'
-import { createProxies, type Proxies, tryProvider } from '../proxy/index.ts'
-import { createOwnAddresses, type Listening, urlOf, workerUrlOf } from '../service/addresses.ts'
-import { followNames } from '../service/followed-names.ts'
-import { watchIdleness } from '../service/idle-exit.ts'
+import type { Probe } from '../ports/tasks/parkings.ts'
+import { type Proxies, tryProvider } from '../proxy/index.ts'
+import { createOwnAddresses, followNames, type Listening, originOf, workerUrlOf } from '../service/addresses.ts'
+import { watchIdleness } from '../service/closing.ts'
 import { openTls } from '../service/tls.ts'
 import { listMcpTools } from '../tools/custom/mcp/list-tools.ts'
 import {
@@ -51,20 +49,24 @@ import {
   createBudgetLedger,
   createBuiltinTools,
   createTaskBudgets,
-  createUsecases,
   type DeliveryUsecases,
 } from '../usecases/index.ts'
 import { queueRuns } from '../usecases/workspaces/sandbox-queue.ts'
-import { countUsage, listPriced } from './counted-usage.ts'
-import { propagationOf, withIdentity } from './identity.ts'
+import { composeApp } from './app.ts'
+import { countedUsage, listPriced, openTraces } from './counted-usage.ts'
+import { propagationOf, readSignIn, withIdentity } from './identity.ts'
 import { composeMemoryVectors, withQueryVectors } from './memory-vectors.ts'
 import type { OpenedMode } from './mode.ts'
-import { readProxySettings } from './proxy-settings.ts'
-import { checkoutLimitsOf, defaultLimitsOf, readChatSettings, reviewMarkersOf } from './settings.ts'
-import { readSignIn } from './sign-in.ts'
-import { openTraces } from './traces.ts'
-import { readWebhookSettings } from './webhook-settings.ts'
-import { readWorkspaceList, readWorkspaceSettings } from './workspace-settings.ts'
+import {
+  checkoutLimitsOf,
+  defaultLimitsOf,
+  readChatSettings,
+  readProxySettings,
+  readWebhookSettings,
+  readWorkspaceList,
+  readWorkspaceSettings,
+  reviewMarkersOf,
+} from './settings.ts'
 
 export type RunningService = {
   url: string
@@ -134,12 +136,12 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
     await Promise.all([closeMetrics(), closeTls?.(), traces?.close()])
     await ports.close()
   }
-  return { url: urlOf(listening), idle: watchIdleness(config, { server: app.server, ports }), stop }
+  return { url: originOf(listening), idle: watchIdleness(config, { server: app.server, ports }), stop }
 }
 
 function withQueue({ ports, sandboxes }: OpenedMode): Ports {
   const { sandbox, clock } = ports
-  return { ...ports, sandbox: queueRuns(sandbox, { most: sandboxes, clock }) }
+  return { ...ports, sandbox: queueRuns(sandbox, { max: sandboxes, clock }) }
 }
 
 /** What the service asks for parked tasks: workers may name it, and the controllers ask. */
@@ -150,7 +152,7 @@ function withProbes(config: Config, mode: OpenedMode, ports: Ports): Ports {
 }
 
 function withCounts(ports: Ports, metrics: Metrics): Ports {
-  const usage = countUsage(ports.records.usage, ports.resources, metrics.countUsage)
+  const usage = countedUsage(ports.records.usage, ports.resources, metrics.countUsage)
   return { ...ports, records: { ...ports.records, usage } }
 }
 
@@ -191,7 +193,7 @@ function composeHttp(
     { hideUnavailable: config.hideUnavailableTools },
   )
   const propagation = propagationOf(config)
-  const settings = {
+  const usecaseSettings = {
     allowDemoProvider: mode.allowDemoProvider,
     hasCluster: mode.hasCluster,
     hasActors: mode.ports.toolActors !== undefined,
@@ -210,29 +212,21 @@ function composeHttp(
     workspaces: readWorkspaceSettings(config, mode.ownNamespace),
     workspaceList: readWorkspaceList(config),
   }
-  const usecaseParts = { ports, settings, builtinTools, ledger }
-  const usecases = createUsecases(usecaseParts)
+  const http = {
+    publicHosts: [...config.publicHost, ...mode.serviceNames],
+    corsAllowedOrigins: config.corsAllowedOrigins,
+    tls,
+    ...readSignIn(config),
+    tokenHeaders: readIdentityConfig(config).context?.headers ?? [],
+    authFailuresPerMinute: config.authFailuresPerMinute,
+    trustedProxies: config.trustedProxies,
+    version,
+    states: describeStates(config).map(presentState),
+    metricsApart: mode.metricsListener !== undefined,
+  }
   const proxySettings = readProxySettings(config, { metrics, search, traces })
-  const proxies = createProxies({ ...usecaseParts, health: usecases.health }, proxySettings)
-  const app = createApp({
-    ports,
-    usecases,
-    proxies,
-    settings: {
-      publicHosts: [...config.publicHost, ...mode.serviceNames],
-      corsAllowedOrigins: config.corsAllowedOrigins,
-      tls,
-      ...readSignIn(config),
-      tokenHeaders: readIdentityConfig(config).context?.headers ?? [],
-      authFailuresPerMinute: config.authFailuresPerMinute,
-      trustedProxies: config.trustedProxies,
-      version,
-      states: describeStates(config).map(presentState),
-      metricsApart: mode.metricsListener !== undefined,
-    },
-    log,
-    metrics,
-  })
+  const settings = { usecases: usecaseSettings, proxies: proxySettings, http }
+  const { app, usecases, proxies } = composeApp({ ports, builtinTools, ledger, log, metrics }, settings)
   return { app, proxies, deliveries: usecases.deliveries }
 }
 
@@ -292,12 +286,12 @@ function composeControllers(
         propagation,
       },
     }),
-    ...createCatalogControllers({
+    ...createResourceControllers({
       ...deps,
       tryProvider: (provider, signal) => tryProvider({ ports, settings: trialSettings }, provider, signal),
       listMcpTools: (server, signal) => listMcpTools(server, { egress: ports.egress, egressPolicy: egress }, signal),
       settings: {
-        ...defaultCatalogSettings,
+        ...defaultResourceControllerSettings,
         egress,
         agentPrograms: mode.agentPrograms ?? {},
       },

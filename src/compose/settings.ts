@@ -1,11 +1,123 @@
 // Settings of chat and of tasks, from the configuration.
-
 import type { Config } from '../config/load.ts'
 import { parseDuration } from '../contract/values/duration.ts'
 import { parseQuantity } from '../contract/values/quantity.ts'
+import { dropUndefined } from '../lib/json.ts'
 import type { ReviewMarkerSettings } from '../lookup/marker-keys.ts'
+import type { Metrics } from '../observability/metrics.ts'
+import { makeModelSpan, type Traces } from '../observability/traces.ts'
+import type { Records } from '../ports/index.ts'
 import type { WorkloadLimits } from '../ports/tasks/workloads.ts'
+import type { ProxySettings } from '../proxy/index.ts'
+import type { ProviderSettings, WorkspaceSettings } from '../rules/workspaces/execution-workspace.ts'
+import type { RecordStores } from '../store/records.ts'
+import type { SearchSettings } from '../tools/registry/tool.ts'
 import { type ChatSettings, defaultChatSettings } from '../usecases/chat/settings.ts'
+import { defaultWebhookSettings, keyOfAction, type WebhookSettings } from '../usecases/codehost/deliveries/context.ts'
+
+export function readProxySettings(
+  config: Config,
+  { metrics, search, traces }: { metrics: Metrics; search: SearchSettings | undefined; traces?: Traces | undefined },
+): ProxySettings {
+  return {
+    defaults: { provider: config.chatProvider, model: config.chatModel },
+    callers: { maxConcurrent: config.proxyMaxConcurrent, requestsPerMinute: config.proxyRequestsPerMinute },
+    loops: {
+      max: config.proxyMaxLoops,
+      perNamespace: config.proxyMaxLoopsPerNamespace,
+      perCaller: config.proxyMaxLoopsPerCaller,
+    },
+    loop: {
+      maxIterations: config.chatMaxIterations,
+      maxToolCalls: config.maxToolCallsPerTurn,
+      maxDurationMs: parseDuration(config.chatMaxDuration),
+      toolTimeoutMs: parseDuration(config.chatToolTimeout),
+      search,
+    },
+    observe: observeWith(metrics, traces),
+  }
+}
+
+function observeWith({ observeProxy }: Metrics, traces: Traces | undefined): NonNullable<ProxySettings['observe']> {
+  if (traces === undefined) return observeProxy
+  return (sample) => {
+    observeProxy(sample)
+    traces.record(makeModelSpan(sample, Date.now()))
+  }
+}
+
+export function readWebhookSettings(config: Config): Omit<WebhookSettings, 'hosts'> {
+  const agents = config.codehostLabelAgent.map(({ action, agent }) => [keyOfAction(action), agent])
+  return {
+    ...defaultWebhookSettings,
+    secret: config.codehostWebhookSecret,
+    previousSecrets: config.codehostWebhookPreviousSecrets,
+    secretName: config.codehostWebhookSecretName,
+    namespace: config.codehostLabelTriggerNamespace ?? config.watchNamespace[0] ?? defaultWebhookSettings.namespace,
+    prefix: config.codehostLabelTriggerPrefix,
+    agent: config.codehostLabelTriggerAgent,
+    agents: Object.fromEntries(agents) as Record<string, string>,
+    gitSecret: config.codehostLabelTriggerGitSecret,
+    timeout: config.codehostLabelTriggerTimeout,
+    maxTurns: config.codehostLabelTriggerMaxTurns,
+  }
+}
+
+/** The template that embedded mode provides itself. */
+export const localTemplate = 'default'
+
+function seconds(duration: string): number {
+  return Math.max(1, Math.ceil(parseDuration(duration) / 1000))
+}
+
+function readSandboxes(config: Config, ownNamespace: string | undefined): ProviderSettings | undefined {
+  const isLocal = config.mode === 'embedded'
+  if (!(config.agentSandboxEnabled ?? isLocal)) return undefined
+  const isOurs = !isLocal && config.agentSandboxNamespaceStrategy === 'controller'
+  return dropUndefined({
+    template: config.agentSandboxDefaultTemplate ?? (isLocal ? localTemplate : undefined),
+    cleanupPolicy: config.agentSandboxCleanupPolicy,
+    claimTimeoutSeconds: seconds(config.agentSandboxClaimTimeout),
+    commandTimeoutSeconds: seconds(config.agentSandboxCommandTimeout),
+    // Sandboxes are made from templates of the namespace of their claim.
+    templateNamespace: isOurs ? ownNamespace : undefined,
+    claimNamespace: isOurs ? ownNamespace : undefined,
+  })
+}
+
+function readActors(config: Config): ProviderSettings | undefined {
+  if (!config.actorEnabled || config.mode === 'embedded') return undefined
+  return dropUndefined({
+    template: config.actorDefaultTemplate,
+    templateNamespace: config.actorDefaultTemplateNamespace,
+    cleanupPolicy: config.actorCleanupPolicy,
+    claimTimeoutSeconds: seconds(config.actorClaimTimeout),
+    commandTimeoutSeconds: seconds(config.actorCommandTimeout),
+  })
+}
+
+/** `ownNamespace`: where the service itself runs, if on a cluster. */
+export function readWorkspaceSettings(config: Config, ownNamespace: string | undefined): WorkspaceSettings {
+  return {
+    defaultProvider: config.executionWorkspaceDefaultProvider,
+    providers: dropUndefined({ 'agent-sandbox': readSandboxes(config, ownNamespace), actor: readActors(config) }),
+  }
+}
+
+/** Days or a duration. */
+export function readRetention({ executionWorkspaceRetention: text }: Config): number {
+  return text.endsWith('d') ? Number(text.slice(0, -1)) * 86_400_000 : parseDuration(text)
+}
+
+/** For people who look at what there is. */
+export function readWorkspaceList(config: Config) {
+  return { retentionMs: readRetention(config), hourlyCost: config.executionWorkspaceHourlyCost }
+}
+
+export function choosePlans(config: Pick<Config, 'planStore'>, stores: RecordStores): Records {
+  const { plans, ...records } = stores
+  return config.planStore === 'none' ? records : { ...records, plans }
+}
 
 /** The resources of tasks that name none; used to start tasks and to prepare idle workers. */
 export function defaultLimitsOf(config: Config) {

@@ -6,8 +6,7 @@ import { networkInterfaces } from 'node:os'
 import type { Agent, buildConnector } from 'undici'
 import { SvcError } from '../errors.ts'
 import type { EgressPolicy } from '../ports/service/egress.ts'
-import { normalizeAddress, refuseAddress } from './address.ts'
-import { isDenied, portOf } from './destination.ts'
+import { isDenied, normalizeAddress, portOf, refuseAddress } from './destination.ts'
 
 type ResolvedAddress = { address: string; family: number }
 export type Resolve = (hostname: string) => Promise<ResolvedAddress[]>
@@ -85,10 +84,10 @@ function chooseEnd(options: buildConnector.Options, policy: EgressPolicy) {
 }
 
 /** Dials under one policy, for undici's agents and pools. Ignores proxy settings in the environment. */
-export async function createConnector(given: EgressPolicy, resolve: Resolve): Promise<buildConnector.connector> {
+export async function createConnector(outerPolicy: EgressPolicy, resolve: Resolve): Promise<buildConnector.connector> {
   const { buildConnector } = await loadUndici()
-  return (asked, callback) => {
-    const { options, policy } = chooseEnd(asked, given)
+  return (requested, callback) => {
+    const { options, policy } = chooseEnd(requested, outerPolicy)
     findPermitted(
       { protocol: options.protocol, hostname: options.hostname, port: portOf(options) },
       policy,

@@ -2,12 +2,12 @@
 import type { Agent, Request, RequestInit, Response } from 'undici'
 import { clientHeaders } from '../contract/values/client-headers.ts'
 import { SvcError } from '../errors.ts'
+import { BoundedMap } from '../lib/bounded-map.ts'
 import type { Egress, EgressPolicy, EgressRequest, EgressResponse } from '../ports/service/egress.ts'
 import { checkDestination } from './destination.ts'
 import { createDialer, loadUndici, type Resolve, resolveName } from './dialer.ts'
 import { explainFailure } from './failures.ts'
 import { createPipes } from './pipe.ts'
-import { followRedirect, type Hop, isRedirect } from './redirect.ts'
 
 export type EgressOptions = {
   /** Resolves names; default: the system's resolver. */
@@ -22,20 +22,17 @@ const fetchRedirects = 5
 export function createEgress(options: EgressOptions = {}): Egress {
   const resolve = options.resolve ?? resolveName
   if (options.preload) loadUndici().catch(() => {})
-  const agents = new Map<string, Promise<Agent>>()
+  const agents = new BoundedMap<string, Promise<Agent>>({
+    max: maxAgents,
+    onDrop: (agent) => void agent.then((old) => old.close()).catch(() => {}),
+  })
   const pipes = createPipes(resolve)
 
   /** Connections are only shared under the same rules. */
   function agentFor(policy: EgressPolicy): Promise<Agent> {
     const key = JSON.stringify([policy.allowNetworks, policy.deny, policy.trusted, policy.via])
     const agent = agents.get(key) ?? createDialer(policy, resolve)
-    agents.delete(key)
     agents.set(key, agent)
-    const [oldest] = agents
-    if (agents.size > maxAgents && oldest !== undefined) {
-      agents.delete(oldest[0])
-      oldest[1].then((old) => old.close()).catch(() => {})
-    }
     return agent
   }
 
@@ -55,10 +52,10 @@ export function createEgress(options: EgressOptions = {}): Egress {
       }) as typeof globalThis.fetch,
     openPipe: pipes.open,
     async close() {
-      const open = [...agents.values()]
+      const open = [...agents]
       agents.clear()
       await pipes.close()
-      await Promise.all(open.map(async (agent) => (await agent).destroy()))
+      await Promise.all(open.map(async ([, agent]) => (await agent).destroy()))
     },
   }
 }
@@ -165,4 +162,39 @@ async function fetchUnder(policy: EgressPolicy, call: { url: URL; request: Reque
     request.signal.throwIfAborted()
     throw explainFailure(error, url.host)
   }
+}
+
+// What a redirect turns a request into (RFC 9110 section 15.4, and the fetch standard's method rules).
+
+/** Header names are in lower case. */
+type Hop = { url: URL; method: string; headers: Record<string, string>; body: string | ArrayBuffer | undefined }
+
+const redirectStatuses = [301, 302, 303, 307, 308]
+
+function isRedirect(status: number): boolean {
+  return redirectStatuses.includes(status)
+}
+
+/** Headers that do not identify the caller: all that another origin gets to see. */
+const plainHeaders = ['accept', 'accept-language', 'content-type', 'user-agent']
+const bodyHeaders = ['content-type', 'content-length', 'content-encoding', 'content-language', 'content-location']
+
+/** The next request. Credentials stay with the origin they are meant for. */
+function followRedirect(hop: Hop, status: number, target: URL): Hop {
+  const becomesGet = status === 303 ? hop.method !== 'HEAD' : status < 303 && hop.method === 'POST'
+  const method = becomesGet ? 'GET' : hop.method
+  const body = becomesGet ? undefined : hop.body
+  const leavesOrigin = target.origin !== hop.url.origin
+  // The body may hold a token (Tool spec.http.authInject: body).
+  if (leavesOrigin && body !== undefined) {
+    throw new SvcError(
+      'Forbidden',
+      `${hop.url.host} redirects to ${target.host}: a request body is not sent on to another host. Use the final address.`,
+    )
+  }
+  const passed = Object.entries(hop.headers).filter(([name]) => {
+    if (becomesGet && bodyHeaders.includes(name)) return false
+    return !leavesOrigin || plainHeaders.includes(name)
+  })
+  return { url: target, method, headers: Object.fromEntries(passed), body }
 }

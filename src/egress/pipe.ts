@@ -1,6 +1,8 @@
 // Pipes: bytes to one origin over a pool of kept-alive connections, each dialled under the policy. No streams, no
 // promises per request.
+
 import type { Dispatcher, Pool } from 'undici'
+import { BoundedMap } from '../lib/bounded-map.ts'
 import type { BytePipe, EgressPolicy, PipeControl, PipeRequest, PipeSink } from '../ports/service/egress.ts'
 import { checkDestination } from './destination.ts'
 import { createConnector, loadUndici, type Resolve } from './dialer.ts'
@@ -107,20 +109,20 @@ type Destination = { origin: string; host: string }
 
 /** The check depends only on the address and the rules, so its result stays valid. */
 function createChecks(): (url: string, policy: EgressPolicy, rules: string) => Destination {
-  const known = new Map<string, Destination>()
+  const known = new BoundedMap<string, Destination>({ max: maxChecked })
   return (url, policy, rules) => {
     const key = `${rules} ${url}`
     const found = known.get(key)
     if (found !== undefined) return found
     const { origin, host } = checkDestination(url, policy)
-    if (known.size >= maxChecked) known.clear()
     known.set(key, { origin, host })
     return { origin, host }
   }
 }
 
 export function createPipes(resolve: Resolve): Pipes {
-  const pools = new Map<string, Promise<Pool>>()
+  // The oldest are not closed: users of the pipe may continue, and idle connections end by themselves.
+  const pools = new BoundedMap<string, Promise<Pool>>({ max: maxPools })
   const check = createChecks()
 
   async function makePool(origin: string, policy: EgressPolicy): Promise<Pool> {
@@ -134,11 +136,7 @@ export function createPipes(resolve: Resolve): Pipes {
   function poolFor(origin: string, policy: EgressPolicy, rules: string): Promise<Pool> {
     const key = `${rules} ${origin}`
     const pool = pools.get(key) ?? makePool(origin, policy)
-    pools.delete(key)
     pools.set(key, pool)
-    const [oldest] = pools.keys()
-    // Not closed: users of the pipe may continue, and idle connections end by themselves.
-    if (pools.size > maxPools && oldest !== undefined) pools.delete(oldest)
     return pool
   }
 
@@ -149,9 +147,9 @@ export function createPipes(resolve: Resolve): Pipes {
       return createPipe(await poolFor(origin, policy, rules), host)
     },
     async close() {
-      const open = [...pools.values()]
+      const open = [...pools]
       pools.clear()
-      await Promise.all(open.map(async (pool) => (await pool).destroy()))
+      await Promise.all(open.map(async ([, pool]) => (await pool).destroy()))
     },
   }
 }

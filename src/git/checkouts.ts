@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { readGitAddress } from '../contract/values/git-address.ts'
+import { readGitAddress } from '../contract/values/repository-url.ts'
 import type { Egress, EgressPolicy } from '../ports/service/egress.ts'
 import {
   type Checkout,
@@ -12,15 +12,15 @@ import {
   type CheckoutSpec,
   type Checkouts,
 } from '../ports/workspaces/checkouts.ts'
+import { writeWhole } from './cache-files.ts'
 import { type Cloned, cloneInto, findWorkFolder } from './clone.ts'
-import { runGit } from './command.ts'
+import { runGitCommand } from './command.ts'
 import { readDiff } from './diff.ts'
 import { tooSlow, underFaults } from './faults.ts'
-import { createObjectCache } from './object-cache.ts'
+import { createRepositoryCache } from './object-cache.ts'
 import { pushCommit } from './push.ts'
 import type { ServerOptions } from './server.ts'
 import { createSigning, type Signing } from './signing.ts'
-import { writeWhole } from './whole-file.ts'
 import { recordTree, type WorkTree } from './work-tree.ts'
 
 export type CheckoutsOptions = {
@@ -36,7 +36,7 @@ export type CheckoutsOptions = {
   cacheBytes?: number
 }
 
-export const usualLimits: CheckoutLimits = {
+export const defaultCheckoutLimits: CheckoutLimits = {
   bytes: 10 * 1024 ** 3,
   files: 1024 ** 2,
   timeoutMs: 600_000,
@@ -44,10 +44,10 @@ export const usualLimits: CheckoutLimits = {
   diffBytes: 1024 ** 2,
 }
 
-const usualCacheBytes = 20 * 1024 ** 3
-const usualAuthor = { name: 'svc', email: 'svc@localhost' }
+const defaultCacheBytes = 20 * 1024 ** 3
+const defaultAuthor = { name: 'svc', email: 'svc@localhost' }
 /** A pack that is pushed is held in memory. */
-const mostPushed = 512 * 1024 ** 2
+const maxPushedBytes = 512 * 1024 ** 2
 
 /** What outlives the process. */
 type State = Cloned & { folder: string; head: string }
@@ -58,20 +58,20 @@ type Opened = {
   options: CheckoutsOptions
   signing: Signing
   spec: AuthoredSpec
-  place: string
+  stateFolder: string
   state: State
   /** Gives back what this process holds for it. */
   release(): void
 }
 
-const gitDirOf = (place: string) => join(place, 'git')
+const gitDirOf = (stateFolder: string) => join(stateFolder, 'git')
 
-async function saveState(place: string, state: State): Promise<void> {
-  await writeWhole(join(place, 'state.json'), JSON.stringify(state))
+async function saveState(stateFolder: string, state: State): Promise<void> {
+  await writeWhole(join(stateFolder, 'state.json'), JSON.stringify(state))
 }
 
-async function readState(place: string): Promise<State | undefined> {
-  const text = await readFile(join(place, 'state.json'), 'utf8').catch(() => undefined)
+async function readState(stateFolder: string): Promise<State | undefined> {
+  const text = await readFile(join(stateFolder, 'state.json'), 'utf8').catch(() => undefined)
   return text === undefined ? undefined : (JSON.parse(text) as State)
 }
 
@@ -113,7 +113,7 @@ async function commitTree(opened: Opened, tree: WorkTree, message: string): Prom
   const { signing, spec, state } = opened
   const snapshot = await recordTree(tree)
   const { gitDir, signal } = tree
-  const base = await runGit({ args: ['rev-parse', `${state.commit}^{tree}`], gitDir, signal })
+  const base = await runGitCommand({ args: ['rev-parse', `${state.commit}^{tree}`], gitDir, signal })
   if (base.stdout.toString().trim() === snapshot.tree) return undefined
   const { name, email } = spec.author
   const person = {
@@ -123,24 +123,24 @@ async function commitTree(opened: Opened, tree: WorkTree, message: string): Prom
     GIT_COMMITTER_EMAIL: email,
   }
   const args = ['commit-tree', ...signing.args, snapshot.tree, '-p', state.commit, '-F', '-']
-  const made = await runGit({ args, gitDir, env: { ...person, ...signing.env }, input: message, signal })
+  const made = await runGitCommand({ args, gitDir, env: { ...person, ...signing.env }, input: message, signal })
   return made.stdout.toString().trim()
 }
 
 /** Who commits: the checkout's, else the service's own. */
 function withAuthor(spec: CheckoutSpec, { author }: CheckoutsOptions): AuthoredSpec {
-  return { ...spec, author: spec.author ?? author ?? usualAuthor }
+  return { ...spec, author: spec.author ?? author ?? defaultAuthor }
 }
 
 async function openCheckout(opened: Opened): Promise<Checkout> {
-  const { options, spec, place, state } = opened
+  const { options, spec, stateFolder, state } = opened
   const { folder } = state
-  const limits = { ...usualLimits, ...spec.limits }
-  const gitDir = gitDirOf(place)
+  const limits = { ...defaultCheckoutLimits, ...spec.limits }
+  const gitDir = gitDirOf(stateFolder)
   const treeFor = (signal: AbortSignal): WorkTree => ({
     gitDir,
     folder,
-    mostBytes: limits.bytes,
+    maxBytes: limits.bytes,
     large: state.large,
     signal,
   })
@@ -160,20 +160,20 @@ async function openCheckout(opened: Opened): Promise<Checkout> {
         const commit = await commitTree(opened, treeFor(signal), message)
         state.head = commit ?? state.commit
         checkout.headSHA = state.head
-        await saveState(place, state)
+        await saveState(stateFolder, state)
         return commit
       }),
     push: (lease) =>
       within(limits, never, async (signal) => {
         const { pushBranch: branch } = spec
         if (branch === undefined) throw new Error('There is no branch to push to.')
-        const push = { gitDir, commit: state.head, branch, seen: state.seen, lease, mostBytes: mostPushed }
+        const push = { gitDir, commit: state.head, branch, seen: state.seen, lease, maxBytes: maxPushedBytes }
         await pushCommit(push, serverFor(options, spec, spec.forkRepo ?? spec.url), signal)
         return { branch, commit: state.head }
       }),
     close: async () => {
       opened.release()
-      await rm(place, { recursive: true, force: true })
+      await rm(stateFolder, { recursive: true, force: true })
     },
   }
   return checkout
@@ -183,37 +183,37 @@ async function openCheckout(opened: Opened): Promise<Checkout> {
 async function removeForgotten(root: string): Promise<number> {
   let removed = 0
   for (const name of await readdir(join(root, 'checkouts')).catch(() => [])) {
-    const place = join(root, 'checkouts', name)
-    const state = await readState(place)
+    const stateFolder = join(root, 'checkouts', name)
+    const state = await readState(stateFolder)
     const isThere = state !== undefined && (await stat(state.folder).catch(() => undefined)) !== undefined
-    if (isThere || (await isFresh(place))) continue
-    await rm(place, { recursive: true, force: true })
+    if (isThere || (await isFresh(stateFolder))) continue
+    await rm(stateFolder, { recursive: true, force: true })
     removed += 1
   }
   return removed
 }
 
 /** One that is being prepared has no state yet. */
-async function isFresh(place: string): Promise<boolean> {
-  const found = await stat(place).catch(() => undefined)
+async function isFresh(stateFolder: string): Promise<boolean> {
+  const found = await stat(stateFolder).catch(() => undefined)
   return found !== undefined && Date.now() - found.mtimeMs < 24 * 3600_000
 }
 
 export function createCheckouts(options: CheckoutsOptions): Checkouts {
   const root = resolve(options.root)
-  const cache = createObjectCache(join(root, 'objects'), options.cacheBytes ?? usualCacheBytes)
+  const cache = createRepositoryCache(join(root, 'objects'), options.cacheBytes ?? defaultCacheBytes)
   const signing = createSigning(options.signingKey)
-  const placeOf = (folder: string) =>
+  const stateFolderOf = (folder: string) =>
     join(root, 'checkouts', createHash('sha256').update(resolve(folder)).digest('hex').slice(0, 32))
 
   return {
     async prepare(asked, folder, signal, shared) {
       const spec = withAuthor(asked, options)
-      const limits = { ...usualLimits, ...spec.limits }
-      const place = placeOf(folder)
+      const limits = { ...defaultCheckoutLimits, ...spec.limits }
+      const stateFolder = stateFolderOf(folder)
       return await within(limits, signal, async (until) => {
-        await rm(place, { recursive: true, force: true })
-        await mkdir(place, { recursive: true, mode: 0o700 })
+        await rm(stateFolder, { recursive: true, force: true })
+        await mkdir(stateFolder, { recursive: true, mode: 0o700 })
         const ends: (() => void)[] = []
         const release = () => {
           for (const end of ends) end()
@@ -221,24 +221,31 @@ export function createCheckouts(options: CheckoutsOptions): Checkouts {
         try {
           await signing.check()
           const server = serverFor(options, spec, spec.url)
-          const places = { folder: resolve(folder), gitDir: gitDirOf(place), server, cache, shared }
-          const cloned = await cloneInto({ ...places, spec, limits, signal: until, atEnd: (end) => ends.push(end) })
+          const folders = { folder: resolve(folder), gitDir: gitDirOf(stateFolder), server, cache, shared }
+          const cloned = await cloneInto({ ...folders, spec, limits, signal: until, atEnd: (end) => ends.push(end) })
           const state = { ...cloned, folder: resolve(folder), head: cloned.commit }
-          await saveState(place, state)
-          return await openCheckout({ options, signing, spec, place, state, release })
+          await saveState(stateFolder, state)
+          return await openCheckout({ options, signing, spec, stateFolder, state, release })
         } catch (error) {
           release()
-          await rm(place, { recursive: true, force: true })
+          await rm(stateFolder, { recursive: true, force: true })
           throw error
         }
       })
     },
     async resume(asked, folder) {
-      const place = placeOf(folder)
-      const state = await readState(place)
+      const stateFolder = stateFolderOf(folder)
+      const state = await readState(stateFolder)
       return state === undefined
         ? undefined
-        : await openCheckout({ options, signing, spec: withAuthor(asked, options), place, state, release: () => {} })
+        : await openCheckout({
+            options,
+            signing,
+            spec: withAuthor(asked, options),
+            stateFolder,
+            state,
+            release: () => {},
+          })
     },
     async clean() {
       return (await removeForgotten(root)) + (await cache.clean())

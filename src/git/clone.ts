@@ -1,20 +1,28 @@
 // From an address to a folder with files: which commit, its objects, the two GIT_DIRs, the work tree.
+
 import { copyFile, lstat, mkdir, readdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
+import { normalizeInnerPath } from '../lib/inner-path.ts'
 import {
   CheckoutError,
   type CheckoutLimits,
   type CheckoutSpec,
   type SharedFiles,
 } from '../ports/workspaces/checkouts.ts'
-import { bridgeFetch } from './bridge.ts'
-import { remoteAddress, runGit } from './command.ts'
-import { diskFull, explainGit, quote, saysFull } from './faults.ts'
+import { remoteAddress, runGitCommand } from './command.ts'
+import { diskFull, explainGit, saysFull, toOneLine } from './faults.ts'
 import { copyPack, makeGitFolder, packsOf, placePacks } from './git-folder.ts'
 import { fetchLargeFiles, type LargeFiles } from './lfs.ts'
-import { type CommitFacts, nameFor, type ObjectCache } from './object-cache.ts'
-import { checkName, findTarget, isCommitId, listReferences, namesOf, type References } from './references.ts'
-import { type Greeting, greetServer, type ServerOptions } from './server.ts'
+import { type CommitFacts, nameFor, type RepositoryCache } from './object-cache.ts'
+import {
+  checkName,
+  findTarget,
+  isCommitId,
+  listRemoteReferences,
+  namesOf,
+  type RemoteReferences,
+} from './references.ts'
+import { bridgeFetch, type Greeting, greetServer, type ServerOptions } from './server.ts'
 
 export type Clone = {
   spec: CheckoutSpec
@@ -23,7 +31,7 @@ export type Clone = {
   /** GIT_DIR of the checkout, which nothing in `folder` leads to. */
   gitDir: string
   server: ServerOptions
-  cache: ObjectCache
+  cache: RepositoryCache
   shared: SharedFiles | undefined
   signal: AbortSignal
   /** Takes what is to be called when the checkout ends, however it does. */
@@ -39,7 +47,7 @@ function listNames({ branch, ref, pushBranch, prBaseBranch }: CheckoutSpec): str
   return [...namesOf(wanted), ...others.map((name) => `refs/heads/${checkName(name)}`)]
 }
 
-function findBase({ commits }: References, name: string | undefined): string[] {
+function findBase({ commits }: RemoteReferences, name: string | undefined): string[] {
   const base = name === undefined ? undefined : commits.get(`refs/heads/${name}`)
   if (name !== undefined && base === undefined)
     throw new CheckoutError('RefMissing', `The repository has no branch "${name}" to compare with. Check the name.`)
@@ -59,7 +67,7 @@ async function download(
   const usual = ['--no-tags', '--no-auto-maintenance', '--no-write-fetch-head', '--quiet', '--update-shallow']
   const args = ['fetch', ...usual, `--depth=${limits.history}`, remoteAddress, ...wishes]
   const remote = bridgeFetch(greeting, limits.bytes, signal)
-  const { code, stderr } = await runGit({ args, gitDir, remote, codes: [0, 1, 128], signal })
+  const { code, stderr } = await runGitCommand({ args, gitDir, remote, codes: [0, 1, 128], signal })
   if (code === 0) return
   if (!/not our ref|upload-pack: not|no such remote ref|couldn't find remote ref/i.test(stderr))
     throw explainGit('fetch', stderr)
@@ -82,12 +90,14 @@ async function checkEmpty(folder: string): Promise<void> {
 
 /** Every part of the path must be a folder: a link leads wherever the repository likes. */
 export async function findWorkFolder(folder: string, subPath: string | undefined): Promise<string> {
+  const missing = new CheckoutError('PathMissing', `The repository has no folder "${subPath}". Check the path.`)
+  const inner = normalizeInnerPath(subPath ?? '')
+  if (inner === undefined) throw missing
   let here = folder
-  for (const name of (subPath ?? '').split('/').filter((part) => part !== '' && part !== '.')) {
+  for (const name of inner.split('/').filter((part) => part !== '')) {
     here = join(here, name)
-    const stats = name === '..' ? undefined : await lstat(here).catch(() => undefined)
-    if (stats?.isDirectory() && name.toLowerCase() !== '.git') continue
-    throw new CheckoutError('PathMissing', `The repository has no folder "${subPath}". Check the path.`)
+    const stats = await lstat(here).catch(() => undefined)
+    if (!stats?.isDirectory() || name.toLowerCase() === '.git') throw missing
   }
   return here
 }
@@ -139,7 +149,7 @@ async function writeFiles(
 ) {
   const { folder, gitDir, signal } = place
   const args = ['read-tree', '-m', '-u', commit]
-  const { code, stderr } = await runGit({ args, gitDir, workTree: folder, codes: [0, 128], signal })
+  const { code, stderr } = await runGitCommand({ args, gitDir, workTree: folder, codes: [0, 128], signal })
   if (code !== 0) throw await explainFiles(folder, facts, stderr)
 }
 
@@ -182,10 +192,17 @@ const includePath = (path: string) => `--include=${path.replace(/[\\*?[]/g, '\\$
 async function applyPatch(clone: Clone, { priorDiff: patch, priorPaths = [] }: Prior): Promise<void> {
   const { gitDir, folder, signal } = clone
   const args = ['apply', '--whitespace=nowarn', '--binary', ...priorPaths.map(includePath), '-']
-  const { code, stderr } = await runGit({ args, gitDir, workTree: folder, input: patch, codes: [0, 1, 128], signal })
+  const { code, stderr } = await runGitCommand({
+    args,
+    gitDir,
+    workTree: folder,
+    input: patch,
+    codes: [0, 1, 128],
+    signal,
+  })
   if (code === 0) return
   if (saysFull(stderr)) throw diskFull()
-  const why = quote(stderr)
+  const why = toOneLine(stderr)
   throw new CheckoutError(
     'PatchRefused',
     `The earlier change does not fit this commit: ${why}. Use the branch it was made on.`,
@@ -210,7 +227,7 @@ async function takeObjects(fetch: Fetch, greeting: Greeting, commits: string[]):
 async function askServer({ spec, server, signal }: Fetch) {
   const names = listNames(spec)
   const greeting = await greetServer(server, 'git-upload-pack', signal)
-  const references = await listReferences(greeting, names, signal)
+  const references = await listRemoteReferences(greeting, names, signal)
   const { branch, ref } = spec
   const target = findTarget(references, { ...(branch && { branch }), ...(ref && { ref }) })
   return { greeting, references, target }
@@ -249,7 +266,7 @@ export async function cloneInto(clone: Clone): Promise<Cloned> {
   const cloned: Cloned = { ...target, ...(isSeen ? { seen } : {}) }
   await fillFolder(clone, cloned, { shallow, base, commit: facts[0] })
   await findWorkFolder(folder, spec.subPath)
-  if (spec.lfs) cloned.large = await fetchLargeFiles({ ...clone, mostBytes: limits.bytes }, cloned.commit)
+  if (spec.lfs) cloned.large = await fetchLargeFiles({ ...clone, maxBytes: limits.bytes }, cloned.commit)
   if (spec.priorDiff) await applyPatch(clone, { priorDiff: spec.priorDiff, priorPaths: spec.priorPaths })
   return cloned
 }

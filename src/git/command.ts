@@ -1,6 +1,8 @@
 // The one place that starts git: without a network, configuration, hooks or helpers of anybody.
+
 import { spawn } from 'node:child_process'
 import type { Duplex, Readable } from 'node:stream'
+import { onAbort } from '../lib/abort.ts'
 import { explainGit, missingGit } from './faults.ts'
 
 /** Speaks git's protocol with a command; each side ends what it writes on its own. */
@@ -77,8 +79,8 @@ function environment(gitDir: string, extra: Record<string, string>): Record<stri
   }
 }
 
-const keptOutput = 256 * 1024 ** 2
-const keptErrors = 16_384
+const maxOutputBytes = 256 * 1024 ** 2
+const maxErrorBytes = 16_384
 
 /** The end of what is read, up to a limit. */
 function collect(stream: Readable, limit: number): { read(): Buffer } {
@@ -93,10 +95,10 @@ function collect(stream: Readable, limit: number): { read(): Buffer } {
 
 function start(command: GitCommand) {
   const { args, gitDir, workTree, env = {}, remote } = command
-  const places: Record<string, string> = workTree === undefined ? {} : { GIT_WORK_TREE: workTree }
+  const folders: Record<string, string> = workTree === undefined ? {} : { GIT_WORK_TREE: workTree }
   const child = spawn('git', ['--no-pager', ...settingArgs, ...args], {
     cwd: workTree ?? gitDir,
-    env: environment(gitDir, { ...places, ...env }),
+    env: environment(gitDir, { ...folders, ...env }),
     // A group of its own, so that the programs it starts end with it.
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe', ...(remote === undefined ? [] : ['pipe' as const])],
@@ -119,15 +121,15 @@ function stopGroup(pid: number | undefined): void {
 }
 
 /** Runs git to its end. CheckoutError when it fails; the reason of the signal; or what `remote` throws. */
-export async function runGit(command: GitCommand): Promise<GitResult> {
+export async function runGitCommand(command: GitCommand): Promise<GitResult> {
   const { signal, remote, onOutput, codes = [0] } = command
   signal.throwIfAborted()
   const { child, stdout, stderr, pipe } = start(command)
   const stop = () => stopGroup(child.pid)
-  signal.addEventListener('abort', stop, { once: true })
-  const output = onOutput === undefined ? collect(stdout, keptOutput) : undefined
+  const removeListener = onAbort(signal, stop)
+  const output = onOutput === undefined ? collect(stdout, maxOutputBytes) : undefined
   if (onOutput !== undefined) stdout.on('data', onOutput)
-  const errors = collect(stderr, keptErrors)
+  const errors = collect(stderr, maxErrorBytes)
   let failure: unknown
   let isOver = false
   child.once('exit', () => {
@@ -153,7 +155,7 @@ export async function runGit(command: GitCommand): Promise<GitResult> {
     if (!codes.includes(code)) throw explainGit(command.args[0] ?? '', result.stderr)
     return result
   } finally {
-    signal.removeEventListener('abort', stop)
+    removeListener()
     pipe?.destroy()
   }
 }

@@ -1,12 +1,15 @@
 // The files of one commit, read from the objects of a repository: no work tree, so no link leads anywhere, nothing can
 // change meanwhile, and no filter of the repository runs (git-ls-tree(1), git-cat-file(1)).
 import { isUtf8 } from 'node:buffer'
+import { lstat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import type { SourceTree, TreeChanges, TreeEntry, TreeNotes } from '../ports/scans/source-trees.ts'
-import { BlobStream } from './blob-stream.ts'
-import { runGit } from './command.ts'
-import { readTreeChanges } from './tree-changes.ts'
-import { listTree } from './tree-listing.ts'
+import { CheckoutError } from '../ports/workspaces/checkouts.ts'
+import { runGitCommand } from './command.ts'
+import { readTreeChanges } from './diff.ts'
+import { checkName, isCommitId } from './references.ts'
+import { BlobStream, listTree } from './tree-listing.ts'
 
 type Blob = TreeEntry & { id: string }
 
@@ -25,11 +28,11 @@ function readEntry(line: Buffer): Blob {
 const env = { GIT_NO_LAZY_FETCH: '1' }
 
 /** They are held in memory. */
-const mostListed = { entries: 1024 ** 2, bytes: 256 * 1024 ** 2 }
+const maxListed = { entries: 1024 ** 2, bytes: 256 * 1024 ** 2 }
 
 async function listBlobs(gitDir: string, commit: string, signal: AbortSignal): Promise<Map<string, Blob>> {
   const blobs = new Map<string, Blob>()
-  await listTree({ gitDir, commit, options: ['-l', '--full-tree'], most: mostListed, env, signal }, (record) => {
+  await listTree({ gitDir, commit, options: ['-l', '--full-tree'], max: maxListed, env, signal }, (record) => {
     const blob = readEntry(record)
     blobs.set(blob.path, blob)
   })
@@ -43,16 +46,16 @@ async function readPart(gitDir: string, wanted: readonly Wanted[], take: Take, s
   const stream = new BlobStream((at, content) => take(wanted[at]?.path ?? '', content))
   const input = wanted.map(({ id }) => `${id}\n`).join('')
   const onOutput = (chunk: Buffer) => stream.add(chunk)
-  await runGit({ args: ['cat-file', '--batch', '--buffer'], gitDir, env, input, onOutput, signal })
+  await runGitCommand({ args: ['cat-file', '--batch', '--buffer'], gitDir, env, input, onOutput, signal })
 }
 
 /** A program that starts for fewer files costs more than it saves. */
-const leastPart = 500
-const mostParts = 4
+const minPart = 500
+const maxParts = 4
 
 /** Inflating objects is most of the work, and git does it on one processor. */
 async function readBlobs(gitDir: string, wanted: readonly Wanted[], take: Take, signal: AbortSignal): Promise<void> {
-  const parts = Math.min(mostParts, availableParallelism(), Math.ceil(wanted.length / leastPart))
+  const parts = Math.min(maxParts, availableParallelism(), Math.ceil(wanted.length / minPart))
   const size = Math.ceil(wanted.length / parts)
   const stop = new AbortController()
   const until = AbortSignal.any([signal, stop.signal])
@@ -68,7 +71,7 @@ async function readBlobs(gitDir: string, wanted: readonly Wanted[], take: Take, 
   }
 }
 
-type Place = {
+type CommitTreeOptions = {
   gitDir: string
   commit: string
   branch?: string | undefined
@@ -78,18 +81,18 @@ type Place = {
 
 /** Asked once; again after a failure. */
 function askOnce<T>(ask: (signal: AbortSignal) => Promise<T>): (signal: AbortSignal) => Promise<T> {
-  let asked: Promise<T> | undefined
+  let running: Promise<T> | undefined
   return (signal) => {
-    asked ??= ask(signal).catch((error) => {
-      asked = undefined
+    running ??= ask(signal).catch((error) => {
+      running = undefined
       throw error
     })
-    return asked
+    return running
   }
 }
 
 /** `gitDir`: of a repository that has the commit. */
-export function openCommitTree({ gitDir, commit, branch, notes, close }: Place): SourceTree {
+export function openCommitTree({ gitDir, commit, branch, notes, close }: CommitTreeOptions): SourceTree {
   const list = askOnce((signal) => listBlobs(gitDir, commit, signal))
   const changes = new Map<string, (signal: AbortSignal) => Promise<TreeChanges | undefined>>()
   return {
@@ -116,4 +119,44 @@ export function openCommitTree({ gitDir, commit, branch, notes, close }: Place):
     },
     close: async () => close?.(),
   }
+}
+
+// The tree of a commit in a repository on this machine.
+
+const isThere = async (path: string) => (await lstat(path).catch(() => undefined)) !== undefined
+
+/** Where git keeps a repository: below its folder, or the folder itself when it is bare. */
+async function findGitDir(folder: string): Promise<string | undefined> {
+  const own = join(folder, '.git')
+  if (await isThere(own)) return own
+  const isBare = (await isThere(join(folder, 'HEAD'))) && (await isThere(join(folder, 'objects')))
+  return isBare ? folder : undefined
+}
+
+/** Git also takes a `.git` that is a file and names the folder, as submodules and linked work trees have. */
+async function readGitDir(folder: string, signal: AbortSignal): Promise<string | undefined> {
+  const found = await findGitDir(folder)
+  if (found === undefined || (await lstat(found)).isDirectory()) return found
+  const { stdout } = await runGitCommand({ args: ['rev-parse', '--resolve-git-dir', found], gitDir: folder, signal })
+  return stdout.toString().trim()
+}
+
+/** `ref`: branch, tag or commit; absent: HEAD. Undefined: the folder is no repository. CheckoutError when it has no such commit. */
+export async function openLocalTree(
+  folder: string,
+  ref: string | undefined,
+  signal: AbortSignal,
+): Promise<SourceTree | undefined> {
+  const gitDir = await readGitDir(folder, signal)
+  if (gitDir === undefined) return undefined
+  const name = ref === undefined || isCommitId(ref) || ref === 'HEAD' ? (ref ?? 'HEAD') : checkName(ref)
+  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`]
+  const { code, stdout } = await runGitCommand({ args, gitDir, codes: [0, 1, 128], signal })
+  if (code === 0) return openCommitTree({ gitDir, commit: stdout.toString().trim() })
+  if (ref !== undefined)
+    throw new CheckoutError('RefMissing', `The repository has no branch, tag or commit "${ref}". Check the name.`)
+  throw new CheckoutError(
+    'RepositoryEmpty',
+    'The repository has no commit. Commit its files first, or name --files to take the folder as it is.',
+  )
 }

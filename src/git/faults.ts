@@ -17,7 +17,7 @@ export const tooSlow = (timeoutMs: number) =>
 const fullCodes = ['ENOSPC', 'EDQUOT']
 
 /** Names what the disk, the network and git report; anything else stays as it is. */
-export function explainFault(error: unknown): unknown {
+export function explainGitFault(error: unknown): unknown {
   if (error instanceof CheckoutError) return error
   if (fullCodes.includes((error as NodeJS.ErrnoException).code ?? '')) return diskFull()
   if (isSvcError(error, 'Forbidden') || isSvcError(error, 'InvalidRequest'))
@@ -26,13 +26,13 @@ export function explainFault(error: unknown): unknown {
   return error
 }
 
-const printed = 500
+const maxLineLength = 500
 
 /** One line that is safe to show: of what git or a server wrote. */
-export function quote(text: string): string {
+export function toOneLine(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
   const clean = text.replace(/\x1b\[[0-9;]*[A-Za-z]/g, '').replace(/[\x00-\x1f\x7f]+/g, ' ')
-  return clean.trim().slice(0, printed)
+  return clean.trim().slice(0, maxLineLength)
 }
 
 const fullTexts = /no space left on device|disk quota exceeded|file too large/i
@@ -42,7 +42,7 @@ export const saysFull = (stderr: string): boolean => fullTexts.test(stderr)
 
 export function explainGit(what: string, stderr: string): CheckoutError {
   if (saysFull(stderr)) return diskFull()
-  return new CheckoutError('GitFailed', `git ${what} failed: ${quote(stderr) || 'it gave no reason'}`)
+  return new CheckoutError('GitFailed', `git ${what} failed: ${toOneLine(stderr) || 'it gave no reason'}`)
 }
 
 export function missingGit(error: unknown): CheckoutError {
@@ -56,6 +56,6 @@ export async function underFaults<T>(signal: AbortSignal, work: () => Promise<T>
     return await work()
   } catch (error) {
     if (signal.aborted) throw signal.reason
-    throw explainFault(error)
+    throw explainGitFault(error)
   }
 }

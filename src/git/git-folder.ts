@@ -29,7 +29,7 @@ export type GitFolder = {
   config?: string[]
 }
 
-const usualConfig = ['[core]', '\trepositoryformatversion = 0', '\tfilemode = true', '\tbare = false']
+const defaultConfig = ['[core]', '\trepositoryformatversion = 0', '\tfilemode = true', '\tbare = false']
 
 function writeHead(head: GitFolder['head']): string {
   return 'branch' in head ? `ref: refs/heads/${head.branch}\n` : `${head.commit}\n`
@@ -48,7 +48,7 @@ export async function makeGitFolder(folder: string, content: GitFolder): Promise
   await Promise.all(folders.map((name) => mkdir(join(folder, name), { recursive: true })))
   await Promise.all([
     writeFile(join(folder, 'HEAD'), writeHead(head)),
-    writeFile(join(folder, 'config'), `${[...usualConfig, ...config].join('\n')}\n`),
+    writeFile(join(folder, 'config'), `${[...defaultConfig, ...config].join('\n')}\n`),
     writeFile(join(folder, 'info', 'attributes'), attributes),
     shallow.length > 0 ? writeFile(join(folder, 'shallow'), `${shallow.join('\n')}\n`) : undefined,
     ...Object.entries(references).map(([name, commit]) => writeReference(folder, name, commit)),

@@ -4,29 +4,26 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CheckoutError } from '../ports/workspaces/checkouts.ts'
-import { type CacheItem, removeOldest } from './cache-items.ts'
-import { underFetchLock } from './fetch-lock.ts'
+import { type CacheItem, removeOldest, underFetchLock, writeWhole } from './cache-files.ts'
 import { linkFile, makeGitFolder, packsOf, placePacks } from './git-folder.ts'
-import { createTreeCache, type TreeCache } from './tree-cache.ts'
+import { type CommitTreeCache, createCommitTreeCache, createNoteCache, type NoteCache } from './tree-cache.ts'
 import { listTree } from './tree-listing.ts'
-import { createNoteCache, type NoteCache } from './tree-notes.ts'
-import { writeWhole } from './whole-file.ts'
 
 /** What is known of a commit that is here. */
 export type CommitFacts = { shallow: string[]; files: number; bytes: number }
 
-export type Wish = {
+export type FetchRequest = {
   url: string
   commits: string[]
   /** Fetches the commits into a repository; knows what that has already. */
   download(gitDir: string, signal: AbortSignal): Promise<void>
 }
 
-export type ObjectCache = {
+export type RepositoryCache = {
   /** Links what the commits need into the packs of `gitDir`; fetches it before, if it is not here. In order. */
-  take(wish: Wish, gitDir: string, signal: AbortSignal): Promise<CommitFacts[]>
+  take(wish: FetchRequest, gitDir: string, signal: AbortSignal): Promise<CommitFacts[]>
   /** Files of commits, within the same limit. */
-  trees: TreeCache
+  trees: CommitTreeCache
   /** What was learnt of repositories, within the same limit. */
   notes: NoteCache
   /** Removes what is left of interrupted downloads, and what was used least recently beyond the limit; how many. */
@@ -34,9 +31,9 @@ export type ObjectCache = {
 }
 
 /** With more packs, git is slow and every checkout copies much: the repository is fetched anew. */
-const mostPacks = 8
+const maxPacks = 8
 /** Of commits that the server is told of, so that it sends only what is new. */
-const mostKnown = 16
+const maxKnown = 16
 const attempts = 3
 /** Longer than any download may take. */
 const forgottenMs = 24 * 3600_000
@@ -69,12 +66,12 @@ async function listKnown({ commits }: Entry): Promise<string[]> {
   )
   return timed
     .sort((a, b) => b.at - a.at)
-    .slice(0, mostKnown)
+    .slice(0, maxKnown)
     .map(({ name }) => name)
 }
 
 /** More than any limit of checkouts; counting them takes seconds. */
-const mostCounted = { entries: 4 * 1024 ** 2, bytes: 256 * 1024 ** 2 }
+const maxCounted = { entries: 4 * 1024 ** 2, bytes: 256 * 1024 ** 2 }
 
 /** How many files a commit has, and how large they are together. CheckoutError `TooLarge` beyond all limits. */
 async function measureTree(
@@ -85,7 +82,7 @@ async function measureTree(
   let files = 0
   let bytes = 0
   const options = ['--format=%(objectsize)']
-  await listTree({ gitDir, commit, options, most: mostCounted, signal }, (size) => {
+  await listTree({ gitDir, commit, options, max: maxCounted, signal }, (size) => {
     files += 1
     bytes += Number.parseInt(size.toString('latin1'), 10) || 0
   })
@@ -105,7 +102,7 @@ async function publish(entry: Entry, stage: string, commits: string[], signal: A
 
 async function isCrowded({ packs }: Entry): Promise<boolean> {
   const names = await readdir(packs).catch(() => [])
-  return names.filter((name) => name.endsWith('.pack')).length >= mostPacks
+  return names.filter((name) => name.endsWith('.pack')).length >= maxPacks
 }
 
 /** A repository to fetch into, that has what is here. */
@@ -132,7 +129,7 @@ async function moveAway(root: string, entry: Entry): Promise<void> {
   await mkdir(entry.folder, { recursive: true, mode: 0o700 })
 }
 
-async function fetchInto(root: string, entry: Entry, wish: Wish, signal: AbortSignal): Promise<void> {
+async function fetchInto(root: string, entry: Entry, wish: FetchRequest, signal: AbortSignal): Promise<void> {
   if (await isCrowded(entry)) await moveAway(root, entry)
   const stage = await openStage(root, entry)
   try {
@@ -171,7 +168,7 @@ async function listRepositories(root: string): Promise<CacheItem[]> {
       size: await sizeOf(entry),
       used: (await stat(entry.folder).catch(() => undefined))?.mtimeMs ?? 0,
       // Checkouts have links of their own.
-      isHeld: () => false,
+      isLeased: () => false,
       remove: () => moveAway(root, entry),
     })),
   )
@@ -187,8 +184,8 @@ async function takeLinks(entry: Entry, commits: string[], gitDir: string): Promi
   return await readAll(entry, commits)
 }
 
-export function createObjectCache(root: string, mostBytes: number): ObjectCache {
-  const trees = createTreeCache(root, mostBytes)
+export function createRepositoryCache(root: string, maxBytes: number): RepositoryCache {
+  const trees = createCommitTreeCache(root, maxBytes)
   const notes = createNoteCache(join(root, 'notes'))
   return {
     trees,
@@ -212,7 +209,7 @@ export function createObjectCache(root: string, mostBytes: number): ObjectCache 
     },
     async clean() {
       const items = [...(await listRepositories(root)), ...(await trees.list()), ...(await notes.list())]
-      return (await clearStaging(root)) + (await removeOldest(items, mostBytes))
+      return (await clearStaging(root)) + (await removeOldest(items, maxBytes))
     },
   }
 }

@@ -4,7 +4,7 @@ export const flush = Buffer.from('0000')
 const delimiter = '0001'
 
 /** The largest frame: four digits of length, and data. */
-const largest = 65_520
+const maxFrameBytes = 65_520
 
 /** Frames of a request of protocol version 2: the command and its capabilities, then its arguments. */
 export function writeRequest(head: string[], args: string[]): Buffer {
@@ -23,7 +23,7 @@ function lengthAt(bytes: Buffer, offset: number): number | undefined {
   if (bytes.length - offset < 4) return undefined
   const digits = bytes.toString('latin1', offset, offset + 4)
   const length = /^[0-9a-f]{4}$/i.test(digits) ? Number.parseInt(digits, 16) : -1
-  if (length < 0 || length === 3 || length > largest) throw new FrameError('not a frame of the git protocol')
+  if (length < 0 || length === 3 || length > maxFrameBytes) throw new FrameError('not a frame of the git protocol')
   return length
 }
 
@@ -38,7 +38,7 @@ export function endOfFlush(bytes: Buffer): number | undefined {
 }
 
 /** The texts of the frames up to a flush, without their line ends. */
-export function readLines(bytes: Buffer): string[] {
+export function readPktLines(bytes: Buffer): string[] {
   const lines: string[] = []
   for (let offset = 0; offset < bytes.length; ) {
     const length = lengthAt(bytes, offset)

@@ -1,10 +1,9 @@
 // A commit onto a branch of the server: forward only, or over the one commit that is known to be replaced.
 import { CheckoutError } from '../ports/workspaces/checkouts.ts'
-import { bridgePush } from './bridge.ts'
-import { remoteAddress, runGit } from './command.ts'
-import { explainGit, quote } from './faults.ts'
+import { remoteAddress, runGitCommand } from './command.ts'
+import { explainGit, toOneLine } from './faults.ts'
 import { checkName, isCommitId } from './references.ts'
-import { greetServer, type ServerOptions } from './server.ts'
+import { bridgePush, greetServer, type ServerOptions } from './server.ts'
 
 export type Push = {
   gitDir: string
@@ -13,7 +12,7 @@ export type Push = {
   /** Where the branch was when the checkout was prepared; null: nowhere; absent: nobody looked. */
   seen?: string | null | undefined
   lease?: string | undefined
-  mostBytes: number
+  maxBytes: number
 }
 
 /** The server's side of the branch: `ID refs/heads/NAME`, the first with capabilities after a NUL. */
@@ -44,9 +43,9 @@ const rejections =
 function explainRejection(branch: string, stdout: string, stderr: string): CheckoutError {
   const line = stdout.split('\n').find((one) => one.startsWith('!')) ?? ''
   if (line === '') return explainGit('push', stderr)
-  const reason = quote(line.split('\t').at(-1) ?? '')
+  const reason = toOneLine(line.split('\t').at(-1) ?? '')
   if (rejections.test(reason)) return behind(branch)
-  const said = quote(
+  const said = toOneLine(
     stderr
       .split('\n')
       .filter((one) => one.startsWith('remote:'))
@@ -57,7 +56,7 @@ function explainRejection(branch: string, stdout: string, stderr: string): Check
 }
 
 export async function pushCommit(push: Push, server: ServerOptions, signal: AbortSignal): Promise<void> {
-  const { gitDir, commit, branch, lease, mostBytes } = push
+  const { gitDir, commit, branch, lease, maxBytes } = push
   const name = `refs/heads/${checkName(branch)}`
   const greeting = await greetServer(server, 'git-receive-pack', signal)
   const tip = findTip(greeting.lines, branch)
@@ -65,7 +64,7 @@ export async function pushCommit(push: Push, server: ServerOptions, signal: Abor
   checkTip(push, tip)
   const force = lease !== undefined && tip === lease && isCommitId(lease) ? [`--force-with-lease=${name}:${lease}`] : []
   const args = ['push', '--porcelain', '--no-verify', ...force, remoteAddress, `${commit}:${name}`]
-  const remote = bridgePush(greeting, mostBytes, signal)
-  const { code, stdout, stderr } = await runGit({ args, gitDir, remote, codes: [0, 1, 128], signal })
+  const remote = bridgePush(greeting, maxBytes, signal)
+  const { code, stdout, stderr } = await runGitCommand({ args, gitDir, remote, codes: [0, 1, 128], signal })
   if (code !== 0) throw explainRejection(branch, stdout.toString(), stderr)
 }

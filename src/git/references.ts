@@ -1,14 +1,14 @@
 // Which commit is meant: branches and tags of the server, asked for by name.
 import { CheckoutError } from '../ports/workspaces/checkouts.ts'
-import { readLines, writeRequest } from './pkt-lines.ts'
+import { readPktLines, writeRequest } from './pkt-lines.ts'
 import type { Greeting } from './server.ts'
 
 /** Full name to the commit it leads to, and the default branch. */
-export type References = { commits: Map<string, string>; head?: string }
+export type RemoteReferences = { commits: Map<string, string>; head?: string }
 
 const commitId = /^[0-9a-f]{40}$/
 
-const longestList = 16 * 1024 ** 2
+const maxListBytes = 16 * 1024 ** 2
 
 export function isCommitId(text: string): boolean {
   return commitId.test(text)
@@ -23,7 +23,7 @@ export function checkName(name: string): string {
 }
 
 /** `ID NAME`, with ` peeled:ID` of an annotated tag and ` symref-target:NAME` of HEAD (gitprotocol-v2(5)). */
-function readReferences(lines: string[]): References {
+function readReferences(lines: string[]): RemoteReferences {
   const commits = new Map<string, string>()
   let head: string | undefined
   for (const line of lines) {
@@ -43,7 +43,11 @@ function checkVersion({ lines }: Greeting): void {
 }
 
 /** What the server has of these names, and its default branch. */
-export async function listReferences(greeting: Greeting, names: string[], signal: AbortSignal): Promise<References> {
+export async function listRemoteReferences(
+  greeting: Greeting,
+  names: string[],
+  signal: AbortSignal,
+): Promise<RemoteReferences> {
   checkVersion(greeting)
   const prefixes = ['HEAD', ...names].map((name) => `ref-prefix ${name}`)
   const request = writeRequest(['command=ls-refs', 'object-format=sha1'], ['peel', 'symrefs', ...prefixes])
@@ -52,15 +56,15 @@ export async function listReferences(greeting: Greeting, names: string[], signal
   for await (const part of await greeting.post(request, signal)) {
     parts.push(part)
     size += part.byteLength
-    if (size > longestList) throw new CheckoutError('TooLarge', 'The server lists more branches than can be read.')
+    if (size > maxListBytes) throw new CheckoutError('TooLarge', 'The server lists more branches than can be read.')
   }
-  return readReferences(readLines(Buffer.concat(parts)))
+  return readReferences(readPktLines(Buffer.concat(parts)))
 }
 
-export type Wanted = { branch?: string; ref?: string }
+export type WantedReference = { branch?: string; ref?: string }
 
 /** The names that a branch or a reference may stand for. */
-export function namesOf({ branch, ref }: Wanted): string[] {
+export function namesOf({ branch, ref }: WantedReference): string[] {
   const heads = branch === undefined ? [] : [`refs/heads/${checkName(branch)}`]
   if (ref === undefined || isCommitId(ref)) return heads
   const name = checkName(ref)
@@ -73,7 +77,7 @@ function missing(what: string): CheckoutError {
 
 type Target = { commit: string; branch?: string }
 
-function findBranch({ commits, head }: References, branch: string | undefined): Target {
+function findBranch({ commits, head }: RemoteReferences, branch: string | undefined): Target {
   const name = branch ?? head
   const commit = branch === undefined ? commits.get('HEAD') : commits.get(`refs/heads/${branch}`)
   // The name of the default branch is the server's.
@@ -84,7 +88,7 @@ function findBranch({ commits, head }: References, branch: string | undefined): 
 }
 
 /** The commit to check out, and the branch it is on, if it is one. */
-export function findTarget(references: References, { branch, ref }: Wanted): Target {
+export function findTarget(references: RemoteReferences, { branch, ref }: WantedReference): Target {
   if (ref === undefined) return findBranch(references, branch)
   const on = branch === undefined ? {} : { branch: findBranch(references, branch).branch ?? branch }
   if (isCommitId(ref)) return { commit: ref, ...on }

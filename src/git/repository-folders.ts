@@ -1,4 +1,5 @@
 // Folders of repositories, by way of a checkout that ends with the reading.
+import { once } from '../lib/once.ts'
 import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { SvcError } from '../errors.ts'
@@ -13,24 +14,24 @@ function refuse(message: string): SvcError {
 }
 
 /** Paths of its files. Links are refused, not followed. */
-async function listFiles(folder: string, most: number): Promise<string[]> {
+async function listFiles(folder: string, max: number): Promise<string[]> {
   const found: string[] = []
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const path = relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/')
     if (path === '.git' || path.startsWith('.git/') || entry.isDirectory()) continue
     if (!entry.isFile()) throw refuse(`${path} is a link: the folder must hold its files itself`)
     found.push(path)
-    if (found.length > most) throw refuse(`the folder has more than ${most} files`)
+    if (found.length > max) throw refuse(`the folder has more than ${max} files`)
   }
   return found.toSorted()
 }
 
-async function readFiles(folder: string, { files: mostFiles, bytes: mostBytes }: FolderLimits) {
+async function readFiles(folder: string, { files: maxFiles, bytes: maxBytes }: FolderLimits) {
   const files = new Map<string, Buffer>()
   let bytes = 0
-  for (const path of await listFiles(folder, mostFiles)) {
+  for (const path of await listFiles(folder, maxFiles)) {
     bytes += (await stat(join(folder, path))).size
-    if (bytes > mostBytes) throw refuse(`the folder has more than ${mostBytes} bytes`)
+    if (bytes > maxBytes) throw refuse(`the folder has more than ${maxBytes} bytes`)
     files.set(path, await readFile(join(folder, path)))
   }
   return files
@@ -44,18 +45,14 @@ async function makeRoot(root: string): Promise<void> {
 
 /** `root`: where checkouts lie while they are read; of this process alone. */
 export function createRepositoryFolders(checkouts: Checkouts, root: string): RepositoryFolders {
-  let making: Promise<void> | undefined
+  const prepare = once(() => makeRoot(root))
   return {
     async read({ path, ...repository }, limits, signal) {
-      making ??= makeRoot(root).catch((error) => {
-        making = undefined
-        throw error
-      })
-      await making
+      await prepare()
       const folder = await mkdtemp(join(root, 'reading-'))
       try {
-        const place = path === undefined ? {} : { subPath: path }
-        const spec = { ...repository, ...place, limits: repositoryLimits }
+        const subFolder = path === undefined ? {} : { subPath: path }
+        const spec = { ...repository, ...subFolder, limits: repositoryLimits }
         const checkout = await checkouts.prepare(spec, join(folder, 'tree'), signal)
         try {
           return { commit: checkout.baseSHA, files: await readFiles(checkout.workFolder, limits) }

@@ -1,9 +1,10 @@
 // A git server over "smart" HTTP (gitprotocol-http(5)), dialled by our egress: git itself sees neither the network nor
 // the login.
-
+import type { Duplex } from 'node:stream'
 import type { Egress, EgressPolicy } from '../ports/service/egress.ts'
 import { type CheckoutCredentials, CheckoutError } from '../ports/workspaces/checkouts.ts'
-import { endOfFlush, FrameError, readLines } from './pkt-lines.ts'
+import type { Remote } from './command.ts'
+import { endOfFlush, FrameError, flush, readPktLines } from './pkt-lines.ts'
 
 export type Service = 'git-upload-pack' | 'git-receive-pack'
 
@@ -25,15 +26,15 @@ export type Greeting = {
 }
 
 /** What a greeting may be long: a line for each of a million branches. */
-const longestGreeting = 128 * 1024 ** 2
+const maxGreetingBytes = 128 * 1024 ** 2
 
 const agent = { 'user-agent': 'git/svc' }
 /** GitHub and others take any name beside a token. */
-const usualName = 'x-access-token'
+const defaultUserName = 'x-access-token'
 
 export function loginHeaders(login: ServerOptions['login'], origin: string): Record<string, string> {
   if (login === undefined || login.origin !== origin) return {}
-  const pair = Buffer.from(`${login.username ?? usualName}:${login.password}`).toString('base64')
+  const pair = Buffer.from(`${login.username ?? defaultUserName}:${login.password}`).toString('base64')
   return { authorization: `Basic ${pair}` }
 }
 
@@ -60,7 +61,7 @@ async function readGreeting(response: Response, host: string): Promise<Buffer> {
   for await (const part of response.body ?? []) {
     parts.push(part)
     size += part.byteLength
-    if (size > longestGreeting) throw new CheckoutError('TooLarge', `${host} lists more branches than can be read.`)
+    if (size > maxGreetingBytes) throw new CheckoutError('TooLarge', `${host} lists more branches than can be read.`)
   }
   return Buffer.concat(parts)
 }
@@ -75,12 +76,12 @@ function isSmart(response: Response, service: Service): boolean {
   return response.headers.get('content-type') === `application/x-${service}-advertisement`
 }
 
-const mostRedirects = 5
+const maxRedirects = 5
 
 /** A repository may have moved. Whoever it moved to is sent the login only if it is of the same origin. */
 async function follow(first: string, send: (address: string) => Promise<Response>) {
   let address = first
-  for (let left = mostRedirects; ; left -= 1) {
+  for (let left = maxRedirects; ; left -= 1) {
     const response = await send(address)
     const target = URL.parse(response.headers.get('location') ?? '', address)
     if (response.status < 301 || response.status > 308 || target === null || left === 0) return { response, address }
@@ -138,9 +139,87 @@ function noRepository(where: { host: string; path: string }): CheckoutError {
 function readFrames(bytes: Buffer, where: { host: string; path: string }): { frames: Buffer; lines: string[] } {
   try {
     const frames = dropServiceLine(bytes)
-    return { frames, lines: readLines(frames) }
+    return { frames, lines: readPktLines(frames) }
   } catch (error) {
     if (error instanceof FrameError) throw noRepository(where)
     throw error
+  }
+}
+
+// Between git's protocol over a pipe and over HTTP: what git writes becomes requests, answers become what it reads.
+
+const flushLength = 4
+/** The wants and haves of a fetch: a line for each. */
+const maxRequestBytes = 64 * 1024 ** 2
+
+async function write(pipe: Duplex, chunk: Uint8Array): Promise<void> {
+  if (pipe.destroyed || pipe.write(chunk)) return
+  await new Promise<void>((resolve) => {
+    const go = () => {
+      pipe.off('drain', go).off('close', go)
+      resolve()
+    }
+    pipe.on('drain', go).on('close', go)
+  })
+}
+
+/** Requests of protocol version 2: each ends with a flush, and none depends on those before. */
+async function* readRequests(pipe: Duplex): AsyncGenerator<Buffer> {
+  let held = Buffer.alloc(0)
+  for await (const chunk of pipe as AsyncIterable<Buffer>) {
+    held = Buffer.concat([held, chunk])
+    for (let end = endOfFlush(held); end !== undefined; end = endOfFlush(held)) {
+      yield held.subarray(0, end)
+      held = held.subarray(end)
+    }
+    if (held.length > maxRequestBytes) throw new CheckoutError('TooLarge', 'The history of the repository is too long.')
+  }
+}
+
+function tooLarge(bytes: number): CheckoutError {
+  const message = `The repository is larger than the limit of ${bytes} bytes. Raise the limit, or use a smaller one.`
+  return new CheckoutError('TooLarge', message)
+}
+
+/** For `git fetch`. At most `bytes` are answered. */
+export function bridgeFetch(greeting: Greeting, bytes: number, signal: AbortSignal): Remote {
+  return async (pipe) => {
+    let left = bytes
+    const answer = async (request: Buffer) => {
+      let end = Buffer.alloc(0)
+      for await (const chunk of await greeting.post(request, signal)) {
+        left -= chunk.byteLength
+        if (left < 0) throw tooLarge(bytes)
+        await write(pipe, chunk)
+        end = Buffer.concat([end, chunk.subarray(-flushLength)]).subarray(-flushLength)
+      }
+      return end.equals(flush)
+    }
+    await write(pipe, greeting.frames)
+    for await (const request of readRequests(pipe)) {
+      // A lone flush ends the conversation; so does a server that stops before the end of its answer.
+      if (request.length === flushLength || !(await answer(request))) break
+    }
+    pipe.end()
+  }
+}
+
+/** For `git push`: all that git writes is one request. */
+export function bridgePush(greeting: Greeting, bytes: number, signal: AbortSignal): Remote {
+  return async (pipe) => {
+    await write(pipe, greeting.frames)
+    const parts: Buffer[] = []
+    let size = 0
+    for await (const chunk of pipe as AsyncIterable<Buffer>) {
+      parts.push(chunk)
+      size += chunk.length
+      if (size > bytes)
+        throw new CheckoutError('TooLarge', `The change is larger than ${bytes} bytes. Push less at once.`)
+    }
+    // Only a flush: git found nothing to send, or refused to.
+    if (size > flushLength) {
+      for await (const chunk of await greeting.post(Buffer.concat(parts), signal)) await write(pipe, chunk)
+    }
+    pipe.end()
   }
 }

@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { CheckoutError } from '../ports/workspaces/checkouts.ts'
 import { gitPath } from './command.ts'
-import { quote } from './faults.ts'
+import { toOneLine } from './faults.ts'
 
 export type Signing = {
   /** Of `git commit-tree`. */
@@ -32,14 +32,14 @@ async function readKey(keyFile: string): Promise<void> {
     await run('ssh-keygen', ['-y', '-P', '', '-f', keyFile], { env: { PATH: gitPath, LC_ALL: 'C' }, timeout: 10_000 })
   } catch (error) {
     const { code, stderr = '' } = error as { code?: unknown; stderr?: string }
-    throw refuse(code === 'ENOENT' ? 'ssh-keygen is not installed' : quote(stderr))
+    throw refuse(code === 'ENOENT' ? 'ssh-keygen is not installed' : toOneLine(stderr))
   }
 }
 
-export function createSigning(given: string | undefined): Signing {
-  if (given === undefined) return { args: [], env: {}, check: async () => undefined }
+export function createSigning(keyPath: string | undefined): Signing {
+  if (keyPath === undefined) return { args: [], env: {}, check: async () => undefined }
   // Git works in a folder of its own.
-  const keyFile = resolve(given)
+  const keyFile = resolve(keyPath)
   let checked: Promise<void> | undefined
   return {
     args: ['-S'],

@@ -1,13 +1,14 @@
 // Source trees of remote repositories: fetched through the same cache as checkouts, without a work tree.
+import { once } from '../lib/once.ts'
 import { randomUUID } from 'node:crypto'
 import { mkdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { SourceTrees } from '../ports/scans/source-trees.ts'
 import type { CheckoutLimits } from '../ports/workspaces/checkouts.ts'
-import { type CheckoutsOptions, serverFor, usualLimits, within } from './checkouts.ts'
+import { type CheckoutsOptions, defaultCheckoutLimits, serverFor, within } from './checkouts.ts'
 import { fetchTree } from './clone.ts'
 import { openCommitTree } from './commit-tree.ts'
-import { createObjectCache } from './object-cache.ts'
+import { createRepositoryCache } from './object-cache.ts'
 
 /** Trees that a process was killed with are removed by the next one. */
 async function makeRoot(root: string): Promise<void> {
@@ -15,22 +16,18 @@ async function makeRoot(root: string): Promise<void> {
   await mkdir(root, { recursive: true, mode: 0o700 })
 }
 
-const usualCacheBytes = 20 * 1024 ** 3
+const defaultCacheBytes = 20 * 1024 ** 3
 
 /** `root` as for checkouts, whose objects are shared. */
-export function createSourceTrees(options: CheckoutsOptions, given: Partial<CheckoutLimits> = {}): SourceTrees {
+export function createSourceTrees(options: CheckoutsOptions, overrides: Partial<CheckoutLimits> = {}): SourceTrees {
   const root = resolve(options.root)
   const trees = join(root, 'trees')
-  const cache = createObjectCache(join(root, 'objects'), options.cacheBytes ?? usualCacheBytes)
-  const limits = { ...usualLimits, ...given }
-  let making: Promise<void> | undefined
+  const cache = createRepositoryCache(join(root, 'objects'), options.cacheBytes ?? defaultCacheBytes)
+  const limits = { ...defaultCheckoutLimits, ...overrides }
+  const prepare = once(() => makeRoot(trees))
   return {
     async open({ base, ...spec }, signal) {
-      making ??= makeRoot(trees).catch((error) => {
-        making = undefined
-        throw error
-      })
-      await making
+      await prepare()
       const gitDir = join(trees, randomUUID())
       const close = () => rm(gitDir, { recursive: true, force: true })
       try {

@@ -1,12 +1,12 @@
 // Files of commits, written once for all checkouts that show them as they are. Nothing changes them here, and no program
 // of an attempt reaches them; what a checkout changes lies elsewhere.
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { copyFile, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type CacheItem, removeOldest } from './cache-items.ts'
-import { underFetchLock } from './fetch-lock.ts'
+import type { TreeNotes } from '../ports/scans/source-trees.ts'
+import { type CacheItem, removeOldest, underFetchLock, writeWhole } from './cache-files.ts'
 
-export type TreeWish = {
+export type TreeRequest = {
   /** Of repository and commit: the same name has always the same files. */
   name: string
   size: { bytes: number; files: number }
@@ -17,21 +17,21 @@ export type TreeWish = {
 
 export type LentTree = { files: string; release(): void }
 
-export type TreeCache = {
+export type CommitTreeCache = {
   /** The files, which stay until they are released; `gitDir` gets their index. Undefined: they are too large to keep. */
-  lend(wish: TreeWish, signal: AbortSignal): Promise<LentTree | undefined>
+  lend(wish: TreeRequest, signal: AbortSignal): Promise<LentTree | undefined>
   /** Those that nobody holds can be removed. */
   list(): Promise<CacheItem[]>
 }
 
 /** What is left is for packs, which take longer to get again. */
-const largestPart = 0.5
+const maxShare = 0.5
 /** What a small file takes on a disk. */
 const block = 4096
 
-const sizeOnDisk = ({ bytes, files }: TreeWish['size']) => bytes + files * block
+const sizeOnDisk = ({ bytes, files }: TreeRequest['size']) => bytes + files * block
 
-type Trees = { root: string; mostBytes: number; held: Map<string, number> }
+type Trees = { root: string; maxBytes: number; leases: Map<string, number> }
 
 const folderOf = ({ root }: Trees, name: string) => join(root, 'trees', name)
 /** Written before the tree gets its name. */
@@ -48,7 +48,7 @@ async function list(trees: Trees): Promise<CacheItem[]> {
       const folder = folderOf(trees, name)
       const size = Number(await readFile(join(folder, sizeFile), 'utf8').catch(() => 0))
       const used = (await stat(folder).catch(() => undefined))?.mtimeMs ?? 0
-      return { size, used, isHeld: () => trees.held.has(name), remove: () => moveAway(trees, name) }
+      return { size, used, isLeased: () => trees.leases.has(name), remove: () => moveAway(trees, name) }
     }),
   )
 }
@@ -61,9 +61,9 @@ async function moveAway(trees: Trees, name: string): Promise<void> {
   await rm(aside, { recursive: true, force: true })
 }
 
-async function write(trees: Trees, wish: TreeWish): Promise<void> {
+async function write(trees: Trees, wish: TreeRequest): Promise<void> {
   const bytes = sizeOnDisk(wish.size)
-  await removeOldest(await list(trees), trees.mostBytes - bytes)
+  await removeOldest(await list(trees), trees.maxBytes - bytes)
   const stage = join(trees.root, 'staging', randomUUID())
   const files = join(stage, 'files')
   try {
@@ -78,12 +78,12 @@ async function write(trees: Trees, wish: TreeWish): Promise<void> {
   }
 }
 
-function hold({ held }: Trees, name: string): () => void {
-  held.set(name, (held.get(name) ?? 0) + 1)
+function lease({ leases }: Trees, name: string): () => void {
+  leases.set(name, (leases.get(name) ?? 0) + 1)
   let release = () => {
-    const left = (held.get(name) ?? 1) - 1
-    if (left > 0) held.set(name, left)
-    else held.delete(name)
+    const left = (leases.get(name) ?? 1) - 1
+    if (left > 0) leases.set(name, left)
+    else leases.delete(name)
   }
   return () => {
     release()
@@ -91,7 +91,7 @@ function hold({ held }: Trees, name: string): () => void {
   }
 }
 
-async function lend(trees: Trees, wish: TreeWish, signal: AbortSignal): Promise<string> {
+async function lend(trees: Trees, wish: TreeRequest, signal: AbortSignal): Promise<string> {
   const folder = folderOf(trees, wish.name)
   const locks = join(trees.root, 'locks')
   await mkdir(locks, { recursive: true, mode: 0o700 })
@@ -105,14 +105,14 @@ async function lend(trees: Trees, wish: TreeWish, signal: AbortSignal): Promise<
   return join(folder, 'files')
 }
 
-/** `mostBytes`: of the whole cache that it is a part of. */
-export function createTreeCache(root: string, mostBytes: number): TreeCache {
-  const trees: Trees = { root, mostBytes: mostBytes * largestPart, held: new Map() }
+/** `maxBytes`: of the whole cache that it is a part of. */
+export function createCommitTreeCache(root: string, maxBytes: number): CommitTreeCache {
+  const trees: Trees = { root, maxBytes: maxBytes * maxShare, leases: new Map() }
   return {
     async lend(wish, signal) {
-      if (sizeOnDisk(wish.size) > trees.mostBytes) return undefined
+      if (sizeOnDisk(wish.size) > trees.maxBytes) return undefined
       // Before it is looked for: from now on it is not removed.
-      const release = hold(trees, wish.name)
+      const release = lease(trees, wish.name)
       try {
         return { files: await lend(trees, wish, signal), release }
       } catch (error) {
@@ -121,5 +121,56 @@ export function createTreeCache(root: string, mostBytes: number): TreeCache {
       }
     },
     list: () => list(trees),
+  }
+}
+
+// What was learnt of the files of repositories: a file for each note, by repository and name.
+
+export type NoteCache = {
+  /** Of the repository at an address. */
+  of(url: string): TreeNotes
+  list(): Promise<CacheItem[]>
+}
+
+const maxNoteBytes = 64 * 1024 ** 2
+
+const nameOf = (url: string, name: string) => createHash('sha256').update(`${url}\0${name}`).digest('hex').slice(0, 32)
+
+/** The time of its last use tells what goes first. */
+async function readNote(file: string): Promise<Buffer | undefined> {
+  const content = await readFile(file).catch(() => undefined)
+  const now = new Date()
+  if (content !== undefined) await utimes(file, now, now).catch(() => undefined)
+  return content
+}
+
+async function writeNote(root: string, file: string, content: Buffer): Promise<void> {
+  if (content.length > maxNoteBytes) return
+  try {
+    await mkdir(root, { recursive: true, mode: 0o700 })
+    await writeWhole(file, content)
+  } catch {
+    // It is learnt again next time.
+  }
+}
+
+async function describe(file: string): Promise<CacheItem | undefined> {
+  const found = await stat(file).catch(() => undefined)
+  const remove = () => rm(file, { force: true })
+  return found && { size: found.size, used: found.mtimeMs, isLeased: () => false, remove }
+}
+
+/** `root`: a folder of its own. */
+export function createNoteCache(root: string): NoteCache {
+  return {
+    of: (url) => ({
+      read: (name) => readNote(join(root, nameOf(url, name))),
+      write: (name, content) => writeNote(root, join(root, nameOf(url, name)), content),
+    }),
+    async list() {
+      const names = await readdir(root).catch(() => [])
+      const items = await Promise.all(names.map((name) => describe(join(root, name))))
+      return items.filter((item) => item !== undefined)
+    },
   }
 }

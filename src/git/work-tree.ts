@@ -1,23 +1,22 @@
 // The files in the folder of a checkout, compared with and committed on what was checked out. Reads only the files: the
 // `.git` that the agent has is not looked at, nor any repository below.
-import { lstat } from 'node:fs/promises'
+import { lstat, readdir, unlink } from 'node:fs/promises'
 import { CheckoutError } from '../ports/workspaces/checkouts.ts'
-import { type GitCommand, runGit } from './command.ts'
+import { type GitCommand, runGitCommand } from './command.ts'
 import { isAsFetched, type LargeFiles } from './lfs.ts'
-import { clearOddFiles } from './odd-files.ts'
 
 export type WorkTree = {
   gitDir: string
   folder: string
   /** Of all files that are new or changed. */
-  mostBytes: number
+  maxBytes: number
   /** Files that stand where the commit has pointers. */
   large?: LargeFiles | undefined
   signal: AbortSignal
 }
 
 export function runInTree(tree: WorkTree, args: string[], more: Partial<GitCommand> = {}) {
-  return runGit({ args, gitDir: tree.gitDir, workTree: tree.folder, signal: tree.signal, ...more })
+  return runGitCommand({ args, gitDir: tree.gitDir, workTree: tree.folder, signal: tree.signal, ...more })
 }
 
 async function listPaths(tree: WorkTree, args: string[]): Promise<string[]> {
@@ -48,10 +47,10 @@ async function lookAtAll(tree: WorkTree, paths: string[]): Promise<Found[]> {
   return found
 }
 
-function checkBytes(found: Found[], most: number): void {
+function checkBytes(found: Found[], max: number): void {
   const bytes = found.reduce((sum, one) => sum + one.bytes, 0)
-  if (bytes <= most) return
-  throw new CheckoutError('TooLarge', `The changed files have ${bytes} bytes, more than the limit of ${most}.`)
+  if (bytes <= max) return
+  throw new CheckoutError('TooLarge', `The changed files have ${bytes} bytes, more than the limit of ${max}.`)
 }
 
 const joinPaths = (found: Found[]) => Buffer.from(found.map(({ path }) => `${path}\0`).join(''), 'latin1')
@@ -87,15 +86,50 @@ export type Snapshot = { tree: string; nested: string[] }
  * their configuration.
  */
 export async function recordTree(tree: WorkTree): Promise<Snapshot> {
-  await clearOddFiles(tree.folder, tree.signal)
+  await removeUnreadableFiles(tree.folder, tree.signal)
   const { changed, gone } = await listKnown(tree)
   const others = await listPaths(tree, ['ls-files', '--others', '--exclude-standard', '-z'])
   const nested = others.filter((path) => path.endsWith('/'))
   const files = others.filter((path) => !path.endsWith('/'))
   const found = [...gone, ...(await lookAtAll(tree, [...changed, ...files]))]
-  checkBytes(found, tree.mostBytes)
+  checkBytes(found, tree.maxBytes)
   await updateIndex(tree, found)
   const { stdout } = await runInTree(tree, ['write-tree'])
   const names = nested.map((path) => Buffer.from(path, 'latin1').toString().slice(0, -1))
   return { tree: stdout.toString().trim(), nested: names }
+}
+
+// What a program left under the names of the files that git itself reads in a work tree, and that cannot be read.
+
+const namesRead = new Set(['.gitignore', '.gitattributes'])
+/** Git holds them in memory. Attributes beyond this size it passes over itself. */
+const maxBytes = 100 * 1024 ** 2
+
+/** Paths here are latin1: names need not be UTF-8. */
+const pathOf = (path: string) => Buffer.from(path, 'latin1')
+
+async function clearFile(path: string): Promise<void> {
+  const stats = await lstat(pathOf(path)).catch(() => undefined)
+  // Git does not follow a link of these names.
+  if (stats === undefined || stats.isSymbolicLink() || stats.isDirectory()) return
+  if (!stats.isFile()) return await unlink(pathOf(path))
+  if (stats.size <= maxBytes) return
+  const message = `A .gitignore or .gitattributes has ${stats.size} bytes, more than the ${maxBytes} that are read. Make it smaller.`
+  throw new CheckoutError('TooLarge', message)
+}
+
+async function clearFolder(folder: string, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  const options = { withFileTypes: true, encoding: 'latin1' } as const
+  // What cannot be listed git cannot read either.
+  for (const entry of await readdir(pathOf(folder), options).catch(() => [])) {
+    const path = `${folder}/${entry.name}`
+    if (namesRead.has(entry.name.toLowerCase())) await clearFile(path)
+    else if (entry.isDirectory() && entry.name !== '.git') await clearFolder(path, signal)
+  }
+}
+
+/** Removes pipes, sockets and devices of these names: git would wait at a pipe for ever, and commits none of them. */
+async function removeUnreadableFiles(folder: string, signal: AbortSignal): Promise<void> {
+  await clearFolder(Buffer.from(folder).toString('latin1'), signal)
 }

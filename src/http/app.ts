@@ -9,13 +9,13 @@ import { type ClientAddress, createClientAddress, unmap } from './client-address
 import { createDashboard } from './dashboard/dashboard.ts'
 import type { HttpDeps, HttpSettings } from './deps.ts'
 import { createDrain } from './drain.ts'
-import { type EventStreamOptions, usualHeartbeatMs } from './event-stream.ts'
+import { defaultHeartbeatMs, type EventStreamOptions } from './event-stream.ts'
 import { bindInternalRoutes, bindRawInternalRoutes } from './internal/internal-routes.ts'
 import { bindWebhook } from './internal/webhook.ts'
 import { createRefusals } from './known-paths.ts'
 import { onAnswered } from './middleware/answered.ts'
 import { type AttemptGuard, createAttemptGuard } from './middleware/attempt-guard.ts'
-import { addAudit, statusOf } from './middleware/audit.ts'
+import { addAudit, answerStatus } from './middleware/audit.ts'
 import { createCors } from './middleware/cors.ts'
 import { sendError, toSvcError } from './middleware/error-answer.ts'
 import { createRequestIds, securityHeadersOf } from './middleware/headers.ts'
@@ -159,7 +159,7 @@ function addMeasures(server: FastifyInstance, { log, metrics }: HttpDeps): void 
   onAnswered(server, (request, reply) => {
     const endpoint = request.routeOptions.url ?? 'unknown'
     const { method } = request
-    const status = statusOf(reply.raw)
+    const status = answerStatus(reply.raw)
     metrics.observeRequest({ endpoint, method, status, seconds: reply.elapsedTime / 1000 })
     if (log.isLevelEnabled('debug')) {
       const ms = Math.round(reply.elapsedTime * 10) / 10
@@ -205,7 +205,7 @@ function makeProxyEdge(deps: HttpDeps, { guards, tokenHeaders, addressOf, draini
 }
 
 function streamOptionsOf(
-  { heartbeatMs = usualHeartbeatMs, recheckMs }: HttpSettings,
+  { heartbeatMs = defaultHeartbeatMs, recheckMs }: HttpSettings,
   drain: AbortSignal,
 ): EventStreamOptions {
   return { heartbeatMs, drain, recheckMs }

@@ -6,11 +6,11 @@ import { isSvcError, SvcError } from '../errors.ts'
 import type { Authenticator, Caller, WorkerIdentity, WorkerTokens } from '../ports/identity/identity.ts'
 import { requireRight } from '../usecases/identity/access.ts'
 import { type Answer, type AnswerContext, sendAnswer } from './answer.ts'
-import { type Call, readCall } from './call.ts'
+import { type Call, parseCall } from './call.ts'
 import type { EventStreamOptions } from './event-stream.ts'
 import type { AttemptGuard } from './middleware/attempt-guard.ts'
-import { follow } from './middleware/audit.ts'
-import { readCredential, type TokenHeader } from './middleware/credentials.ts'
+import { recordTrail } from './middleware/audit.ts'
+import { type CredentialHeader, readCredential } from './middleware/credentials.ts'
 
 type Handler<R extends Route> = (call: Call<R>) => Promise<Answer<RouteAnswer<R>>> | Answer<RouteAnswer<R>>
 
@@ -40,7 +40,7 @@ export type BindDeps = {
   authenticator: Authenticator
   workerTokens: WorkerTokens
   /** Headers of context tokens, for users' routes. */
-  tokenHeaders: readonly TokenHeader[]
+  tokenHeaders: readonly CredentialHeader[]
   /** Counted separately: guessing tokens at one door blocks nobody at the other. */
   guards: { users: AttemptGuard; workers: AttemptGuard }
   answers: Pick<AnswerContext, 'events' | 'trackStream'>
@@ -129,8 +129,8 @@ export function createBind(app: FastifyInstance, deps: BindDeps): Bind {
       ...(route.body !== undefined && route.bodyLimit !== undefined ? { bodyLimit: route.bodyLimit } : {}),
       async handler(request, reply) {
         options.before?.(request)
-        const call = readCall(route, request, request.identity)
-        if (route.auth !== 'none') follow(request, call)
+        const call = parseCall(route, request, request.identity)
+        if (route.auth !== 'none') recordTrail(request, call)
         return sendAnswer(await handler(call), request, reply, contextFor(request))
       },
     })

@@ -6,7 +6,7 @@ import type { Route, RouteBody, RouteHeaders, RouteParams, RouteQuery } from '..
 import { joinPath, parse, problemsOf, refuse } from '../contract/schema/validation.ts'
 import { type Problem, SvcError } from '../errors.ts'
 import type { Caller, WorkerIdentity } from '../ports/identity/identity.ts'
-import { namespaceOf } from '../usecases/identity/access.ts'
+import { callerNamespace } from '../usecases/identity/access.ts'
 
 type CallerOf<R extends Route> = R['auth'] extends 'user'
   ? Caller
@@ -91,7 +91,7 @@ function nameOf(route: Route): string {
 }
 
 /** The parsed call, or InvalidRequest with every problem found in it. */
-export function readCall<R extends Route>(route: R, request: FastifyRequest, identity: unknown): Call<R> {
+export function parseCall<R extends Route>(route: R, request: FastifyRequest, identity: unknown): Call<R> {
   const problems: Problem[] = []
   const params = readSimple(route, 'params', request, problems)
   const query = readSimple(route, 'query', request, problems)
@@ -101,6 +101,6 @@ export function readCall<R extends Route>(route: R, request: FastifyRequest, ide
   const named = route.auth === 'user' ? findNamespace(query, body, problems) : undefined
   const isNowhere = route.auth !== 'user' || isEverywhere(query, named, problems)
   refuse(nameOf(route), problems)
-  const namespace = isNowhere ? '' : namespaceOf(identity as Caller, named)
+  const namespace = isNowhere ? '' : callerNamespace(identity as Caller, named)
   return { caller: identity, namespace, params, query, headers, body, request } as Call<R>
 }

@@ -7,7 +7,7 @@ import type { Ports } from '../ports/index.ts'
 import type { Proxies } from '../proxy/index.ts'
 import type { Usecases } from '../usecases/index.ts'
 import type { DashboardSettings } from './dashboard/dashboard.ts'
-import type { TokenHeader } from './middleware/credentials.ts'
+import type { CredentialHeader } from './middleware/credentials.ts'
 import type { TlsPair } from './tls.ts'
 
 export type HttpSettings = {
@@ -18,7 +18,7 @@ export type HttpSettings = {
   /** Every setting with its value, for owners; default: none. */
   states?: readonly SettingItem[]
   /** Headers that carry context tokens; default: none. */
-  tokenHeaders?: readonly TokenHeader[]
+  tokenHeaders?: readonly CredentialHeader[]
   /** Failed authentications per address and minute; beyond it, further ones get 429. 0 (default): no limit. */
   authFailuresPerMinute?: number
   /** Addresses and networks (CIDR) of trusted proxies; default: none. */

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import { encodeFrame, type Frame, streamEvents } from './event-stream.ts'
+import { type EventFrame, encodeFrame, streamEvents } from './event-stream.ts'
 
 const calm = { heartbeatMs: 60_000, drain: new AbortController().signal }
 
-async function* emit(...frames: Frame[]): AsyncGenerator<Frame> {
+async function* emit(...frames: EventFrame[]): AsyncGenerator<EventFrame> {
   yield* frames
 }
 
@@ -14,7 +14,7 @@ async function readAll(stream: AsyncIterable<unknown>): Promise<string> {
   return text
 }
 
-function waitForever(signal: AbortSignal): AsyncIterable<Frame> {
+function waitForever(signal: AbortSignal): AsyncIterable<EventFrame> {
   return {
     async *[Symbol.asyncIterator]() {
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
@@ -64,7 +64,7 @@ describe('an event stream', () => {
 
   it('pulls no more from its source than it can send', async () => {
     let made = 0
-    async function* flood(): AsyncGenerator<Frame> {
+    async function* flood(): AsyncGenerator<EventFrame> {
       for (; made < 1000; made++) yield { id: made, data: 'x'.repeat(16 * 1024) }
     }
     const stream = streamEvents(flood, calm)

@@ -1,9 +1,11 @@
 // Server-sent events from an async iterable: heartbeats, a retry hint when the service drains, clean-up when the client
 // leaves. The credential is checked again while a stream lasts.
+
 import { Readable } from 'node:stream'
+import { onAbort } from '../lib/abort.ts'
 
 /** One frame. The client sends `id` back as Last-Event-ID. */
-export type Frame = { id?: string | number; event?: string; data: string }
+export type EventFrame = { id?: string | number; event?: string; data: string }
 
 export type EventStreamOptions = {
   heartbeatMs: number
@@ -16,12 +18,14 @@ export type EventStreamOptions = {
 }
 
 /** `idle` is sent in the place of a heartbeat, where there is one. */
-export type EventSource = AsyncIterable<Frame> | { frames: AsyncIterable<Frame>; idle: () => Frame | undefined }
+export type EventSource =
+  | AsyncIterable<EventFrame>
+  | { frames: AsyncIterable<EventFrame>; idle: () => EventFrame | undefined }
 
 const defaultRecheckMs = 5000
 
 /** The time without events after which a comment shows that the connection is alive. */
-export const usualHeartbeatMs = 15_000
+export const defaultHeartbeatMs = 15_000
 /** The comment; proxies on the way close connections on which nothing is sent. */
 export const heartbeat = ': heartbeat\n\n'
 
@@ -30,7 +34,7 @@ const retryMs = 1000
 const ended = new Error('the stream has ended')
 
 /** The text of one frame; each line of multi-line data gets its own `data:` (WHATWG HTML section 9.2.5). */
-export function encodeFrame(frame: Frame): string {
+export function encodeFrame(frame: EventFrame): string {
   const id = frame.id === undefined ? '' : `id: ${frame.id}\n`
   const event = frame.event === undefined ? '' : `event: ${frame.event}\n`
   const data = frame.data
@@ -40,7 +44,7 @@ export function encodeFrame(frame: Frame): string {
   return `${id}${event}${data}\n`
 }
 
-type Step = IteratorResult<Frame> | 'heartbeat' | 'drain'
+type Step = IteratorResult<EventFrame> | 'heartbeat' | 'drain'
 
 type Pause = { begin(): Promise<Step>; close(): void }
 
@@ -51,8 +55,8 @@ type Pause = { begin(): Promise<Step>; close(): void }
 function createPause(ms: number, drain: AbortSignal): Pause {
   let wake = (_step: Step) => {}
   const timer = setTimeout(() => wake('heartbeat'), ms)
-  const onAbort = () => wake('drain')
-  drain.addEventListener('abort', onAbort, { once: true })
+  const end = () => wake('drain')
+  const removeListener = onAbort(drain, end)
   return {
     begin() {
       if (drain.aborted) return Promise.resolve('drain')
@@ -63,13 +67,13 @@ function createPause(ms: number, drain: AbortSignal): Pause {
     },
     close() {
       clearTimeout(timer)
-      drain.removeEventListener('abort', onAbort)
-      onAbort()
+      removeListener()
+      end()
     },
   }
 }
 
-function encodeSilence(idle: () => Frame | undefined): string {
+function encodeSilence(idle: () => EventFrame | undefined): string {
   const frame = idle()
   return frame === undefined ? heartbeat : encodeFrame(frame)
 }
@@ -89,7 +93,7 @@ function createCheck({ recheck, recheckMs = defaultRecheckMs }: EventStreamOptio
 
 const comeBack = `retry: ${retryMs}\n`
 
-function partsOf(source: EventSource): { frames: AsyncIterable<Frame>; idle: () => Frame | undefined } {
+function partsOf(source: EventSource): { frames: AsyncIterable<EventFrame>; idle: () => EventFrame | undefined } {
   return 'frames' in source ? source : { frames: source, idle: () => undefined }
 }
 

@@ -21,10 +21,10 @@ function groupByPath(routes: readonly Route[]): KnownPath[] {
 }
 
 /** Why no route accepts a request, and the value of `Allow` when the path is known. */
-export type Refusal = { error: SvcError; allow?: string }
+export type RouteRefusal = { error: SvcError; allow?: string }
 
 /** `methods`: those of the path; empty when the path does not exist. */
-export function refuseMethod(method: string, path: string, methods: readonly string[]): Refusal {
+export function refuseMethod(method: string, path: string, methods: readonly string[]): RouteRefusal {
   const shown = path.slice(0, 200)
   if (methods.length === 0)
     return { error: new SvcError('NotFound', `there is nothing at ${shown}; see /openapi.json`) }
@@ -33,7 +33,7 @@ export function refuseMethod(method: string, path: string, methods: readonly str
 }
 
 /** Builds the answer to a request without a route; `target` is its path with the query. */
-export function createRefusals(routes: readonly Route[]): (method: string, target: string) => Refusal {
+export function createRefusals(routes: readonly Route[]): (method: string, target: string) => RouteRefusal {
   const paths = groupByPath(routes)
   return (method, target) => {
     const path = target.split('?', 1)[0] ?? ''

@@ -85,7 +85,7 @@ export function readNumberCursor(sort: string, cursor: string | undefined): numb
 }
 
 /** Where a list looks; undefined: everywhere that the caller may. */
-export function placeOf({ namespace }: { namespace: string }): string | undefined {
+export function namedNamespace({ namespace }: { namespace: string }): string | undefined {
   return namespace === '' ? undefined : namespace
 }
 

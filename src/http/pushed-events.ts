@@ -1,6 +1,6 @@
 // Server-sent events that a source pushes: all events of one turn of the event loop become one write to the socket.
 import { Readable } from 'node:stream'
-import { encodeFrame, type Frame, heartbeat } from './event-stream.ts'
+import { type EventFrame, encodeFrame, heartbeat } from './event-stream.ts'
 
 export type PushedEvents<F> = {
   /** The stream to answer with. */
@@ -10,7 +10,7 @@ export type PushedEvents<F> = {
 }
 
 export type PushedEventsOptions<F> = {
-  encode(item: F): Frame
+  encode(item: F): EventFrame
   /** Merges two events when one says the same as both, for a reader that is behind. */
   merge(last: F, next: F): F | undefined
   /** Time without events after which a comment line is sent. */

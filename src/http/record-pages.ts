@@ -1,6 +1,6 @@
 // Pages of records, whose cursors are a place in an order and an id.
 import { SvcError } from '../errors.ts'
-import type { PagePlace, PageQuery, RecordPage } from '../ports/scans/scans.ts'
+import type { PageCursor, PageQuery, RecordPage } from '../ports/scans/scans.ts'
 import { makeCursor, readTextCursor, wrapPage } from './paging.ts'
 
 type CursorQuery = { limit: number; cursor?: string | undefined; continue?: string | undefined }
@@ -16,7 +16,7 @@ function refuseTwo(): SvcError {
 export function readRecordPage<Q extends CursorQuery>(sort: string, { cursor, continue: next, ...query }: Q) {
   if (cursor !== undefined && next !== undefined && cursor !== next) throw refuseTwo()
   const [, order, id] = readTextCursor(sort, cursor ?? next, /^([^\0]*)\0([^\0]*)$/) ?? []
-  const after: PagePlace | undefined = order === undefined || id === undefined ? undefined : { order, id }
+  const after: PageCursor | undefined = order === undefined || id === undefined ? undefined : { order, id }
   return { ...query, after } as Omit<Q, 'cursor' | 'continue'> & PageQuery
 }
 

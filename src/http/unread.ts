@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { type ErrorReason, SvcError } from '../errors.ts'
 import type { Ids } from '../lib/clock.ts'
 import { writeFamilyError } from '../proxy/family-error.ts'
-import type { Refusal } from './known-paths.ts'
+import type { RouteRefusal } from './known-paths.ts'
 import { toErrorBody } from './middleware/error-answer.ts'
 import { STATUS_CODES } from './node-http.ts'
 
@@ -15,7 +15,7 @@ type Start = { method?: string; target: string }
 
 export type UnreadOptions = {
   /** Why no route accepts a request with this method and target. */
-  refuse: (method: string, target: string) => Refusal
+  refuse: (method: string, target: string) => RouteRefusal
   ids: Ids
   /** Headers of every answer. */
   headers: Readonly<Record<string, string>>
@@ -31,7 +31,7 @@ const faults: Record<string, [ErrorReason, string]> = {
 const noHttp: [ErrorReason, string] = ['InvalidRequest', 'the request is not valid HTTP']
 
 /** A longer first line adds nothing about the target. */
-const longestStart = 1024
+const maxStartLength = 1024
 
 /** The unfinished answer on a connection. Node keeps it private, and checks it itself before it writes a 400. */
 function pendingOf(socket: Duplex): ServerResponse | undefined {
@@ -41,12 +41,12 @@ function pendingOf(socket: Duplex): ServerResponse | undefined {
 /** Taken from the request that is being read, or else from the refused bytes. */
 function startOf(error: ParserError, pending: ServerResponse | undefined): Start {
   if (pending !== undefined) return { target: pending.req.url ?? '' }
-  const text = error.rawPacket?.toString('latin1', 0, longestStart) ?? ''
+  const text = error.rawPacket?.toString('latin1', 0, maxStartLength) ?? ''
   const [, method, target = ''] = /^([!#$%&'*+.^_`|~\w-]+) (\S+)/.exec(text) ?? []
   return { method, target }
 }
 
-function refusalOf(error: ParserError, { method, target }: Start, { refuse }: UnreadOptions): Refusal {
+function refusalOf(error: ParserError, { method, target }: Start, { refuse }: UnreadOptions): RouteRefusal {
   if (error.code === 'HPE_INVALID_METHOD' && method !== undefined && target.startsWith('/'))
     return refuse(method, target)
   const [reason, message] = faults[error.code ?? ''] ?? noHttp
@@ -54,7 +54,12 @@ function refusalOf(error: ParserError, { method, target }: Start, { refuse }: Un
 }
 
 /** The last answer on a connection, in the form of the family that its path belongs to. */
-function writeLast(socket: Duplex, target: string, { error, allow }: Refusal, { ids, headers }: UnreadOptions): void {
+function writeLast(
+  socket: Duplex,
+  target: string,
+  { error, allow }: RouteRefusal,
+  { ids, headers }: UnreadOptions,
+): void {
   const requestId = ids.next('req')
   const family = /^\/(llm[ao])(?:[/?]|$)/.exec(target)?.[1] as 'llma' | 'llmo' | undefined
   const body = family === undefined ? toErrorBody(error, requestId) : writeFamilyError(family, error, requestId)
@@ -78,8 +83,8 @@ export function answerUnread(server: Server, options: UnreadOptions): void {
   server.on('clientError', (error: ParserError, socket: Duplex) => {
     const pending = pendingOf(socket)
     // An answer has started, so nothing else may be written.
-    const isTold = pending?.headersSent === true
-    if (error.code === 'ECONNRESET' || !socket.writable || isTold) return void socket.destroy()
+    const isAnswered = pending?.headersSent === true
+    if (error.code === 'ECONNRESET' || !socket.writable || isAnswered) return void socket.destroy()
     const start = startOf(error, pending)
     writeLast(socket, start.target, refusalOf(error, start, options), options)
   })

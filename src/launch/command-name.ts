@@ -1,8 +1,10 @@
 // What a person types to start this program: `svc`, `npx svc`, or the path of its launcher.
+
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
-import { delimiter, dirname, join, relative } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { quoteWord } from '../client/typed.ts'
 import type { Environment } from '../config/environment.ts'
+import { isInside } from '../lib/folder-path.ts'
 
 export type Started = {
   env: Environment
@@ -17,7 +19,7 @@ export function findCommandName({ env, launcher, folder }: Started): string {
   const spec = findNpxSpec(env, launcher)
   if (spec !== undefined) return spec
   if (isOnPath(env, launcher)) return 'svc'
-  const isOwnFolder = [dirname(dirname(launcher)), findProject(launcher)].some((root) => root && holds(root, folder))
+  const isOwnFolder = [dirname(dirname(launcher)), findProject(launcher)].some((root) => root && isInside(root, folder))
   if (isOwnFolder) return 'npx svc'
   return quoteWord(launcher)
 }
@@ -54,9 +56,4 @@ function isOnPath({ PATH = '' }: Environment, launcher: string): boolean {
 /** Where the package is installed in `node_modules`. */
 function findProject(launcher: string): string | undefined {
   return /^(.*)[\\/]node_modules[\\/]svc[\\/]bin[\\/]svc$/.exec(launcher)?.[1]
-}
-
-function holds(root: string, folder: string): boolean {
-  const path = relative(root, folder)
-  return path === '' || !/^\.\.([\\/]|$)|^([A-Za-z]:)?[\\/]/.test(path)
 }

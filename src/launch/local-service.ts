@@ -1,7 +1,9 @@
 // The service of this machine's data folder: whether one runs, which, and how it ends.
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Config } from '../config/load.ts'
 import type { Paths } from '../config/paths.ts'
 import { SvcError } from '../errors.ts'
+import type { Logger } from '../observability/log.ts'
 import { findHolder } from '../store/local/leadership.ts'
 import { readServiceNote, type ServiceNote } from './service-file.ts'
 
@@ -37,4 +39,13 @@ export async function endLocalService({ dataDir }: Paths, { pid }: ServiceNote):
     if (Date.now() > deadline) throw new SvcError('Unavailable', `the service (pid ${pid}) does not stop`)
     await pause(pollMs)
   }
+}
+
+/** Whoever else holds the data folder keeps it: opening it says so. */
+export async function takeOver({ mode, paths }: Config, log: Logger): Promise<void> {
+  if (mode !== 'embedded') return
+  const note = await findLocalService(paths)
+  if (note?.startedBy !== 'command') return
+  log.info({ pid: note.pid }, 'taking over from the service in the background; its tasks go on here')
+  await endLocalService(paths, note)
 }

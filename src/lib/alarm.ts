@@ -1,4 +1,5 @@
 // A wait that ends as soon as something happened, also when that was before the wait.
+import { onAbort } from './abort.ts'
 
 export type Alarm = {
   wake(): void
@@ -13,7 +14,7 @@ export function createAlarm(signal: AbortSignal): Alarm {
     isRung = true
     ring()
   }
-  signal.addEventListener('abort', wake, { once: true })
+  onAbort(signal, wake)
   return {
     wake,
     async wait() {

@@ -1,5 +1,8 @@
 // Time, waiting, ids and randomness as injected values, so that tests control them.
 
+/** The longest time in milliseconds that `setTimeout` can wait; it fires at once for a longer one. */
+export const maxTimerMs = 2 ** 31 - 1
+
 export interface Clock {
   /** The current moment. */
   now(): Date

@@ -1,4 +1,5 @@
 // A semaphore that is fair between its holders: whoever finds no free permit waits, and holders take turns.
+import { onAbort } from './abort.ts'
 import { createCounts } from './counts.ts'
 
 export type FairSemaphore = {
@@ -48,10 +49,9 @@ export function createFairSemaphore(most: number): FairSemaphore {
         waiting.delete(one)
         reject(signal.reason)
       }
-      signal.addEventListener('abort', giveUp, { once: true })
       waiting.add(one)
       admit()
-      await promise.finally(() => signal.removeEventListener('abort', giveUp))
+      await promise.finally(onAbort(signal, giveUp))
     },
     release(holder: string): void {
       count(holder, -1)

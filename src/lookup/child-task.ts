@@ -1,10 +1,9 @@
 // Context tokens of child tasks: exchanged by the service, kept in a Secret that belongs first to the parent, then to
 // the child.
-
 import type { Task } from '../contract/kinds/tasks/task.ts'
-import { dropUndefined } from '../contract/schema/json.ts'
 import { isSvcError, SvcError } from '../errors.ts'
 import type { Clock, Ids } from '../lib/clock.ts'
+import { dropUndefined } from '../lib/json.ts'
 import type { TokenExchange } from '../ports/identity/identity.ts'
 import type { ResourceDraft, ResourceKey, Resources } from '../ports/resources/resources.ts'
 import type { Secrets } from '../ports/resources/secrets.ts'
@@ -16,7 +15,35 @@ import {
   tokenSecretKey,
   transactionAnnotations,
 } from '../rules/identity/token-propagation.ts'
-import { nameTokenSecret, readTaskToken } from './task-token.ts'
+
+type TaskToken = { token: string; key: ResourceKey; ownerUid: string }
+
+/** Name of the Secret; undefined for a task without one. */
+function nameTokenSecret({ metadata, spec }: Task): ResourceKey | undefined {
+  const name = metadata.annotations?.[transactionAnnotations.tokenSecret]
+  return name === undefined || spec.transaction === undefined ? undefined : { namespace: metadata.namespace, name }
+}
+
+/**
+ * Undefined for a task that was given none. InvalidRequest when its Secret is missing or belongs to another task: the
+ * annotation alone must not be able to send just any Secret with a tool call.
+ */
+export async function readTaskToken(secrets: Secrets, task: Task): Promise<TaskToken | undefined> {
+  const key = nameTokenSecret(task)
+  if (key === undefined) return undefined
+  const [metadata, values] = await Promise.all([secrets.describe(key), secrets.read(key)])
+  const ownerUid = metadata?.annotations[secretOwnerAnnotation]
+  const token = values?.[tokenSecretKey]
+  // It belongs to the parent until the child takes it over (reference 3.7).
+  const owners = [task.metadata.uid, ...(task.metadata.ownerReferences ?? []).map(({ uid }) => uid)]
+  if (token !== undefined && token !== '' && ownerUid !== undefined && owners.includes(ownerUid)) {
+    return { token, key, ownerUid }
+  }
+  throw new SvcError(
+    'InvalidRequest',
+    `the transaction token of task "${task.metadata.name}" no longer exists; create the task again`,
+  )
+}
 
 type TokenDeps = {
   resources: Resources

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { CodeHosts } from '../ports/codehost/code-host.ts'
 import type { Secrets } from '../ports/resources/secrets.ts'
-import { openCodeHost, readCodeHostLogin } from './code-host-login.ts'
-import { readGitLogin } from './git-login.ts'
-import { readSkillSource } from './skill-source.ts'
+import { openCodeHost, readCodeHostLogin, readGitLogin } from './code-host-login.ts'
+import { readSkillSource } from './tools.ts'
 
 const repository = { host: 'github.com', owner: 'acme', name: 'site' }
 const key = { namespace: 'team', name: 'login' }

@@ -3,9 +3,8 @@ import { SvcError } from '../errors.ts'
 import type { ConfigMaps } from '../ports/resources/configmaps.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
 import type { Secrets } from '../ports/resources/secrets.ts'
-import { findReceiverProblem } from '../rules/identity/secret-receiver.ts'
 import { secretOwnerAnnotation } from '../rules/identity/token-propagation.ts'
-import { readAllowedHosts } from '../rules/providers/trusted-address.ts'
+import { findReceiverProblem, readAllowedHosts } from '../rules/providers/trusted-address.ts'
 
 /** NotFound, as a sentence for the owner of the resource. */
 export async function readConfigEntry(

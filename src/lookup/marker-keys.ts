@@ -4,9 +4,35 @@ import type { EnvVar } from '../contract/kinds/tasks/execution.ts'
 import type { Task } from '../contract/kinds/tasks/task.ts'
 import type { ConfigMaps } from '../ports/resources/configmaps.ts'
 import type { Secrets } from '../ports/resources/secrets.ts'
-import { markerVariables } from '../rules/monitors/marker-variables.ts'
-import type { MarkerKeys } from '../rules/monitors/review-marker.ts'
+import { type MarkerKeys, markerVariables } from '../rules/monitors/review-marker.ts'
 import { readConfigEntry, readEntry } from './entries.ts'
+
+export type WebhookSecretSettings = {
+  /** From the settings; absent: only the Secret counts. */
+  secret?: string | undefined
+  /** Earlier ones, which still count. */
+  previousSecrets: readonly string[]
+  /** Name of a Secret with the entries `secret` and `previous`. */
+  secretName?: string | undefined
+  /** Of that Secret. */
+  namespace: string
+}
+
+function splitLines(text: string): string[] {
+  return text.split('\n').map((line) => line.trim())
+}
+
+/** The current one first; empty when there is none. Earlier ones alone are none. */
+export async function readWebhookSecrets(
+  secrets: Pick<Secrets, 'read'>,
+  { secret, previousSecrets, secretName, namespace }: WebhookSecretSettings,
+): Promise<string[]> {
+  const stored = secretName === undefined ? undefined : await secrets.read({ namespace, name: secretName })
+  const current = [stored?.secret?.trim(), secret].filter((one) => one !== undefined && one !== '')
+  if (current.length === 0) return []
+  const all = [...current, ...splitLines(stored?.previous ?? ''), ...previousSecrets]
+  return [...new Set(all as string[])].filter((one) => one !== '')
+}
 
 export type ReviewMarkerSettings = {
   secret?: string | undefined

@@ -8,14 +8,19 @@ import type { ResourceKey } from '../ports/resources/resources.ts'
 import { systemIds as ids } from '../runtime/host/clock.ts'
 import { createResources, type ResourceStore } from '../store/resources/resources.ts'
 import type { SqliteDatabase } from '../store/sqlite/database.ts'
-import type { ChangePorts } from './change-watch.ts'
-import { type CatalogMemory, createCatalogMemory, type MemoryOptions, type Source } from './memory.ts'
+import {
+  type ChangePorts,
+  createLookupCaches,
+  type LookupCacheOptions,
+  type LookupCaches,
+  type LookupSource,
+} from './memory.ts'
 
 let folder: string
 let database: SqliteDatabase
 let store: ResourceStore
 let clock: ManualClock
-let memory: CatalogMemory
+let memory: LookupCaches
 /** End the watches that are open, as a store does that goes away. */
 let breakers: (() => void)[]
 let isAway: boolean
@@ -54,15 +59,15 @@ afterEach(async () => {
   expect(listeners.size).toBe(0)
 })
 
-function openCache(options: Partial<MemoryOptions> = {}) {
-  memory = createCatalogMemory({ resources, secrets, clock }, { kinds: ['Skill', 'Agent'], ...options })
+function openCache(options: Partial<LookupCacheOptions> = {}) {
+  memory = createLookupCaches({ resources, secrets, clock }, { kinds: ['Skill', 'Agent'], ...options })
   return memory.createCache<string>()
 }
 
 let made = 0
 
 /** A value that is another one each time it is made. */
-function makeFor(namespace?: string): Source<string> {
+function makeFor(namespace?: string): LookupSource<string> {
   const load = async () => `value ${++made}`
   return namespace === undefined ? { load } : { namespace, load }
 }
@@ -179,13 +184,13 @@ describe('the cache when its store goes away', () => {
 
 describe('the limits of the cache', () => {
   it('include a number of values, of which the oldest is dropped', async () => {
-    const cache = openCache({ mostKept: 2 })
+    const cache = openCache({ maxEntries: 2 })
     for (const key of ['a', 'b', 'c']) await cache.get(key, makeFor('n'))
     expect(['a', 'b', 'c'].map((key) => cache.peek(key) !== undefined)).toEqual([false, true, true])
   })
 
   it('include an age, where one is set', async () => {
-    const cache = openCache({ longestMs: 5000 })
+    const cache = openCache({ maxAgeMs: 5000 })
     const kept = await cache.get('a', makeFor('n'))
     await clock.advance(4999)
     expect(cache.peek('a')).toBe(kept)
@@ -197,7 +202,7 @@ describe('the limits of the cache', () => {
   })
 
   it('end with close(), after which it watches nothing and keeps nothing', async () => {
-    const cache = openCache({ longestMs: 5000 })
+    const cache = openCache({ maxAgeMs: 5000 })
     await cache.get('a', makeFor('n'))
     memory.close()
     expect([cache.peek('a'), listeners.size, clock.sleeping()]).toEqual([undefined, 0, 0])

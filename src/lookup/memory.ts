@@ -1,50 +1,131 @@
 // Values derived from the catalog's objects and from Secrets, cached until one of them changes.
 import type { Kind } from '../contract/kinds/index.ts'
-import { type ChangePorts, type ChangeWatch, createChangeWatch } from './change-watch.ts'
+import { followSignals, onAbort } from '../lib/abort.ts'
+import { BoundedMap } from '../lib/bounded-map.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Resources } from '../ports/resources/resources.ts'
+import type { Secrets } from '../ports/resources/secrets.ts'
 
-export type Source<T> = {
+export type ChangePorts = {
+  resources: Pick<Resources, 'list' | 'watch'>
+  secrets: Pick<Secrets, 'onChange'>
+  clock: Pick<Clock, 'sleep'>
+}
+
+type ChangeListener = {
+  kinds: readonly Kind[]
+  /** Something in the namespace was created, changed or removed. */
+  onChange(namespace: string): void
+  /** Changes go unnoticed from now on; the most recent ones may have been missed too. */
+  onLost(): void
+  /** Ends it for good. */
+  signal: AbortSignal
+}
+
+type ChangeWatch = {
+  /** Whether every change is being reported. */
+  isOpen(): boolean
+  /** Resolves when it is open, or cannot be opened for now. Never rejects. */
+  open(): Promise<void>
+}
+
+/** How long to wait before a broken watch is opened again. */
+const pauseMs = 1000
+
+async function followKind(
+  resources: ChangePorts['resources'],
+  kind: Kind,
+  { onChange, signal, end }: Pick<ChangeListener, 'onChange' | 'signal'> & { end(): void },
+): Promise<void> {
+  const { resourceVersion } = await resources.list(kind, { limit: 1 })
+  const read = async () => {
+    for await (const { object } of resources.watch(kind, { resourceVersion, signal }))
+      onChange(object.metadata.namespace)
+  }
+  read().then(end, end)
+}
+
+/** Opens on demand: a reader that caches nothing need not follow anything. */
+function createChangeWatch(
+  { resources, secrets, clock }: ChangePorts,
+  { kinds, onChange, onLost, signal: closing }: ChangeListener,
+): ChangeWatch {
+  let isOpen = false
+  let opening: Promise<void> | undefined
+
+  async function start(): Promise<void> {
+    const { signal: ending, abort, release } = followSignals(closing)
+    // One broken watch ends the others.
+    const end = () => abort(undefined)
+    const stopSecrets = secrets.onChange(({ namespace }) => onChange(namespace))
+    onAbort(ending, () => {
+      stopSecrets()
+      release()
+      isOpen = false
+      onLost()
+      clock.sleep(pauseMs, closing).then(
+        () => {
+          opening = undefined
+        },
+        () => {},
+      )
+    })
+    const follow = (kind: Kind) => followKind(resources, kind, { onChange, signal: ending, end })
+    await Promise.all(kinds.map(follow)).catch(end)
+    isOpen = !ending.aborted
+  }
+
+  return {
+    isOpen: () => isOpen,
+    async open() {
+      if (closing.aborted) return
+      opening ??= start()
+      await opening
+    },
+  }
+}
+
+export type LookupSource<T> = {
   /** The namespace of the objects that the value depends on; absent: any. */
   namespace?: string
   load(): Promise<T>
 }
 
 /** Values of one sort, by key. */
-export type Cache<T> = {
+type LookupCache<T> = {
   /** The cached value, without a promise; undefined when there is none. */
   peek(key: string): T | undefined
   /** The cached value, else a new one. Concurrent callers share the computation; a failure is not cached. */
-  get(key: string, source: Source<T>): Promise<T>
+  get(key: string, source: LookupSource<T>): Promise<T>
 }
 
-export type CatalogMemory = {
-  createCache<T>(): Cache<T>
+export type LookupCaches = {
+  createCache<T>(): LookupCache<T>
   /** Ends the watches; after this nothing is cached. */
   close(): void
 }
 
-export type MemoryOptions = {
+export type LookupCacheOptions = {
   /** The kinds that the values depend on, besides Secrets. */
   kinds: readonly Kind[]
   /** The longest time to cache a value. Absent: until something changes. */
-  longestMs?: number
+  maxAgeMs?: number
   /** The most values in one cache; the oldest are dropped first. */
-  mostKept?: number
+  maxEntries?: number
 }
 
-type Kept<T> = { namespace: string | undefined; making: Promise<T>; value: T | undefined }
+type Entry<T> = { namespace: string | undefined; making: Promise<T>; value: T | undefined }
 
-type ShelfParts = { watch: ChangeWatch; mostKept: number; onKeep(): void }
+type StoreParts = { watch: ChangeWatch; maxEntries: number; onKeep(): void }
 
-const defaultMostKept = 1000
+const defaultMaxEntries = 1000
 
-function createStore<T>({ watch, mostKept, onKeep }: ShelfParts) {
-  const kept = new Map<string, Kept<T>>()
+function createStore<T>({ watch, maxEntries, onKeep }: StoreParts) {
+  const kept = new BoundedMap<string, Entry<T>>({ max: maxEntries })
 
-  function make(key: string, { namespace, load }: Source<T>): Promise<T> {
-    const [oldest] = kept.keys()
-    if (kept.size >= mostKept && oldest !== undefined) kept.delete(oldest)
+  function make(key: string, { namespace, load }: LookupSource<T>): Promise<T> {
     // Registered before anything is read, so that a change in between removes it again.
-    const entry: Kept<T> = { namespace, making: load(), value: undefined }
+    const entry: Entry<T> = { namespace, making: load(), value: undefined }
     kept.set(key, entry)
     entry.making.then(
       (value) => {
@@ -60,7 +141,7 @@ function createStore<T>({ watch, mostKept, onKeep }: ShelfParts) {
 
   return {
     peek: (key: string): T | undefined => kept.get(key)?.value,
-    async get(key: string, source: Source<T>): Promise<T> {
+    async get(key: string, source: LookupSource<T>): Promise<T> {
       const known = kept.get(key)
       if (known !== undefined) return known.making
       if (!watch.isOpen()) await watch.open()
@@ -77,8 +158,8 @@ function createStore<T>({ watch, mostKept, onKeep }: ShelfParts) {
 }
 
 /** Follows nothing until the first value is requested. */
-export function createCatalogMemory(ports: ChangePorts, options: MemoryOptions): CatalogMemory {
-  const { kinds, longestMs, mostKept = defaultMostKept } = options
+export function createLookupCaches(ports: ChangePorts, options: LookupCacheOptions): LookupCaches {
+  const { kinds, maxAgeMs, maxEntries = defaultMaxEntries } = options
   const stores: { forget(namespace: string): void; clear(): void }[] = []
   const closing = new AbortController()
   let isTimed = false
@@ -89,9 +170,9 @@ export function createCatalogMemory(ports: ChangePorts, options: MemoryOptions):
 
   /** One timer for everything, so that reading never asks for the time. */
   function limitTime(): void {
-    if (longestMs === undefined || isTimed) return
+    if (maxAgeMs === undefined || isTimed) return
     isTimed = true
-    ports.clock.sleep(longestMs, closing.signal).then(
+    ports.clock.sleep(maxAgeMs, closing.signal).then(
       () => {
         isTimed = false
         clear()
@@ -110,8 +191,8 @@ export function createCatalogMemory(ports: ChangePorts, options: MemoryOptions):
   })
 
   return {
-    createCache<T>(): Cache<T> {
-      const store = createStore<T>({ watch, mostKept, onKeep: limitTime })
+    createCache<T>(): LookupCache<T> {
+      const store = createStore<T>({ watch, maxEntries, onKeep: limitTime })
       stores.push(store)
       return { peek: store.peek, get: store.get }
     },

@@ -5,18 +5,21 @@ import type { Provider } from '../contract/kinds/providers/provider.ts'
 import { isSvcError, messageOf, SvcError } from '../errors.ts'
 import type { ResourceKey, ResourceReader } from '../ports/resources/resources.ts'
 import type { Secrets } from '../ports/resources/secrets.ts'
-import { findPrice } from '../rules/budgets/model-price.ts'
+import { findPrice } from '../rules/budgets/budget.ts'
 import {
+  type ChosenModel,
   chooseDefault,
+  chooseModels,
   type DefaultProvider,
   defaultProviderName,
+  expandWishes,
   explainNoDefault,
-} from '../rules/providers/default-provider.ts'
-import { type ChosenModel, chooseModels, expandWishes, type ProviderWish } from '../rules/providers/model-choice.ts'
+  type ProviderWish,
+} from '../rules/providers/model-choice.ts'
 import { isTrustedAddress } from '../rules/providers/trusted-address.ts'
 import { readEntry } from './entries.ts'
 
-export type CatalogDeps = { resources: ResourceReader; secrets: Secrets }
+export type ModelLookupDeps = { resources: ResourceReader; secrets: Secrets }
 
 /** How many vendors one replica asks at a time whether, and with which models, they answer. */
 export const providersTriedAtOnce = 16
@@ -60,7 +63,7 @@ async function requireNamed(resources: ResourceReader, [primary, ...others]: Wis
  * The choices in order of preference, with their keys. NotFound when the first provider or its key does not exist
  * (yet), InvalidRequest when no model is named, or several providers qualify. Incomplete fallbacks are left out.
  */
-export async function resolveModels(deps: CatalogDeps, given: Wishes): Promise<[ModelChoice, ...ModelChoice[]]> {
+export async function resolveModels(deps: ModelLookupDeps, given: Wishes): Promise<[ModelChoice, ...ModelChoice[]]> {
   const wishes = await requireNamed(deps.resources, given)
   const [primary] = wishes
   const expanded = expandWishes(wishes, await deps.resources.get('Provider', primary))
@@ -80,14 +83,14 @@ function ignoreMissing(error: unknown): undefined {
   if (!isSvcError(error, 'NotFound')) throw error
 }
 
-async function assignModel(deps: CatalogDeps, { provider, model }: ChosenModel): Promise<ModelChoice> {
+async function assignModel(deps: ModelLookupDeps, { provider, model }: ChosenModel): Promise<ModelChoice> {
   const price = findPrice(provider.spec, model)
   return { model, provider: { ...(await assignProvider(deps, provider)), price } }
 }
 
 /** What it takes to call a provider, whatever the model. NotFound when its key does not exist. */
 export async function assignProvider(
-  deps: Pick<CatalogDeps, 'secrets'>,
+  deps: Pick<ModelLookupDeps, 'secrets'>,
   provider: Provider,
 ): Promise<ModelChoice['provider']> {
   const { spec, metadata } = provider

@@ -1,16 +1,25 @@
 // Whether what a monitor names can do its work: the repository, the reviewer, and their Secrets. Asked before a monitor is
 // stored, and again whenever it runs.
-
 import type { Agent } from '../contract/kinds/agents/agent.ts'
 import type { RepositoryMonitorSpec } from '../contract/kinds/monitors/repository-monitor.ts'
 import { type Repository, readRepositoryUrl } from '../contract/values/repository-url.ts'
 import type { Problem } from '../errors.ts'
 import type { ResourceReader } from '../ports/resources/resources.ts'
 import type { Secrets } from '../ports/resources/secrets.ts'
-import { codeHostKeys, readCodeHostEntries } from '../rules/codehost/code-host-login.ts'
-import { hasVendorKey } from '../rules/monitors/reviewer-keys.ts'
+import { codeHostEntryNames, readCodeHostEntries } from '../rules/codehost/code-host-login.ts'
 
-export type FitnessDeps = {
+const vendorKeys = ['VENDOR_API_KEY', 'VENDOR_FOUNDRY_API_KEY', 'ANTHROPIC_API_KEY', 'ANTHROPIC_FOUNDRY_API_KEY']
+
+function hasAny(values: Record<string, string>, keys: readonly string[]): boolean {
+  return keys.some((key) => (values[key] ?? '').trim() !== '')
+}
+
+/** Whether one of the entries is the key of a vendor that the command line of a reviewer can call (MON-072, MON-073). */
+function hasVendorKey(values: Record<string, string>): boolean {
+  return hasAny(values, vendorKeys)
+}
+
+type FitnessDeps = {
   resources: Pick<ResourceReader, 'get'>
   secrets: Pick<Secrets, 'read'>
   /** Hosts of the code host, lower-case. */
@@ -22,7 +31,7 @@ export type FitnessDeps = {
 type Placed = { namespace: string; spec: RepositoryMonitorSpec }
 
 /** A problem, and the reason by which the condition of the monitor names it. */
-export type Unfitness = Problem & { reason: string }
+type Unfitness = Problem & { reason: string }
 
 function findRepositoryProblem({ repoURL }: RepositoryMonitorSpec, hosts: readonly string[]): Unfitness[] {
   const read = readRepositoryUrl(repoURL, hosts)
@@ -70,7 +79,7 @@ async function findLoginProblem({ secrets }: FitnessDeps, { namespace, spec }: P
     return refuse(`names the secret "${name}", which does not exist in namespace "${namespace}"; create it`)
   }
   if (readCodeHostEntries(values) !== undefined) return []
-  return refuse(`names the secret "${name}", which has a value under none of ${codeHostKeys}; add one`)
+  return refuse(`names the secret "${name}", which has a value under none of ${codeHostEntryNames}; add one`)
 }
 
 /** Every reason why the monitor cannot work as it is; paths are relative to the spec. */
@@ -83,7 +92,10 @@ export async function findUnfitness(deps: FitnessDeps, monitor: Placed): Promise
 }
 
 /** The repository of a monitor that is fit. */
-export function repositoryOf({ repoURL }: RepositoryMonitorSpec, hosts: readonly string[]): Repository | undefined {
+export function monitoredRepository(
+  { repoURL }: RepositoryMonitorSpec,
+  hosts: readonly string[],
+): Repository | undefined {
   const read = readRepositoryUrl(repoURL, hosts)
   return 'repository' in read ? read.repository : undefined
 }

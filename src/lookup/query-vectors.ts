@@ -1,10 +1,9 @@
 // Queries as vectors of whatever makes those of the memories: a provider's model, or the space that was learnt from the memories.
 import { messageOf } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Embedder } from '../ports/memory/embedder.ts'
-import type { MemoryVectors, QueryVectors } from '../ports/memory/memory-vectors.ts'
+import type { Embedder, MemoryVectors, QueryVectors } from '../ports/memory/memory-vectors.ts'
 import { queryTerms } from '../rules/memory/search-terms.ts'
-import { placeText } from '../rules/memory/text-space.ts'
+import { embedText } from '../rules/memory/text-space.ts'
 import { nameModel } from '../rules/memory/vectors.ts'
 
 /** A search does not wait longer for a provider; after a failure none asks it for a while. */
@@ -13,7 +12,7 @@ export const queryVectorTimes = { waitMs: 1000, pauseMs: 30_000 } as const
  * Below that a text of the space has nothing to do with a query: on the Cranfield collection nothing is lost by it, and the
  * tenth text of a typical question has 0.51.
  */
-const leastAlikeOfSpace = 0.4
+const minSpaceSimilarity = 0.4
 
 type Deps = {
   memoryVectors: Pick<MemoryVectors, 'spaceOf' | 'modelOf'>
@@ -30,9 +29,9 @@ function createSpaceVectors({ memoryVectors, report }: Deps): QueryVectors {
     async of(namespace, query) {
       try {
         const found = await memoryVectors.spaceOf(namespace)
-        const vector = found && placeText(found.space, queryTerms(query))
+        const vector = found && embedText(found.space, queryTerms(query))
         if (found === undefined || vector === undefined) return {}
-        return { vector: { model: found.model, vector, leastAlike: leastAlikeOfSpace } }
+        return { vector: { model: found.model, vector, minSimilarity: minSpaceSimilarity } }
       } catch (error) {
         report(messageOf(error))
         return { notice: 'searched by words alone: the space of the memories could not be read' }
@@ -66,7 +65,7 @@ function createProvidedVectors(deps: Deps, embedder: Embedder): QueryVectors {
     const model = nameModel(embedder.model, vector.length)
     const isCurrent = (await memoryVectors.modelOf(namespace))?.model === model
     const notice = 'vectors of the memories are being made anew: those that have none yet are found by words alone'
-    return { vector: { model, vector, leastAlike: 0 }, ...(!isCurrent && { notice }) }
+    return { vector: { model, vector, minSimilarity: 0 }, ...(!isCurrent && { notice }) }
   }
 
   return {

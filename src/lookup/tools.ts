@@ -1,17 +1,91 @@
 // Resolves Tool resources to what a call needs: address, credential, parameters.
+
+import { readSpec } from '../contract/api/resources/resource-body.ts'
 import type { AssignedHttpTool, AssignedTool, McpServer } from '../contract/api/tools/assigned-tool.ts'
+import { type SkillSource, type SkillSpec, skillLimits } from '../contract/kinds/tools/skill.ts'
 import type { Tool } from '../contract/kinds/tools/tool.ts'
-import { ToolHttp } from '../contract/kinds/tools/tool-http.ts'
-import type { ListedTool, ToolOauth } from '../contract/kinds/tools/tool-mcp.ts'
-import { dropUndefined } from '../contract/schema/json.ts'
+import { type ListedTool, ToolHttp, type ToolOauth } from '../contract/kinds/tools/tool-http.ts'
+import { refuse } from '../contract/schema/validation.ts'
 import { parseDuration } from '../contract/values/duration.ts'
-import { SvcError } from '../errors.ts'
+import { readGitAddress } from '../contract/values/repository-url.ts'
+import { type ErrorReason, SvcError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
+import { dropUndefined } from '../lib/json.ts'
+import type { CodeHosts } from '../ports/codehost/code-host.ts'
+import type { ReadFolder, RepositoryFolders } from '../ports/codehost/repository-folders.ts'
 import type { Secrets } from '../ports/resources/secrets.ts'
-import type { ActorPlace, ToolActors } from '../ports/tools/tool-actors.ts'
+import type { ActorAddress, ToolActors } from '../ports/tools/tool-actors.ts'
+import { CheckoutError, type CheckoutFault } from '../ports/workspaces/checkouts.ts'
 import { findActorObstacle } from '../rules/identity/isolation.ts'
-import { hasStatusOfSpec, readOutage } from '../rules/tools/tool-outage.ts'
+import { hashSkill, readSkillFolder, readSkillText } from '../rules/tools/skill-folder.ts'
+import { hasStatusOfSpec, readOutage } from '../rules/tools/tool-choice.ts'
 import { actorsAreOff, describeToolActor } from '../rules/workspaces/actor-templates.ts'
+import { readGitLogin } from './code-host-login.ts'
 import { readEntry } from './entries.ts'
+
+type SkillSourcePorts = {
+  secrets: Secrets
+  clock: Clock
+  repositoryFolders?: RepositoryFolders | undefined
+  /** Absent: Secrets of Apps cannot be used. */
+  codeHosts?: CodeHosts | undefined
+}
+
+const owner = 'spec.source.secretRef'
+const maxBytes = 1_048_576
+
+const reasonOf: Partial<Record<CheckoutFault, ErrorReason>> = {
+  AddressRefused: 'Forbidden',
+  GitMissing: 'NotConfigured',
+  DiskFull: 'StorageFull',
+  Unreachable: 'UpstreamFailed',
+  TooSlow: 'UpstreamFailed',
+  GitFailed: 'UpstreamFailed',
+}
+
+/** What a checkout cannot do is a matter of what it was asked for, unless it says otherwise. */
+function explain(error: unknown): unknown {
+  if (!(error instanceof CheckoutError)) return error
+  return new SvcError(reasonOf[error.fault] ?? 'InvalidRequest', error.message, { cause: error })
+}
+
+async function readFolder(
+  { secrets, repositoryFolders, codeHosts }: SkillSourcePorts,
+  namespace: string,
+  source: SkillSource,
+  signal: AbortSignal,
+): Promise<ReadFolder> {
+  const { codehost = '', path, ref, secretRef } = source
+  if (repositoryFolders === undefined) throw new SvcError('NotConfigured', 'this service reads no repositories')
+  const url = readGitAddress(codehost)
+  const key = secretRef === undefined ? undefined : { namespace, name: secretRef.name }
+  const credentials = key === undefined ? undefined : await readGitLogin(secrets, key, { owner, url, codeHosts })
+  const limits = { files: skillLimits.files + 1, bytes: maxBytes }
+  try {
+    const folder = dropUndefined({ url: codehost, path, ref, credentials })
+    return await repositoryFolders.read(folder, limits, signal)
+  } catch (error) {
+    throw explain(error)
+  }
+}
+
+/**
+ * The spec with what the source has now, pinned to its commit. InvalidRequest, NotFound, NotConfigured, Forbidden; UpstreamFailed
+ * or StorageFull when the repository cannot be read now. The rights to the Secret are the caller's to check.
+ */
+export async function readSkillSource(
+  ports: SkillSourcePorts,
+  { namespace, before, source }: { namespace: string; before: SkillSpec | undefined; source: SkillSource },
+  signal: AbortSignal,
+): Promise<SkillSpec> {
+  const { files, commit } = await readFolder(ports, namespace, source, signal)
+  const texts = [...files].map(([path, bytes]) => [path, readSkillText(path, bytes)] as const)
+  const { spec } = await readSkillFolder(source.path ?? 'the repository', Object.fromEntries(texts))
+  const pin = { commit, contentHash: hashSkill(spec.content), readAt: ports.clock.now().toISOString() }
+  const { value, problems } = readSpec('Skill', { ...before, ...spec, source: { ...source, ...pin } })
+  refuse('skill', problems)
+  return value as SkillSpec
+}
 
 export type ToolParts = {
   secrets: Secrets
@@ -39,18 +113,18 @@ function listOwn({ metadata, spec }: Tool): ListedTool[] {
 }
 
 /** As the settings say, not the status: who may write that decides nothing about where calls and their token go. */
-function findPlace(tool: Tool, toolActors: ToolActors | undefined): ActorPlace | undefined {
+function findPlace(tool: Tool, toolActors: ToolActors | undefined): ActorAddress | undefined {
   if (tool.spec.mcp?.actor === undefined) return undefined
   const { name } = tool.metadata
   if (toolActors === undefined) throw new SvcError('NotFound', `tool "${name}": mcp.actor ${actorsAreOff}`)
   const obstacle = findActorObstacle(tool, toolActors)
   if (obstacle !== undefined) throw new SvcError('InvalidRequest', `tool "${name}": ${obstacle}`)
   if (tool.status?.actor === undefined) throw new SvcError('NotFound', `tool "${name}" has no actor yet`)
-  return toolActors.place(describeToolActor(tool, toolActors))
+  return toolActors.addressOf(describeToolActor(tool, toolActors))
 }
 
 /** `place`: of its actor, if it has one. NotFound or InvalidRequest, as for `assignTool`. */
-export async function assignServer(secrets: Secrets, tool: Tool, place?: ActorPlace): Promise<McpServer> {
+export async function assignServer(secrets: Secrets, tool: Tool, place?: ActorAddress): Promise<McpServer> {
   const { url, oauth, path = '' } = tool.spec.mcp ?? {}
   const credential = oauth === undefined ? await readToolToken(secrets, tool) : await readClient(secrets, tool, oauth)
   if (url !== undefined) return { url, ...describeRequest(tool), ...credential }

@@ -3,10 +3,15 @@ import Counter from 'prom-client/lib/counter.js'
 import Gauge from 'prom-client/lib/gauge.js'
 import Histogram from 'prom-client/lib/histogram.js'
 import Registry from 'prom-client/lib/registry.js'
-import { createProxyObserver, type ProxyMeasure } from './proxy-metrics.ts'
+import {
+  type CountedUsage,
+  createProxyObserver,
+  createUsageCounter,
+  type KnownProvider,
+  type ProxyMeasure,
+} from './proxy-metrics.ts'
 import { type CounterSeries, createCounter, createHistogram, createMemo, type HistogramSeries } from './tallies.ts'
 import { createTaskObserver, type TaskMeasure, type TaskWords } from './task-metrics.ts'
-import { type CountedUsage, createUsageCounter, type KnownProvider } from './usage-metrics.ts'
 
 type RequestSample = { endpoint: string; method: string; status: number; seconds: number }
 
@@ -28,7 +33,7 @@ export type MetricSources = {
   staleKinds?: () => number
 }
 
-export { type CountedUsage, type KnownProvider, otherProvider } from './usage-metrics.ts'
+export { type CountedUsage, type KnownProvider, otherProvider } from './proxy-metrics.ts'
 
 export type Metrics = {
   /** One answered request. */

@@ -2,21 +2,21 @@
 import { z } from 'zod'
 import { parseForeignJson } from '../contract/schema/foreign-json.ts'
 import { SvcError } from '../errors.ts'
-import { readRefusal } from '../llm/call/vendor-error.ts'
+import { readVendorRefusal } from '../llm/call/vendor-error.ts'
 import { assignProvider } from '../lookup/models.ts'
 import { createRedactor } from '../observability/redaction.ts'
-import type { Embedder } from '../ports/memory/embedder.ts'
+import type { Embedder } from '../ports/memory/memory-vectors.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
 import { normalizeVector } from '../rules/memory/vectors.ts'
 import { policyOf } from '../usecases/providers/models.ts'
 import type { UsecaseDeps } from '../usecases/service/deps.ts'
-import { credentialHeaders, urlOf } from './target.ts'
+import { credentialHeaders, endpointUrlOf } from './target.ts'
 
 /** Texts of one request, and UTF-16 code units of each that are sent: the beginning says what a text is about. */
 export const embedderLimits = { texts: 64, textLength: 8000, timeoutMs: 30_000, dimension: 8192 } as const
 
 const maxBytes = 64 * 1_048_576
-const longestRefusal = 65_536
+const maxRefusalLength = 65_536
 
 type EmbedderDeps = { ports: Pick<UsecaseDeps['ports'], 'resources' | 'secrets' | 'egress' | 'clock'> } & {
   settings: Pick<UsecaseDeps['settings'], 'allowNetworks' | 'ownAddresses'>
@@ -38,11 +38,11 @@ function readVectors(text: string, count: number): (Float32Array | undefined)[] 
   return isWhole ? vectors.map((vector) => normalizeVector(vector ?? [])) : undefined
 }
 
-type Asked = ResourceKey & { model: string }
+type EmbeddingCall = ResourceKey & { model: string }
 
 async function ask(
   { ports, settings }: EmbedderDeps,
-  { model, ...key }: Asked,
+  { model, ...key }: EmbeddingCall,
   { texts, signal }: { texts: readonly string[]; signal: AbortSignal },
 ): Promise<(Float32Array | undefined)[]> {
   const named = `provider "${key.name}" in namespace "${key.namespace}"`
@@ -52,7 +52,7 @@ async function ask(
   if (provider.type === 'llma' || provider.type === 'demo') {
     throw new SvcError('InvalidRequest', `${named} is of type ${provider.type}, which has no embeddings`)
   }
-  const url = urlOf(provider, 'embeddings')
+  const url = endpointUrlOf(provider, 'embeddings')
   const flat = credentialHeaders(provider)
   const headers = {
     'content-type': 'application/json',
@@ -80,14 +80,14 @@ async function ask(
   const refusal = {
     status: answer.status,
     headers: new Headers(answer.headers),
-    text: redact(text.slice(0, longestRefusal)),
+    text: redact(text.slice(0, maxRefusalLength)),
   }
-  const { message } = readRefusal({ ...refusal, url: url.href, now: ports.clock.now() }, target)
+  const { message } = readVendorRefusal({ ...refusal, url: url.href, now: ports.clock.now() }, target)
   throw new SvcError('UpstreamFailed', redact(message))
 }
 
 /** The provider is looked up for each request: its key and address may change. */
-export function createEmbedder(deps: EmbedderDeps, asked: Asked): Embedder {
+export function createEmbedder(deps: EmbedderDeps, asked: EmbeddingCall): Embedder {
   return {
     model: `${asked.namespace}/${asked.name}/${asked.model}`,
     embed: (texts, signal) => ask(deps, asked, { texts, signal }),

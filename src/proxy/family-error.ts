@@ -1,6 +1,7 @@
 // Errors in the form of each family (HTTP-005, HTTP-006): the official clients read status, type and code.
-import type { JsonObject } from '../contract/schema/json.ts'
+
 import type { SvcError } from '../errors.ts'
+import type { JsonObject } from '../lib/json.ts'
 import type { ProxyFamily } from './types.ts'
 
 const llmaTypes: Record<number, string> = {

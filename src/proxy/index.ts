@@ -6,23 +6,23 @@ import type { Caller } from '../ports/identity/identity.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
 import { createTaskBudgets } from '../usecases/budgets/task-budgets.ts'
 import { requireAccess, requireRight } from '../usecases/identity/access.ts'
-import { keepModels, requireModel } from '../usecases/providers/rights.ts'
+import { keepModels, requireModel } from '../usecases/providers/models.ts'
 import type { UsecaseDeps } from '../usecases/service/deps.ts'
 import { createSlots, type SlotSettings, type Slots } from '../usecases/service/slots.ts'
+import { type BilledRequest, requireSpending } from './billing.ts'
 import { type CallerLimitSettings, createCallerLimits } from './caller-limits.ts'
 import type { ProxyLoopSettings } from './loop/deps.ts'
 import { createProxyLoop } from './loop/run.ts'
 import { createLoopPlans } from './loop-plans.ts'
 import { createModelLister, type ModelLister } from './models.ts'
 import { createProviderLimits } from './provider-limits.ts'
-import { testProvider } from './provider-test.ts'
-import { planPassage } from './relay/passages.ts'
+import { runProviderTest } from './provider-test.ts'
+import { planPassthrough } from './relay/passthrough-plan.ts'
 import { type RequestFields, readRequestFields } from './relay/request-text.ts'
 import { accountOf, type ProxyPlan, type ProxyRequest, type ProxySample, wantsTools } from './request.ts'
 import { createTargets, type ProxyDefaults } from './resolve.ts'
-import { requireSpending, type SpendingRequest } from './spender.ts'
-import { endpointFamilies, isConversation, type Target } from './target.ts'
-import { createUsageMeter } from './usage-meter.ts'
+import { endpointFamilies, isConversation, type ProxyTarget } from './target.ts'
+import { createProxyUsageMeter } from './usage-meter.ts'
 
 export { tryProvider } from './provider-trial.ts'
 
@@ -50,7 +50,7 @@ export type Proxies = {
 }
 
 /** Bytes can be passed through when the provider speaks the caller's language and nothing is added. */
-function isPassed(request: ProxyRequest, target: Target): boolean {
+function isPassed(request: ProxyRequest, target: ProxyTarget): boolean {
   if (target.family === endpointFamilies[request.endpoint]) {
     return !isConversation(request.endpoint) || !wantsTools(request, target)
   }
@@ -62,13 +62,13 @@ function isPassed(request: ProxyRequest, target: Target): boolean {
 }
 
 /** Forbidden for a model that an agent's token is not for. */
-function requireGranted({ agent }: Caller, { model }: Target): void {
+function requireGranted({ agent }: Caller, { model }: ProxyTarget): void {
   if (agent?.model === undefined || agent.model === model) return
   throw new SvcError('Forbidden', `this token is for calls of model "${agent.model}" only`)
 }
 
 const most = Number.POSITIVE_INFINITY
-const unlimited: SlotSettings = { most, perNamespace: most, perCaller: most }
+const unlimited: SlotSettings = { max: most, perNamespace: most, perCaller: most }
 
 function openSlots({ loops = unlimited }: ProxySettings): Slots {
   return createSlots('proxy requests with server-side tools', loops)
@@ -82,7 +82,7 @@ export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): P
   const models = createModelLister(usecases, settings.defaults)
   const callers = createCallerLimits(settings.callers, () => performance.now())
   const { ledger } = usecases
-  const meter = createUsageMeter({ usage: ports.records.usage, clock, ids, ledger })
+  const meter = createProxyUsageMeter({ usage: ports.records.usage, clock, ids, ledger })
   const spendingDeps = { ports, ledger, taskBudgets: createTaskBudgets(ports) }
   const { maxDurationMs } = settings.loop
   const providers = createProviderLimits(ports)
@@ -99,18 +99,18 @@ export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): P
   }
 
   /** True when the service's tools are requested and there are some. */
-  async function isPassedIdly(request: ProxyRequest, { family }: Target): Promise<boolean> {
+  async function isPassedIdly(request: ProxyRequest, { family }: ProxyTarget): Promise<boolean> {
     return family === endpointFamilies[request.endpoint] && (await loops.isIdle(request))
   }
 
   /** Fallbacks are limited to those that the caller may use; an agent's token is for one provider. */
-  async function narrowFallbacks(caller: Caller, target: Target): Promise<Target> {
+  async function narrowFallbacks(caller: Caller, target: ProxyTarget): Promise<ProxyTarget> {
     if (caller.agent !== undefined) return { ...target, fallbacks: [] }
-    const read = ({ key, model }: Target) => ({ ...key, model })
+    const read = ({ key, model }: ProxyTarget) => ({ ...key, model })
     return { ...target, fallbacks: await keepModels(ports, caller, { of: target.fallbacks, read }) }
   }
 
-  async function choose(request: SpendingRequest, fields: RequestFields): Promise<ProxyPlan> {
+  async function choose(request: BilledRequest, fields: RequestFields): Promise<ProxyPlan> {
     const { caller, namespace } = request
     const found = targets.find(namespace, fields.model)
     const target = found instanceof Promise ? await found.catch((error) => explain(request, error)) : found
@@ -119,7 +119,7 @@ export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): P
     const passes = isPassed(request, target) || (await isPassedIdly(request, target))
     const narrowed = target.fallbacks.length === 0 ? target : await narrowFallbacks(caller, target)
     const { endpoint } = request
-    if (passes || !isConversation(endpoint)) return planPassage(passages, request, narrowed, fields)
+    if (passes || !isConversation(endpoint)) return planPassthrough(passages, request, narrowed, fields)
     return loops.plan({ ...request, endpoint }, narrowed, fields)
   }
 
@@ -139,7 +139,7 @@ export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): P
     },
     listModels: models.list,
     getModel: models.get,
-    testProvider: (caller, key) => testProvider(usecases, caller, key),
+    testProvider: (caller, key) => runProviderTest(usecases, caller, key),
     settle: meter.settle,
     async close() {
       targets.close()

@@ -2,42 +2,42 @@
 
 import type { Price } from '../contract/kinds/providers/provider.ts'
 import { deepestJson, hasMoreValues, isTooDeep } from '../contract/schema/foreign-json.ts'
-import type { JsonObject } from '../contract/schema/json.ts'
 import { mostJsonValues } from '../contract/schema/validation.ts'
 import { SvcError } from '../errors.ts'
-import type { ServedCall } from '../llm/call/model.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { ServedCall } from '../llm/call/model-client.ts'
 import type { Spending } from '../llm/loop/loop.ts'
 import { serverCallMark } from '../llm/loop/server-calls.ts'
 import { addUsage, noUsage, type TokenUsage } from '../llm/messages/messages.ts'
 import type { BudgetLedger } from '../usecases/budgets/ledger.ts'
-import { nameProviderIn } from '../usecases/providers/name.ts'
+import { nameProviderIn } from '../usecases/providers/estimated-tokens.ts'
 import type { Slots } from '../usecases/service/slots.ts'
+import type { BilledRequest } from './billing.ts'
 import type { CallerLimits } from './caller-limits.ts'
 import type { ProxyLoop } from './loop/run.ts'
 import type { RequestFields } from './relay/request-text.ts'
 import { accountOf, type ProxyPlan, type ProxyRequest, type ProxySample, wantsTools } from './request.ts'
-import type { SpendingRequest } from './spender.ts'
-import { endpointFamilies, type Target } from './target.ts'
-import type { Conversation, ProxyCall } from './types.ts'
-import type { MeteredCall, UsageMeter } from './usage-meter.ts'
+import { endpointFamilies, type ProxyTarget } from './target.ts'
+import type { ConversationEndpoint, ProxyCall } from './types.ts'
+import type { MeteredCall, ProxyUsageMeter } from './usage-meter.ts'
 
 export type LoopPlanDeps = {
   loop: ProxyLoop
   callers: CallerLimits
   slots: Slots
-  meter: UsageMeter
+  meter: ProxyUsageMeter
   ledger: Pick<BudgetLedger, 'require'>
   observe(sample: ProxySample): void
 }
 
 export type LoopPlans = {
-  plan(request: ConversationRequest, target: Target, fields: RequestFields): ProxyPlan
+  plan(request: ConversationRequest, target: ProxyTarget, fields: RequestFields): ProxyPlan
   /** Whether the loop would add anything to a request; if not, its bytes can be passed through (PROXY-003). */
   isIdle(request: ProxyRequest): Promise<boolean>
   close(): void
 }
 
-type ConversationRequest = SpendingRequest & { endpoint: Conversation }
+type ConversationRequest = BilledRequest & { endpoint: ConversationEndpoint }
 
 function headersOf(flat: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {}
@@ -57,7 +57,10 @@ function parseBody(text: string): JsonObject {
   }
 }
 
-function openCall(request: ConversationRequest, target: Target): Omit<ProxyCall, 'stream' | 'signal' | 'spending'> {
+function openCall(
+  request: ConversationRequest,
+  target: ProxyTarget,
+): Omit<ProxyCall, 'stream' | 'signal' | 'spending'> {
   const { caller, namespace, requestId } = request
   const bodyText = request.body.toString('utf8')
   return {
@@ -74,18 +77,18 @@ function openCall(request: ConversationRequest, target: Target): Omit<ProxyCall,
   }
 }
 
-function priceOf(target: Target, served: Pick<ServedCall, 'provider' | 'model'>): { price?: Price } {
+function priceOf(target: ProxyTarget, served: Pick<ServedCall, 'provider' | 'model'>): { price?: Price } {
   const { namespace, name } = served.provider
-  const isServer = ({ key, model }: Target) =>
+  const isServer = ({ key, model }: ProxyTarget) =>
     key.namespace === namespace && key.name === name && model === served.model
   const price = [target, ...target.fallbacks].find(isServer)?.price
   return price === undefined ? {} : { price }
 }
 
-function toMetered({ namespace, spender }: SpendingRequest, target: Target, served: ServedCall): MeteredCall {
+function toMetered({ namespace, billedTo }: BilledRequest, target: ProxyTarget, served: ServedCall): MeteredCall {
   const { usage, estimated, model, demo, provider } = served
   return {
-    spender,
+    billedTo,
     provider: nameProviderIn(namespace, provider),
     model,
     usage,
@@ -106,7 +109,7 @@ export function createLoopPlans({ loop, callers, slots, meter, ledger, observe }
         meter.count(toMetered(request, target, served))
       },
       // For the first call it was asked before the request was planned.
-      require: () => (calls++ === 0 ? undefined : ledger.require(request.spender, request.own)),
+      require: () => (calls++ === 0 ? undefined : ledger.require(request.billedTo, request.own)),
     }
     const free = slots.take(request)
     return {

@@ -2,19 +2,19 @@
 // without a prefix), then those that the vendors offer.
 
 import type { Provider } from '../contract/kinds/providers/provider.ts'
-import type { JsonObject } from '../contract/schema/json.ts'
 import { SvcError } from '../errors.ts'
+import type { JsonObject } from '../lib/json.ts'
 import type { Caller } from '../ports/identity/identity.ts'
-import { chooseDefault } from '../rules/providers/default-provider.ts'
+import { chooseDefault } from '../rules/providers/model-choice.ts'
 import { mayAccess, requireAccess, requireRight } from '../usecases/identity/access.ts'
-import { keepModels } from '../usecases/providers/rights.ts'
+import { keepModels } from '../usecases/providers/models.ts'
 import type { UsecaseDeps } from '../usecases/service/deps.ts'
 import { createOfferedModels } from './offered-models.ts'
 import type { ProxyDefaults } from './resolve.ts'
 import type { ProxyFamily } from './types.ts'
 
 /** A provider's name, a "/" and a model's name. */
-const longestId = 63 + 1 + 256
+const maxIdLength = 63 + 1 + 256
 
 type ListedModel = { id: string; model: string; provider: Provider }
 
@@ -94,8 +94,8 @@ export function createModelLister(deps: UsecaseDeps, defaults: ProxyDefaults): M
       return unavailable.length === 0 ? models : { ...models, unavailable_providers: unavailable }
     },
     async get(family, id, who) {
-      if (id.length > longestId)
-        throw new SvcError('InvalidRequest', `model: must have at most ${longestId} characters`)
+      if (id.length > maxIdLength)
+        throw new SvcError('InvalidRequest', `model: must have at most ${maxIdLength} characters`)
       const found = (await listAll(who)).find((model) => model.id === id)
       if (found !== undefined) return writeModel(family, found)
       throw new SvcError('NotFound', `model: there is no "${id}" here; the list of models shows what there is`)

@@ -3,9 +3,9 @@
 
 import type { Provider } from '../contract/kinds/providers/provider.ts'
 import { createFairSemaphore } from '../lib/fair-semaphore.ts'
-import { createCatalogMemory } from '../lookup/memory.ts'
+import { createLookupCaches } from '../lookup/memory.ts'
 import { providersTriedAtOnce } from '../lookup/models.ts'
-import type { ProviderTrial } from '../ports/providers/provider-trial.ts'
+import type { ProviderTrial } from '../ports/providers/rate-limits.ts'
 import type { UsecaseDeps } from '../usecases/service/deps.ts'
 import { tryProvider } from './provider-trial.ts'
 
@@ -15,10 +15,10 @@ export type OfferedModels = {
   close(): void
 }
 
-const keptMs = 60_000
+const cacheMs = 60_000
 
 export function createOfferedModels(deps: Pick<UsecaseDeps, 'ports' | 'settings'>): OfferedModels {
-  const memory = createCatalogMemory(deps.ports, { kinds: ['Provider'], longestMs: keptMs })
+  const memory = createLookupCaches(deps.ports, { kinds: ['Provider'], maxAgeMs: cacheMs })
   const cache = memory.createCache<ProviderTrial>()
   const semaphore = createFairSemaphore(providersTriedAtOnce)
   const closing = new AbortController()

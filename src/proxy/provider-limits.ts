@@ -1,27 +1,27 @@
 // Limits of calls to a provider: its rate limit, and the cool-downs that its vendor asked for.
 import { SvcError } from '../errors.ts'
-import { refuseResting, restAfter } from '../llm/call/call-verdict.ts'
+import { coolDownAfter, refuseDuringCoolDown } from '../llm/call/cool-down.ts'
 import type { ModelError } from '../llm/messages/messages.ts'
 import type { Ports } from '../ports/index.ts'
-import { explainModelError } from '../usecases/providers/failure.ts'
-import type { Target } from './target.ts'
+import { explainModelError } from '../usecases/providers/estimated-tokens.ts'
+import type { ProxyTarget } from './target.ts'
 
 /** Tokens taken before a call. */
-export interface Lease {
+export interface TokenLease {
   /** Corrects the lease to what was actually used. */
   settle(tokens: number): void
 }
 
 export type ProviderLimits = {
   /** TooManyRequests with the time to wait. */
-  lease(target: Target, bodyBytes: number): Lease | Promise<Lease>
+  lease(target: ProxyTarget, bodyBytes: number): TokenLease | Promise<TokenLease>
   /** False: other providers go first. */
-  isReady(target: Target): boolean
+  isReady(target: ProxyTarget): boolean
   /** Starts a cool-down if the failure calls for one; the message contains no key. */
-  noteFailure(target: Target, error: ModelError): void
+  noteFailure(target: ProxyTarget, error: ModelError): void
 }
 
-const noLease: Lease = { settle() {} }
+const noLease: TokenLease = { settle() {} }
 /** English text has about four bytes per token; the answer counts towards the vendor's limit too. */
 const bytesPerToken = 4
 const expectedOutput = 1024
@@ -29,13 +29,17 @@ const expectedOutput = 1024
 export function createProviderLimits({ records, clock }: Pick<Ports, 'records' | 'clock'>): ProviderLimits {
   const { rateLimits } = records
 
-  function checkRest({ key, model }: Target): void {
+  function checkCoolDown({ key, model }: ProxyTarget): void {
     const rest = rateLimits.peekCoolDown(key, model)
-    const refusal = rest && refuseResting(key, rest, clock.now())
+    const refusal = rest && refuseDuringCoolDown(key, rest, clock.now())
     if (refusal !== undefined) throw explainModelError(refusal)
   }
 
-  async function take(target: Target, limit: NonNullable<Target['rateLimit']>, bodyBytes: number): Promise<Lease> {
+  async function take(
+    target: ProxyTarget,
+    limit: NonNullable<ProxyTarget['rateLimit']>,
+    bodyBytes: number,
+  ): Promise<TokenLease> {
     const want = Math.ceil(bodyBytes / bytesPerToken) + expectedOutput
     const lease = await rateLimits.take(target.key, { requests: 1, tokens: want }, limit)
     if (!lease.granted) {
@@ -49,12 +53,12 @@ export function createProviderLimits({ records, clock }: Pick<Ports, 'records' |
 
   return {
     lease(target, bodyBytes) {
-      checkRest(target)
+      checkCoolDown(target)
       return target.rateLimit === undefined ? noLease : take(target, target.rateLimit, bodyBytes)
     },
     isReady: ({ key, model }) => rateLimits.peekCoolDown(key, model) === undefined,
     noteFailure({ key, model }, error) {
-      const rest = restAfter(error, model, clock.now())
+      const rest = coolDownAfter(error, model, clock.now())
       if (rest !== undefined) rateLimits.coolDown(key, rest).catch(() => {})
     },
   }

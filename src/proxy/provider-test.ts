@@ -2,26 +2,26 @@
 import type { ProviderTest } from '../contract/api/providers/providers.ts'
 import type { Provider } from '../contract/kinds/providers/provider.ts'
 import type { Caller } from '../ports/identity/identity.ts'
-import type { ProviderTrial } from '../ports/providers/provider-trial.ts'
+import type { ProviderTrial } from '../ports/providers/rate-limits.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
 import { requireAccess } from '../usecases/identity/access.ts'
-import { keepModels } from '../usecases/providers/rights.ts'
+import { keepModels } from '../usecases/providers/models.ts'
 import { notFound } from '../usecases/resources/resources.ts'
 import { repeatOnConflict } from '../usecases/resources/write-conflict.ts'
 import type { UsecaseDeps } from '../usecases/service/deps.ts'
 import { tryProvider } from './provider-trial.ts'
 
 /** Longer than a trial takes at most. */
-const longestMs = 10_000
+const maxTrialMs = 10_000
 
 /** What its status shows as well, for callers who may have it act: the trial is made in its name. Forbidden, NotFound. */
-export async function testProvider(deps: UsecaseDeps, caller: Caller, key: ResourceKey): Promise<ProviderTest> {
+export async function runProviderTest(deps: UsecaseDeps, caller: Caller, key: ResourceKey): Promise<ProviderTest> {
   const { ports } = deps
   for (const verb of ['get', 'use'] as const) await requireAccess(ports, caller, { verb, kind: 'Provider', ...key })
   const provider = await ports.resources.get('Provider', key)
   if (provider === undefined) throw notFound('Provider', key)
   const begun = performance.now()
-  const trial = await tryProvider(deps, provider, AbortSignal.timeout(longestMs))
+  const trial = await tryProvider(deps, provider, AbortSignal.timeout(maxTrialMs))
   const durationMs = Math.round(performance.now() - begun)
   if (trial.fault === undefined) await noteReached(deps, key)
   const models = await keepModels(ports, caller, { of: trial.models, read: (model) => ({ ...key, model }) })

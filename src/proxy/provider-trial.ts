@@ -4,13 +4,13 @@ import type { Provider } from '../contract/kinds/providers/provider.ts'
 import type { CallFailure } from '../contract/kinds/tasks/failures.ts'
 import { parseForeignObject } from '../contract/schema/foreign-json.ts'
 import { isSvcError, messageOf } from '../errors.ts'
-import { readRefusal } from '../llm/call/vendor-error.ts'
+import { readVendorRefusal } from '../llm/call/vendor-error.ts'
 import { assignProvider, explainUnassigned } from '../lookup/models.ts'
 import { createRedactor, type Redactor, redactText } from '../observability/redaction.ts'
-import type { ProviderTrial, TrialFault } from '../ports/providers/provider-trial.ts'
+import type { ProviderTrial, TrialFault } from '../ports/providers/rate-limits.ts'
 import { policyOf } from '../usecases/providers/models.ts'
 import type { UsecaseDeps } from '../usecases/service/deps.ts'
-import { credentialHeaders, defaultVersion, urlOf } from './target.ts'
+import { credentialHeaders, defaultVersion, endpointUrlOf } from './target.ts'
 
 type TrialDeps = { ports: Pick<UsecaseDeps['ports'], 'secrets' | 'egress' | 'clock'> } & {
   settings: Pick<UsecaseDeps['settings'], 'allowNetworks' | 'ownAddresses'>
@@ -19,20 +19,20 @@ type TrialDeps = { ports: Pick<UsecaseDeps['ports'], 'secrets' | 'egress' | 'clo
 const timeoutMs = 5000
 const maxBytes = 4 * 1_048_576
 /** Aggregators offer several hundred. */
-const mostModels = 1000
-const longestName = 256
-const longestMessage = 500
+const maxModels = 1000
+const maxNameLength = 256
+const maxMessageLength = 500
 /** A page of a proxy may be of megabytes; what it says of the refusal stands at its beginning. */
-const longestRefusal = 65_536
+const maxRefusalBytes = 65_536
 
 function readNames(text: string): string[] {
   const data = parseForeignObject(text)?.data
   if (!Array.isArray(data)) return []
   const names = data.map((entry: unknown) => (entry as { id?: unknown } | null)?.id)
   const known = names.filter(
-    (name): name is string => typeof name === 'string' && name !== '' && name.length <= longestName,
+    (name): name is string => typeof name === 'string' && name !== '' && name.length <= maxNameLength,
   )
-  return [...new Set(known)].slice(0, mostModels)
+  return [...new Set(known)].slice(0, maxModels)
 }
 
 type Assigned = Awaited<ReturnType<typeof assignProvider>>
@@ -64,7 +64,7 @@ function readFault(answer: { status: number; headers: Headers; text: string }, {
   if (status === 404 || status === 405 || status === 501) return undefined
   const name = `${provider.namespace}/${provider.name}`
   const target = { provider: name, model: '', host: url.host, hasKey: provider.apiKey !== undefined }
-  const { reason, message } = readRefusal({ ...answer, url: url.href, now }, target)
+  const { reason, message } = readVendorRefusal({ ...answer, url: url.href, now }, target)
   // A redirect: model calls follow none.
   const told = reason === 'WrongAddress' ? reason : telling[reason]
   return told === undefined ? undefined : { reason: told, message }
@@ -77,16 +77,16 @@ async function ask(
   provider: Assigned,
   { redact, signal }: { redact: Redactor; signal: AbortSignal },
 ): Promise<ProviderTrial> {
-  const url = urlOf(provider, 'models')
+  const url = endpointUrlOf(provider, 'models')
   // Its pages have twenty models; others of the family do not have pages.
-  if (provider.type === 'llma') url.searchParams.set('limit', String(mostModels))
+  if (provider.type === 'llma') url.searchParams.set('limit', String(maxModels))
   const policy = policyOf({ provider, model: '' }, settings)
   const common = { method: 'GET', headers: headersFor(provider), maxBytes, timeoutMs, maxRedirects: 0, policy }
   const { status, headers, body } = await ports.egress.request({ ...common, url: url.href }, signal)
   const text = body.toString('utf8')
   // Azure lists models apart from what is deployed.
   if (status === 200) return { status, models: provider.azure === undefined ? readNames(text) : [] }
-  const answer = { status, headers: new Headers(headers), text: redact(text.slice(0, longestRefusal)) }
+  const answer = { status, headers: new Headers(headers), text: redact(text.slice(0, maxRefusalBytes)) }
   const fault = readFault(answer, { url, provider, now: ports.clock.now() })
   return { status, models: [], ...(fault && { fault }) }
 }
@@ -97,7 +97,7 @@ function explain(error: unknown): TrialFault {
 
 function clean({ fault, ...trial }: ProviderTrial, redact: Redactor): ProviderTrial {
   if (fault === undefined) return trial
-  const message = redact(fault.message).replace(/\s+/g, ' ').slice(0, longestMessage).toWellFormed()
+  const message = redact(fault.message).replace(/\s+/g, ' ').slice(0, maxMessageLength).toWellFormed()
   return { ...trial, fault: { ...fault, message } }
 }
 

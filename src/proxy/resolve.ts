@@ -3,12 +3,12 @@
 import type { ModelChoice } from '../contract/api/tasks/assignment.ts'
 import type { Provider } from '../contract/kinds/providers/provider.ts'
 import { isSvcError, SvcError } from '../errors.ts'
-import { createCatalogMemory } from '../lookup/memory.ts'
+import { createLookupCaches } from '../lookup/memory.ts'
 import { lookUpDefault, requireDefault, resolveModels } from '../lookup/models.ts'
 import type { BytePipe } from '../ports/service/egress.ts'
 import { policyOf } from '../usecases/providers/models.ts'
 import type { UsecaseDeps } from '../usecases/service/deps.ts'
-import { addressOf, createTarget, familyOf, type Target, type TargetParts } from './target.ts'
+import { createTarget, type ProxyTarget, providerAddress, proxyFamilyOf, type TargetParts } from './target.ts'
 
 export type ProxyDefaults = {
   /** `--chat-provider`; empty: none. */
@@ -19,14 +19,14 @@ export type ProxyDefaults = {
 
 export type Targets = {
   /** NotFound for an unknown provider, InvalidRequest for an unknown model, UpstreamFailed when the key is missing. */
-  find(namespace: string, model: string | undefined): Target | Promise<Target>
+  find(namespace: string, model: string | undefined): ProxyTarget | Promise<ProxyTarget>
   close(): void
 }
 
 type Wish = { provider: Provider; model: string | undefined }
 
 /** Limits how long a change by another replica, which this one was not told of, goes unnoticed. */
-const longestMs = 5000
+const maxAgeMs = 5000
 
 /** Bytes are never passed through to the demo provider. */
 const noPipe: BytePipe = {
@@ -72,13 +72,13 @@ async function findWish(resolver: Resolver, namespace: string, model: string | u
 }
 
 async function openTarget({ deps }: Resolver, choice: ModelChoice, parts: Omit<TargetParts, 'choice' | 'pipe'>) {
-  const hasAddress = familyOf(choice.provider) !== undefined
+  const hasAddress = proxyFamilyOf(choice.provider) !== undefined
   const policy = policyOf(choice, deps.settings)
-  const pipe = hasAddress ? await deps.ports.egress.openPipe(addressOf(choice.provider), policy) : noPipe
+  const pipe = hasAddress ? await deps.ports.egress.openPipe(providerAddress(choice.provider), policy) : noPipe
   return createTarget({ choice, pipe, ...parts })
 }
 
-async function resolveTarget(resolver: Resolver, namespace: string, name: string | undefined): Promise<Target> {
+async function resolveTarget(resolver: Resolver, namespace: string, name: string | undefined): Promise<ProxyTarget> {
   const { ports } = resolver.deps
   const { provider, model } = await findWish(resolver, namespace, name)
   requireModel(provider, model)
@@ -91,8 +91,8 @@ async function resolveTarget(resolver: Resolver, namespace: string, name: string
 }
 
 export function createTargets(deps: UsecaseDeps, defaults: ProxyDefaults): Targets {
-  const memory = createCatalogMemory(deps.ports, { kinds: ['Provider'], longestMs })
-  const cache = memory.createCache<Target>()
+  const memory = createLookupCaches(deps.ports, { kinds: ['Provider'], maxAgeMs })
+  const cache = memory.createCache<ProxyTarget>()
   const resolver = { deps, defaults }
   return {
     find(namespace, model) {

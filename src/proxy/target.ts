@@ -5,13 +5,13 @@ import type { Price } from '../contract/kinds/providers/provider.ts'
 import { vendorAddress as llmaAddress, endpointUrl as llmaUrl, wireVersion } from '../llm/llma/client.ts'
 import { vendorAddress as llmoAddress, endpointUrl as llmoUrl } from '../llm/llmo/client.ts'
 import { createRedactor } from '../observability/redaction.ts'
-import type { RateLimit } from '../ports/providers/rate-limits.ts'
+import type { BucketLimit } from '../ports/providers/rate-limits.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
 import type { BytePipe } from '../ports/service/egress.ts'
-import { nameProviderIn } from '../usecases/providers/name.ts'
-import type { Conversation, Endpoint, ProxyFamily } from './types.ts'
+import { nameProviderIn } from '../usecases/providers/estimated-tokens.ts'
+import type { ConversationEndpoint, Endpoint, ProxyFamily } from './types.ts'
 
-export function isConversation(endpoint: Endpoint): endpoint is Conversation {
+export function isConversation(endpoint: Endpoint): endpoint is ConversationEndpoint {
   return endpoint === 'messages' || endpoint === 'chat' || endpoint === 'responses'
 }
 
@@ -32,10 +32,10 @@ const endpointPaths: Record<Endpoint | 'models', string> = {
   models: 'models',
 }
 
-export type Target = {
+export type ProxyTarget = {
   choice: ModelChoice
   /** Providers that take over before the first byte, in order. */
-  fallbacks: Target[]
+  fallbacks: ProxyTarget[]
   /** Absent: no wire format of its own (the demo provider). */
   family?: ProxyFamily
   /** The provider's setting: whether the service's tools are added. */
@@ -45,7 +45,7 @@ export type Target = {
   name: string
   model: string
   price?: Price
-  rateLimit?: RateLimit
+  rateLimit?: BucketLimit
   pipe: BytePipe
   /** Path and query of the endpoint, to which the caller's query is added. */
   pathOf(endpoint: Endpoint, query: string): string
@@ -57,13 +57,13 @@ export type Target = {
 
 type AssignedProvider = ModelChoice['provider']
 
-export function familyOf(provider: AssignedProvider): ProxyFamily | undefined {
+export function proxyFamilyOf(provider: AssignedProvider): ProxyFamily | undefined {
   if (provider.type === 'demo') return undefined
   return provider.type === 'llma' ? 'llma' : 'llmo'
 }
 
 /** The origin that the pipe connects to. */
-export function addressOf(provider: AssignedProvider): string {
+export function providerAddress(provider: AssignedProvider): string {
   return provider.baseUrl ?? (provider.type === 'llma' ? llmaAddress : llmoAddress)
 }
 
@@ -74,19 +74,19 @@ export function credentialHeaders({ type, apiKey }: AssignedProvider): string[] 
   return type === 'azure-llmo' ? ['api-key', apiKey] : ['authorization', `Bearer ${apiKey}`]
 }
 
-export function urlOf({ type, baseUrl, azure }: AssignedProvider, endpoint: Endpoint | 'models'): URL {
+export function endpointUrlOf({ type, baseUrl, azure }: AssignedProvider, endpoint: Endpoint | 'models'): URL {
   const path = endpointPaths[endpoint]
   if (type === 'llma') return new URL(llmaUrl(baseUrl, path))
   const address = { baseUrl, azure }
   return new URL(llmoUrl(address, path))
 }
 
-function createPaths(provider: AssignedProvider): Target['pathOf'] {
+function createPaths(provider: AssignedProvider): ProxyTarget['pathOf'] {
   const known = new Map<Endpoint, string>()
   return (endpoint, query) => {
     let path = known.get(endpoint)
     if (path === undefined) {
-      const url = urlOf(provider, endpoint)
+      const url = endpointUrlOf(provider, endpoint)
       path = `${url.pathname}${url.search}`
       known.set(endpoint, path)
     }
@@ -100,12 +100,12 @@ export type TargetParts = {
   serverTools: boolean
   pipe: BytePipe
   namespace: string
-  fallbacks?: Target[]
+  fallbacks?: ProxyTarget[]
 }
 
-export function createTarget({ choice, serverTools, pipe, namespace, fallbacks = [] }: TargetParts): Target {
+export function createTarget({ choice, serverTools, pipe, namespace, fallbacks = [] }: TargetParts): ProxyTarget {
   const { provider, model } = choice
-  const family = familyOf(provider)
+  const family = proxyFamilyOf(provider)
   return {
     choice,
     fallbacks,

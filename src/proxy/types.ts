@@ -1,7 +1,7 @@
 // Types shared by the edges, the fast path and the loop of both proxies.
 
 import type { ModelChoice } from '../contract/api/tasks/assignment.ts'
-import type { JsonObject } from '../contract/schema/json.ts'
+import type { JsonObject } from '../lib/json.ts'
 import type { Spending } from '../llm/loop/loop.ts'
 import type { Caller } from '../ports/identity/identity.ts'
 
@@ -12,7 +12,7 @@ export type ProxyFamily = 'llma' | 'llmo'
 export type ProxyCall = {
   family: ProxyFamily
   /** Which of the family's languages the caller speaks. */
-  endpoint: Conversation
+  endpoint: ConversationEndpoint
   caller: Caller
   /** Where it acts: its providers and its tools. */
   namespace: string
@@ -48,4 +48,4 @@ export type ProxyAnswer =
 export type Endpoint = 'messages' | 'count_tokens' | 'chat' | 'embeddings' | 'responses'
 
 /** Those that a model answers, and in which it may call tools. */
-export type Conversation = Extract<Endpoint, 'messages' | 'chat' | 'responses'>
+export type ConversationEndpoint = Extract<Endpoint, 'messages' | 'chat' | 'responses'>

@@ -3,16 +3,15 @@
 import type { Price } from '../contract/kinds/providers/provider.ts'
 import { createBatches } from '../lib/batching.ts'
 import type { Clock, Ids } from '../lib/clock.ts'
-import type { EstimatedUsage } from '../llm/messages/estimate.ts'
 import { addUsage, noUsage, type TokenUsage } from '../llm/messages/messages.ts'
-import { computeCost } from '../llm/messages/token-usage.ts'
+import { computeCost, type EstimatedUsage } from '../llm/messages/token-usage.ts'
 import type { Usage, UsageRecord } from '../ports/budgets/usage.ts'
-import type { Spender } from '../rules/budgets/budget.ts'
+import type { BudgetSubject } from '../rules/budgets/budget.ts'
 import type { BudgetLedger, Counted } from '../usecases/budgets/ledger.ts'
 import { tokensOf } from '../usecases/providers/estimated-tokens.ts'
 
 export type MeteredCall = {
-  spender: Spender
+  billedTo: BudgetSubject
   provider: string
   model: string
   usage: TokenUsage
@@ -22,7 +21,7 @@ export type MeteredCall = {
   demo?: boolean
 }
 
-export interface UsageMeter {
+export interface ProxyUsageMeter {
   count(call: MeteredCall): void
   /** Writes what is pending now. */
   settle(): Promise<void>
@@ -50,7 +49,7 @@ function addEstimate(usage: TokenUsage, estimated: EstimatedUsage | undefined): 
   return estimated === undefined ? usage : addUsage(usage, { ...noUsage, ...estimated })
 }
 
-function namesOf({ spender: { namespace, caller, agent, task } }: MeteredCall) {
+function namesOf({ billedTo: { namespace, caller, agent, task } }: MeteredCall) {
   return {
     namespace,
     ...(caller && { caller }),
@@ -76,12 +75,12 @@ function toWaiting(sum: Sum, { ids }: MeterDeps): Waiting {
   return { record, counted }
 }
 
-function keyOf({ provider, model, spender: { namespace, caller, agent, task } }: MeteredCall): string {
+function keyOf({ provider, model, billedTo: { namespace, caller, agent, task } }: MeteredCall): string {
   const who = `${caller?.kind ?? ''}\n${caller?.id ?? caller?.name ?? ''}\n${agent ?? ''}\n${task?.uid ?? ''}`
   return `${namespace}\n${provider}\n${model}\n${who}`
 }
 
-export function createUsageMeter(deps: MeterDeps): UsageMeter {
+export function createProxyUsageMeter(deps: MeterDeps): ProxyUsageMeter {
   const { usage, clock, ledger, onFailure } = deps
   const sums = new Map<string, Sum>()
   /** Written again with the same ids after the store was unavailable. */
@@ -117,7 +116,7 @@ export function createUsageMeter(deps: MeterDeps): UsageMeter {
       const key = keyOf(call)
       const sum = sums.get(key)
       const estimated = addEstimate(sum?.estimated ?? noUsage, call.estimated)
-      const counted = ledger.count(call.spender, call)
+      const counted = ledger.count(call.billedTo, call)
       if (sum === undefined) {
         sums.set(key, { call, usage: call.usage, estimated, calls: 1, counted: counted.length === 0 ? [] : [counted] })
       } else {

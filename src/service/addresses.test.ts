@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { pause } from '../../test/fixtures/time.ts'
 import { isDenied } from '../egress/destination.ts'
-import { createOwnAddresses } from './addresses.ts'
-import { followNames } from './followed-names.ts'
+import { createOwnAddresses, followNames } from './addresses.ts'
 
 describe('the addresses of the service that tools may not dial', () => {
   it('include where it listens, its metrics, its Service and every replica, by name and by address [NET-003]', async () => {

@@ -1,5 +1,44 @@
 // The addresses of the service: the ones that people and workers use, and the ones that tools must never dial.
+
+import { lookup } from 'node:dns/promises'
 import { isIPv6 } from 'node:net'
+
+type FollowedNames = {
+  /** The names, and the addresses that the last lookups found. */
+  hosts(): readonly string[]
+  close(): void
+}
+
+type Lookup = (name: string) => Promise<{ address: string }[]>
+
+/** Replicas come and go within minutes. */
+const usualIntervalMs = 15_000
+
+/** An unknown name has no addresses. When a lookup fails, the addresses found before stay. */
+export function followNames(
+  names: readonly string[],
+  {
+    find = (name) => lookup(name, { all: true }),
+    intervalMs = usualIntervalMs,
+  }: { find?: Lookup; intervalMs?: number } = {},
+): FollowedNames {
+  const found = new Map<string, string[]>()
+  const ask = async (name: string) => {
+    const addresses = await find(name).catch(() => [])
+    if (addresses.length > 0)
+      found.set(
+        name,
+        addresses.map(({ address }) => address),
+      )
+  }
+  const askAll = () => void Promise.all(names.map(ask))
+  if (names.length > 0) askAll()
+  const timer = names.length > 0 ? setInterval(askAll, intervalMs).unref() : undefined
+  return {
+    hosts: () => [...names, ...[...found.values()].flat()],
+    close: () => clearInterval(timer),
+  }
+}
 
 export type Listening = {
   host: string
@@ -18,17 +57,17 @@ function writeHost(host: string): string {
 }
 
 /** The address for people; workers on this machine use it too, unless they have a port of their own. */
-export function urlOf({ host, port, isEncrypted }: Listening): string {
+export function originOf({ host, port, isEncrypted }: Listening): string {
   return `${isEncrypted ? 'https' : 'http'}://${writeHost(everywhere.includes(host) ? '127.0.0.1' : host)}:${port}`
 }
 
 /** Where workers on this machine reach their API. */
 export function workerUrlOf(listening: Listening): string {
-  return listening.workerPort === undefined ? urlOf(listening) : `http://127.0.0.1:${listening.workerPort}`
+  return listening.workerPort === undefined ? originOf(listening) : `http://127.0.0.1:${listening.workerPort}`
 }
 
 /** Where the service can be reached, apart from the address it listens on. */
-export type OtherPlaces = {
+type OtherAddresses = {
   /** The names and addresses of its Services and of every replica that are known now. */
   hosts(): readonly string[]
   /** The port of its Service. */
@@ -36,7 +75,7 @@ export type OtherPlaces = {
   metrics?: Listening | undefined
 }
 
-const nowhereElse: OtherPlaces = { hosts: () => [] }
+const nowhereElse: OtherAddresses = { hosts: () => [] }
 
 function pair(hosts: readonly string[], ports: (number | undefined)[]): string[] {
   const known = [...new Set(ports)].filter((port) => port !== undefined)
@@ -45,7 +84,7 @@ function pair(hosts: readonly string[], ports: (number | undefined)[]): string[]
 
 function listOwnAddresses(
   { host, port, workerPort }: Listening,
-  { servicePort, metrics }: OtherPlaces,
+  { servicePort, metrics }: OtherAddresses,
   others: string[],
 ) {
   return [
@@ -59,7 +98,7 @@ function listOwnAddresses(
  * Every `host:port` at which a tool would reach the service itself, its metrics or another replica; none of them is ever
  * dialled (NET-003). The list is read for each model call and rebuilt only when an address changes.
  */
-export function createOwnAddresses(listening: Listening, places: OtherPlaces = nowhereElse): () => string[] {
+export function createOwnAddresses(listening: Listening, places: OtherAddresses = nowhereElse): () => string[] {
   let known: { at: string; addresses: string[] } | undefined
   return () => {
     const others = [...new Set(places.hosts())]
@@ -70,6 +109,6 @@ export function createOwnAddresses(listening: Listening, places: OtherPlaces = n
 }
 
 /** Whether only this machine can reach the service. */
-export function isLoopback(host: string): boolean {
+export function isLoopbackHost(host: string): boolean {
   return loopbackHosts.includes(host) || host.startsWith('127.')
 }

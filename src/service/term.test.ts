@@ -9,8 +9,8 @@ function open() {
   const term = new AbortController()
   const done: string[] = []
   const note = (what: string) => async () => void done.push(what)
-  const workloads = { ensure: note('ensure'), remove: note('remove'), letGo: note('letGo') } as never as Workloads & {
-    letGo(): Promise<void>
+  const workloads = { ensure: note('ensure'), remove: note('remove'), detach: note('detach') } as never as Workloads & {
+    detach(): Promise<void>
   }
   const leadership = { acquire: async () => term.signal, release: note('release') }
   return { term, done, ...bindTerm({ leadership, workloads }) }
@@ -26,6 +26,6 @@ describe('a term of leadership', () => {
     term.abort()
     await expect(workloads.ensure({} as never)).rejects.toMatchObject({ reason: 'Unavailable' })
     await expect(workloads.remove(key)).rejects.toMatchObject({ reason: 'Unavailable' })
-    expect(done).toEqual(['ensure', 'remove', 'letGo'])
+    expect(done).toEqual(['ensure', 'remove', 'detach'])
   })
 })

@@ -1,9 +1,11 @@
 // A replica may start and remove workloads only during its term, which begins when it gets the lease and ends when it loses it.
+
 import { SvcError } from '../errors.ts'
+import { onAbort } from '../lib/abort.ts'
 import type { Leadership } from '../ports/service/leadership.ts'
 import type { Workloads } from '../ports/tasks/workloads.ts'
 
-type TermParts<W extends Workloads> = { leadership: Leadership; workloads: W & { letGo(): Promise<void> } }
+type TermParts<W extends Workloads> = { leadership: Leadership; workloads: W & { detach(): Promise<void> } }
 
 /** Ties the two together: workloads refuse to act outside a term and let go of their logs when it ends. */
 export function bindTerm<W extends Workloads>({
@@ -26,7 +28,7 @@ export function bindTerm<W extends Workloads>({
         const term = await leadership.acquire(signal)
         lost = term
         // From now on the next leader follows the logs.
-        term.addEventListener('abort', () => void workloads.letGo(), { once: true })
+        onAbort(term, () => void workloads.detach())
         return term
       },
       release: () => leadership.release(),

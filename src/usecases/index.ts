@@ -1,7 +1,6 @@
 // The use cases, created once from the ports: what every edge calls.
 
 import type { Task } from '../contract/kinds/tasks/task.ts'
-import { openCodeHost } from '../lookup/code-host-login.ts'
 import type { Caller } from '../ports/identity/identity.ts'
 import type { ResourceKey, ResourcePage, ResourceText } from '../ports/resources/resources.ts'
 import { type BudgetUsecases, createBudgetUsecases } from './budgets/budgets.ts'
@@ -9,17 +8,16 @@ import { createTaskBudgets } from './budgets/task-budgets.ts'
 import { createUsageUsecases, type UsageUsecases } from './budgets/usage.ts'
 import { type ChatUsecases, createChatUsecases } from './chat/chat.ts'
 import { auditForChat } from './chat/chat-audit.ts'
-import { createSessionUsecases, type SessionUsecases } from './chat/sessions.ts'
 import {
+  createSessionUsecases,
   createTranscriptUsecases,
   createWorkerTranscripts,
+  type SessionUsecases,
   type TranscriptUsecases,
   type WorkerTranscripts,
-} from './chat/transcripts.ts'
+} from './chat/sessions.ts'
 import { createWorkerCodeHost, type WorkerCodeHost } from './codehost/code-host-tools.ts'
-import { createDeliveryUsecases, type DeliveryParts, type DeliveryUsecases } from './codehost/deliveries/deliveries.ts'
-import { queueEventRuns, withdrawEvent } from './codehost/deliveries/monitor-runs.ts'
-import { defaultWebhookSettings } from './codehost/deliveries/settings.ts'
+import { composeDeliveries, type DeliveryUsecases } from './codehost/deliveries/deliveries.ts'
 import { type ChildrenUsecases, createChildrenUsecases } from './coordination/children.ts'
 import { createDelegation, type DelegationUsecases } from './coordination/delegate.ts'
 import { type AuditLog, createAuditLog } from './identity/audit-log.ts'
@@ -29,12 +27,11 @@ import { createMemoryUsecases, type MemoryUsecases } from './memory/memories.ts'
 import { createMemoryProposalUsecases, type MemoryProposalUsecases } from './memory/memory-proposals.ts'
 import { createMonitorRecordUsecases, type MonitorRecordUsecases } from './monitors/records.ts'
 import { createMonitorRuns, type MonitorRunUsecases } from './monitors/runs.ts'
-import { createWithdrawal } from './monitors/withdrawal.ts'
 import { createProviderHealthLog, type ProviderHealthLog } from './providers/health.ts'
 import { requireFreeToolName } from './resources/admission/tool.ts'
 import { type ConfigMapUsecases, createConfigMapUsecases } from './resources/configmaps.ts'
 import { createIdempotency, type Idempotency } from './resources/idempotency.ts'
-import { createResourceUsecases, type PlacedQuery, type ResourceUsecases } from './resources/resources.ts'
+import { createResourceUsecases, type NamespaceQuery, type ResourceUsecases } from './resources/resources.ts'
 import { createSecretUsecases, type SecretUsecases } from './resources/secrets.ts'
 import { createWatchUsecases, type WatchUsecases } from './resources/watch.ts'
 import { createFindingUsecases, type FindingUsecases } from './scans/findings.ts'
@@ -48,12 +45,12 @@ import {
   createWorkerApprovals,
   type WorkerApprovals,
 } from './tasks/approvals.ts'
-import { cancelTask } from './tasks/cancel.ts'
-import { listChildren } from './tasks/children.ts'
+import { requestCancel } from './tasks/cancel.ts'
+import { listChildTasks } from './tasks/children.ts'
 import { createTaskInputs, type TaskInputs } from './tasks/inputs.ts'
 import { createTaskRecords, type TaskRecords } from './tasks/records.ts'
-import { checkRetry, retryTask } from './tasks/retry.ts'
-import { runSchedule } from './tasks/run.ts'
+import { checkRetry, createRetry } from './tasks/retry.ts'
+import { requestRun } from './tasks/run.ts'
 import { createTaskStreams, type TaskStreams } from './tasks/streams.ts'
 import { createTaskChanges, type TaskChanges } from './tasks/task-changes.ts'
 import { createWorkerCodeRuns, type WorkerCodeRuns } from './tasks/worker/code-runs.ts'
@@ -88,7 +85,7 @@ type TaskUsecases = TaskRecords &
     listChildren(
       caller: Caller,
       parent: string,
-      query: PlacedQuery & { namespace: string },
+      query: NamespaceQuery & { namespace: string },
     ): Promise<ResourcePage<ResourceText>>
     /** Runs a schedule now. */
     run(caller: Caller, key: ResourceKey): Promise<{ name: string; namespace: string }>
@@ -140,25 +137,6 @@ export type Usecases = {
     WorkerCodeRuns
 }
 
-type DeliveryNeeds = { resources: ResourceUsecases; monitorRuns: MonitorRunUsecases }
-
-/** The webhook works with the login that is set for label triggers. */
-function composeDeliveries(deps: UsecaseDeps, { resources, monitorRuns }: DeliveryNeeds): DeliveryParts {
-  const { ports } = deps
-  const settings = { ...defaultWebhookSettings, ...deps.settings.webhook, hosts: deps.ports.codeHosts.hosts }
-  const { namespace, gitSecret: name } = settings
-  const secret = name === undefined ? undefined : { namespace, name }
-  const withdraw = createWithdrawal(deps)
-  return {
-    ports,
-    resources,
-    settings,
-    queueRuns: (event, delivery) => queueEventRuns(monitorRuns, event, delivery),
-    withdraw: (event, what) => withdrawEvent(withdraw, event, what),
-    openHost: (repository) => openCodeHost(ports, { secret, repository, owner: '--codehost-label-trigger-git-secret' }),
-  }
-}
-
 export function createUsecases(given: UsecaseDeps): Usecases {
   const health = createProviderHealthLog(given.ports)
   const taskChanges = createTaskChanges(given.ports)
@@ -172,10 +150,10 @@ export function createUsecases(given: UsecaseDeps): Usecases {
     ...createTaskInputs(deps, resources),
     ...taskChanges,
     ...createTaskStreams({ ...deps, taskChanges }, resources),
-    cancel: (caller, key, reason) => cancelTask(deps, caller, key, reason),
-    listChildren: (caller, parent, query) => listChildren({ ports: deps.ports, resources }, caller, parent, query),
-    run: (caller, key) => runSchedule(deps, caller, key),
-    retry: (caller, key, name) => retryTask({ ports: deps.ports, resources }, caller, key, name),
+    cancel: (caller, key, reason) => requestCancel(deps, caller, key, reason),
+    listChildren: (caller, parent, query) => listChildTasks({ ports: deps.ports, resources }, caller, parent, query),
+    run: (caller, key) => requestRun(deps, caller, key),
+    retry: (caller, key, name) => createRetry({ ports: deps.ports, resources }, caller, key, name),
     checkRetry: (caller, key, made) => checkRetry({ ports: deps.ports, resources }, caller, key, made),
   }
   return {
@@ -202,7 +180,7 @@ export function createUsecases(given: UsecaseDeps): Usecases {
     overview: createOverviewUsecases(deps, resources),
     watch: createWatchUsecases(deps),
     budgets: createBudgetUsecases(deps),
-    deliveries: createDeliveryUsecases(composeDeliveries(deps, { resources, monitorRuns })),
+    deliveries: composeDeliveries(deps, { resources, monitorRuns }),
     audit,
     health,
     idempotency: createIdempotency(deps),

@@ -3,6 +3,7 @@ import { createClient } from '../client/client.ts'
 import { keepProgramSession, type ProgramSession, readProgramSession } from '../contract/api/chat/program-sessions.ts'
 import { searchNamespaceTranscripts } from '../contract/api/chat/transcripts.ts'
 import { callCodeHost } from '../contract/api/codehost/code-host-tools.ts'
+import * as coordination from '../contract/api/coordination/coordination.ts'
 import { proposeForTask, recallForTask } from '../contract/api/memory/memory-tools.ts'
 import type { WorkAssignment } from '../contract/api/tasks/assignment.ts'
 import * as routes from '../contract/api/tasks/internal.ts'
@@ -17,19 +18,18 @@ import {
 } from '../contract/api/workspaces/code-runs.ts'
 import { type ErrorReason, isSvcError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { TranscriptSearch } from '../ports/chat/transcript-search.ts'
-import type { TaskCodeHost } from '../ports/codehost/task-code-host.ts'
-import type { Coordination } from '../ports/coordination/coordination.ts'
-import type { TaskMemory } from '../ports/memory/task-memory.ts'
+import type { TranscriptSearch } from '../ports/chat/sessions.ts'
+import type { TaskCodeHost } from '../ports/codehost/code-host.ts'
+import type { TaskCoordination } from '../ports/coordination/coordination.ts'
+import type { TaskMemory } from '../ports/memory/memories.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
-import { createCoordinationApi } from './ai/coordination-api.ts'
 
 export type ArtifactUpload = { filename: string; contentType: string; open(): AsyncIterable<Uint8Array> }
 
 export interface WorkerApi {
   /** Asked once: without an answer the model is told so. */
   transcripts: TranscriptSearch
-  coordination: Coordination
+  coordination: TaskCoordination
   memory: TaskMemory
   /** Sent once, because most calls must not be made twice. */
   codeHost: TaskCodeHost
@@ -50,7 +50,7 @@ export interface WorkerApi {
   /**
    * The provider's state, without taking a lease. Asked once, with a short limit: the call proceeds without the answer.
    */
-  askLimit(provider: ResourceKey, model: string): Promise<routes.LeaseAnswer>
+  peekLimit(provider: ResourceKey, model: string): Promise<routes.LeaseAnswer>
   coolDown(provider: ResourceKey, pause: routes.CooldownRequest): Promise<void>
   /** How calls of the provider ended. Sent once, with a short limit: the run does not depend on it. */
   reportCalls(provider: ResourceKey, report: routes.CallsReport): Promise<void>
@@ -74,7 +74,7 @@ export interface WorkerApi {
 }
 
 const pausesMs = [2000, 4000, 8000, 16_000]
-const longestPauseMs = 60_000
+const maxPauseMs = 60_000
 const callTimeoutMs = 30_000
 const uploadTimeoutMs = 120_000
 const questionTimeoutMs = 3000
@@ -109,11 +109,11 @@ function pauseAfter(error: unknown, tries: number, isHanging: boolean): number |
   const known = isSvcError(error) ? error : undefined
   if (!isHanging && (known === undefined || !passing.includes(known.reason))) return undefined
   const pause = pausesMs[tries]
-  return pause && Math.min(Math.max(pause, (known?.retryAfterSeconds ?? 0) * 1000), longestPauseMs)
+  return pause && Math.min(Math.max(pause, (known?.retryAfterSeconds ?? 0) * 1000), maxPauseMs)
 }
 
 /** Tries five times; a call that hangs counts as failed. */
-async function callPatiently<T>(attempt: ApiCall<T>, options: WorkerApiOptions, timeoutMs: number): Promise<T> {
+async function callWithRetries<T>(attempt: ApiCall<T>, options: WorkerApiOptions, timeoutMs: number): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     const timeout = AbortSignal.timeout(timeoutMs)
     try {
@@ -131,7 +131,7 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
   const { api, fetch } = options
   const client = createClient({ url: api.url, token: api.token, fetch })
   const params = { namespace: options.task.namespace, taskName: options.task.name }
-  const call = <T>(attempt: ApiCall<T>, timeoutMs = callTimeoutMs) => callPatiently(attempt, options, timeoutMs)
+  const call = <T>(attempt: ApiCall<T>, timeoutMs = callTimeoutMs) => callWithRetries(attempt, options, timeoutMs)
   const plain = 'text/plain; charset=utf-8'
   return {
     transcripts: {
@@ -171,7 +171,7 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
     submitUsage: (body) => call((signal) => client.call(routes.submitUsage, { params, body, signal })),
     takeLease: ({ namespace, name }, body) =>
       call((signal) => client.call(routes.takeLease, { params: { namespace, provider: name }, body, signal })),
-    askLimit: ({ namespace, name }, model) => {
+    peekLimit: ({ namespace, name }, model) => {
       const signal = AbortSignal.any([options.signal, AbortSignal.timeout(questionTimeoutMs)])
       const body = { requests: 0, tokens: 0, ...(model === '' ? {} : { model }) }
       return client.call(routes.takeLease, { params: { namespace, provider: name }, body, signal })
@@ -226,4 +226,35 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
 function ignoreMissing(error: unknown): undefined {
   if (isSvcError(error, 'NotFound')) return undefined
   throw error
+}
+
+type WithRetries = <T>(attempt: (signal: AbortSignal) => Promise<T>) => Promise<T>
+
+function createCoordinationApi(
+  client: ReturnType<typeof createClient>,
+  params: { namespace: string; taskName: string },
+  withRetries: WithRetries,
+): TaskCoordination {
+  return {
+    delegate: (call, args) =>
+      withRetries((signal) => client.call(coordination.delegateTask, { params, body: { call, args }, signal })),
+    runContainer: (call, args) =>
+      withRetries((signal) => client.call(coordination.delegateContainer, { params, body: { call, args }, signal })),
+    waitFor: (call, args, until) =>
+      withRetries((signal) =>
+        client.call(coordination.waitForChildren, { params, body: { call, until, args }, signal }),
+      ),
+    cancel: (args) =>
+      withRetries((signal) => client.call(coordination.cancelChild, { params, body: { args }, signal })),
+    createAgent: (args) =>
+      withRetries((signal) => client.call(coordination.createHelper, { params, body: { args }, signal })),
+    deleteAgent: (args) =>
+      withRetries((signal) => client.call(coordination.deleteHelper, { params, body: { args }, signal })),
+    askApproval: (call, args) =>
+      withRetries((signal) => client.call(coordination.askApproval, { params, body: { call, args }, signal })),
+    send: async (args) => {
+      await withRetries((signal) => client.call(coordination.sendToFamily, { params, body: { args }, signal }))
+    },
+    readMessages: (body) => withRetries((signal) => client.call(coordination.readInbox, { params, body, signal })),
+  }
 }

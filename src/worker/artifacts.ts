@@ -4,14 +4,14 @@ import type { WorkAssignment } from '../contract/api/tasks/assignment.ts'
 import { type WorkspaceChanges, workspaceChangesName } from '../contract/api/tasks/internal.ts'
 import { contentTypeOf } from '../contract/values/content-type.ts'
 import { messageOf } from '../errors.ts'
-import type { LeftFile, ReadLeftFiles, ReadWorkspaceFiles } from '../ports/tasks/left-files.ts'
+import type { LeftFile, ReadLeftFiles, ReadWorkspaceFiles } from '../ports/tasks/results.ts'
 import { type ArtifactUpload, isSuperseded, type WorkerApi } from './api.ts'
-import { rejectedAnswerName } from './ending.ts'
-import type { GivenFiles } from './inputs.ts'
+import { rejectedAnswerName } from './outcome.ts'
+import type { InputFiles } from './workspace-files.ts'
 
 const folderName = 'artifacts'
 /** How many skipped files are named; the rest are only counted. */
-const mostNamed = 20
+const maxNamed = 20
 
 export type LeftWorkspace = {
   workspaceRoot: string
@@ -27,13 +27,13 @@ type Upload = {
   /** Absent: only the artifact folder. */
   keep?: Keep | undefined
   /** Present: the task was given files, and unchanged ones are not kept. All others are kept by path. */
-  given?: GivenFiles | undefined
+  inputs?: InputFiles | undefined
   /** Receives what was uploaded, and what was skipped and why. */
   note: (line: string) => void
 }
 
 /** Uploads every suitable file by its path. */
-export async function uploadArtifacts(left: LeftWorkspace, { api, keep, given, note }: Upload): Promise<void> {
+export async function uploadArtifacts(left: LeftWorkspace, { api, keep, inputs, note }: Upload): Promise<void> {
   const refusals = createRefusals(note)
   const names = new Set<string>()
 
@@ -52,10 +52,10 @@ export async function uploadArtifacts(left: LeftWorkspace, { api, keep, given, n
   }
 
   const all = keep && left.readWorkspaceFiles(left.workspaceRoot)
-  if (all && given) {
+  if (all && inputs) {
     const emptied: string[] = []
-    await upload(boundFiles(listChanged(all, given, emptied), keep), refusals.addFailure)
-    await uploadChanges(api, { removed: await given.listRemoved(), emptied })
+    await upload(boundFiles(listChanged(all, inputs, emptied), keep), refusals.addFailure)
+    await uploadChanges(api, { removed: await inputs.listRemoved(), emptied })
   } else {
     await upload(left.readLeftFiles(left.workspaceRoot, folderName), (_name, error) => {
       throw error
@@ -75,10 +75,10 @@ async function* listOthers(files: Files, taken: ReadonlySet<string>): AsyncGener
 }
 
 /** Files that differ from what was given; empty files go to `emptied`. */
-async function* listChanged(files: Files, given: GivenFiles, emptied: string[]): AsyncGenerator<LeftFile> {
+async function* listChanged(files: Files, inputs: InputFiles, emptied: string[]): AsyncGenerator<LeftFile> {
   for await (const file of files) {
     if ('skipped' in file && !file.isEmpty) yield file
-    else if (await given.isUnchanged({ size: 0, open: noBytes, ...file })) continue
+    else if (await inputs.isUnchanged({ size: 0, open: noBytes, ...file })) continue
     else if ('skipped' in file) emptied.push(file.name)
     else yield file
   }
@@ -130,7 +130,7 @@ function createRefusals(note: (line: string) => void) {
   let count = 0
   const add = (name: string, why: string) => {
     count += 1
-    if (count <= mostNamed) note(`[artifact ${JSON.stringify(name)} is left out: ${why}]`)
+    if (count <= maxNamed) note(`[artifact ${JSON.stringify(name)} is left out: ${why}]`)
   }
   return {
     add,
@@ -140,7 +140,7 @@ function createRefusals(note: (line: string) => void) {
       add(name, messageOf(error))
     },
     end(): void {
-      if (count > mostNamed) note(`[${count - mostNamed} more files are left out]`)
+      if (count > maxNamed) note(`[${count - maxNamed} more files are left out]`)
     },
   }
 }

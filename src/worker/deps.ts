@@ -1,9 +1,8 @@
 // What the worker needs.
 import type { Clock, Ids } from '../lib/clock.ts'
 import type { Egress } from '../ports/service/egress.ts'
-import type { ReadLeftFiles, ReadWorkspaceFiles } from '../ports/tasks/left-files.ts'
-import type { Programs } from '../ports/workspaces/programs.ts'
-import type { Sandbox } from '../ports/workspaces/sandbox.ts'
+import type { ReadLeftFiles, ReadWorkspaceFiles } from '../ports/tasks/results.ts'
+import type { Programs, Sandbox } from '../ports/workspaces/sandbox.ts'
 
 /** What the composition root gives the worker. */
 export type WorkerDeps = {

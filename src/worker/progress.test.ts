@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { AgentEvent } from '../agents/runtime.ts'
+import type { AgentEvent } from '../agents/agent-runtime.ts'
 import { ProgressReport, progressLimits } from '../contract/api/tasks/progress.ts'
 import { parse } from '../contract/schema/validation.ts'
 import { createProgress } from './progress.ts'

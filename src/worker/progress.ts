@@ -1,6 +1,8 @@
 // Tells the timeline of the task what an agent program does: in few words, a second's steps at once, and so many at most.
-import type { AgentEvent } from '../agents/runtime.ts'
+
+import type { AgentEvent } from '../agents/agent-runtime.ts'
 import { type ProgressReport, progressLimits } from '../contract/api/tasks/progress.ts'
+import { BoundedMap } from '../lib/bounded-map.ts'
 import type { Clock } from '../lib/clock.ts'
 
 type Step = ProgressReport['events'][number]
@@ -21,7 +23,7 @@ export type ProgressOptions = {
 }
 
 const pauseMs = 1000
-const mostCalls = 1000
+const maxCalls = 1000
 
 type Call = { name: string; edits: string[] }
 
@@ -32,14 +34,12 @@ function findSubject(input: unknown): string {
 }
 
 function createDescriber({ maxTurns, workFolder }: ProgressOptions): (event: AgentEvent) => Step[] {
-  const calls = new Map<string, Call>()
+  const calls = new BoundedMap<string, Call>({ max: maxCalls })
   let turns = 0
   const shorten = (path: string) => (path.startsWith(`${workFolder}/`) ? path.slice(workFolder.length + 1) : path)
 
   function startTool({ id, name, input, edits = [] }: Extract<AgentEvent, { type: 'tool_started' }>): Step[] {
     calls.set(id, { name, edits })
-    const [oldest] = calls.keys()
-    if (calls.size > mostCalls && oldest !== undefined) calls.delete(oldest)
     return [{ type: 'ToolCalled', message: `${name} ${shorten(edits[0] ?? findSubject(input))}` }]
   }
 

@@ -5,8 +5,7 @@ import { listToolSecrets } from '../contract/api/tools/assigned-tool.ts'
 import { createOpenRedactor, createRedactor, type Redactor } from '../observability/redaction.ts'
 import { createWorkerApi, type WorkerApi } from './api.ts'
 import type { WorkerDeps } from './deps.ts'
-import { explainCrash } from './ending.ts'
-import type { AttemptOutcome } from './outcome.ts'
+import { type AttemptOutcome, explainCrash } from './outcome.ts'
 import { createTaskLog, type TaskLog } from './task-log.ts'
 
 export type ReportedRun = {

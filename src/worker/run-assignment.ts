@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { WorkAssignment } from '../contract/api/tasks/assignment.ts'
-import { tryParseJson } from '../contract/schema/json.ts'
+import { tryParseJson } from '../lib/json.ts'
 import { runAi } from './ai/ai-run.ts'
 import type { WorkerDeps } from './deps.ts'
 import { type AttemptOutcome, failRun } from './outcome.ts'
@@ -24,7 +24,7 @@ export async function runAssignment(text: string, deps: WorkerDeps, signal: Abor
  * Does everything that is slow the first time while the worker is idle: building the parser, loading fetch and the demo
  * model.
  */
-export async function warmUp(): Promise<void> {
+export async function preload(): Promise<void> {
   WorkAssignment.safeParse({})
   await import('../llm/demo/client.ts')
 }

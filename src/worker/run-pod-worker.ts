@@ -20,7 +20,7 @@ export type PodWorkerProgram = {
 }
 
 /** The most of a termination message that the kubelet keeps. */
-const longestOutcome = 4096
+const maxOutcomeLength = 4096
 /** Any time: nothing is done then. */
 const aliveMs = 60_000
 
@@ -65,8 +65,8 @@ export function beginTime<A extends Mounted>(assignment: A, now: Date): A {
 /** Cuts the end of a message that is too long. */
 function writeOutcome(outcome: AttemptOutcome): string {
   const text = JSON.stringify(outcome)
-  if (outcome.ok || Buffer.byteLength(text) <= longestOutcome) return text
-  return JSON.stringify({ ...outcome, message: `${outcome.message.slice(0, longestOutcome / 8)} [cut]` })
+  if (outcome.ok || Buffer.byteLength(text) <= maxOutcomeLength) return text
+  return JSON.stringify({ ...outcome, message: `${outcome.message.slice(0, maxOutcomeLength / 8)} [cut]` })
 }
 
 async function runMounted({ load, stop }: PodWorkerProgram, root: string): Promise<AttemptOutcome> {

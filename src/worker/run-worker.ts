@@ -3,6 +3,7 @@
 
 import type { Readable, Writable } from 'node:stream'
 import { messageOf } from '../errors.ts'
+import { onAbort } from '../lib/abort.ts'
 import type { WorkerDeps } from './deps.ts'
 import type { AttemptOutcome } from './outcome.ts'
 import type { RunAssignment } from './run-assignment.ts'
@@ -18,14 +19,14 @@ type WorkerProgram = {
   load: () => Promise<WorkerDeps>
   /** Aborts when the process is told to end (TERM). */
   stop?: AbortSignal
-  /** Also rehearses when it ends without work, so that the compile cache it fills contains all that a run needs. */
+  /** Also warms up when it ends without work, so that the compile cache it fills contains all that a run needs. */
   fillsCache?: boolean
 }
 
-/** A worker that gets work at once has no time for the rehearsal. */
-const rehearseAfterMs = 100
+/** A worker that gets work at once has no time for the warm-up. */
+const warmUpAfterMs = 100
 
-const noWait = new Error('there is no more time to rehearse')
+const noWait = new Error('there is no more time to warm up')
 const serviceGone = Symbol('the service is gone')
 
 /** Runs to the end and returns the exit code: 0 when the result is submitted, 1 when it failed or there was no work. */
@@ -39,16 +40,16 @@ export async function runWorker(program: WorkerProgram): Promise<number> {
     if (!fillsCache) waiting.abort(noWait)
     gone.resolve(serviceGone)
   }
-  program.stop?.addEventListener('abort', () => end.abort(new Error('the worker was told to stop')), { once: true })
+  onAbort(program.stop, () => end.abort(new Error('the worker was told to stop')))
   const line = readFirstLine(program.stdin, endAll)
   line.then(() => waiting.abort(noWait)).catch(() => undefined)
   program.report.on('error', endAll)
   program.report.write('{"ready":true}\n')
   const parts = Promise.all([loadRun(), program.load()])
   parts.catch(() => undefined)
-  const rehearsal = rehearseWhileWaiting(parts, { waiting: waiting.signal, afterMs: fillsCache ? 0 : rehearseAfterMs })
+  const warmUp = warmUpWhileWaiting(parts, { waiting: waiting.signal, afterMs: fillsCache ? 0 : warmUpAfterMs })
   const outcome = await Promise.race([runLine(line, parts, { end: end.signal, stderr: program.stderr }), gone.promise])
-  if (outcome === serviceGone) return waitForParts(fillsCache ? rehearsal : parts)
+  if (outcome === serviceGone) return waitForParts(fillsCache ? warmUp : parts)
   await writeLine(program.report, outcome)
   return outcome.ok ? 0 : 1
 }
@@ -56,21 +57,21 @@ export async function runWorker(program: WorkerProgram): Promise<number> {
 type Parts = [RunAssignment, WorkerDeps]
 
 async function loadRun(): Promise<RunAssignment> {
-  const { runAssignment, warmUp } = await import('./run-assignment.ts')
-  await warmUp()
+  const { runAssignment, preload } = await import('./run-assignment.ts')
+  await preload()
   return runAssignment
 }
 
 /** It only makes the run faster, and delays nothing. */
-async function rehearseWhileWaiting(
+async function warmUpWhileWaiting(
   parts: Promise<Parts>,
   { waiting, afterMs }: { waiting: AbortSignal; afterMs: number },
 ): Promise<void> {
   try {
     const [, deps] = await parts
     await deps.clock.sleep(afterMs, waiting)
-    const { rehearse } = await import('./rehearsal.ts')
-    if (!waiting.aborted) await rehearse(deps, waiting)
+    const { runWarmUp } = await import('./warm-up.ts')
+    if (!waiting.aborted) await runWarmUp(deps, waiting)
   } catch {
     // Then the first run is slower.
   }

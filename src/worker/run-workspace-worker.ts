@@ -4,8 +4,12 @@ import { mkdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { workspaceFiles, workspaceFolders, workspaceVariables } from '../contract/api/workspaces/execution-workspace.ts'
-import type { WorkspaceReport } from '../contract/api/workspaces/execution-workspaces.ts'
+import {
+  type WorkspaceReport,
+  workspaceFiles,
+  workspaceFolders,
+  workspaceVariables,
+} from '../contract/api/workspaces/execution-workspaces.ts'
 import { messageOf } from '../errors.ts'
 import type { WorkerDeps } from './deps.ts'
 import { type AttemptOutcome, failRun } from './outcome.ts'

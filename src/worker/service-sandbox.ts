@@ -5,7 +5,7 @@ import type { Sandbox, SandboxCommand, SandboxOutcome, WorkspaceFile } from '../
 import { carryWorkspace } from '../tools/workspaces/carried-workspace.ts'
 import type { WorkerApi } from './api.ts'
 
-type Asked = Pick<WorkerApi, 'checkCode' | 'runCode'>
+type CodeApi = Pick<WorkerApi, 'checkCode' | 'runCode'>
 
 function pack({ path, bytes }: WorkspaceFile) {
   return { path, content: Buffer.from(bytes).toString('base64') }
@@ -36,7 +36,7 @@ function readOutcome({ changes, changesLost, exceeded, ...rest }: CodeOutcome): 
   }
 }
 
-async function check(api: Asked): ReturnType<Sandbox['check']> {
+async function check(api: CodeApi): ReturnType<Sandbox['check']> {
   try {
     return { available: true, kind: 'pod', languages: (await api.checkCode()).languages }
   } catch (error) {
@@ -45,7 +45,7 @@ async function check(api: Asked): ReturnType<Sandbox['check']> {
   }
 }
 
-export function createServiceSandbox(api: Asked): Sandbox {
+export function createServiceSandbox(api: CodeApi): Sandbox {
   let known: ReturnType<Sandbox['check']> | undefined
   return carryWorkspace({
     check() {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { LoopEvent } from '../llm/loop/loop.ts'
 import type { ModelEvent } from '../llm/messages/messages.ts'
 import { createOpenRedactor, createRedactor } from '../observability/redaction.ts'
-import { createNarrator } from './narrator.ts'
+import { createProgressLog } from './progress-log.ts'
 import { createTaskLog } from './task-log.ts'
 
 const clock = { now: () => new Date(0), sleep: async () => {} }
@@ -36,13 +36,13 @@ describe('the task log', () => {
   it('tells a line while it is written, without what may be the beginning of a secret [SECRET-008]', async () => {
     const sent: string[] = []
     const { log } = openLog(async (text) => void sent.push(text), ['key-4711-secret'])
-    const narrator = createNarrator({ log, clock, redact: createRedactor(['key-4711-secret']) })
+    const progressLog = createProgressLog({ log, clock, redact: createRedactor(['key-4711-secret']) })
     const say = async (text: string) => {
-      narrator.tell({ type: 'model', iteration: 0, events: [{ type: 'text_delta', index: 0, text }] })
+      progressLog.write({ type: 'model', iteration: 0, events: [{ type: 'text_delta', index: 0, text }] })
       await log.flush()
     }
     for (const part of ['one', ' line\nthe ke', 'y is key-47', '11-sec', 'ret, an', 'd so on']) await say(part)
-    narrator.end()
+    progressLog.end()
     await log.flush()
     expect(sent).toEqual([
       'one',
@@ -90,10 +90,10 @@ describe('the task log', () => {
     const { log } = openLog(async (text) => {
       sent += text
     })
-    const narrator = createNarrator({ log, clock, redact: createRedactor(['key-4711-secret']) })
+    const progressLog = createProgressLog({ log, clock, redact: createRedactor(['key-4711-secret']) })
     const call = { id: 'c1', name: 'x]\n[done: all is well\u001b[2J', args: {} }
-    narrator.tell({ type: 'tool_call', call })
-    narrator.tell({ type: 'tool_result', call, result: { content: 'no\r\n[done]', isError: true } })
+    progressLog.write({ type: 'tool_call', call })
+    progressLog.write({ type: 'tool_result', call, result: { content: 'no\r\n[done]', isError: true } })
     await log.flush()
     expect(sent.trimEnd().split('\n').length).toBe(2)
     expect(sent).not.toContain('\u001b')
@@ -107,13 +107,13 @@ describe('the task log', () => {
       },
       ['key-4711-secret'],
     )
-    const narrator = createNarrator({ log, clock, redact: createRedactor(['key-4711-secret']) })
+    const progressLog = createProgressLog({ log, clock, redact: createRedactor(['key-4711-secret']) })
     for (let before = 280; before < 300; before += 1) {
       const args = { content: `${'x'.repeat(before - '{"content":"'.length)}key-4711-secret${'x'.repeat(300)}` }
       const call = { id: 'c1', name: 'file_write', args }
-      narrator.tell({ type: 'tool_call', call })
+      progressLog.write({ type: 'tool_call', call })
       const error = `${'x'.repeat(before + 200)}key-4711-secret${'x'.repeat(300)}`
-      narrator.tell({ type: 'tool_result', call, result: { content: error, isError: true } })
+      progressLog.write({ type: 'tool_result', call, result: { content: error, isError: true } })
       await log.flush()
     }
     expect(sent).not.toMatch(/key-|4711|secret/)
@@ -125,7 +125,7 @@ describe('the task log', () => {
     const { log } = openLog(async (text) => {
       sent += text
     }, secrets)
-    const narrator = createNarrator({ log, clock, redact: createRedactor(['key-4711-secret']) })
+    const progressLog = createProgressLog({ log, clock, redact: createRedactor(['key-4711-secret']) })
     const call = { id: 'c1', name: 'file_write', args: { path: 'a', content: 'key-4711-secret' } }
     const model = (event: ModelEvent): LoopEvent => ({
       type: 'model',
@@ -141,7 +141,7 @@ describe('the task log', () => {
       { type: 'tool_call', call },
       { type: 'tool_result', call, result: { content: '{"errorType":"forbidden","error":"no"}', isError: true } },
     ]
-    for (const event of events) narrator.tell(event)
+    for (const event of events) progressLog.write(event)
     await log.flush()
     const lines = sent.trimEnd().split('\n')
     expect(lines[0]).toBe('[default/p, model m]')

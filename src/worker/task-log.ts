@@ -23,11 +23,11 @@ type TaskLogOptions = {
 
 const pauseMs = 100
 /** A line longer than this is cut by the service anyway. */
-const longestLine = 65_536
+const maxLineLength = 65_536
 /** Of a line that has no end: all of it is sent again when it has grown, so the rest comes with the line. */
-const longestBeginning = 16_384
+const maxBeginningLength = 16_384
 /** While the service takes nothing; the oldest lines are dropped first. */
-const mostWaiting = 1_048_576
+const maxWaitingLength = 1_048_576
 
 export function createTaskLog(options: TaskLogOptions): TaskLog {
   let waiting: string[] = []
@@ -51,7 +51,7 @@ export function createTaskLog(options: TaskLogOptions): TaskLog {
 
   async function sendNews(): Promise<void> {
     hasNews = false
-    const shown = options.redactBeginning(beginning.slice(0, longestBeginning)).replace(/\r$/, '')
+    const shown = options.redactBeginning(beginning.slice(0, maxBeginningLength)).replace(/\r$/, '')
     const lines = takeLines()
     if (lines === '' && shown === sent) return
     sent = shown
@@ -78,10 +78,10 @@ export function createTaskLog(options: TaskLogOptions): TaskLog {
   return {
     write(text) {
       for (const line of options.redact(text).split('\n')) {
-        waiting.push(line.slice(0, longestLine))
+        waiting.push(line.slice(0, maxLineLength))
         size += line.length + 1
       }
-      while (size > mostWaiting && waiting.length > 1) {
+      while (size > maxWaitingLength && waiting.length > 1) {
         size -= (waiting.shift()?.length ?? 0) + 1
         dropped += 1
       }
@@ -101,4 +101,14 @@ export function createTaskLog(options: TaskLogOptions): TaskLog {
       hurry = new AbortController()
     },
   }
+}
+
+/** Words of a model or a program cannot start a line that looks like one of the service's. */
+export function toLine(text: string): string {
+  return `[${text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trimEnd()}]`
+}
+
+/** Redact before: a secret that is cut in two would not be found. */
+export function shorten(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length)}... (${text.length} characters)`
 }

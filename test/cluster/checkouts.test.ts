@@ -192,7 +192,7 @@ describeOnCluster('an attempt in a git repository', () => {
   it('is gone on with by another process that knows nothing of it', async () => {
     const key = await start('echo ready; until [ -e /tmp/go ]; do sleep 0.2; done; echo late > late.txt')
     await waitForLine(key, 'ready')
-    await bench.workloads.letGo()
+    await bench.workloads.detach()
     const other = bench.restart({
       checkouts: { ...(bench.options.checkouts as object), folder: join(bed.home, 'others') } as never,
     })

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { collections } from '../../src/cluster/api/paths.ts'
 import type { KubernetesApi } from '../../src/cluster/api.ts'
-import type { Lease } from '../../src/cluster/leadership/lease.ts'
+import type { LeaseObject } from '../../src/cluster/leadership/lease.ts'
 import { createKubernetesLeadership } from '../../src/cluster/leadership.ts'
 import type { Leadership } from '../../src/ports/service/leadership.ts'
 import { systemClock as clock, systemIds as ids } from '../../src/runtime/host/clock.ts'
@@ -50,7 +50,7 @@ describeOnCluster('leadership by a Lease', () => {
     })
     return proxied
   }
-  const readLease = () => api.request<Lease>({ verb: 'get', collection: collections.leases, namespace, name })
+  const readLease = () => api.request<LeaseObject>({ verb: 'get', collection: collections.leases, namespace, name })
   const aborted = (signal: AbortSignal) =>
     new Promise<void>((resolve) => {
       if (signal.aborted) resolve()

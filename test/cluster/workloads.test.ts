@@ -259,7 +259,7 @@ describeOnCluster('an attempt on a cluster', () => {
     await Promise.all([one.ensure(spec), two.ensure(spec)])
     const made = (await list<Job>(jobs)).filter(({ metadata }) => metadata.name.startsWith('twice-job-'))
     expect(made.length).toBe(1)
-    await two.letGo()
+    await two.detach()
     expect(await waitForEnd(key, one)).toMatchObject({ phase: 'Succeeded', output: { text: 'once\n' } })
     await one.remove(key)
     await Promise.all([one.close(), two.close()])

@@ -6,6 +6,7 @@ import { createCheckouts } from '../../src/git/checkouts.ts'
 import { type CheckoutBed, failureOf, makeCheckoutBed, never } from '../fixtures/git/checkout-bed.ts'
 import { git } from '../fixtures/git/repository.ts'
 import { startGitServer } from '../fixtures/git/server.ts'
+import { absolutePaths, outerPaths } from '../fixtures/inner-paths.ts'
 
 let bed: CheckoutBed
 
@@ -58,7 +59,10 @@ describe('a checkout that cannot be', () => {
     expect(await bed.failure('small', { ref: '1'.repeat(40) })).toMatchObject(missing)
     expect(await bed.failure('small', { prBaseBranch: 'nope' })).toMatchObject(missing)
     expect(await bed.failure('small', { subPath: 'no/folder' })).toMatchObject({ fault: 'PathMissing' })
-    expect(await bed.failure('small', { subPath: '../..' })).toMatchObject({ fault: 'PathMissing' })
+  })
+
+  it.each([...outerPaths, ...absolutePaths])('has no folder %j to work in', async (subPath) => {
+    expect(await bed.failure('small', { subPath })).toMatchObject({ fault: 'PathMissing' })
   })
 
   it('says that an earlier change does not fit', async () => {

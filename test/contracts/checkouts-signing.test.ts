@@ -5,7 +5,7 @@ import { join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createEgress } from '../../src/egress/egress.ts'
 import { createCheckouts } from '../../src/git/checkouts.ts'
-import { openCheckoutFolder } from '../../src/runtime/local/checkout-folder.ts'
+import { openCheckoutFolder } from '../../src/runtime/local/attempt.ts'
 import { type CheckoutBed, failureOf, makeCheckoutBed, never, ownNetwork } from '../fixtures/git/checkout-bed.ts'
 import { git } from '../fixtures/git/repository.ts'
 

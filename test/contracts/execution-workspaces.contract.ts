@@ -1,4 +1,5 @@
 // What every provider of execution workspaces does.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ResourceKey } from '../../src/ports/resources/resources.ts'
 import {
@@ -9,6 +10,7 @@ import {
   type WorkspaceCommand,
   WorkspaceError,
 } from '../../src/ports/workspaces/execution-workspaces.ts'
+import { absolutePaths, innerPaths, loosePaths, outerPaths } from '../fixtures/inner-paths.ts'
 
 export type WorkspaceBench = {
   workspaces: ExecutionWorkspaces
@@ -151,9 +153,19 @@ export function describeExecutionWorkspaces(name: string, open: () => Promise<Wo
       await bench.workspaces.delete(claim)
     })
 
+    it('take a file by every path inside themselves', async () => {
+      const { claim } = await make()
+      const files = [...innerPaths.map((path) => [path, path]), ...Object.entries(loosePaths)]
+      for (const [path = '', inner = ''] of files) {
+        await bench.workspaces.stage(claim, [{ path, bytes: Buffer.from(path), mode: 0o600 }])
+        expect(await run(claim, '', { command: ['cat', `./${inner}`] }), path).toMatchObject({ stdout: path })
+      }
+      await bench.workspaces.delete(claim)
+    })
+
     it('take no file outside themselves', async () => {
       const { claim } = await make()
-      for (const path of ['../out', '/tmp/out', 'a/../../out', '.']) {
+      for (const path of ['', '.', ...outerPaths, ...absolutePaths]) {
         const staged = bench.workspaces.stage(claim, [{ path, bytes: Buffer.from('x'), mode: 0o600 }])
         expect(await failureOf(staged)).toBe('ProtocolError')
       }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { systemClock as clock, systemIds as ids } from '../../src/runtime/host/clock.ts'
-import { runShort } from '../../src/runtime/workspaces/short-command.ts'
+import { runShort } from '../../src/runtime/workspaces/commands.ts'
 import { describeExecutionWorkspaces } from './execution-workspaces.contract.ts'
 import { openLocalWorkspaces } from './local-workspaces-bench.ts'
 

@@ -11,7 +11,7 @@ import type {
   LocalWorkspaces,
   LocalWorkspacesOptions,
 } from '../../src/runtime/local/execution-workspaces/workspaces.ts'
-import { runShort } from '../../src/runtime/workspaces/short-command.ts'
+import { runShort } from '../../src/runtime/workspaces/commands.ts'
 import { findPort } from '../fixtures/free-port.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { findProcesses, makeFolder, removeFolder } from './embedded-bench.ts'

@@ -1,7 +1,7 @@
 // What every store of memory proposals does.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isSvcError } from '../../src/errors.ts'
-import type { ProposalDraft, ProposalQuery } from '../../src/ports/memory/memory-proposals.ts'
+import type { ProposalDraft, ProposalQuery } from '../../src/ports/memory/memories.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 
 async function reasonOf(work: Promise<unknown>): Promise<string> {

@@ -30,7 +30,7 @@ export function describeMemoryVectors(name: string, open: OpenBench): void {
     const asked = (degrees: number, more: Partial<QueryVector> = {}): QueryVector => ({
       model,
       vector: pointTo(degrees) ?? new Float32Array(),
-      leastAlike: 0.9,
+      minSimilarity: 0.9,
       ...more,
     })
     const list = async (query: string, vector?: QueryVector, more: object = {}) =>

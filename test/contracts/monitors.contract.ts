@@ -3,10 +3,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isSvcError } from '../../src/errors.ts'
 import type {
   ItemState,
-  KnownFinding,
   MonitorKey,
   Publishing,
   RunDraft,
+  StoredFinding,
 } from '../../src/ports/monitors/monitor-records.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 
@@ -165,7 +165,7 @@ export function describeMonitors(name: string, open: OpenBench): void {
       expect((await records().listUnseen(monitor, since)).map(({ number }) => number)).toEqual([1, 2])
     })
 
-    const finding = (id: string, more: Partial<KnownFinding> = {}): KnownFinding => ({
+    const finding = (id: string, more: Partial<StoredFinding> = {}): StoredFinding => ({
       id,
       number: 1,
       priority: 'P1',

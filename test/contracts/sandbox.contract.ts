@@ -1,10 +1,12 @@
 // What every sandbox for untrusted commands does. Commands need sh, bash, cat, head, sleep and touch, nothing else.
+
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isSvcError } from '../../src/errors.ts'
 import type { Sandbox, SandboxCommand, SandboxLimits } from '../../src/ports/workspaces/sandbox.ts'
+import { innerPaths, unplainPaths } from '../fixtures/inner-paths.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { findProcesses, makeFolder, removeFolder, testIds } from './embedded-bench.ts'
 
@@ -79,7 +81,13 @@ export function describeSandbox(name: string, open: () => Promise<SandboxBench>)
       })
     })
 
-    it.each(['../x', '/etc/x', 'a/../../x', '', 'a//b', 'nul\0'])('refuses the file name %j', async (file) => {
+    it('takes every file name inside the scratch folder', async () => {
+      const files = Object.fromEntries(innerPaths.map((path) => [path, `${path}\n`]))
+      const argv = ['cat', ...innerPaths.map((path) => `./${path}`)]
+      expect(await run({ argv, files })).toMatchObject({ exitCode: 0, stdout: `${innerPaths.join('\n')}\n` })
+    })
+
+    it.each(unplainPaths)('refuses the file name %j', async (file) => {
       const error = await run({ files: { [file]: 'x' } }).catch((thrown: unknown) => thrown)
       expect(isSvcError(error, 'InvalidRequest')).toBe(true)
     })

@@ -1,9 +1,8 @@
 // Instructions planted in a repository, before a reviewer that obeys every one of them. It may say anything about its own
 // slice; it can reach no other slice, no file outside, no policy, and no decision about a finding.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ReviewContext } from '../../src/rules/scans/review-context.ts'
-import { renderContext } from '../../src/rules/scans/review-context.ts'
-import { makeSourceText } from '../../src/rules/scans/source-text.ts'
+import { makeSourceText } from '../../src/rules/scans/finding-evidence.ts'
+import { type ReviewContext, renderContext } from '../../src/rules/scans/review-context.ts'
 import { openReviewBed, type RunOutcome } from '../fixtures/scans/review-bed.ts'
 import { ingestSarif } from '../fixtures/scans/sarif.ts'
 

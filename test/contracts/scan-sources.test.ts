@@ -1,7 +1,7 @@
 // Files as findings are checked against them: what is declared around a line is read by a parser.
 import { expect, it } from 'vitest'
 import { readSources } from '../../src/controllers/scans/trees.ts'
-import { createOutlines } from '../../src/git/syntax/outlines.ts'
+import { createOutlines } from '../../src/git/outlines.ts'
 import type { SourceTree } from '../../src/ports/scans/source-trees.ts'
 
 const text = 'class Shop {\n  pay = async (sum: number) => {\n    return run(sum)\n  }\n}\n'

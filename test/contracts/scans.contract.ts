@@ -1,6 +1,6 @@
 // What every store of scan runs, slices, dropped findings and threat models does.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { SliceDraft } from '../../src/contract/api/scans/slices.ts'
+import type { SliceDraft } from '../../src/contract/api/scans/runs.ts'
 import type { PageQuery, RecordPage } from '../../src/ports/scans/scans.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 

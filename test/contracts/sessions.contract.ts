@@ -1,6 +1,6 @@
 // What every store of sessions does.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { TranscriptMessage } from '../../src/ports/chat/sessions.ts'
+import type { NewMessage } from '../../src/ports/chat/sessions.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 
 const DAY = 86_400_000
@@ -12,7 +12,7 @@ export function describeSessions(name: string, open: OpenBench): void {
     const key = { namespace: 'default', name: 'talk' }
     const ensure = (name = 'talk', namespace = 'default') =>
       sessions().ensure({ namespace, name }, { create: true, sessionType: 'chat' })
-    const say = (...contents: string[]): TranscriptMessage[] => contents.map((content) => ({ role: 'user', content }))
+    const say = (...contents: string[]): NewMessage[] => contents.map((content) => ({ role: 'user', content }))
     const listPage = async (query: { namespace?: string; limit: number }, token?: string) => {
       const page = await sessions().list(token === undefined ? query : { ...query, continue: token })
       return { names: page.items.map((session) => `${session.namespace}/${session.name}`), next: page.continue }
@@ -109,7 +109,7 @@ export function describeSessions(name: string, open: OpenBench): void {
 
     it('appends in order, counts, and keeps every field of a message', async () => {
       await ensure()
-      const messages: TranscriptMessage[] = [
+      const messages: NewMessage[] = [
         { role: 'user', content: 'look', ts: '2026-01-02T03:04:05.678Z' },
         {
           role: 'assistant',
@@ -147,7 +147,7 @@ export function describeSessions(name: string, open: OpenBench): void {
       bench().faults.writes = 'fail'
       await expect(sessions().append(key, say('a', 'b'))).rejects.toThrow('the process died')
       bench().faults.writes = 'work'
-      const unserialisable = [...say('a'), { role: 'user', content: 'b', input: { big: 1n } } as TranscriptMessage]
+      const unserialisable = [...say('a'), { role: 'user', content: 'b', input: { big: 1n } } as NewMessage]
       await expect(sessions().append(key, unserialisable)).rejects.toThrow()
       expect(await contents()).toEqual([])
       expect((await sessions().get(key))?.messageCount).toBe(0)

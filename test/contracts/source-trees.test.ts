@@ -15,8 +15,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cutTree } from '../../src/controllers/scans/trees.ts'
 import { createEgress } from '../../src/egress/egress.ts'
-import { openLocalTree } from '../../src/git/local-tree.ts'
-import { createObjectCache } from '../../src/git/object-cache.ts'
+import { openLocalTree } from '../../src/git/commit-tree.ts'
+import { createRepositoryCache } from '../../src/git/object-cache.ts'
 import { createSourceTrees } from '../../src/git/source-trees.ts'
 import { listTree } from '../../src/git/tree-listing.ts'
 import type { SourceTree } from '../../src/ports/scans/source-trees.ts'
@@ -153,13 +153,13 @@ describe('the tree of a commit that is made to harm', () => {
   it('is refused when its folders stand for more files than anything can hold', async () => {
     const repository = bed.repository('bomb')
     addBomb(repository, 10)
-    const most = { entries: 10_000, bytes: 1024 ** 3 }
+    const max = { entries: 10_000, bytes: 1024 ** 3 }
     const listing = { gitDir: repository, commit: 'main', options: [], signal: never }
     const entries: Buffer[] = []
-    const list = (limits: typeof most) => listTree({ ...listing, most: limits }, (entry) => entries.push(entry))
-    expect(await failureOf(list(most))).toMatchObject({ fault: 'TooLarge', message: expect.stringContaining('10000') })
+    const list = (limits: typeof max) => listTree({ ...listing, max: limits }, (entry) => entries.push(entry))
+    expect(await failureOf(list(max))).toMatchObject({ fault: 'TooLarge', message: expect.stringContaining('10000') })
     expect(entries).toHaveLength(10_000)
-    expect(await failureOf(list({ ...most, bytes: 1000 }))).toMatchObject({ fault: 'TooLarge' })
+    expect(await failureOf(list({ ...max, bytes: 1000 }))).toMatchObject({ fault: 'TooLarge' })
   })
 
   it('is cut with 200,000 entries in one folder, of which thousands import the same one', async () => {
@@ -236,7 +236,7 @@ describe('the tree of a remote repository', () => {
     for (const [file, bytes] of readNotes()) writeFileSync(file, bytes.subarray(0, bytes.length - 9))
     expect(await cut()).toEqual({ ...first, read: ['a.py', 'b.py', 'c.py'] })
     // As a sweep does when there is no room.
-    await createObjectCache(join(home, 'private', 'objects'), 0).clean()
+    await createRepositoryCache(join(home, 'private', 'objects'), 0).clean()
     expect(readNotes()).toEqual([])
     expect(await cut()).toEqual({ ...first, read: ['a.py', 'b.py', 'c.py'] })
   })

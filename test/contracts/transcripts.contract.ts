@@ -1,7 +1,6 @@
 // What every search in transcripts does, before its index has a message and afterwards.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { TranscriptMessage } from '../../src/ports/chat/sessions.ts'
-import type { TranscriptQuery } from '../../src/ports/chat/transcript-search.ts'
+import type { NewMessage, TranscriptQuery } from '../../src/ports/chat/sessions.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 
 export function describeTranscripts(name: string, open: OpenBench): void {
@@ -10,7 +9,7 @@ export function describeTranscripts(name: string, open: OpenBench): void {
     const sessions = () => bench().stores().sessions
     const transcripts = () => bench().stores().transcripts
 
-    async function say(session: string, messages: (string | TranscriptMessage)[], namespace = 'default') {
+    async function say(session: string, messages: (string | NewMessage)[], namespace = 'default') {
       const key = { namespace, name: session }
       await sessions().ensure(key, { create: true, sessionType: 'chat' })
       await sessions().append(

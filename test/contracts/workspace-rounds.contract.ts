@@ -6,7 +6,7 @@ import type { ResourceKey } from '../../src/ports/resources/resources.ts'
 import type { ExecutionWorkspaces } from '../../src/ports/workspaces/execution-workspaces.ts'
 import type { WorkspaceKey } from '../../src/ports/workspaces/workspace-records.ts'
 import { systemClock as clock, systemIds as ids } from '../../src/runtime/host/clock.ts'
-import { runShort } from '../../src/runtime/workspaces/short-command.ts'
+import { runShort } from '../../src/runtime/workspaces/commands.ts'
 import {
   type Armed,
   breakProvider,

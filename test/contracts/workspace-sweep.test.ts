@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { ExecutionWorkspaces } from '../../src/ports/workspaces/execution-workspaces.ts'
 import { systemClock as clock, systemIds as ids } from '../../src/runtime/host/clock.ts'
-import { runShort } from '../../src/runtime/workspaces/short-command.ts'
+import { runShort } from '../../src/runtime/workspaces/commands.ts'
 import { giveBackLost } from '../../src/runtime/workspaces/sweep.ts'
 import { beginLife } from '../fixtures/workspaces/mortal.ts'
 import { openWorkspaceService, specOf, sweepOnce } from '../fixtures/workspaces/service.ts'

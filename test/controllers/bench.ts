@@ -12,20 +12,22 @@ import { type Task, type TaskPhase, TaskSpec } from '../../src/contract/kinds/ta
 import { SkillSpec } from '../../src/contract/kinds/tools/skill.ts'
 import { ToolSpec } from '../../src/contract/kinds/tools/tool.ts'
 import { createControllerRunner } from '../../src/controllers/engine/runner.ts'
-import { createCatalogControllers } from '../../src/controllers/resources/controllers.ts'
-import { type CatalogSettings, defaultCatalogSettings } from '../../src/controllers/resources/settings.ts'
+import { createResourceControllers } from '../../src/controllers/resources/controllers.ts'
+import {
+  defaultResourceControllerSettings,
+  type ResourceControllerSettings,
+} from '../../src/controllers/resources/settings.ts'
+import { defaultTaskSettings, type TaskSettings } from '../../src/controllers/tasks/context.ts'
 import { createTaskControllers } from '../../src/controllers/tasks/controller.ts'
-import { defaultTaskSettings, type TaskSettings } from '../../src/controllers/tasks/settings.ts'
 import { createEgress } from '../../src/egress/egress.ts'
 import type { RepositoryFolders } from '../../src/ports/codehost/repository-folders.ts'
 import type { TokenExchange } from '../../src/ports/identity/identity.ts'
-import type { TryProvider } from '../../src/ports/providers/provider-trial.ts'
+import type { TryProvider } from '../../src/ports/providers/rate-limits.ts'
 import type { Leadership } from '../../src/ports/service/leadership.ts'
-import type { Probes } from '../../src/ports/tasks/probes.ts'
-import type { ToolActors } from '../../src/ports/tools/tool-actors.ts'
-import type { ListMcpTools } from '../../src/ports/tools/tool-listing.ts'
+import type { Probes } from '../../src/ports/tasks/parkings.ts'
+import type { ListMcpTools, ToolActors } from '../../src/ports/tools/tool-actors.ts'
 import { tryProvider } from '../../src/proxy/index.ts'
-import { cleanupFinalizer } from '../../src/rules/tasks/scheduled-run.ts'
+import { cleanupFinalizer } from '../../src/rules/tasks/schedule.ts'
 import { systemIds } from '../../src/runtime/host/clock.ts'
 import { openSecretKeys } from '../../src/store/local/secret-key.ts'
 import { createEmbeddedSecrets } from '../../src/store/local/secrets.ts'
@@ -41,7 +43,7 @@ import { createScriptedWorkloads } from './scripted-workloads.ts'
 
 export type BenchOptions = {
   settings?: Partial<TaskSettings>
-  catalog?: Partial<CatalogSettings>
+  catalog?: Partial<ResourceControllerSettings>
   withCatalog?: boolean
   repositoryFolders?: RepositoryFolders
   tokenExchange?: TokenExchange
@@ -119,14 +121,14 @@ export async function openBench(options: BenchOptions = {}) {
       taskBudgets: createTaskBudgets({ resources, records, clock }),
       settings: { ...defaultTaskSettings, workerApiUrl, ...settings },
     })
-    const catalogSettings = { ...defaultCatalogSettings, ...catalog }
+    const catalogSettings = { ...defaultResourceControllerSettings, ...catalog }
     const { allowNetworks, deny } = catalogSettings.egress
     const trials = { ports: { secrets, egress, clock }, settings: { allowNetworks, ownAddresses: () => deny } }
     const tryIt: TryProvider = options.tryProvider ?? ((provider, signal) => tryProvider(trials, provider, signal))
     const listTools: ListMcpTools = (server, signal) =>
       listMcpTools(server, { egress, egressPolicy: catalogSettings.egress }, signal)
     const others = withCatalog
-      ? createCatalogControllers({
+      ? createResourceControllers({
           ...deps,
           tryProvider: tryIt,
           listMcpTools: listTools,

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Kind, ResourceOf } from '../../src/contract/kinds/index.ts'
 import { createProviderControllers } from '../../src/controllers/providers/provider-controller.ts'
-import { defaultCatalogSettings } from '../../src/controllers/resources/settings.ts'
-import type { ProviderNote } from '../../src/ports/providers/provider-health.ts'
+import { defaultResourceControllerSettings } from '../../src/controllers/resources/settings.ts'
+import type { ProviderNote } from '../../src/ports/providers/rate-limits.ts'
 import { listOf, type ScriptedServer, startScriptedServer } from '../fixtures/mcp/scripted-server.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { type Bench, openBench } from './bench.ts'
@@ -94,7 +94,7 @@ describe('a provider', () => {
     await bench.pause()
     const tryProvider = async () => ({ models: [] })
     const listMcpTools = async () => []
-    const settings = defaultCatalogSettings
+    const settings = defaultResourceControllerSettings
     const controllers = createProviderControllers({ ...bench, tryProvider, listMcpTools, settings })
     const reads = vi.spyOn(bench.secrets, 'read')
     for (const controller of controllers) {

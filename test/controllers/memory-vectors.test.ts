@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createMemoryVectorController } from '../../src/controllers/memory/memory-vectors.ts'
 import { createQueryVectors, queryVectorTimes } from '../../src/lookup/query-vectors.ts'
-import type { Embedder } from '../../src/ports/memory/embedder.ts'
+import type { Embedder } from '../../src/ports/memory/memory-vectors.ts'
 import { normalizeVector } from '../../src/rules/memory/vectors.ts'
 import { type Bench, openBench } from './bench.ts'
 

@@ -1,7 +1,7 @@
 // Tasks with a schedule: a child at each tick, overlap, deadlines, history, suspension, restarts.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { apiVersion } from '../../src/contract/kinds/resources/metadata.ts'
-import { runAnnotation } from '../../src/rules/tasks/scheduled-run.ts'
+import { runAnnotation } from '../../src/rules/tasks/schedule.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { type Bench, openBench } from './bench.ts'
 

@@ -1,7 +1,7 @@
 // Agents, tools, skills and providers in a real browser: made, changed and deleted by forms and by YAML.
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { chromiumPath, closeBrowser, type OpenedDashboard, openDashboard } from '../fixtures/dashboard/browser.ts'
+import { chromiumPath, closePages, type OpenedDashboard, openDashboard } from '../fixtures/dashboard/browser.ts'
 import { make } from '../fixtures/dashboard/samples/make.ts'
 import { removeFolder, type Service, startService } from '../scenarios/service.ts'
 
@@ -19,7 +19,7 @@ describe.skipIf(chromiumPath === undefined)('the catalogue', () => {
   })
   beforeEach(() => void opened.complaints.splice(0))
   afterAll(async () => {
-    await closeBrowser()
+    await closePages()
     await service.stop()
     removeFolder(service.folder)
   })

@@ -1,7 +1,7 @@
 // Conversations in a real browser: streamed answers, tools, tasks, approvals, what stops them and what goes wrong.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, closeBrowser, type OpenedDashboard, openDashboard } from '../fixtures/dashboard/browser.ts'
+import { chromiumPath, closePages, type OpenedDashboard, openDashboard } from '../fixtures/dashboard/browser.ts'
 import {
   type ScriptedVendor,
   startVendor,
@@ -38,7 +38,7 @@ describe.skipIf(chromiumPath === undefined)('chat', () => {
     page = opened.page
   })
   afterAll(async () => {
-    await closeBrowser()
+    await closePages()
     for (const vendor of vendors) await vendor.close()
     await service.stop()
     removeFolder(service.folder)

@@ -1,6 +1,6 @@
 // Signing in at an issuer of OpenID Connect, and what is told when that fails.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, closeBrowser, openBrowser } from '../fixtures/dashboard/browser.ts'
+import { chromiumPath, closePages, openBrowser } from '../fixtures/dashboard/browser.ts'
 import { audience, type Issuer, startIssuer } from '../fixtures/issuer.ts'
 import { removeFolder, type Service, startService } from '../scenarios/service.ts'
 
@@ -13,7 +13,7 @@ describe.skipIf(chromiumPath === undefined)('an issuer', () => {
     service = await startService({ flags: [...oidc, '--oidc-sign-in-client-id', 'svc-cli'] })
   })
   afterAll(async () => {
-    await closeBrowser()
+    await closePages()
     await service.stop()
     await issuer.stop()
     removeFolder(service.folder)

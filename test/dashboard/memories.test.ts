@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Memory } from '../../src/contract/api/memory/memories.ts'
 import type { MemoryProposal } from '../../src/contract/api/memory/memory-proposals.ts'
-import { chromiumPath, closeBrowser, openDashboard } from '../fixtures/dashboard/browser.ts'
+import { chromiumPath, closePages, openDashboard } from '../fixtures/dashboard/browser.ts'
 import { make } from '../fixtures/dashboard/samples/make.ts'
 import { removeFolder, type Service, startService } from '../scenarios/service.ts'
 
@@ -22,7 +22,7 @@ describe.skipIf(chromiumPath === undefined)('what is remembered', () => {
     page = (await openDashboard(service)).page
   })
   afterAll(async () => {
-    await closeBrowser()
+    await closePages()
     await service.stop()
     removeFolder(service.folder)
   })

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RepositoryMonitor } from '../../src/contract/kinds/monitors/repository-monitor.ts'
 import { hasOpenssl } from '../fixtures/certificates.ts'
 import { type CodeHostStand, openCodeHostStand } from '../fixtures/codehost/stand.ts'
-import { chromiumPath, closeBrowser, openDashboard } from '../fixtures/dashboard/browser.ts'
+import { chromiumPath, closePages, openDashboard } from '../fixtures/dashboard/browser.ts'
 import { make } from '../fixtures/dashboard/samples/make.ts'
 import { makeReviewer } from '../fixtures/dashboard/samples/monitors.ts'
 import { removeFolder, type Service, startService } from '../scenarios/service.ts'
@@ -23,7 +23,7 @@ describe.skipIf(chromiumPath === undefined || !hasOpenssl)('monitors', () => {
     page.setDefaultTimeout(60_000)
   })
   afterAll(async () => {
-    await closeBrowser()
+    await closePages()
     await service.stop()
     await stand.close()
     removeFolder(service.folder)

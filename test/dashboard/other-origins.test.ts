@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, closeBrowser, openBrowser, openDashboard, settle } from '../fixtures/dashboard/browser.ts'
+import { chromiumPath, closePages, openBrowser, openDashboard, settle } from '../fixtures/dashboard/browser.ts'
 import { removeFolder, type Service, startService } from '../scenarios/service.ts'
 
 describe.skipIf(chromiumPath === undefined)('a page of another origin', () => {
@@ -18,7 +18,7 @@ describe.skipIf(chromiumPath === undefined)('a page of another origin', () => {
     otherUrl = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
   })
   afterAll(async () => {
-    await closeBrowser()
+    await closePages()
     other.closeAllConnections()
     other.close()
     await service.stop()

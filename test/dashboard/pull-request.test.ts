@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Finding } from '../../src/contract/api/scans/findings.ts'
 import { hasOpenssl } from '../fixtures/certificates.ts'
-import { chromiumPath, closeBrowser, openDashboard } from '../fixtures/dashboard/browser.ts'
+import { chromiumPath, closePages, openDashboard } from '../fixtures/dashboard/browser.ts'
 import { openSite, type Site } from '../fixtures/scans/site.ts'
 import { waitFor } from '../fixtures/time.ts'
 
@@ -22,7 +22,7 @@ describe.skipIf(chromiumPath === undefined || !hasOpenssl)('a finding', () => {
     page.setDefaultTimeout(60_000)
   })
   afterAll(async () => {
-    await closeBrowser()
+    await closePages()
     await site.close()
   })
 

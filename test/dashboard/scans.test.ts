@@ -1,7 +1,7 @@
 // Security scans in a real browser: made by a form, findings that come as they are found, and what is decided about them.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, closeBrowser, openDashboard } from '../fixtures/dashboard/browser.ts'
+import { chromiumPath, closePages, openDashboard } from '../fixtures/dashboard/browser.ts'
 import { git } from '../fixtures/git/repository.ts'
 import { openScanStand, report, type ScanStand, say, shop, weak } from '../scenarios/scan-stand.ts'
 
@@ -32,7 +32,7 @@ describe.skipIf(chromiumPath === undefined)('security scans', () => {
     page.setDefaultTimeout(60_000)
   })
   afterAll(async () => {
-    await closeBrowser()
+    await closePages()
     await stand.close()
   })
 

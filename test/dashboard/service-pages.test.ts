@@ -1,7 +1,7 @@
 // The audit log, tokens and secrets, in a real browser.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, closeBrowser, openDashboard } from '../fixtures/dashboard/browser.ts'
+import { chromiumPath, closePages, openDashboard } from '../fixtures/dashboard/browser.ts'
 import { make } from '../fixtures/dashboard/samples/make.ts'
 import { removeFolder, type Service, startService } from '../scenarios/service.ts'
 
@@ -15,7 +15,7 @@ describe.skipIf(chromiumPath === undefined)('pages of the service', () => {
     page = (await openDashboard({ url: service.url, token })).page
   })
   afterAll(async () => {
-    await closeBrowser()
+    await closePages()
     await service.stop()
     removeFolder(service.folder)
   })

@@ -1,7 +1,7 @@
 // Sessions, their transcripts and the search in them, in a real browser.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, closeBrowser, openDashboard } from '../fixtures/dashboard/browser.ts'
+import { chromiumPath, closePages, openDashboard } from '../fixtures/dashboard/browser.ts'
 import { addChats } from '../fixtures/dashboard/samples/chat.ts'
 import { removeFolder, type Service, startService } from '../scenarios/service.ts'
 
@@ -15,7 +15,7 @@ describe.skipIf(chromiumPath === undefined)('sessions', () => {
     page = (await openDashboard(service)).page
   })
   afterAll(async () => {
-    await closeBrowser()
+    await closePages()
     await service.stop()
     removeFolder(service.folder)
   })

@@ -1,6 +1,6 @@
 // Settings of the service with their sources, in a real browser.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, closeBrowser, openDashboard } from '../fixtures/dashboard/browser.ts'
+import { chromiumPath, closePages, openDashboard } from '../fixtures/dashboard/browser.ts'
 import { make } from '../fixtures/dashboard/samples/make.ts'
 import { removeFolder, type Service, startService } from '../scenarios/service.ts'
 
@@ -11,7 +11,7 @@ describe.skipIf(chromiumPath === undefined)('settings', () => {
     service = await startService({ flags: ['--chat-max-iterations', '7'], env: { SVC_CHAT_TOOL_TIMEOUT: '42s' } })
   })
   afterAll(async () => {
-    await closeBrowser()
+    await closePages()
     await service.stop()
     removeFolder(service.folder)
   })

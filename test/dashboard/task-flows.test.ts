@@ -1,7 +1,7 @@
 // What people do with tasks from beginning to end, in a real browser: plans, usage, messages, copies, a log across a restart, and
 // everything by keys.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, closeBrowser, openBrowser, openDashboard } from '../fixtures/dashboard/browser.ts'
+import { chromiumPath, closePages, openBrowser, openDashboard } from '../fixtures/dashboard/browser.ts'
 import { addTeams } from '../fixtures/dashboard/samples/team.ts'
 import { layShellAgent, leaveWorkspace, makeShellAgent } from '../fixtures/dashboard/samples/workspaces.ts'
 import {
@@ -26,7 +26,7 @@ describe.skipIf(chromiumPath === undefined)('people with tasks', () => {
     await addTeams(service)
   })
   afterAll(async () => {
-    await closeBrowser()
+    await closePages()
     await service.stop()
     removeFolder(folder)
   })

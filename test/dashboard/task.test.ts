@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, closeBrowser, type OpenedDashboard, openDashboard } from '../fixtures/dashboard/browser.ts'
+import { chromiumPath, closePages, type OpenedDashboard, openDashboard } from '../fixtures/dashboard/browser.ts'
 import { addCommit, git } from '../fixtures/git/repository.ts'
 import { type GitServer, startGitServer } from '../fixtures/git/server.ts'
 import { readText, type ScriptedVendor, startVendor, type VendorRequest } from '../fixtures/llm/scripted-vendor.ts'
@@ -53,7 +53,7 @@ describe.skipIf(chromiumPath === undefined)('the page of a task', () => {
   })
   afterEach(() => expect(opened.complaints.splice(0)).toEqual([]))
   afterAll(async () => {
-    await closeBrowser()
+    await closePages()
     await service.stop()
     await vendor.close()
     await server.stop()

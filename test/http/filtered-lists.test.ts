@@ -1,8 +1,7 @@
 // Lists show what a context token allows and leave out the rest, page by page; only a refused request or call is a refusal.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ContextAuthorization } from '../../src/auth/context-token/authorizer.ts'
-import { contextActions } from '../../src/rules/identity/context-actions.ts'
-import type { ContextMode } from '../../src/rules/identity/context-token.ts'
+import { type ContextMode, contextActions } from '../../src/rules/identity/context-token.ts'
 import { type Issuer, startIssuer } from '../fixtures/issuer.ts'
 import { type Proxied, simpleMessage, startProxied } from '../fixtures/proxy/proxied.ts'
 import { answerJson, llmaAnswer } from '../fixtures/proxy/upstream.ts'

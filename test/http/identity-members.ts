@@ -3,8 +3,12 @@ import { createContextAuthenticator } from '../../src/auth/context-token/authent
 import { type ContextAuthorization, createContextAuthorizer } from '../../src/auth/context-token/authorizer.ts'
 import { createOidcAuthenticator } from '../../src/auth/oidc/authenticator.ts'
 import type { Clock } from '../../src/lib/clock.ts'
-import { type ContextAction, contextActions } from '../../src/rules/identity/context-actions.ts'
-import type { ContextMode, ContextRules } from '../../src/rules/identity/context-token.ts'
+import {
+  type ContextAction,
+  type ContextMode,
+  type ContextRules,
+  contextActions,
+} from '../../src/rules/identity/context-token.ts'
 import type { GroupRole } from '../../src/rules/identity/issuer-rights.ts'
 import { audience, type Issuer } from '../fixtures/issuer.ts'
 import type { ServiceOptions } from './service.ts'

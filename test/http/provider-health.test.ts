@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Provider } from '../../src/contract/kinds/providers/provider.ts'
 import { type ControllerRunner, createControllerRunner } from '../../src/controllers/engine/runner.ts'
-import { createCatalogControllers } from '../../src/controllers/resources/controllers.ts'
-import { defaultCatalogSettings } from '../../src/controllers/resources/settings.ts'
-import type { TryProvider } from '../../src/ports/providers/provider-trial.ts'
+import { createResourceControllers } from '../../src/controllers/resources/controllers.ts'
+import { defaultResourceControllerSettings } from '../../src/controllers/resources/settings.ts'
+import type { TryProvider } from '../../src/ports/providers/rate-limits.ts'
 import type { Leadership } from '../../src/ports/service/leadership.ts'
 import { tryProvider } from '../../src/proxy/index.ts'
 import { type Proxied, startProxied, vendorKey } from '../fixtures/proxy/proxied.ts'
@@ -24,11 +24,11 @@ beforeAll(async () => {
   const deps = { ...proxied.service.ports, log }
   const trials = { ports: proxied.service.ports, settings: { allowNetworks: [], ownAddresses: () => [] } }
   const tryIt: TryProvider = (provider, signal) => tryProvider(trials, provider, signal)
-  const controllers = createCatalogControllers({
+  const controllers = createResourceControllers({
     ...deps,
     tryProvider: tryIt,
     listMcpTools: async () => [],
-    settings: defaultCatalogSettings,
+    settings: defaultResourceControllerSettings,
   })
   runner = createControllerRunner({ ...deps, controllers, leadership: alone })
   runner.start()

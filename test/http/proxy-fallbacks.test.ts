@@ -98,8 +98,9 @@ describe('a provider with fallbacks', () => {
   it('stops when its client leaves: no fallback is called', async () => {
     const leaving = new AbortController()
     proxied.upstream.script.answer = (received) => {
+      // It answers nobody: whether the service saw the client leave before an answer would be a matter of time.
       if (received.path.startsWith('/main')) leaving.abort()
-      setTimeout(() => answerJson({}, 529)(received), 50)
+      else answerJson({})(received)
     }
     await expect(proxied.ask(messages, simpleMessage('main/m'), { signal: leaving.signal })).rejects.toThrow()
     await waitFor(async () => proxied.upstream.last().response.destroyed, 'the call to be given up')

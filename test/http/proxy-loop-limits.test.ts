@@ -119,7 +119,7 @@ describe('the size of a request', () => {
   })
 
   it('counts as one of a limited number of loops, beyond which callers get 429', async () => {
-    const loops = { most: 1, perNamespace: 1, perCaller: 1 }
+    const loops = { max: 1, perNamespace: 1, perCaller: 1 }
     const folder = await startProxied({ proxy: { loops } })
     open.push(folder)
     await folder.addProvider('vendor')

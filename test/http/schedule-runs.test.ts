@@ -1,6 +1,6 @@
 // Runs of a schedule that are asked for.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { runAnnotation } from '../../src/rules/tasks/scheduled-run.ts'
+import { runAnnotation } from '../../src/rules/tasks/schedule.ts'
 import { aiTask, type Service, startService } from './service.ts'
 
 let service: Service

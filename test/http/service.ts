@@ -1,21 +1,21 @@
-// The HTTP side over the real SQLite adapters in a folder of its own; workloads and controllers are played by the tests.
+// The HTTP side as the service composes it, over the stores of the embedded mode in a folder of its own; workloads and
+// controllers are played by the tests.
 
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { InjectOptions } from 'fastify'
-import { uuidv7 } from 'uuidv7'
-import { createAgentTokens, withAgentTokens } from '../../src/auth/agent-token.ts'
-import { type ChainOptions, createAuthenticatorChain } from '../../src/auth/chain.ts'
-import { createWorkerTokens } from '../../src/auth/worker-tokens.ts'
+import type { ChainOptions } from '../../src/auth/chain.ts'
+import { composeApp } from '../../src/compose/app.ts'
+import { databaseFile, openEmbeddedStores } from '../../src/compose/embedded-stores.ts'
+import { withCallers } from '../../src/compose/identity.ts'
 import { routes } from '../../src/contract/api/index.ts'
 import type { Route } from '../../src/contract/api/resources/route.ts'
 import type { Kind, ResourceOf, StatusOf } from '../../src/contract/kinds/index.ts'
-import { createApp } from '../../src/http/app.ts'
 import type { HttpSettings } from '../../src/http/deps.ts'
-import type { Ids } from '../../src/lib/clock.ts'
-import { createLog, type LogLevel } from '../../src/observability/log.ts'
+import { dropUndefined } from '../../src/lib/json.ts'
+import { createLog, type Logger, type LogLevel } from '../../src/observability/log.ts'
 import { createMetrics, type Metrics } from '../../src/observability/metrics.ts'
 import type { CodeHosts } from '../../src/ports/codehost/code-host.ts'
 import type { Authorizer } from '../../src/ports/identity/identity.ts'
@@ -24,29 +24,14 @@ import type { ConfigMaps } from '../../src/ports/resources/configmaps.ts'
 import type { Egress } from '../../src/ports/service/egress.ts'
 import type { ToolActors } from '../../src/ports/tools/tool-actors.ts'
 import type { Sandbox } from '../../src/ports/workspaces/sandbox.ts'
-import { createProxies, type ProxySettings } from '../../src/proxy/index.ts'
+import type { ProxySettings } from '../../src/proxy/index.ts'
 import { createScratch } from '../../src/runtime/folders/scratch.ts'
-import { systemClock as clock } from '../../src/runtime/host/clock.ts'
-import { createSignInLinks } from '../../src/store/identity/sign-in-links.ts'
-import { createTokenAuthenticator } from '../../src/store/identity/token-authenticator.ts'
-import { createTokens } from '../../src/store/identity/tokens.ts'
-import { openSecretKeys } from '../../src/store/local/secret-key.ts'
-import { createEmbeddedSecrets } from '../../src/store/local/secrets.ts'
-import { createRecords } from '../../src/store/records.ts'
-import { createConfigMaps } from '../../src/store/resources/configmaps.ts'
-import { createResources } from '../../src/store/resources/resources.ts'
-import { createSecretStorage } from '../../src/store/resources/secrets.ts'
+import { createClosing } from '../../src/service/closing.ts'
 import type { RingLimits } from '../../src/store/watching/change-ring.ts'
-import { createBudgetLedger, createUsecases, type UsecaseSettings } from '../../src/usecases/index.ts'
-import { openMigrated } from '../fixtures/sqlite.ts'
+import { createBudgetLedger, type UsecaseSettings } from '../../src/usecases/index.ts'
+import { copyMigrated } from '../fixtures/sqlite.ts'
 
 export const ownerToken = 'owner-token-of-the-tests'
-
-const ids: Ids = {
-  next: (prefix) => (prefix === undefined ? uuidv7() : `${prefix}-${uuidv7()}`),
-  hex: (length) => randomBytes(length).toString('hex').slice(0, length),
-  random: Math.random,
-}
 
 export type ServiceOptions = {
   http?: Partial<HttpSettings>
@@ -82,49 +67,37 @@ const absentCodeHosts: CodeHosts = {
   open: () => absent('the code host'),
 }
 
+/** What the tests play themselves. */
+const absentPorts = {
+  workloads: absent<Ports['workloads']>('a workload'),
+  sandbox: absent<Sandbox>('a sandbox'),
+  leadership: absent<Ports['leadership']>('leadership'),
+  egress: absent<Egress>('egress'),
+  codeHosts: absentCodeHosts,
+}
+
+const everyNamespace = { served: [], isolated: false }
+
 async function openPorts(options: ServiceOptions) {
   const folder = await mkdtemp(join(tmpdir(), 'svc-http-'))
-  const database = await openMigrated(join(folder, 'svc.db'))
-  const resources = await createResources(database, { clock, ids, ...(options.ring && { ring: options.ring }) })
-  const { plans, ...records } = createRecords({ database, blobDir: join(folder, 'data'), clock, ids })
-  const keys = await openSecretKeys(join(folder, 'secret.key'))
-  const tokens = createTokens({ database, clock, ids })
-  const agentTokens = createAgentTokens({ key: randomBytes(32), clock })
-  const ports: Ports = {
-    resources,
-    records: options.withoutPlans ? records : { ...records, plans },
-    secrets: createEmbeddedSecrets({ storage: createSecretStorage({ database }), keys, clock }),
-    configMaps: options.configMaps ?? createConfigMaps({ database, clock }),
-    tokens,
-    signInLinks: createSignInLinks({ database, clock, ids }),
-    authenticator: withAgentTokens(
-      createAuthenticatorChain({
-        plain: [createTokenAuthenticator({ tokens, clock, ownerToken })],
-        ...options.identity?.members,
-      }),
-      agentTokens,
-    ),
-    agentTokens,
-    ...(options.identity?.authorizer === undefined ? {} : { authorizer: options.identity.authorizer }),
-    workerTokens: createWorkerTokens({ keys, clock }),
-    workloads: absent('a workload'),
-    sandbox: options.sandbox ?? absent('a sandbox'),
-    scratch: createScratch({ root: join(folder, 'scratch'), clock }),
-    leadership: absent('leadership'),
-    egress: options.egress ?? absent('egress'),
-    codeHosts: options.codeHosts ?? absentCodeHosts,
-    ...(options.toolActors === undefined ? {} : { toolActors: options.toolActors }),
-    clock,
-    ids,
-    health: options.health ?? [{ name: 'store', check: async () => {} }],
-    async close() {
-      await resources.close()
-      await records.close()
-      await database.close()
-      await rm(folder, { recursive: true, force: true })
-    },
+  const closing = createClosing()
+  closing.add(() => rm(folder, { recursive: true, force: true }))
+  await copyMigrated(databaseFile(folder))
+  const { ring, withoutPlans, identity, sandbox, egress, codeHosts, toolActors, configMaps, health } = options
+  const store = { dataDir: folder, secretKeyFile: join(folder, 'secret.key'), ownerToken }
+  const stored = await openEmbeddedStores({ ...store, ...(ring && { ring }) }, closing)
+  const { plans, ...records } = stored.records
+  const parts = dropUndefined({ sandbox, egress, codeHosts, toolActors, configMaps, health })
+  const own: Ports = {
+    ...absentPorts,
+    ...stored.ports,
+    ...parts,
+    records: withoutPlans ? records : stored.records,
+    scratch: createScratch({ root: join(folder, 'scratch'), clock: stored.ports.clock }),
+    close: closing.run,
   }
-  return { ports, folder }
+  const ports = withCallers(own, randomBytes(32), identity?.members ?? {}, everyNamespace)
+  return { ports: { ...ports, ...dropUndefined({ authorizer: identity?.authorizer }) }, folder }
 }
 
 const builtinNames = ['web_search', 'code_exec', 'file_read', 'web_fetch', 'file_write']
@@ -135,25 +108,22 @@ const defaultProxySettings: ProxySettings = {
   loop: { maxIterations: 50, maxToolCalls: 128, maxDurationMs: 60_000, toolTimeoutMs: 10_000 },
 }
 
-function makeUsecases(ports: Ports, metrics: Metrics, options: ServiceOptions) {
+function openApp(ports: Ports, log: Logger, metrics: Metrics, options: ServiceOptions) {
   const names = options.builtinTools ?? builtinNames
   const info = { builtin: true, description: 'a tool', parameters: {}, available: true } as const
-  const parts = {
-    ports,
-    settings: {
-      allowDemoProvider: true,
-      ownAddresses: () => ['127.0.0.1:8080'],
-      allowNetworks: [],
-      idempotencyKey: randomBytes(32),
-      hasActors: options.toolActors !== undefined,
-      ...options.usecases,
-    },
-    builtinTools: { names, list: async () => names.map((name) => ({ name, ...info })) },
-    ledger: createBudgetLedger(ports),
+  const builtinTools = { names, list: async () => names.map((name) => ({ name, ...info })) }
+  const usecases = {
+    allowDemoProvider: true,
+    ownAddresses: () => ['127.0.0.1:8080'],
+    allowNetworks: [],
+    idempotencyKey: randomBytes(32),
+    hasActors: options.toolActors !== undefined,
+    ...options.usecases,
   }
-  const usecases = createUsecases(parts)
-  const proxySettings = { ...defaultProxySettings, observe: metrics.observeProxy, ...options.proxy }
-  return { usecases, proxies: createProxies({ ...parts, health: usecases.health }, proxySettings) }
+  const proxies = { ...defaultProxySettings, observe: metrics.observeProxy, ...options.proxy }
+  const http = { publicHosts: [], corsAllowedOrigins: [], version: '0.0.0', ...options.http }
+  const parts = { ports, builtinTools, ledger: createBudgetLedger(ports), log, metrics }
+  return composeApp(parts, { usecases, proxies, http })
 }
 
 function findRoute(method: string, url: string): Route | undefined {
@@ -182,9 +152,7 @@ export async function startService(options: ServiceOptions = {}) {
   const logged: string[] = []
   const log = createLog({ level: options.logLevel ?? 'debug', write: (line) => logged.push(line) })
   const metrics = createMetrics()
-  const { usecases, proxies } = makeUsecases(ports, metrics, options)
-  const settings = { publicHosts: [], corsAllowedOrigins: [], version: '0.0.0', ...options.http }
-  const app = createApp({ ports, usecases, proxies, settings, log, metrics })
+  const { app, usecases } = openApp(ports, log, metrics, options)
 
   /** `call('POST /api/v1/tasks', { payload })`, as the owner unless told otherwise; null is without a token. */
   async function call(line: string, { token = ownerToken, headers, ...rest }: Call = {}) {

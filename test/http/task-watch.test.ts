@@ -43,10 +43,11 @@ async function erase({ metadata }: Task): Promise<void> {
 
 type Opened = { path: string; status: number; cut(): void }
 
-/** Waits for the tasks; every request of it is kept, and its stream can be cut. */
-function wait(tasks: readonly Task[]) {
+/** Waits for the tasks; every request of it is kept, goes out once `ready` is done, and its stream can be cut. */
+function wait(tasks: readonly Task[], ready = async () => {}) {
   const opened: Opened[] = []
   const fetchKept: typeof fetch = async (input, init) => {
+    await ready()
     const gone = new AbortController()
     const signal = AbortSignal.any([gone.signal, ...(init?.signal ? [init.signal] : [])])
     const answer = await fetch(input, { ...init, signal })
@@ -99,13 +100,17 @@ describe('whoever waits for tasks', () => {
 
   it('begins anew where the service no longer knows what came while the stream was lost', async () => {
     const [ended, deleted, left] = [await make(), await make(), await make()]
-    const waiting = wait([ended, deleted, left])
+    const { promise: forgotten, resolve: forget } = Promise.withResolvers<void>()
+    let isCut = false
+    const waiting = wait([ended, deleted, left], async () => (isCut ? forgotten : undefined))
     await waiting.until(`${left.metadata.name} there`)
     await waitFor(() => waiting.opened.length === 1)
+    isCut = true
     waiting.opened[0]?.cut()
     await end(ended)
     await erase(deleted)
     for (let index = 0; index <= ring.changes; index += 1) await make()
+    forget()
     await waitFor(() => waiting.log().includes(`${deleted.metadata.name} gone`), 'the watch to begin anew')
     await end(left)
     await waiting.over

@@ -1,6 +1,6 @@
 // The tools that a context token allows hold wherever a model is offered some: in chat with its prompt, and in both proxies.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { contextActions } from '../../src/rules/identity/context-actions.ts'
+import { contextActions } from '../../src/rules/identity/context-token.ts'
 import { type Issuer, startIssuer } from '../fixtures/issuer.ts'
 import { type Proxied, simpleMessage, startProxied } from '../fixtures/proxy/proxied.ts'
 import { answerJson, llmaAnswer } from '../fixtures/proxy/upstream.ts'

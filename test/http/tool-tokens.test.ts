@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { SvcError } from '../../src/errors.ts'
 import type { ExchangeRequest, TokenExchange } from '../../src/ports/identity/identity.ts'
-import { contextActions } from '../../src/rules/identity/context-actions.ts'
+import { contextActions } from '../../src/rules/identity/context-token.ts'
 import type { UsecaseSettings } from '../../src/usecases/index.ts'
 import { type Issuer, startIssuer } from '../fixtures/issuer.ts'
 import { trustIssuer } from './identity-members.ts'

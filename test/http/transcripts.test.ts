@@ -1,7 +1,7 @@
 // Search in transcripts over HTTP: who finds what, and what is asked for wrongly.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Access } from '../../src/contract/api/identity/access.ts'
-import type { TranscriptMessage } from '../../src/ports/chat/sessions.ts'
+import type { NewMessage } from '../../src/ports/chat/sessions.ts'
 import type { Authorizer } from '../../src/ports/identity/identity.ts'
 import { aiTask, type Service, startService } from './service.ts'
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-async function say(name: string, message: string | TranscriptMessage, namespace: string) {
+async function say(name: string, message: string | NewMessage, namespace: string) {
   const { sessions } = service.ports.records
   await sessions.ensure({ namespace, name }, { create: true, sessionType: 'chat' })
   const messages = [typeof message === 'string' ? ({ role: 'user', content: message } as const) : message]

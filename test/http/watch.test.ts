@@ -103,7 +103,7 @@ const create = (namespace: string, name: string, more: object = {}) =>
   service.call('POST /api/v1/tasks', { payload: aiTask(name, { namespace, ...more }) })
 
 /** Without the finalizer that a controller would take off. */
-async function letGo(namespace: string, name: string): Promise<void> {
+async function detach(namespace: string, name: string): Promise<void> {
   const task = await service.ports.resources.get('Task', { namespace, name })
   if (task === undefined) throw new Error(`${name} is not there`)
   const { finalizers: _done, ...metadata } = task.metadata
@@ -120,7 +120,7 @@ describe('a watch', () => {
     expect(stream.told()).toEqual(['added a', 'added b'])
     await create(place, 'c')
     await service.setStatus('Task', 'a', { phase: 'Running' }, place)
-    await letGo(place, 'b')
+    await detach(place, 'b')
     await service.ports.resources.remove('Task', { namespace: place, name: 'b' })
     await stream.until('deleted b')
     const told = stream.told().slice(2)

@@ -7,8 +7,8 @@ import {
   type Comment,
   type RepositoryPermission,
 } from '../../src/ports/codehost/code-host.ts'
+import { defaultWebhookSettings } from '../../src/usecases/codehost/deliveries/context.ts'
 import { createDeliveryUsecases, type DeliveryUsecases } from '../../src/usecases/codehost/deliveries/deliveries.ts'
-import { defaultWebhookSettings } from '../../src/usecases/codehost/deliveries/settings.ts'
 import { commentEvent, issue, makeDelivery, makeSecret } from '../fixtures/codehost/deliveries.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { type Service, startService } from './service.ts'
@@ -92,7 +92,7 @@ async function write(body: string, change: object = {}, id?: string) {
     if (found?.state !== 'pending') return found
     // As the controllers of two replicas do: one that had to wait is due again.
     const isDue = (await usecases.due(100)).includes(delivery)
-    if (isDue) await Promise.all([usecases.work(delivery), usecases.work(delivery)])
+    if (isDue) await Promise.all([usecases.process(delivery), usecases.process(delivery)])
     return undefined
   }
   const { outcome } = await waitFor(ended, 'the delivery to be worked off')
@@ -209,14 +209,14 @@ describe('the answer', () => {
       Readable.from([Buffer.from(found)], { objectMode: false }),
       'text/plain',
     )
-    expect(usecases.owesAnswer(task)).toBe(true)
+    expect(usecases.isAnswerDue(task)).toBe(true)
     await usecases.answerCommand({ namespace: 'default', name })
     const body = host.comments[0]?.body ?? ''
     expect(body).toContain('has ended: Succeeded')
     expect(body).toContain('It fixes the port.')
     for (const live of ['@team', '<!-- svc:pr-review', '\n/svc stop', 'a1B2a1B2a1B2']) expect(body).not.toContain(live)
     const answered = await findTask(name)
-    expect(answered && usecases.owesAnswer(answered)).toBe(false)
+    expect(answered && usecases.isAnswerDue(answered)).toBe(false)
     expect(host.comments).toHaveLength(1)
   })
 

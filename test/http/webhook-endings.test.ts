@@ -172,7 +172,7 @@ describe('the command /svc stop', () => {
     }
     const { payload, headers } = makeDelivery({ ...commentEvent('/svc stop', about), secret })
     const { delivery } = (await service.call('POST /webhooks/codehost', { token: null, payload, headers })).json()
-    await service.usecases.deliveries.work(delivery)
+    await service.usecases.deliveries.process(delivery)
     const stored = await service.ports.records.deliveries.get(delivery)
     const [review] = await findReviews(number)
     expect(stored?.outcome).toMatchObject({

@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CodeHosts } from '../../src/ports/codehost/code-host.ts'
-import { isWorked } from '../../src/rules/codehost/event.ts'
+import { isHandledEvent } from '../../src/rules/codehost/event.ts'
 import { makeDelivery, makeSecret } from '../fixtures/codehost/deliveries.ts'
 import { type Service, startService } from './service.ts'
 
@@ -69,7 +69,7 @@ describe('published payloads', () => {
   })
 
   it('of labels make tasks when the label has the prefix', async () => {
-    const labeled = examples.filter(({ event, payload }) => isWorked(event) && payload.action === 'labeled')
+    const labeled = examples.filter(({ event, payload }) => isHandledEvent(event) && payload.action === 'labeled')
     expect(labeled.length).toBeGreaterThan(0)
     for (const { event, payload, id } of labeled) {
       const changed = { ...payload, label: { ...payload.label, name: 'agent:implement' } }

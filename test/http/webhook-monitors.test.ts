@@ -1,8 +1,8 @@
 // Events of pull requests at the monitors of their repositories, and deliveries whose worker has died.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readEvent } from '../../src/rules/codehost/event.ts'
+import { defaultWebhookSettings } from '../../src/usecases/codehost/deliveries/context.ts'
 import { createDeliveryUsecases } from '../../src/usecases/codehost/deliveries/deliveries.ts'
-import { defaultWebhookSettings } from '../../src/usecases/codehost/deliveries/settings.ts'
 import { label, makeDelivery, makeSecret, pull, pullEvent, repository } from '../fixtures/codehost/deliveries.ts'
 import { type Service, startService } from './service.ts'
 
@@ -124,7 +124,7 @@ describe('a delivery whose worker has died', () => {
     const { deliveries } = service.usecases
     const before = (await runsOf('exact')).length
     await expect.poll(() => deliveries.due(10)).toEqual(['orphan'])
-    await Promise.all([deliveries.work('orphan'), deliveries.work('orphan'), deliveries.work('orphan')])
+    await Promise.all([deliveries.process('orphan'), deliveries.process('orphan'), deliveries.process('orphan')])
     expect(await service.ports.records.deliveries.get('orphan')).toMatchObject({
       state: 'done',
       outcome: { monitorRunsQueued: 1 },
@@ -157,7 +157,7 @@ describe('a delivery whose worker has died', () => {
     expect(await deliveries.get('later')).toMatchObject({ state: 'pending', attempts: 1, dueAt: expect.any(String) })
     isAway = false
     await expect.poll(() => usecases.due(10), { timeout: 5000 }).toContain('later')
-    await usecases.work('later')
+    await usecases.process('later')
     expect(await deliveries.get('later')).toMatchObject({ state: 'done', attempts: 2 })
   })
 })

@@ -1,6 +1,6 @@
 // The coordination tools of a worker over the worker API, and what people see of them.
 import { afterEach, expect, it } from 'vitest'
-import { openCoordination } from '../../src/worker/ai/coordination.ts'
+import { openCoordination } from '../../src/worker/ai/tool-host.ts'
 import { createWorkerApi } from '../../src/worker/api.ts'
 import { aiTask, type Service, type ServiceOptions, startService } from './service.ts'
 

@@ -1,8 +1,8 @@
 // What a model writes is seen while it is written: within a line, at every door, without a secret, and kept when the run ends.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type ScriptedVendor, startVendor, type VendorStep } from '../fixtures/llm/scripted-vendor.ts'
+import { readOfProcess } from '../fixtures/processes.ts'
 import { waitFor } from '../fixtures/time.ts'
 import {
   createTask,
@@ -194,7 +194,5 @@ function listWorkers(): number[] {
 
 function descends(pid: number, from: number): boolean {
   if (pid <= 1) return false
-  return (
-    pid === from || descends(Number(/^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]), from)
-  )
+  return pid === from || descends(Number(/^PPid:\s*(\d+)/m.exec(readOfProcess(pid, 'status'))?.[1] ?? 0), from)
 }

@@ -4,8 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { MonitorReviewRecord } from '../../src/contract/api/monitors/monitor-records.ts'
-import { markerVariables } from '../../src/rules/monitors/marker-variables.ts'
-import { writeMarker } from '../../src/rules/monitors/review-marker.ts'
+import { markerVariables, writeMarker } from '../../src/rules/monitors/review-marker.ts'
 import { hasOpenssl } from '../fixtures/certificates.ts'
 import {
   hasReviewer,

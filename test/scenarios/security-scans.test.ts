@@ -1,7 +1,7 @@
 // Repository scans on the real program: from a repository on a real server to findings, patches and what becomes of them.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Finding, PatchProposal } from '../../src/contract/api/scans/findings.ts'
-import type { ReviewSlice } from '../../src/contract/api/scans/slices.ts'
+import type { ReviewSlice } from '../../src/contract/api/scans/runs.ts'
 import { addCommit, git } from '../fixtures/git/repository.ts'
 import type { VendorAnswer } from '../fixtures/llm/scripted-vendor.ts'
 import { waitFor } from '../fixtures/time.ts'

@@ -1,6 +1,6 @@
 // The real program in a process of its own, with folders that are thrown away: what every scenario drives.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Task } from '../../src/contract/kinds/tasks/task.ts'
@@ -12,6 +12,8 @@ export const root = join(import.meta.dirname, '..', '..')
 export const launcher = join(process.env.SVC_TEST_PROGRAM ?? root, 'bin', 'svc')
 /** The young generation that the launcher's first line allows, from the start: growing to it is a fifth of a short run. */
 export const nodeFlags = ['--min-semi-space-size=16', '--max-semi-space-size=16']
+
+export { findProcesses } from '../fixtures/processes.ts'
 
 export type Answer<T = unknown> = { status: number; body: T; headers: Headers }
 
@@ -206,25 +208,4 @@ export function runProgram(
     child.once('error', reject)
     child.once('close', (code) => resolve({ code, stdout, stderr }))
   })
-}
-
-/** Pids of every process whose environment or command line names `mark`; itself left out. */
-export function findProcesses(mark: string): number[] {
-  return listPids().filter((pid) => pid !== process.pid && readCommandLine(pid).includes(mark))
-}
-
-function listPids(): number[] {
-  return readdirNumbers('/proc')
-}
-
-function readCommandLine(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-  } catch {
-    return ''
-  }
-}
-
-function readdirNumbers(folder: string): number[] {
-  return readdirSync(folder).map(Number).filter(Number.isInteger)
 }

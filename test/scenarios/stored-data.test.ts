@@ -1,17 +1,22 @@
-// Data that an earlier state of the program stored opens in this one, a data folder as well as a PostgreSQL database: it is
-// migrated, and everything in it is there.
+// Data that the version before stored opens in this one, a data folder, its backup, and a PostgreSQL database: it is
+// taken over, and everything in it is there.
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock as clock, systemIds as ids } from '../../src/runtime/host/clock.ts'
+import type { Database } from '../../src/store/database/database.ts'
 import { createTokens } from '../../src/store/identity/tokens.ts'
 import { openPostgresRecords, type PostgresRecords } from '../../src/store/postgres/records.ts'
+import { createRecords, type RecordStores } from '../../src/store/records.ts'
+import { openSqlite } from '../../src/store/sqlite/database.ts'
 import { type PostgresServer, postgresMissing, startPostgres } from '../fixtures/postgres.ts'
 import { command, kept, readRecords } from '../fixtures/stored-data/records.ts'
 import {
   createTask,
+  environmentOf,
+  launchSvc,
   makeFolder,
   readResult,
   removeFolder,
@@ -22,7 +27,8 @@ import {
 } from './service.ts'
 
 const fixtures = join(root, 'test', 'fixtures', 'stored-data')
-const states = readdirSync(fixtures).flatMap((name) => /^(\d{4})\.json$/.exec(name)?.[1] ?? [])
+const readKnown = (name: string) => JSON.parse(readFileSync(join(fixtures, name), 'utf8')) as Record<string, object>
+const unpack = (name: string, folder: string) => execFileSync('tar', ['-xzf', join(fixtures, name), '-C', folder])
 
 /** What is stored is old by the time it is read. */
 const keepAll = [
@@ -39,11 +45,24 @@ afterAll(async () => {
   }
 })
 
-async function openState(state: string): Promise<Service> {
-  const folder = makeFolder()
-  const opened: (typeof open)[number] = { folder }
+function makeOpened() {
+  const opened: (typeof open)[number] = { folder: makeFolder() }
   open.push(opened)
-  execFileSync('tar', ['-xzf', join(fixtures, `${state}.tar.gz`), '-C', folder])
+  return opened
+}
+
+async function openFolder(): Promise<Service> {
+  const opened = makeOpened()
+  unpack('sqlite.tar.gz', opened.folder)
+  opened.service = await startService({ folder: opened.folder, flags: keepAll })
+  return opened.service
+}
+
+async function restoreBackup(): Promise<Service> {
+  const opened = makeOpened()
+  const { folder } = opened
+  unpack('backup.tar.gz', folder)
+  expect(await launchSvc(['restore', join(folder, 'backup')], environmentOf(folder))).toMatchObject({ code: 0 })
   opened.service = await startService({ folder, flags: keepAll })
   return opened.service
 }
@@ -63,11 +82,14 @@ function forgetMessages(known: Known): void {
   }
 }
 
-describe.each(states)('a data folder of migration %s', (state) => {
-  const answers = JSON.parse(readFileSync(join(fixtures, `${state}.json`), 'utf8')) as Record<string, object>
+describe.each([
+  { of: 'a data folder', openStored: openFolder },
+  { of: 'a backup', openStored: restoreBackup },
+])('$of of the version before', ({ openStored }) => {
+  const answers = readKnown('answers.json')
 
   it('opens, still has all its data, and accepts more [PLAT-004]', async () => {
-    const service = await openState(state)
+    const service = await openStored()
     expect(Object.keys(answers).length).toBeGreaterThan(10)
     for (const [path, known] of Object.entries(answers)) {
       // What a Provider's status says is of the present: nobody answers at the fixture's address.
@@ -88,7 +110,22 @@ describe.each(states)('a data folder of migration %s', (state) => {
   })
 })
 
-const dumps = readdirSync(fixtures).flatMap((name) => /^postgres-(\d{4})\.json$/.exec(name)?.[1] ?? [])
+async function readStored(records: RecordStores, database: Database) {
+  const read = await readRecords(records, createTokens({ database, clock, ids }))
+  return JSON.parse(JSON.stringify(read)) as Record<string, unknown>
+}
+
+it('every record of a data folder of the version before is read back [PLAT-004]', async () => {
+  const { folder } = makeOpened()
+  unpack('sqlite.tar.gz', folder)
+  const blobDir = join(folder, 'share', 'svc')
+  const database = openSqlite({ path: join(blobDir, 'svc.db') })
+  const records = createRecords({ database, blobDir, clock, ids })
+  expect(await readStored(records, database)).toEqual(readKnown('sqlite.json'))
+  await records.close()
+  await database.close()
+})
+
 if (postgresMissing !== undefined) console.log(`stored PostgreSQL databases are skipped: ${postgresMissing}`)
 
 describe.skipIf(postgresMissing !== undefined)('a PostgreSQL database', () => {
@@ -102,26 +139,23 @@ describe.skipIf(postgresMissing !== undefined)('a PostgreSQL database', () => {
     await server.remove()
   })
 
-  it.each(dumps)('of migration %s opens, still has all its data, and accepts more [PLAT-004]', async (state) => {
-    const known = JSON.parse(readFileSync(join(fixtures, `postgres-${state}.json`), 'utf8')) as Record<string, unknown>
-    expect(Object.values(known).every((value) => JSON.stringify(value).length > 2)).toBe(true)
-    server.execute('postgres', `create database "kept-${state}"`)
-    server.execute(`kept-${state}`, gunzipSync(readFileSync(join(fixtures, `postgres-${state}.sql.gz`))).toString())
-    const store = await openPostgresRecords({ url: server.urlOf(`kept-${state}`), poolSize: 4, clock, ids })
+  it('of the version before opens, still has all its data, and accepts more [PLAT-004]', async () => {
+    server.execute('postgres', 'create database kept')
+    server.execute('kept', gunzipSync(readFileSync(join(fixtures, 'postgres.sql.gz'))).toString())
+    const store = await openPostgresRecords({ url: server.urlOf('kept'), poolSize: 4, clock, ids })
     opened.push(store)
     const { records, database } = store
-    const tokens = createTokens({ database, clock, ids })
-    const read = async () => JSON.parse(JSON.stringify(await readRecords(records, tokens)))
-    expect(await read()).toMatchObject(known)
+    const read = () => readStored(records, database)
+    expect(await read()).toEqual(readKnown('postgres.json'))
     await records.sessions.append(kept, [{ role: 'user', content: 'and more' }])
     await records.logs.append(command, ['third line'])
     const later = await read()
-    expect(later.transcript.map(({ content }: { content: string }) => content)).toEqual([
+    expect((later.transcript as { content: string }[]).map(({ content }) => content)).toEqual([
       'hello',
       '',
       'kept words',
       'and more',
     ])
-    expect(later.logs.map(({ seq }: { seq: number }) => seq)).toEqual([1, 2, 3])
+    expect((later.task as { logs: { seq: number }[] }).logs.map(({ seq }) => seq)).toEqual([1, 2, 3])
   })
 })

@@ -1,7 +1,7 @@
 // The worker API in memory, for runs of the worker without the service. Kept to what the real one promises.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { applyChange, type StateChange } from '../../src/llm/loop/state-change.ts'
+import { applyChange, type StateChange } from '../../src/worker/ai/checkpoint.ts'
 
 export type SeenCall = { method: string; path: string; body: string; contentType: string }
 

@@ -1,26 +1,32 @@
-// The client's side of one run by the Agent Client Protocol: says hello, opens a session, prompts once.
-import { dropUndefined } from '../../contract/schema/json.ts'
-import { parseLine } from '../json-line.ts'
+// Any agent that speaks the Agent Client Protocol, by its command: the client's side of one run says hello, opens a session
+// and prompts once. The protocol knows neither a model nor limits: the service counts turns, and the rules of the task answer
+// what the agent asks for; what it does without asking is its own choice, within the sandbox of the attempt.
+import { BoundedMap } from '../../lib/bounded-map.ts'
+import { dropUndefined } from '../../lib/json.ts'
 import {
   type AgentEvent,
   type AgentJob,
   type AgentQuestion,
   type AgentReader,
   type AgentReading,
-  longestAnswer,
+  type AgentRuntime,
+  answerTooLong,
+  maxAnswerLength,
   nothing,
-  tooLong,
-} from '../runtime.ts'
-import { createTurns } from '../turns.ts'
-import { chooseOption, findObstacle, needsApproval } from './permission.ts'
+  withoutServerTools,
+} from '../agent-runtime.ts'
+import { createTurns, parseLine } from '../program-output.ts'
 import {
+  AcpMessage,
+  type AcpToolCall,
+  chooseOption,
+  findObstacle,
   Initialized,
-  Message,
+  needsApproval,
   Opened,
   PermissionRequest,
   Prompted,
   protocolVersion,
-  type ToolCall,
   type Update,
   writeMessage,
 } from './protocol.ts'
@@ -28,14 +34,14 @@ import {
 const ids = { initialize: 0, open: 1, prompt: 2 }
 const methodMissing = -32601
 /** Calls that are remembered: one that comes again is told as a new one. */
-const mostCalls = 1000
+const maxCalls = 1000
 
 /** What running calls are made with may be long; it is kept of so many at once, and only where people are asked. */
-const mostInputs = 16
+const maxInputs = 16
 /** Files and commands are the agent's own affair. */
 const capabilities = { fs: { readTextFile: false, writeTextFile: false }, terminal: false }
 
-export function sayHello(): string {
+export function writeInitialize(): string {
   const params = {
     protocolVersion,
     clientCapabilities: capabilities,
@@ -63,18 +69,10 @@ function composePrompt({ prompt, systemPrompt }: AgentJob): object[] {
   return [systemPrompt, prompt].filter((text) => text !== undefined).map((text) => ({ type: 'text', text }))
 }
 
-type Newest<V> = { id: string; value: V; most: number }
-
-function keepNewest<V>(map: Map<string, V>, { id, value, most }: Newest<V>): void {
-  map.set(id, value)
-  const [oldest] = map.keys()
-  if (map.size > most && oldest !== undefined) map.delete(oldest)
-}
-
 export function createAcpReader(job: AgentJob): AgentReader {
   const turns = createTurns()
-  const told = new Map<string, ToolCall>()
-  const inputs = new Map<string, unknown>()
+  const calls = new BoundedMap<string, AcpToolCall>({ max: maxCalls })
+  const inputs = new BoundedMap<string, unknown>({ max: maxInputs })
   let isPrompted = false
   let pieces = ''
 
@@ -93,24 +91,24 @@ export function createAcpReader(job: AgentJob): AgentReader {
     return text === '' ? [] : [{ type: 'text', text }]
   }
 
-  function remember({ rawInput, ...call }: ToolCall): void {
-    keepNewest(told, { id: call.toolCallId, value: call, most: mostCalls })
+  function remember({ rawInput, ...call }: AcpToolCall): void {
+    calls.set(call.toolCallId, call)
     const isAsked = rawInput !== undefined && job.approvalRequiredTools !== undefined
-    if (isAsked) keepNewest(inputs, { id: call.toolCallId, value: rawInput, most: mostInputs })
+    if (isAsked) inputs.set(call.toolCallId, rawInput)
   }
 
-  function startTool({ toolCallId: id, title, kind, rawInput: input, locations }: ToolCall): AgentEvent[] {
+  function startTool({ toolCallId: id, title, kind, rawInput: input, locations }: AcpToolCall): AgentEvent[] {
     const edits = kind === 'edit' && locations != null ? { edits: locations.map(({ path }) => path) } : {}
     return [...turns.startTool(id), { type: 'tool_started', id, name: title ?? kind ?? 'tool', input, ...edits }]
   }
 
-  function followTool(part: ToolCall): AgentEvent[] {
+  function followTool(part: AcpToolCall): AgentEvent[] {
     const id = part.toolCallId
-    const call = { ...told.get(id), ...Object.fromEntries(Object.entries(part).filter(([, value]) => value != null)) }
-    const { status } = call as ToolCall
-    const isNew = !told.has(id)
-    remember(call as ToolCall)
-    const started = isNew ? startTool(call as ToolCall) : []
+    const call = { ...calls.get(id), ...Object.fromEntries(Object.entries(part).filter(([, value]) => value != null)) }
+    const { status } = call as AcpToolCall
+    const isNew = !calls.has(id)
+    remember(call as AcpToolCall)
+    const started = isNew ? startTool(call as AcpToolCall) : []
     const isEnd = (status === 'completed' || status === 'failed') && turns.isRunning(id)
     if (isEnd) turns.endTool(id)
     if (isEnd) inputs.delete(id)
@@ -125,7 +123,7 @@ export function createAcpReader(job: AgentJob): AgentReader {
       return [...endText(), ...followTool(call)]
     }
     pieces += update.content.text
-    if (pieces.length > longestAnswer) return [tooLong]
+    if (pieces.length > maxAnswerLength) return [answerTooLong]
     return turns.speak()
   }
 
@@ -146,7 +144,7 @@ export function createAcpReader(job: AgentJob): AgentReader {
     if (method !== 'session/request_permission' || request === undefined)
       return { events: [], reply: writeMessage({ id, error: { code: methodMissing, message: `no ${method} here` } }) }
     const events = followTool(request.toolCall)
-    const call = told.get(request.toolCall.toolCallId) ?? request.toolCall
+    const call = calls.get(request.toolCall.toolCallId) ?? request.toolCall
     const tool = call.title ?? call.kind ?? 'tool'
     const settle = (refusal?: string): AgentReading => {
       const outcome = chooseOption(request, refusal === undefined)
@@ -161,7 +159,7 @@ export function createAcpReader(job: AgentJob): AgentReader {
     return { ...settled, events: [...before, ...settled.events] }
   }
 
-  function describeCall({ toolCallId, title, kind, locations }: ToolCall): AgentQuestion['call'] {
+  function describeCall({ toolCallId, title, kind, locations }: AcpToolCall): AgentQuestion['call'] {
     const paths = locations?.map(({ path }) => path)
     return dropUndefined({ title, kind, paths, rawInput: inputs.get(toolCallId) })
   }
@@ -172,7 +170,7 @@ export function createAcpReader(job: AgentJob): AgentReader {
     return id === ids.prompt ? endRun(result) : nothing
   }
 
-  function readMessage(message: Message): AgentReading {
+  function readMessage(message: AcpMessage): AgentReading {
     if ('error' in message) return failRun(message.error.message)
     if (!('method' in message)) return readResult(message.id, message.result)
     if (!('id' in message)) return { events: follow(message.params.update) }
@@ -181,12 +179,38 @@ export function createAcpReader(job: AgentJob): AgentReader {
 
   return {
     read(line) {
-      const message = parseLine(Message, line)
+      const message = parseLine(AcpMessage, line)
       if (message === undefined) return nothing
       try {
         return readMessage(message)
       } catch {
         return failRun('The agent answered with something else than the protocol says.')
+      }
+    },
+  }
+}
+
+/** `command`: the program and its arguments. The door to the models comes in the variables that most programs know. */
+export function acpRuntime([command = '', ...args]: string[]): AgentRuntime {
+  return {
+    command,
+    install: `see the documentation of ${command}`,
+    prepare(job) {
+      const { model, proxy } = job
+      return {
+        args,
+        env: {
+          SVC_AGENT_MODEL: model,
+          OPENAI_BASE_URL: `${proxy.url}/llmo/v1`,
+          OPENAI_API_KEY: proxy.token,
+          ANTHROPIC_BASE_URL: `${proxy.url}/llma`,
+          ANTHROPIC_AUTH_TOKEN: proxy.token,
+          ANTHROPIC_CUSTOM_HEADERS: `${withoutServerTools.name}: ${withoutServerTools.value}`,
+        },
+        files: {},
+        input: writeInitialize(),
+        staysOpen: true,
+        reader: createAcpReader(job),
       }
     },
   }

@@ -8,11 +8,17 @@ import type { IssuerRights } from '../../rules/identity/issuer-rights.ts'
 import { fetchObject } from '../document.ts'
 import { createKeySet } from '../key-set.ts'
 import type { IssuerDeps } from '../oidc/authenticator.ts'
-import { readAudiences, refuseToken, type VerifiedToken, type VerifyOptions, verifyToken } from '../signed-token.ts'
-import { requireStanding } from '../standing.ts'
+import {
+  createVerifiedCallers,
+  readAudiences,
+  refuseToken,
+  requireStanding,
+  type VerifiedToken,
+  type VerifyOptions,
+  verifyToken,
+} from '../signed-token.ts'
 import { contextTokenType } from '../token-text.ts'
-import { createVerifiedCallers } from '../verified-callers.ts'
-import type { IncomingTokens } from './incoming.ts'
+import type { IncomingTokens } from './exchange.ts'
 
 export const contextProfile = 'kontxt'
 
@@ -24,9 +30,9 @@ export type ContextTokenSettings = IssuerRights & {
 }
 
 /** Bounds of what a task keeps of it (TASK-015). */
-const longestText = 1024
-const longestScope = 8192
-const mostScopes = 256
+const maxTextLength = 1024
+const maxScopeLength = 8192
+const maxScopes = 256
 
 function jwksUrlOf({ issuer, jwksUrl }: ContextTokenSettings): string {
   return jwksUrl ?? `${issuer.replace(/\/+$/, '')}/.well-known/jwks.json`
@@ -45,8 +51,9 @@ function readTransaction({ claims, header }: VerifiedToken): CallerTransaction {
   const scope = String(claims.scope)
   const [id, requestingWorkload] = [String(claims.txn), String(claims.req_wl)]
   const scopes = [...new Set(scope.split(' ').filter((word) => word !== ''))]
-  if ([id, requestingWorkload, claims.sub, ...scopes].some((text) => text.length > longestText)) refuseToken('too long')
-  if (scope.length > longestScope || scopes.length > mostScopes) refuseToken('too many scopes')
+  if ([id, requestingWorkload, claims.sub, ...scopes].some((text) => text.length > maxTextLength))
+    refuseToken('too long')
+  if (scope.length > maxScopeLength || scopes.length > maxScopes) refuseToken('too many scopes')
   return {
     profile: contextProfile,
     type: header.typ ?? '',
@@ -110,8 +117,8 @@ function verifyOptionsOf(settings: ContextTokenSettings, clock: Clock, keys: Ver
   }
 }
 
-export function createContextAuthenticator(given: ContextAuthenticatorOptions): Authenticator {
-  const { settings, deps, observe, incomingTokens } = given
+export function createContextAuthenticator(authenticatorOptions: ContextAuthenticatorOptions): Authenticator {
+  const { settings, deps, observe, incomingTokens } = authenticatorOptions
   const { clock, onFailure } = deps
   const load = () => fetchObject(jwksUrlOf(settings), deps.fetch === undefined ? {} : { fetch: deps.fetch })
   const keys = createKeySet({ load, clock, onFailure })

@@ -26,7 +26,7 @@ export type ContextAuthorizerOptions = {
 const allowed: Decision = { allowed: true }
 
 export function createContextAuthorizer({ rules, next, observe }: ContextAuthorizerOptions): Authorizer {
-  function tell(authorization: ContextAuthorization): void {
+  function report(authorization: ContextAuthorization): void {
     if (authorization.access.entry !== true) observe?.(authorization)
   }
 
@@ -36,7 +36,7 @@ export function createContextAuthorizer({ rules, next, observe }: ContextAuthori
     const decision = decideContext(transaction, access, rules)
     const { action, cause: reason } = decision
     const result = decision.allowed ? 'allowed' : rules.mode === 'audit' ? 'audit' : 'denied'
-    tell({ action, result, reason, caller, access })
+    report({ action, result, reason, caller, access })
     return result === 'denied' ? decision : allowed
   }
 

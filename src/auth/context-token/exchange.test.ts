@@ -1,10 +1,17 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { Clock } from '../../lib/clock.ts'
 import type { CallerTransaction } from '../../ports/identity/identity.ts'
-import { createTokenExchange, type ExchangeSettings } from './exchange.ts'
-import { createIncomingTokens } from './incoming.ts'
+import {
+  createIncomingTokens,
+  createTokenExchange,
+  type ExchangeSettings,
+  readServiceAccountToken,
+} from './exchange.ts'
 
 const clock: Clock = { now: () => new Date('2026-03-01T12:00:00Z'), sleep: () => Promise.resolve() }
 const stops: (() => void)[] = []
@@ -142,5 +149,21 @@ describe('token exchange', () => {
     const running = patient.exchange(sent, controller.signal)
     controller.abort(reason)
     await expect(running).rejects.toBe(reason)
+  })
+})
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-own-token-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('the service-account token', () => {
+  it('is read from the mounted file each time, and is absent when the file is missing or empty', async () => {
+    const path = join(folder, 'token')
+    expect(await readServiceAccountToken(path)).toBeUndefined()
+    writeFileSync(path, 'first\n')
+    expect(await readServiceAccountToken(path)).toBe('first')
+    writeFileSync(path, 'renewed')
+    expect(await readServiceAccountToken(path)).toBe('renewed')
+    writeFileSync(path, '\n')
+    expect(await readServiceAccountToken(path)).toBeUndefined()
   })
 })

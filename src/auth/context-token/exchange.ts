@@ -1,15 +1,15 @@
 // Token exchange (RFC 8693) with a transaction-token service: a new context token for a child task or a tool's call.
-import { isJsonObject, tryParseJson } from '../../contract/schema/json.ts'
+import { readFile } from 'node:fs/promises'
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { ExchangeRequest, TokenExchange } from '../../ports/identity/identity.ts'
+import { isJsonObject, tryParseJson } from '../../lib/json.ts'
+import type { CallerTransaction, ExchangeRequest, TokenExchange } from '../../ports/identity/identity.ts'
 import { type FetchLike, fetchText } from '../document.ts'
-import type { IncomingTokens } from './incoming.ts'
 
 const grantType = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const transactionType = 'urn:ietf:params:oauth:token-type:txn_token'
 const accessType = 'urn:ietf:params:oauth:token-type:access_token'
-const longestToken = 16_384
+const maxTokenLength = 16_384
 
 /** What is exchanged: the service's own token, the caller's, or nothing (the exchange already knows the service). */
 export type SubjectSource = 'serviceAccount' | 'incoming' | 'none'
@@ -89,7 +89,7 @@ function readReply(
 ): { token: string; expiresAt?: string } {
   if (status !== 200) throw refused(status)
   const { access_token: token, expires_in: seconds, issued_token_type: type } = parseReply(text)
-  const isToken = typeof token === 'string' && /^[\x21-\x7e]+$/.test(token) && token.length <= longestToken
+  const isToken = typeof token === 'string' && /^[\x21-\x7e]+$/.test(token) && token.length <= maxTokenLength
   if (!isToken || (type !== undefined && type !== transactionType)) throw refused(status)
   if (typeof seconds !== 'number' || !(seconds > 0) || seconds > 1e9) return { token }
   return { token, expiresAt: new Date(now.getTime() + seconds * 1000).toISOString() }
@@ -130,5 +130,34 @@ export function createTokenExchange(options: ExchangeOptions): TokenExchange {
         throw error
       }
     },
+  }
+}
+
+// The service account's token, which the kubelet mounts into the service's pod and renews: read before each exchange.
+
+const mountedToken = '/var/run/secrets/kubernetes.io/serviceaccount/token'
+
+/** Undefined when there is none, as outside a cluster. */
+export async function readServiceAccountToken(path = mountedToken): Promise<string | undefined> {
+  try {
+    return (await readFile(path, 'utf8')).trim() || undefined
+  } catch {
+    return undefined
+  }
+}
+
+// The context tokens of requests, for as long as their transactions live: stored separately, so that code that
+// shows or stores a caller can never show its token.
+
+export type IncomingTokens = {
+  keep(transaction: CallerTransaction, token: string): void
+  of(transaction: CallerTransaction): string | undefined
+}
+
+export function createIncomingTokens(): IncomingTokens {
+  const tokens = new WeakMap<CallerTransaction, string>()
+  return {
+    keep: (transaction, token) => void tokens.set(transaction, token),
+    of: (transaction) => tokens.get(transaction),
   }
 }

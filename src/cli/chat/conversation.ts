@@ -4,9 +4,9 @@ import type { Typed } from '../../client/machine.ts'
 import { messageOf } from '../../errors.ts'
 import type { CliContext } from '../context.ts'
 import { parseCommand, runCommand } from './commands.ts'
+import { sendMessage, type TurnEnd } from './screen.ts'
 import { describeTurn } from './spending.ts'
 import { type Conversation, findSession, readEntries, type Talk } from './talk.ts'
-import { sendMessage, type TurnEnd } from './turn.ts'
 
 /** Runs until the person leaves. */
 export async function converse(conversation: Conversation): Promise<Talk> {

@@ -3,9 +3,13 @@ import type { Client } from '../../client/client.ts'
 import type { LinePrompt } from '../../client/machine.ts'
 import { typed } from '../../client/typed.ts'
 import type { ChatRequest } from '../../contract/api/chat/chat.ts'
-import { getSession, type SessionDetail } from '../../contract/api/chat/sessions.ts'
-import { isSvcError } from '../../errors.ts'
+import { getSession, listSessions, type SessionDetail, type SessionItem } from '../../contract/api/chat/sessions.ts'
+import { isSvcError, SvcError } from '../../errors.ts'
 import type { CliContext } from '../context.ts'
+import { askNumbered } from '../output/numbered.ts'
+import { formatAge } from '../output/output.ts'
+import { listPages } from '../output/paging.ts'
+import { cutTo } from '../output/printable.ts'
 
 /** A request without its message. */
 export type Opening = Omit<ChatRequest, 'message'>
@@ -54,4 +58,53 @@ export function readEntries(session: Pick<SessionDetail, 'transcript'> | undefin
 export function describeSession({ sessionId, request }: { sessionId: string | undefined; request: Opening }): string {
   if (sessionId === undefined) return 'no session yet'
   return `session ${sessionId}: \`${typed(`chat --session ${sessionId}`, request.namespace)}\` goes on`
+}
+
+const mostShown = 10
+/** How many of the most recently created sessions are searched for the most recently updated ones. */
+const mostRead = 500
+/** How many of its newest messages are searched for the last question. */
+const messagesRead = 20
+const questionWidth = 60
+
+/** The named session. NotFound when it does not exist. */
+export async function requireSession(client: Client, request: Opening): Promise<Opening> {
+  if ((await findSession(client, request, 1)) !== undefined) return request
+  throw new SvcError(
+    'NotFound',
+    `there is no session ${request.sessionId}: \`${typed('session list')}\` shows what there is`,
+  )
+}
+
+/** One of the latest conversations. NotFound when there is none; InvalidRequest when none is chosen. */
+export async function pickSession(client: Client, request: Opening, context: CliContext): Promise<Opening> {
+  const { openPrompt, terminal } = context
+  const latest = await listLatest(client, request)
+  if (latest.length === 0)
+    throw new SvcError('NotFound', `there is no session to resume yet: \`${typed('chat')}\` starts one`)
+  const names = latest.map(({ name }) => name)
+  const refusal = new SvcError('InvalidRequest', `name the session to resume: ${typed(`chat --resume ${names[0]}`)}`)
+  if (openPrompt === undefined) throw refusal
+  const lines = await Promise.all(latest.map((item) => describeItem(client, item, context.now())))
+  const chosen = latest[(await askNumbered(names, { terminal, openPrompt, lines })) ?? -1]
+  if (chosen === undefined) throw refusal
+  // The list may cover several namespaces.
+  return { ...request, sessionId: chosen.name, namespace: chosen.namespace }
+}
+
+/** The list is newest first; sessions of tasks are left out. */
+async function listLatest(client: Client, { namespace }: Opening): Promise<SessionItem[]> {
+  const { items } = await listPages<SessionItem>(client, listSessions, { query: { namespace }, limit: mostRead })
+  return items
+    .filter(({ sessionType }) => sessionType === 'chat')
+    .toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
+    .slice(0, mostShown)
+}
+
+async function describeItem(client: Client, item: SessionItem, now: Date): Promise<string> {
+  const { name, namespace, updatedAt, messageCount } = item
+  const session = await findSession(client, { sessionId: name, namespace }, messagesRead)
+  const question = readEntries(session).findLast(({ role }) => role === 'user')?.content ?? ''
+  const start = cutTo(question.replace(/\s+/g, ' '), questionWidth)
+  return `${name}  ${formatAge(updatedAt, now)} ago, ${messageCount} messages  ${start}`.trimEnd()
 }

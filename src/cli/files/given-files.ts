@@ -1,12 +1,14 @@
 // Gives a task local files: creates it suspended, uploads them, and starts it.
+
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { basename, isAbsolute, join, relative, sep } from 'node:path'
+import { basename, isAbsolute, join, sep } from 'node:path'
 import type { Client } from '../../client/client.ts'
 import { inputLimits } from '../../contract/api/tasks/internal.ts'
 import { deleteTask, putTaskInput } from '../../contract/api/tasks/tasks.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../errors.ts'
+import { relativeInside } from '../../lib/folder-path.ts'
 import type { CliContext } from '../context.ts'
 import { targetOfTask } from '../follow/follow.ts'
 import { formatSize } from '../output/output.ts'
@@ -44,9 +46,8 @@ async function addNamed(given: GivenFiles, source: string, folder: string): Prom
   if (found.size > inputLimits.fileBytes) {
     throw new SvcError('InvalidRequest', `${source} is larger than ${formatSize(inputLimits.fileBytes)}`)
   }
-  const inside = relative(folder, join(isAbsolute(source) ? '' : folder, source))
-  const isOutside = inside === '' || inside.split(sep)[0] === '..' || isAbsolute(inside)
-  add(given, { path: isOutside ? basename(source) : inside.split(sep).join('/'), size: found.size }, source)
+  const inside = relativeInside(folder, join(isAbsolute(source) ? '' : folder, source))
+  add(given, { path: inside ? inside.split(sep).join('/') : basename(source), size: found.size }, source)
 }
 
 /** What is sent, and what is left out. */

@@ -1,6 +1,6 @@
 // Follows a task to its end: progress and log lines while it runs, then its result.
 import type { Client } from '../../client/client.ts'
-import { readPersistently } from '../../client/reconnect.ts'
+import { readPersistently } from '../../client/event-stream.ts'
 import { type LogPosition, readLog } from '../../client/task-log.ts'
 import { watchTasks } from '../../client/task-watch.ts'
 import { readStructuredResult } from '../../contract/api/tasks/structured-result.ts'
@@ -10,9 +10,8 @@ import { isSvcError, SvcError } from '../../errors.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
 import { exitCodes } from '../failure.ts'
 import { formatData } from '../output/output.ts'
-import { createTail, type Tail } from '../output/tail.ts'
 import type { Spinner } from '../output/terminal.ts'
-import { showTreeBelow } from './tree-below.ts'
+import { showTreeBelow } from './tree-watch.ts'
 
 export type Followed = {
   task: Task
@@ -169,5 +168,28 @@ async function readResult(client: Client, task: Task): Promise<string | undefine
   } catch (error) {
     if (isSvcError(error, 'NotFound')) return undefined
     throw error
+  }
+}
+
+export type Tail = {
+  add(line: string): void
+  /** The lines, without closing remarks in brackets and without blank lines at the end. */
+  read(): string
+}
+
+const longest = 1_048_576
+
+export function createTail(): Tail {
+  let text = ''
+  return {
+    add(line) {
+      text = `${text}${line}\n`
+      if (text.length > 2 * longest) text = text.slice(-longest)
+    },
+    read() {
+      const lines = text.trimEnd().split('\n')
+      while (lines.length > 1 && lines.at(-1)?.startsWith('[')) lines.pop()
+      return lines.join('\n').trimEnd()
+    },
   }
 }

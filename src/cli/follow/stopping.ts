@@ -1,9 +1,10 @@
 // Before this machine's service is stopped: that it is the one that is meant, and that its running tasks may wait.
 import type { Client } from '../../client/client.ts'
+import { listTasks } from '../../contract/api/tasks/tasks.ts'
+import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
-import { agrees } from '../agree.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
-import { countTasks, describeCount } from '../output/task-count.ts'
+import { agrees } from '../output/numbered.ts'
 
 /** InvalidRequest where a service elsewhere is named: nothing is done to this machine's in its place. */
 export function requireLocal(context: CliContext, options: GlobalOptions, what: string): void {
@@ -53,4 +54,20 @@ async function findService(context: CliContext, options: GlobalOptions): Promise
     if (isSvcError(error, 'Unavailable')) return undefined
     throw error
   }
+}
+
+const most = 500
+
+/** Between 0 and 500, which stands for all that are more. `query` says where. */
+export async function countTasks(
+  client: Client,
+  query: { phase: NonNullable<Task['status']>['phase']; namespace?: string; allNamespaces?: boolean },
+): Promise<number> {
+  const page = await client.call(listTasks, { query: { ...query, limit: most } })
+  return page.items.length
+}
+
+/** "1 task", "500 or more tasks". */
+export function describeCount(count: number): string {
+  return count >= most ? `${most} or more tasks` : `${count} task${count === 1 ? '' : 's'}`
 }

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { MonitorEvent, MonitorItem, MonitorReviewRecord } from '../../contract/api/monitors/monitor-records.ts'
 import type { RepositoryMonitor } from '../../contract/kinds/monitors/repository-monitor.ts'
 import { skipReasons } from '../../rules/monitors/selection.ts'
-import { explain } from './explain.ts'
-import type { Story } from './story.ts'
+import { explain, type Story } from './explain.ts'
 
 const head = 'a'.repeat(40)
 const event = (eventType: string, more: Partial<MonitorEvent> = {}) => ({ eventType, ...more }) as MonitorEvent

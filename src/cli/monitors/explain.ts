@@ -1,11 +1,9 @@
 // Why a pull request was not reviewed, or what came of its review, and what to do: in a few sentences for people.
-
 import { typed } from '../../client/typed.ts'
-import type { MonitorEvent, MonitorItem } from '../../contract/api/monitors/monitor-records.ts'
-import type { SkipReason } from '../../rules/monitors/selection.ts'
-import { findBlockingLabels } from '../../rules/monitors/selection.ts'
-import { explainPublishing } from './explain-publishing.ts'
-import { quote, type Story, type Told } from './story.ts'
+import type { MonitorEvent, MonitorItem, MonitorReviewRecord } from '../../contract/api/monitors/monitor-records.ts'
+import type { RepositoryMonitor } from '../../contract/kinds/monitors/repository-monitor.ts'
+import type { PublishSkip } from '../../rules/monitors/publish.ts'
+import { findBlockingLabels, type SkipReason } from '../../rules/monitors/selection.ts'
 
 const shortSha = 10
 
@@ -159,4 +157,75 @@ export function explain(story: Story): Told {
   if (item.skipReason !== undefined) return tellSkipped(story, item)
   if (item.lastVerdict === undefined) return tellUnseen(story)
   return isVoid(item, story) ? tellVoid(story, item) : tellReviewed(story, item)
+}
+
+type Teller = (name: string) => Told
+
+const later = 'it is posted once that has changed, while the commit is the head'
+
+const publishSkips: Record<PublishSkip, Teller> = {
+  publish_disabled: (name) => ({
+    what: 'It was not posted, because the monitor posts nothing',
+    todo: `${typed(`monitor update ${name} --publish inline`)}; reviews from then on are posted`,
+  }),
+  verdict_not_configured: (name) => ({
+    what: 'It was not posted, because reviews with this verdict are not to be',
+    todo: `change spec.review.publish: ${typed(`monitor edit ${name}`)}`,
+  }),
+  security_sensitive_not_public: () => ({
+    what: 'It was not posted, because it concerns security, which is not told in public',
+  }),
+  missing_git_secret: (name) => ({
+    what: 'It was not posted, because the monitor has no login for the code host',
+    todo: typed(`monitor update ${name} --secret SECRET`),
+  }),
+  invalid_review_result: () => ({ what: 'There is nothing in it to post' }),
+  pr_closed: () => ({ what: 'It was not posted, because the pull request was closed by then' }),
+  head_sha_changed: () => ({ what: 'It was not posted, because the head had moved by then' }),
+  base_branch_mismatch: () => ({ what: `The base branch is another one by now; ${later}` }),
+  draft_pr: () => ({ what: `The pull request is a draft again; ${later}` }),
+  blocked_label: () => ({ what: `The pull request has a label that spec.policy names by now; ${later}` }),
+  nothing_new: () => ({ what: 'It was not posted, because each finding was shown before' }),
+  duplicate_same_head: () => ({ what: 'It was not posted, because a review of this commit was posted before' }),
+  body_too_large: () => ({ what: 'It was not posted, because it is longer than the code host takes' }),
+}
+
+function tellFailure(item: MonitorItem, { events }: Story): Told {
+  const failed = events.find(({ eventType }) => eventType === 'review_publish_failed')
+  const error = failed?.metadata?.error
+  const why = quote(typeof error === 'string' ? error : (item.lastPublishReason ?? 'it does not say why'))
+  const todo =
+    item.lastPublishReason === 'codehost_permission_denied'
+      ? 'give the login of spec.gitSecretRef the right pull_requests=write, then push again'
+      : 'nothing where the code host was away: it is tried again every five minutes'
+  return { what: `The code host refused to take it: ${why}.`, todo }
+}
+
+export function explainPublishing(item: MonitorItem, story: Story): Told {
+  const { lastPublishPhase: phase, lastPublishReason: reason, lastPublishURL: url } = item
+  if (phase === undefined) return { what: 'It has not been posted yet.' }
+  if (phase === 'started') return { what: 'Whether it was posted is being found out.' }
+  if (phase === 'succeeded') return { what: `It is posted${url === undefined ? '' : ` at ${url}`}.` }
+  if (phase === 'failed') return tellFailure(item, story)
+  const told = publishSkips[reason as PublishSkip]?.(story.monitor.metadata.name)
+  return told === undefined ? { what: `It was not posted: ${reason}.` } : { ...told, what: `${told.what}.` }
+}
+
+/** What a monitor knows of one pull request; events are the newest first. */
+export type Story = {
+  monitor: RepositoryMonitor
+  number: number
+  item?: MonitorItem | undefined
+  review?: MonitorReviewRecord | undefined
+  events: readonly MonitorEvent[]
+}
+
+export type Told = { what: string; todo?: string | undefined }
+
+const longestQuote = 300
+
+/** One line of what a model, a repository or the code host wrote. */
+export function quote(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length <= longestQuote ? line : `${line.slice(0, longestQuote)}…`
 }

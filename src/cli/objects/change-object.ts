@@ -1,8 +1,13 @@
 // Changes an object, whoever else writes it meanwhile.
 import type { Client } from '../../client/client.ts'
+import { isKind, kinds } from '../../contract/kinds/index.ts'
+import { reservedPrefix } from '../../contract/kinds/resources/metadata.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
-import type { CatalogEntry } from './catalog.ts'
-import { listDifferences, pickOwn } from './own-fields.ts'
+import { isJsonObject } from '../../lib/json.ts'
+import type { CliCall } from '../context.ts'
+import { namespaceOf } from '../global-options.ts'
+import { formatYaml } from '../output/output.ts'
+import { type CatalogEntry, findEntry } from './catalog.ts'
 import type { Spec } from './spec-options.ts'
 
 const tries = 3
@@ -39,4 +44,120 @@ async function isTaken(update: Promise<unknown>, isLast: boolean): Promise<boole
     if (isLast || !isSvcError(error, 'Conflict') || error.details !== undefined) throw error
     return false
   }
+}
+
+export type Keys = Record<string, string>
+export type OwnDocument = {
+  metadata: { name?: string; namespace?: string; labels?: Keys; annotations?: Keys }
+} & Record<string, unknown>
+
+type Given = Record<string, unknown> & { metadata?: unknown }
+
+/** Set only by the service, which refuses them in requests. */
+const stamped = ['requestedBy', 'transaction']
+
+/** The document without what only the service sets, so that it can be sent back at any time. */
+export function pickOwn({ status: _status, ...document }: Given): OwnDocument {
+  const { name, namespace, labels, annotations } = (document.metadata ?? {}) as OwnDocument['metadata']
+  const [ownLabels, ownAnnotations] = [dropReserved(labels), dropReserved(annotations)]
+  return {
+    ...document,
+    metadata: {
+      ...(name !== undefined && { name }),
+      ...(namespace !== undefined && { namespace }),
+      ...(ownLabels && { labels: ownLabels }),
+      ...(ownAnnotations && { annotations: ownAnnotations }),
+    },
+    ...(isJsonObject(document.spec) && { spec: dropStamped(document.spec) }),
+  }
+}
+
+function dropStamped(spec: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(spec).filter(([key]) => !stamped.includes(key)))
+}
+
+function dropReserved(keys: Keys | undefined): Keys | undefined {
+  const own = Object.entries(keys ?? {}).filter(([key]) => !key.startsWith(reservedPrefix))
+  return own.length === 0 ? undefined : Object.fromEntries(own)
+}
+
+/** `spec.model: "a" -> "b"` for each value that differs; defaults count as if they were written out. */
+export function listDifferences(kind: string, stored: Given, wanted: Given): string[] {
+  const differences: string[] = []
+  compare('', comparable(kind, stored), comparable(kind, wanted), differences)
+  return differences
+}
+
+/** Name and namespace say where it is, not what it is. */
+function comparable(kind: string, given: Given): unknown {
+  const { metadata, apiVersion: _version, kind: _kind, ...rest } = pickOwn(given)
+  const { labels, annotations } = metadata
+  return { metadata: { labels, annotations }, ...rest, ...('spec' in rest && { spec: fillDefaults(kind, rest.spec) }) }
+}
+
+function fillDefaults(kind: string, spec: unknown): unknown {
+  const read = isKind(kind) ? kinds[kind].spec.safeParse(spec) : undefined
+  return read?.success ? read.data : spec
+}
+
+function compare(path: string, before: unknown, after: unknown, differences: string[]): void {
+  if (isJsonObject(before) && isJsonObject(after)) {
+    for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
+      compare(path === '' ? key : `${path}.${key}`, before[key], after[key], differences)
+    }
+  } else if (JSON.stringify(before) !== JSON.stringify(after)) {
+    differences.push(`${path}: ${print(before)} -> ${print(after)}`)
+  }
+}
+
+const longestValue = 60
+
+function print(value: unknown): string {
+  if (value === undefined) return '(nothing)'
+  const text = JSON.stringify(value)
+  return text.length <= longestValue ? text : `${text.slice(0, longestValue)}…`
+}
+
+export async function editObject(
+  client: Client,
+  entry: CatalogEntry,
+  name: string,
+  { options, context }: CliCall,
+): Promise<void> {
+  const [word] = entry.words
+  const target = { params: { [entry.parameter]: name }, query: namespaceOf(options) }
+  const before = await describeForEditor(word, (await client.call(entry.get, target)) as unknown as Stored)
+  const after = await context.editText(before, `${name}.yaml`)
+  if (after === before) return context.terminal.note(`${word} ${name} is unchanged`)
+  const { parse } = await import('yaml')
+  await client.call(entry.update, { ...target, body: readDocument(() => parse(after)) })
+  context.terminal.note(`${word} ${name} was changed`)
+}
+
+/** The fields that a person may change, and the version that they saw. */
+async function describeForEditor(word: string, stored: Stored): Promise<string> {
+  const own = pickOwn(stored)
+  const { resourceVersion } = stored.metadata
+  const text = await formatYaml({ ...own, metadata: { ...own.metadata, resourceVersion } })
+  return `# Save and leave the editor to change the ${word}; leave it unchanged to change nothing.\n${text}\n`
+}
+
+/** InvalidRequest when it is not YAML. */
+export function readDocument(parse: () => unknown): object {
+  try {
+    return parse() as object
+  } catch (error) {
+    throw new SvcError('InvalidRequest', `the edited text is not valid YAML: ${(error as Error).message}`)
+  }
+}
+
+type Target = { params: { id: string }; query: { namespace?: string } }
+
+/** What changed, a line each. */
+export function changeTask(
+  client: Client,
+  { params: { id }, query }: Target,
+  change: (spec: Spec) => Spec | Promise<Spec>,
+): Promise<string[]> {
+  return changeObject(client, findEntry('Task'), { name: id, query }, change)
 }

@@ -1,8 +1,8 @@
 // Options that fill fields of a spec: the same ones where an object is made and where it is changed.
 import { type Command, Option } from 'commander'
 import { typed } from '../../client/typed.ts'
-import { isJsonObject } from '../../contract/schema/json.ts'
 import { SvcError } from '../../errors.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import type { CliContext } from '../context.ts'
 import { gather } from '../global-options.ts'
 

@@ -1,6 +1,7 @@
 // `-o jsonpath=TEMPLATE`: kubectl's templates, limited to text and plain paths in braces.
-import { isJsonObject } from '../../contract/schema/json.ts'
+
 import { SvcError } from '../../errors.ts'
+import { isJsonObject } from '../../lib/json.ts'
 
 type Step = { key: string } | { index: number } | 'all'
 /** A literal text, or a path that is replaced by its values. */

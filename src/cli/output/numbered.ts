@@ -1,5 +1,6 @@
 // Lets a person choose one of several, from a numbered list.
 import type { OpenPrompt } from '../../client/machine.ts'
+import type { CliContext } from '../context.ts'
 import type { Terminal } from './terminal.ts'
 
 type Asking = {
@@ -21,4 +22,12 @@ export async function askNumbered(
   const word = typeof typed === 'string' ? '' : typed.line.trim()
   const index = names.includes(word) ? names.indexOf(word) : Number(word) - 1
   return names[index] === undefined ? undefined : index
+}
+
+/** Anything but a yes is a no; so is a place where nobody can be asked. */
+export async function agrees({ openPrompt }: Pick<CliContext, 'openPrompt'>, question: string): Promise<boolean> {
+  if (openPrompt === undefined) return false
+  const prompt = openPrompt()
+  const typed = await prompt.ask(`${question} [y/N] `, []).finally(() => prompt.close())
+  return typeof typed === 'object' && /^y(es)?$/i.test(typed.line.trim())
 }

@@ -1,6 +1,7 @@
 // How answers are printed: tables for people, JSON and YAML for programs.
-import { isJsonObject } from '../../contract/schema/json.ts'
+
 import { SvcError } from '../../errors.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import { fillTemplate } from './json-path.ts'
 import { cutTo, padTo, widthOf } from './printable.ts'
 

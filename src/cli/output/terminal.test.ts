@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createTerminal } from './terminal.ts'
+import { createBlock, createLineWriter, createTerminal, fitLines } from './terminal.ts'
 
 const escapeCode = '\u001b'
 
@@ -91,5 +91,84 @@ describe('a pipe', () => {
     spinner.stop()
     expect(written).toEqual({ stdout: `raw ${escapeCode}[2J\n`, stderr: 'first\nsecond\nlog\n' })
     expect(terminal.width).toBeUndefined()
+  })
+})
+
+function recordScreen(columns = 20, rows = 5) {
+  const screen = {
+    text: '',
+    columns,
+    rows,
+    write(text: string) {
+      screen.text += text
+    },
+  }
+  return screen
+}
+
+describe('a block of lines', () => {
+  it('is drawn over what it was before', () => {
+    const screen = recordScreen()
+    const block = createBlock(screen)
+    block.draw(['one', 'two'])
+    block.draw(['three'])
+    block.end(['four', 'five'])
+    const erased = (lines: number) => `\r${escapeCode}[${lines}A${escapeCode}[J`
+    expect(screen.text).toBe(`\r${escapeCode}[Jone\ntwo\n${erased(2)}three\n${erased(1)}four\nfive\n`)
+  })
+
+  it('never wraps or scrolls, except for its end, and shows control signs', () => {
+    const screen = recordScreen(14, 4)
+    const block = createBlock(screen)
+    block.draw(['a very long line', 'b', 'c', 'd', `${escapeCode}[2J`])
+    expect(screen.text.split(`${escapeCode}[J`)[1]?.split('\n')).toEqual(['a very long…', 'b', '… and 3 more', ''])
+    block.end(['1', '2', '3', '4', `${escapeCode}[2J`])
+    expect(screen.text.split(`${escapeCode}[J`).at(-1)).toBe('1\n2\n3\n4\n\u241b[2J\n')
+  })
+})
+
+it('lines that do not fit are counted', () => {
+  expect(fitLines(['a', 'b', 'c'], recordScreen(), 3)).toEqual(['a', 'b', 'c'])
+  expect(fitLines(['a', 'b', 'c', 'd'], recordScreen(), 3)).toEqual(['a', 'b', '… and 2 more'])
+})
+
+function recordLines() {
+  let text = ''
+  const lines = createLineWriter((part) => {
+    text += part
+  })
+  return { lines, text: () => text }
+}
+
+describe('a writer of lines', () => {
+  it('writes the rest of a line that came in parts', () => {
+    const { lines, text } = recordLines()
+    lines.line('first')
+    lines.part({ offset: 0, text: 'one ' })
+    lines.part({ offset: 4, text: 'two' })
+    expect([text(), lines.isOpen()]).toEqual(['first\none two', true])
+    lines.line('one two three')
+    lines.end()
+    expect([text(), lines.isOpen()]).toEqual(['first\none two three\n', false])
+  })
+
+  it('writes no part twice when it comes again, and none when an earlier part is missing', () => {
+    const { lines, text } = recordLines()
+    lines.part({ offset: 0, text: 'one ' })
+    lines.part({ offset: 0, text: 'one two' })
+    lines.part({ offset: 20, text: 'lost' })
+    lines.part({ offset: 2, text: 'e' })
+    expect(text()).toBe('one two')
+    lines.line('one two three')
+    expect(text()).toBe('one two three\n')
+  })
+
+  it('begins a new line before other text, or before none', () => {
+    const { lines, text } = recordLines()
+    lines.part({ offset: 0, text: 'one' })
+    lines.line('[another line]')
+    lines.part({ offset: 0, text: 'half' })
+    lines.end()
+    expect(text()).toBe('one\n[another line]\nhalf\n')
   })
 })

@@ -1,8 +1,6 @@
 // Colours, a spinner and safe text on a terminal; plain text elsewhere.
 import pc from 'picocolors'
 import type { LogPart } from '../../contract/api/tasks/task-records.ts'
-import { type Block, createBlock, eraseUp, fitLines } from './block.ts'
-import { createLineWriter, type LineWriter } from './line-writer.ts'
 import { cutTo, makeHarmless, makeHarmlessKeepingColors, paint } from './printable.ts'
 
 /** The codes that start and end each one (ECMA-48, SGR). */
@@ -162,5 +160,72 @@ function spinInLines(write: (text: string) => void, first: string): Spinner {
     },
     part: lines.part,
     stop: lines.end,
+  }
+}
+
+export type Block = {
+  /** As many of the lines as the terminal has rows for, each cut to one row. */
+  draw(lines: readonly string[]): void
+  /** All of the lines, for good. */
+  end(lines: readonly string[]): void
+}
+
+type Screen = { write(text: string): unknown; columns?: number; rows?: number }
+
+const usual = { columns: 80, rows: 24 }
+
+/** Takes away `count` lines above the one that the cursor is in, and that one. */
+export function eraseUp(count: number): string {
+  return count === 0 ? '\r\u001b[J' : `\r\u001b[${count}A\u001b[J`
+}
+
+/** The lines as rows of the screen that cannot wrap; more than `most` are told as a number. */
+export function fitLines(lines: readonly string[], { columns }: Screen, most: number): string[] {
+  const rest = lines.length - most + 1
+  const fitting = lines.length <= most ? lines : [...lines.slice(0, Math.max(0, most - 1)), `… and ${rest} more`]
+  const room = Math.max(1, (columns || usual.columns) - 1)
+  return fitting.map((line) => makeHarmlessKeepingColors(cutTo(line.replaceAll('\n', ' '), room)))
+}
+
+export function createBlock(screen: Screen): Block {
+  let drawn = 0
+  const write = (lines: readonly string[]) => {
+    screen.write(`${eraseUp(drawn)}${lines.map((line) => `${line}\n`).join('')}`)
+    drawn = lines.length
+  }
+  return {
+    draw: (lines) => write(fitLines(lines, screen, (screen.rows || usual.rows) - 1)),
+    end: (lines) => write(lines.map(makeHarmlessKeepingColors)),
+  }
+}
+
+export type LineWriter = {
+  /** Writes only the new part: parts are repeated after a broken connection. */
+  part(part: LogPart): void
+  /** Writes the rest of the line, or all of it when the terminal shows something else. */
+  line(text: string): void
+  /** Whether a line has been started and not ended. */
+  isOpen(): boolean
+  /** Ends the line that was started. */
+  end(): void
+}
+
+export function createLineWriter(write: (text: string) => void): LineWriter {
+  let shown = ''
+  const end = (text: string) => {
+    write(`${text}\n`)
+    shown = ''
+  }
+  return {
+    part({ offset, text }) {
+      const more = offset > shown.length ? '' : text.slice(shown.length - offset)
+      if (more !== '') write(more)
+      shown += more
+    },
+    line: (text) => end(text.startsWith(shown) ? text.slice(shown.length) : `\n${text}`),
+    isOpen: () => shown !== '',
+    end: () => {
+      if (shown !== '') end('')
+    },
   }
 }

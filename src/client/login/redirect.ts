@@ -1,6 +1,8 @@
 // Waits on loopback for the browser to return with the code (RFC 8252 section 7.3): takes one answer, then closes.
+
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { onAbort } from '../../lib/abort.ts'
 
 export type Redirect = {
   /** What the issuer sends the browser to. */
@@ -47,15 +49,14 @@ export async function listenForCode(state: string, signal: AbortSignal, pages: R
     if (target.pathname === path) resolve(target)
   })
   const url = await listen(server)
-  const abort = () => reject(signal.reason)
-  signal.addEventListener('abort', abort, { once: true })
+  const removeListener = onAbort(signal, () => reject(signal.reason))
   // After giving up, nobody waits for the answer.
   answer.catch(() => undefined)
   return {
     url,
     answer,
     close() {
-      signal.removeEventListener('abort', abort)
+      removeListener()
       server.close()
       server.closeIdleConnections()
     },

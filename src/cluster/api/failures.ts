@@ -1,6 +1,7 @@
 // Refusals of the API server as errors of the service: which reason, what is wrong, what to do.
-import { isJsonObject, tryParseJson } from '../../contract/schema/json.ts'
+
 import { type ErrorReason, messageOf, type Problem, SvcError } from '../../errors.ts'
+import { isJsonObject, tryParseJson } from '../../lib/json.ts'
 
 /** The `Status` object that every refusal carries (meta/v1). */
 export type ApiStatus = {
@@ -62,15 +63,15 @@ function isAccountRefusal(message: string): boolean {
   return /cannot \w+ resource/.test(message)
 }
 
-type Verdict = { reason: ErrorReason; advice?: string }
+type Judgement = { reason: ErrorReason; advice?: string }
 
-function judgeServerFault(message: string): Verdict {
+function judgeServerFault(message: string): Judgement {
   // etcd's own limit, which some versions pass on as an internal error.
   if (/request is too large|trying to send message larger/.test(message)) return { reason: 'TooLarge' }
   return { reason: 'Unavailable', advice: 'the Kubernetes API server cannot answer now; try again later' }
 }
 
-function judge(status: ApiStatus, message: string): Verdict {
+function judge(status: ApiStatus, message: string): Judgement {
   const code = status.code ?? 500
   if (code === 401) {
     return {

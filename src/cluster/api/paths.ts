@@ -1,4 +1,5 @@
 // Where things are on the API server: collections, objects and their subresources as paths.
+import { dropUndefined } from '../../lib/json.ts'
 
 /**
  * A collection of objects: its API group (empty for the core), version and plural name. Without version and plural it is
@@ -29,21 +30,21 @@ function encodePart(part: string): string {
   return part === '.' || part === '..' ? part.replaceAll('.', '%2E') : encodeURIComponent(part)
 }
 
-function listGiven(part: string): string[] {
+function listPresent(part: string): string[] {
   return part === '' ? [] : [part]
 }
 
 /** Path and query of a request. */
-export function formatPath(target: ApiTarget, query: Record<string, QueryValue> = {}): string {
+export function formatApiPath(target: ApiTarget, query: Record<string, QueryValue> = {}): string {
   const { collection, namespace, name, subresource } = target
   const root = collection.group === '' ? ['api'] : ['apis', collection.group]
-  const parts = [...root, ...listGiven(collection.version)]
+  const parts = [...root, ...listPresent(collection.version)]
   if (namespace !== undefined) parts.push('namespaces', namespace)
-  parts.push(...listGiven(collection.plural))
+  parts.push(...listPresent(collection.plural))
   if (name !== undefined) parts.push(name)
   if (subresource !== undefined) parts.push(subresource)
-  const given = Object.entries(query).filter(([, value]) => value !== undefined)
-  const search = new URLSearchParams(given.map(([key, value]): [string, string] => [key, String(value)])).toString()
+  const present = Object.entries(dropUndefined(query))
+  const search = new URLSearchParams(present.map(([key, value]): [string, string] => [key, String(value)])).toString()
   return `/${parts.map(encodePart).join('/')}${search === '' ? '' : `?${search}`}`
 }
 

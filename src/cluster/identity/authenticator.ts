@@ -4,14 +4,13 @@ import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Authenticator, Caller } from '../../ports/identity/identity.ts'
 import type { KubernetesApi } from '../api.ts'
-import { createAnswers } from './answers.ts'
-import { askReview, type TokenReviewStatus } from './reviews.ts'
+import { createAnswers, requestReview, type TokenReviewStatus } from './reviews.ts'
 
 const positiveMs = 60_000
 const negativeMs = 5_000
-const rememberedTokens = 5_000
+const maxTokens = 5_000
 /** Longer than any token of the API server; not worth a request. */
-const longestToken = 32 * 1024
+const maxTokenLength = 32 * 1024
 
 export type ReviewAuthenticatorOptions = { api: Pick<KubernetesApi, 'request'>; clock: Clock }
 
@@ -39,7 +38,7 @@ function toCaller({ authenticated, error, user }: TokenReviewStatus): Caller | u
 export function createReviewAuthenticator({ api, clock }: ReviewAuthenticatorOptions): Authenticator {
   const answers = createAnswers<Caller | undefined>({
     clock,
-    size: rememberedTokens,
+    size: maxTokens,
     ttlMs: (caller) => (caller ? positiveMs : negativeMs),
     isRefusal: (caller) => caller === undefined,
   })
@@ -47,12 +46,12 @@ export function createReviewAuthenticator({ api, clock }: ReviewAuthenticatorOpt
   async function review(token: string): Promise<Caller | undefined> {
     // No audiences means the API server's own, so a worker's token (audience svc-internal) is not valid here
     // (AUTH-007).
-    return toCaller(await askReview(api, 'TokenReview', { token }))
+    return toCaller(await requestReview(api, 'TokenReview', { token }))
   }
 
   return {
     async authenticate({ token }) {
-      const isPlausible = token !== '' && token.length <= longestToken
+      const isPlausible = token !== '' && token.length <= maxTokenLength
       const hash = createHash('sha256').update(token).digest('base64')
       const caller = isPlausible ? await answers.ask(hash, () => review(token)) : undefined
       if (caller) return caller

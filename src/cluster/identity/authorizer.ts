@@ -4,11 +4,10 @@ import { apiVersion, kinds } from '../../contract/kinds/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Authorizer } from '../../ports/identity/identity.ts'
 import type { KubernetesApi } from '../api.ts'
-import { createAnswers } from './answers.ts'
-import { askReview } from './reviews.ts'
+import { createAnswers, requestReview } from './reviews.ts'
 
 const decisionMs = 10_000
-const rememberedDecisions = 10_000
+const maxDecisions = 10_000
 
 const [apiGroup = ''] = apiVersion.split('/')
 
@@ -58,11 +57,11 @@ const clusterVerbs: Record<Access['verb'], string> = {
 /** The API server ignores the name of what is created or listed, so rules by name do not grant those verbs. */
 const isNamed = (verb: Access['verb']) => verb !== 'create' && verb !== 'list'
 
-function describeAccess({ verb: asked, kind, namespace, name }: Access): object {
-  const verb = clusterVerbs[asked]
+function describeAccess({ verb: accessVerb, kind, namespace, name }: Access): object {
+  const verb = clusterVerbs[accessVerb]
   if (kind === 'Metrics' || kind === 'Token') return { nonResourceAttributes: { verb, path: `/${kind.toLowerCase()}` } }
-  const place = { namespace, ...(isNamed(asked) && name ? { name } : {}) }
-  return { resourceAttributes: { ...targetOf(kind), verb, ...place } }
+  const object = { namespace, ...(isNamed(accessVerb) && name ? { name } : {}) }
+  return { resourceAttributes: { ...targetOf(kind), verb, ...object } }
 }
 
 function refuse(user: string, { verb, kind, namespace }: Access, reason: string | undefined): Decision {
@@ -80,7 +79,7 @@ export function createReviewAuthorizer(options: ReviewAuthorizerOptions): Author
   const guarded = new Set([...systemNamespaces, options.operatorNamespace])
   const answers = createAnswers<Decision>({
     clock,
-    size: rememberedDecisions,
+    size: maxDecisions,
     ttlMs: () => decisionMs,
     isRefusal: (decision) => !decision.allowed,
   })
@@ -100,7 +99,7 @@ export function createReviewAuthorizer(options: ReviewAuthorizerOptions): Author
   }
 
   async function review(user: string, access: Access, spec: object): Promise<Decision> {
-    const { allowed, denied, reason } = await askReview(api, 'SubjectAccessReview', spec)
+    const { allowed, denied, reason } = await requestReview(api, 'SubjectAccessReview', spec)
     return allowed === true && denied !== true ? { allowed: true } : refuse(user, access, reason)
   }
 

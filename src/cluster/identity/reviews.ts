@@ -1,5 +1,7 @@
 // The two questions about callers that the API server answers: who a token belongs to, and what that user may do.
 import { isSvcError, SvcError } from '../../errors.ts'
+import { BoundedMap } from '../../lib/bounded-map.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { KubernetesApi } from '../api.ts'
 
 const collections = {
@@ -20,7 +22,7 @@ export type AccessReviewStatus = { allowed?: boolean; denied?: boolean; reason?:
 type StatusOf = { TokenReview: TokenReviewStatus; SubjectAccessReview: AccessReviewStatus }
 
 /** Asks one question; Unavailable when that fails. */
-export async function askReview<K extends keyof StatusOf>(
+export async function requestReview<K extends keyof StatusOf>(
   api: Pick<KubernetesApi, 'request'>,
   kind: K,
   spec: object,
@@ -34,5 +36,51 @@ export async function askReview<K extends keyof StatusOf>(
     // A missing right of the service itself is not the caller's fault.
     if (isSvcError(error, 'Forbidden')) throw new SvcError('Unavailable', error.message, { cause: error })
     throw error
+  }
+}
+
+// Caches answers of the API server for a short time, asks once for concurrent callers, and has a fixed maximum size.
+
+type AnswersOptions<T> = {
+  clock: Clock
+  /** The most entries in either half. */
+  size: number
+  ttlMs: (answer: T) => number
+  /** Refusals are cached separately, so that a flood of bad tokens cannot push out a good one. */
+  isRefusal: (answer: T) => boolean
+}
+
+type Answers<T> = {
+  /** The cached answer, or the result of `find`; failures are not cached. */
+  ask(key: string, find: () => Promise<T>): Promise<T>
+}
+
+export function createAnswers<T>({ clock, size, ttlMs, isRefusal }: AnswersOptions<T>): Answers<T> {
+  const age = { maxMs: ({ answer }: { answer: T }) => ttlMs(answer), now: () => clock.now().getTime() }
+  const passed = new BoundedMap<string, { answer: T }>({ max: size, age })
+  const refused = new BoundedMap<string, { answer: T }>({ max: size, age })
+  const asking = new Map<string, Promise<T>>()
+
+  async function find(key: string, bring: () => Promise<T>): Promise<T> {
+    // The time before the request, so that an answer is never trusted for too long.
+    const since = clock.now().getTime()
+    try {
+      const answer = await bring()
+      const lane = isRefusal(answer) ? refused : passed
+      lane.set(key, { answer }, since)
+      return answer
+    } finally {
+      asking.delete(key)
+    }
+  }
+
+  return {
+    async ask(key, bring) {
+      const known = passed.get(key) ?? refused.get(key)
+      if (known) return known.answer
+      const running = asking.get(key) ?? find(key, bring)
+      asking.set(key, running)
+      return running
+    },
   }
 }

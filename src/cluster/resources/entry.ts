@@ -13,7 +13,7 @@ import type { ApiObject } from '../reflector.ts'
 /** Position in the order of lists: by namespace, then by name, bytewise. */
 export type CacheKey = string
 
-export type Entry = ResourceKey & {
+export type CacheEntry = ResourceKey & {
   key: CacheKey
   /** Position in creation order. */
   created: string
@@ -35,12 +35,12 @@ export type Entry = ResourceKey & {
 export const appliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /** NUL sorts before every character of a name, so that keys compare as (namespace, name). */
-export function formatKey({ namespace, name }: ResourceKey): CacheKey {
+export function formatCacheKey({ namespace, name }: ResourceKey): CacheKey {
   return `${namespace}\0${name}`
 }
 
 /** Sorts like the creation time; the key follows the first NUL. */
-export function formatMark({ created, key }: Pick<Entry, 'created' | 'key'>): string {
+export function formatMark({ created, key }: Pick<CacheEntry, 'created' | 'key'>): string {
   return `${created}\0${key}`
 }
 
@@ -60,12 +60,12 @@ function trimMetadata(metadata: Record<string, unknown>): Record<string, unknown
   return isFilled(annotations) ? { ...rest, annotations } : rest
 }
 
-function toEntry(object: StoredObject, isApplied: boolean, text = JSON.stringify(object)): Entry {
+function toEntry(object: StoredObject, isApplied: boolean, text = JSON.stringify(object)): CacheEntry {
   const { namespace, name, uid, resourceVersion, labels, deletionTimestamp, finalizers = [] } = object.metadata
   return {
     namespace,
     name,
-    key: formatKey(object.metadata),
+    key: formatCacheKey(object.metadata),
     created: formatCreated(object),
     uid,
     version: Number(resourceVersion),
@@ -79,7 +79,7 @@ function toEntry(object: StoredObject, isApplied: boolean, text = JSON.stringify
 }
 
 /** An object from an answer as an entry. */
-export function makeEntry(kind: Kind, answer: ApiObject): Entry {
+export function makeEntry(kind: Kind, answer: ApiObject): CacheEntry {
   const { apiVersion, kind: _kind, metadata, spec, status } = answer
   const annotations = metadata.annotations as Record<string, string> | undefined
   const object = { apiVersion, kind, metadata: trimMetadata(metadata), spec, ...(status !== undefined && { status }) }
@@ -87,6 +87,6 @@ export function makeEntry(kind: Kind, answer: ApiObject): Entry {
 }
 
 /** The entry of a text that was cached before. */
-export function parseEntry(text: string): Entry {
+export function parseEntry(text: string): CacheEntry {
   return toEntry(JSON.parse(text), false, text)
 }

@@ -6,10 +6,10 @@ import { describeKey, describeMissing, describeTaken } from '../../store/watchin
 import type { Collection } from '../api/paths.ts'
 import type { KubernetesApi } from '../api.ts'
 import type { ApiObject } from '../reflector.ts'
-import { type Entry, makeEntry } from './entry.ts'
+import { type CacheEntry, makeEntry } from './entry.ts'
 import type { KindCache } from './kind-cache.ts'
 
-export type LiveObject = { entry: Entry; answer: ApiObject }
+export type LiveObject = { entry: CacheEntry; answer: ApiObject }
 
 export type Exchange = {
   api: KubernetesApi
@@ -20,7 +20,7 @@ export type Exchange = {
    * The object, from memory if possible. A missing one may have been created through another replica a moment ago,
    * so the API server is asked, unless its removal was reported.
    */
-  find(kind: Kind, key: ResourceKey): Promise<Entry | undefined>
+  find(kind: Kind, key: ResourceKey): Promise<CacheEntry | undefined>
   /** Records an answer and returns a separate copy to the caller. */
   accept<K extends Kind>(kind: K, answer: ApiObject): ResourceOf<K>
 }

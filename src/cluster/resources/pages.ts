@@ -1,13 +1,13 @@
 // Lists in pages over one snapshot: the watch's state, with changes after the snapshot undone.
 import { setImmediate as yieldTurn } from 'node:timers/promises'
 import type { Kind, ResourceOf } from '../../contract/kinds/index.ts'
-import type { ListQuery, ResourcePage, ResourceText } from '../../ports/resources/resources.ts'
+import type { ResourceListQuery, ResourcePage, ResourceText } from '../../ports/resources/resources.ts'
 import { type LabelRequirement, matchesLabels, parseLabelSelector } from '../../rules/resources/label-selector.ts'
 import { checkFields, matchesSearch } from '../../rules/resources/resource-fields.ts'
 import { comparePositions, type ListOrder, type Position } from '../../store/watching/list-order.ts'
 import { decodePageToken, encodePageToken, hashFilter, type PageToken } from '../../store/watching/page-token.ts'
 import { labelField } from '../../store/watching/stored-object.ts'
-import { type CacheKey, type Entry, formatKey, formatMark, formatValue, parseEntry } from './entry.ts'
+import { type CacheEntry, type CacheKey, formatCacheKey, formatMark, formatValue, parseEntry } from './entry.ts'
 import type { KindCache } from './kind-cache.ts'
 
 /** How many objects are converted at a time: a long list must not block other requests. */
@@ -31,10 +31,10 @@ type Filter = {
 /** Where a page starts; `remaining` counts the objects from there on, unfiltered. */
 type Start = { after: Position | undefined; snapshot: number; remaining: number | undefined; limit: number }
 
-type Gathered = { entries: Entry[]; isCut: boolean }
+type Gathered = { entries: CacheEntry[]; isCut: boolean }
 
 /** InvalidRequest when the selector or a field is invalid. */
-function parseFilter(kind: Kind, query: ListQuery): Filter {
+function parseFilter(kind: Kind, query: ResourceListQuery): Filter {
   const fields = query.fields ?? {}
   checkFields(kind, fields)
   const requirements = parseLabelSelector(query.labelSelector ?? '')
@@ -50,8 +50,8 @@ function parseFilter(kind: Kind, query: ListQuery): Filter {
 
 function matchesFilter(
   { namespace, namespaces, names, search, pairs, requirements }: Filter,
-  entry: Entry | undefined,
-): entry is Entry {
+  entry: CacheEntry | undefined,
+): entry is CacheEntry {
   if (entry === undefined) return false
   if (namespace !== undefined && entry.namespace !== namespace) return false
   if (namespaces?.has(entry.namespace) === false || names?.has(entry.name) === false) return false
@@ -71,16 +71,16 @@ function listLeads({ pairs, requirements }: Filter): string[] {
 }
 
 /** An object's position, and the object as it is listed; undefined when the list did not contain it. */
-type Placed = Position & { entry: Entry | undefined }
+type Positioned = Position & { entry: CacheEntry | undefined }
 
-function place(entry: Entry): Placed {
+function withPosition(entry: CacheEntry): Positioned {
   return { namespace: entry.namespace, name: entry.name, created: entry.created, entry }
 }
 
 /** The keys after the position in creation order. */
-function* listByCreation({ told }: KindCache, order: ListOrder, after: Position | undefined): Generator<CacheKey> {
-  const mark = after && formatMark({ created: after.created, key: formatKey(after) })
-  const marks = order === 'created' ? told.byCreation().after(mark) : told.byCreation().before(mark)
+function* listByCreation({ watched }: KindCache, order: ListOrder, after: Position | undefined): Generator<CacheKey> {
+  const mark = after && formatMark({ created: after.created, key: formatCacheKey(after) })
+  const marks = order === 'created' ? watched.byCreation().after(mark) : watched.byCreation().before(mark)
   for (const found of marks) yield found.slice(found.indexOf('\0') + 1)
 }
 
@@ -89,44 +89,44 @@ function endOf({ namespace }: Filter): CacheKey {
   return namespace === undefined ? '\uffff' : `${namespace}\0\uffff`
 }
 
-function* listByName({ told }: KindCache, filter: Filter, after: Position | undefined): Generator<CacheKey> {
+function* listByName({ watched }: KindCache, filter: Filter, after: Position | undefined): Generator<CacheKey> {
   const start = filter.namespace === undefined ? undefined : `${filter.namespace}\0`
-  const last = after && formatKey(after)
+  const last = after && formatCacheKey(after)
   const end = endOf(filter)
-  for (const key of told.keys().after(start !== undefined && (last === undefined || last < start) ? start : last)) {
+  for (const key of watched.keys().after(start !== undefined && (last === undefined || last < start) ? start : last)) {
     if (key > end) return
     yield key
   }
 }
 
 /** Objects that may match, in order, after the position. */
-function* listCandidates(cache: KindCache, filter: Filter, after: Position | undefined): Generator<Placed> {
-  const { told } = cache
+function* listCandidates(cache: KindCache, filter: Filter, after: Position | undefined): Generator<Positioned> {
+  const { watched } = cache
   const { order } = filter
-  const index = told.index()
+  const index = watched.index()
   const [lead] = listLeads(filter).sort((left, right) => index.count(left) - index.count(right))
-  if (lead !== undefined && index.count(lead) * rareShare < told.keys().size()) {
+  if (lead !== undefined && index.count(lead) * rareShare < watched.keys().size()) {
     const compare = comparePositions(order)
-    const found = index.keys(lead).flatMap((key) => told.get(key) ?? [])
+    const found = index.keys(lead).flatMap((key) => watched.get(key) ?? [])
     yield* found
       .filter((entry) => after === undefined || compare(entry, after) > 0)
       .sort(compare)
-      .map(place)
+      .map(withPosition)
     return
   }
   const keys = order === 'name' ? listByName(cache, filter, after) : listByCreation(cache, order, after)
   for (const key of keys) {
-    const entry = told.get(key)
-    if (entry !== undefined) yield place(entry)
+    const entry = watched.get(key)
+    if (entry !== undefined) yield withPosition(entry)
   }
 }
 
 /** Merges two sorted runs; where both have an object, the second one's is used. */
 function* mergeRuns(
-  left: Iterable<Placed>,
-  right: Placed[],
+  left: Iterable<Positioned>,
+  right: Positioned[],
   compare: (one: Position, other: Position) => number,
-): Generator<Placed> {
+): Generator<Positioned> {
   let next = 0
   for (const one of left) {
     let other = right[next]
@@ -144,13 +144,13 @@ function* mergeRuns(
 }
 
 /** State at the snapshot of each object that changed after it, in order, after the position. */
-function undoChanges(cache: KindCache, filter: Filter, { snapshot, after }: Start): Placed[] {
+function undoChanges(cache: KindCache, filter: Filter, { snapshot, after }: Start): Positioned[] {
   const compare = comparePositions(filter.order)
-  const undone = new Map<string, Placed>()
+  const undone = new Map<string, Positioned>()
   for (const change of cache.ring.listSince(snapshot, { kind: cache.kind, namespace: filter.namespace }) ?? []) {
     const { namespace, name, created, before } = change
     // An object that was created again has another position in creation order, but not in name order.
-    const key = filter.order === 'name' ? formatKey(change) : formatMark({ created, key: formatKey(change) })
+    const key = filter.order === 'name' ? formatCacheKey(change) : formatMark({ created, key: formatCacheKey(change) })
     if (undone.has(key)) continue
     const entry = before === undefined ? undefined : parseEntry(before)
     undone.set(key, { namespace, name, created, entry })
@@ -160,7 +160,7 @@ function undoChanges(cache: KindCache, filter: Filter, { snapshot, after }: Star
 
 function gather(cache: KindCache, filter: Filter, start: Start): Gathered {
   const candidates = listCandidates(cache, filter, start.after)
-  const entries: Entry[] = []
+  const entries: CacheEntry[] = []
   for (const { entry } of mergeRuns(candidates, undoChanges(cache, filter, start), comparePositions(filter.order))) {
     if (matchesFilter(filter, entry)) entries.push(entry)
     if (entries.length > start.limit) return { entries: entries.slice(0, start.limit), isCut: true }
@@ -168,7 +168,7 @@ function gather(cache: KindCache, filter: Filter, start: Start): Gathered {
   return { entries, isCut: false }
 }
 
-async function presentAll<R>(entries: Entry[], present: (entry: Entry) => R): Promise<R[]> {
+async function presentAll<R>(entries: CacheEntry[], present: (entry: CacheEntry) => R): Promise<R[]> {
   const items: R[] = []
   for (const entry of entries) {
     items.push(present(entry))
@@ -177,18 +177,18 @@ async function presentAll<R>(entries: Entry[], present: (entry: Entry) => R): Pr
   return items
 }
 
-function presentText({ text, version }: Entry): ResourceText {
+function presentText({ text, version }: CacheEntry): ResourceText {
   return { text, resourceVersion: String(version) }
 }
 
-export function createPages(cache: KindCache) {
-  const { kind, ring, told } = cache
+export function createCachePages(cache: KindCache) {
+  const { kind, ring, watched } = cache
 
   function countAll(namespace: string | undefined): number {
-    return namespace === undefined ? told.keys().size() : told.keys().countPrefix(`${namespace}\0`)
+    return namespace === undefined ? watched.keys().size() : watched.keys().countPrefix(`${namespace}\0`)
   }
 
-  function startAt(query: ListQuery, filter: Filter): Start {
+  function startAt(query: ResourceListQuery, filter: Filter): Start {
     const limit = query.limit !== undefined && query.limit > 0 ? query.limit : Number.POSITIVE_INFINITY
     if (query.continue !== undefined) {
       const { after, snapshot, remaining } = decodePageToken(query.continue, hashFilter(kind, query))
@@ -199,7 +199,7 @@ export function createPages(cache: KindCache) {
   }
 
   /** The page as of now: nothing is awaited until everything on it is collected. */
-  async function readPage<R>(query: ListQuery, present: (entry: Entry) => R): Promise<ResourcePage<R>> {
+  async function readPage<R>(query: ResourceListQuery, present: (entry: CacheEntry) => R): Promise<ResourcePage<R>> {
     const filter = parseFilter(kind, query)
     const start = startAt(query, filter)
     const { snapshot, remaining } = start
@@ -212,7 +212,11 @@ export function createPages(cache: KindCache) {
   }
 
   /** How the next page is found. */
-  function makeNext(query: ListQuery, page: { snapshot: number; follows: number | undefined }, entries: Entry[]) {
+  function makeNext(
+    query: ResourceListQuery,
+    page: { snapshot: number; follows: number | undefined },
+    entries: CacheEntry[],
+  ) {
     const { snapshot, follows } = page
     const { namespace = '', name = '', created = '' } = entries.at(-1) ?? {}
     const isByName = (query.sort ?? 'name') === 'name'
@@ -226,7 +230,7 @@ export function createPages(cache: KindCache) {
   }
 
   /** Own writes appear on a first page, and a page continues where another replica's page ended. */
-  async function catchUp(query: ListQuery): Promise<void> {
+  async function catchUp(query: ResourceListQuery): Promise<void> {
     parseFilter(kind, query)
     if (query.continue === undefined) return cache.settle()
     const { snapshot } = decodePageToken(query.continue, hashFilter(kind, query))
@@ -235,15 +239,15 @@ export function createPages(cache: KindCache) {
 
   return {
     /** The page over what the watch has reported so far. */
-    listTold: (query: ListQuery): Promise<ResourcePage<ResourceOf<Kind>>> =>
+    listWatched: (query: ResourceListQuery): Promise<ResourcePage<ResourceOf<Kind>>> =>
       readPage(query, ({ text }) => JSON.parse(text)),
     /** The same as text. */
-    listTextTold: (query: ListQuery): Promise<ResourcePage<ResourceText>> => readPage(query, presentText),
-    async list(query: ListQuery): Promise<ResourcePage<ResourceOf<Kind>>> {
+    listTextWatched: (query: ResourceListQuery): Promise<ResourcePage<ResourceText>> => readPage(query, presentText),
+    async list(query: ResourceListQuery): Promise<ResourcePage<ResourceOf<Kind>>> {
       await catchUp(query)
       return readPage(query, ({ text }) => JSON.parse(text))
     },
-    async listText(query: ListQuery): Promise<ResourcePage<ResourceText>> {
+    async listText(query: ResourceListQuery): Promise<ResourcePage<ResourceText>> {
       await catchUp(query)
       return readPage(query, presentText)
     },

@@ -1,13 +1,18 @@
 // Writes of resources, each one a request that the API server judges.
 import { apiVersion, type Kind, type ResourceOf } from '../../contract/kinds/index.ts'
 import { isSvcError } from '../../errors.ts'
-import type { ResourceDraft, ResourceKey, ResourceWriter, StatusWriter } from '../../ports/resources/resources.ts'
+import type {
+  DeletePreconditions,
+  ResourceDraft,
+  ResourceKey,
+  ResourceWriter,
+  StatusWriter,
+} from '../../ports/resources/resources.ts'
 import { describeMissing, type StoredObject, stringifyObject } from '../../store/watching/stored-object.ts'
 import type { ApiRequest } from '../api.ts'
 import type { ApiObject } from '../reflector.ts'
-import { appliedAnnotation } from './entry.ts'
+import { appliedAnnotation, type CacheEntry } from './entry.ts'
 import { collectionOf, type Exchange, translate } from './exchange.ts'
-import { createRemoval } from './removal.ts'
 
 /** The name in `managedFields`, and strict validation, which makes unknown fields errors instead of dropping them. */
 const writeQuery = { fieldManager: 'svc', fieldValidation: 'Strict' }
@@ -95,5 +100,47 @@ export function createWriter(exchange: Exchange): ResourceWriter & StatusWriter 
         return send(kind, body, { verb: 'update', subresource: 'status' })
       }),
     remove: createRemoval(exchange),
+  }
+}
+
+// Removal: the API server answers with the object while finalizers hold it, and with a plain Status when it is gone.
+
+function createRemoval({ api, caches, find, readLive, accept }: Exchange): ResourceWriter['remove'] {
+  async function removeKnown<K extends Kind>(
+    kind: K,
+    known: CacheEntry,
+    { uid, resourceVersion }: DeletePreconditions,
+  ): Promise<ResourceOf<K>> {
+    const { namespace, name } = known
+    // The uid ensures that the removed object is the returned one.
+    const preconditions = { uid: uid || known.uid, ...(resourceVersion && { resourceVersion }) }
+    // The garbage collector then removes what the object owned.
+    const body = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background', preconditions }
+    const target = { collection: collectionOf(kind), namespace, name }
+    const answer = await api.request<ApiObject>({ verb: 'delete', ...target, body })
+    if (answer.kind !== 'Status') return accept(kind, answer)
+    caches[kind].noteRemoval(known)
+    return JSON.parse(known.text)
+  }
+
+  /** Undefined when the cached one was replaced by another of the same name, and no particular one was requested. */
+  async function tryRemoval<K extends Kind>(kind: K, known: CacheEntry, preconditions: DeletePreconditions) {
+    try {
+      return await removeKnown(kind, known, preconditions)
+    } catch (error) {
+      const isParticular = Boolean(preconditions.uid || preconditions.resourceVersion)
+      if (isParticular || !isSvcError(error, 'Conflict')) throw translate(error, kind, known)
+      return undefined
+    }
+  }
+
+  return async function remove<K extends Kind>(kind: K, key: ResourceKey, preconditions: DeletePreconditions = {}) {
+    let known = await find(kind, key)
+    while (known !== undefined) {
+      const removed = await tryRemoval(kind, known, preconditions)
+      if (removed !== undefined) return removed
+      known = (await readLive(kind, key))?.entry
+    }
+    throw describeMissing(kind, key)
   }
 }

@@ -1,11 +1,11 @@
 // Custom resource definitions, printed from the same schemas that validate requests.
 
 import { z } from 'zod'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { type Kind, type KindInfo, kinds } from '../kinds/index.ts'
 import { referenceMark } from '../kinds/resources/references.ts'
 import { objectRules, specRules, type ValidationRule } from './crd-rules.ts'
 import { printHints, publishedMark } from './field.ts'
-import { isJsonObject, type JsonObject } from './json.ts'
 
 const dropped = new Set([
   '$schema',

@@ -1,9 +1,9 @@
 // The fields of a kind as a tree, for `svc explain` and the reference, derived from the schemas that validate.
 
 import { z } from 'zod'
+import { isJsonObject } from '../../lib/json.ts'
 import { type Kind, kinds } from '../kinds/index.ts'
 import { apiVersion, ObjectMeta } from '../kinds/resources/metadata.ts'
-import { isJsonObject } from './json.ts'
 
 /** A field with everything a reader needs to fill it in. */
 export type FieldDoc = {

@@ -1,5 +1,5 @@
 // JSON from outside. Excessive nesting would exhaust the stack when it is written again.
-import { isJsonObject, type JsonObject } from './json.ts'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 
 export const deepestJson = 500
 

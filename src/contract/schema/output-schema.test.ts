@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from './json.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { draftOf, outputSchemaProblems } from './output-schema.ts'
 
 const problemsOf = (schema: JsonObject) =>

@@ -1,7 +1,7 @@
 // Which JSON Schemas an answer can be asked to match: the well-known keywords, within bounds, that refer to nothing
 // outside themselves.
 import type { Problem } from '../../errors.ts'
-import { isJsonObject, type JsonObject } from './json.ts'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { formatPath } from './validation.ts'
 
 /** The schema is part of every request to the model. */

@@ -1,7 +1,7 @@
 // Summaries of objects in lists: names, labels and the fields that tables show.
 
+import { isJsonObject } from '../../lib/json.ts'
 import { type Kind, kinds } from '../kinds/index.ts'
-import { isJsonObject } from './json.ts'
 
 const metadataFields = [
   'name',

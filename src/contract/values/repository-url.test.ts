@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { isSameRepository, readRepositoryUrl, repositoryKey, repositoryUrlOf } from './repository-url.ts'
+import {
+  isSameRepository,
+  readGitAddress,
+  readRepositoryUrl,
+  repositoryKey,
+  repositoryUrlOf,
+} from './repository-url.ts'
 
 const hosts = ['github.com', 'ghe.example.com', 'localhost:8443']
 const repository = { host: 'github.com', owner: 'acme', name: 'site' }
@@ -87,3 +93,24 @@ describe('the address of a repository', () => {
     expect(repositoryUrlOf(one)).toBe('https://github.com/Acme/Site')
   })
 })
+
+it.each([
+  ['http://a.example:8080/b/?q=1#c', 'http://a.example:8080/b'],
+  ['https://A.example/owner/b.git', 'https://a.example/owner/b.git'],
+  ['git@a.example:owner/b.git', 'https://a.example/owner/b.git'],
+  ['git@a.example:/srv/b.git', 'https://a.example/srv/b.git'],
+  ['ssh://git@a.example:22/owner/b', 'https://a.example/owner/b'],
+])('%s is dialled as %s', (text, dialled) => expect(readGitAddress(text)?.href).toBe(dialled))
+
+it.each([
+  'https://me:secret@a.example/b',
+  'https://token@a.example/b',
+  'ssh://git:secret@a.example/b',
+  'git://a.example/b',
+  'file:///srv/b',
+  'ext::sh -c x',
+  '--upload-pack=x@h:y',
+  'me@evil.example@a.example:b',
+  'https://a.example/b c',
+  'b',
+])('%s is refused', (text) => expect(readGitAddress(text)).toBeUndefined())

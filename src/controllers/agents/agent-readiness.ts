@@ -6,10 +6,10 @@ import type { Provider } from '../../contract/kinds/providers/provider.ts'
 import { summarize } from '../../contract/schema/validation.ts'
 import { lookUpDefault } from '../../lookup/models.ts'
 import { findProgramProblem } from '../../rules/agents/agent-programs.ts'
-import { explainNoDefault } from '../../rules/providers/default-provider.ts'
+import { explainNoDefault } from '../../rules/providers/model-choice.ts'
 import { isServiceTool } from '../../rules/tools/tool-choice.ts'
-import { anyName, nameReference } from '../resources/reference-index.ts'
-import type { CatalogDeps, CatalogSettings } from '../resources/settings.ts'
+import { anyName, nameReference } from '../resources/object-source.ts'
+import type { ResourceControllerDeps, ResourceControllerSettings } from '../resources/settings.ts'
 
 type Named = {
   kind: 'Provider' | 'Tool' | 'Skill' | 'Agent' | 'Secret' | 'ConfigMap'
@@ -70,14 +70,14 @@ export function listAgentReferences(agent: Agent): string[] {
   return needsDefault(agent) ? [...named, nameReference('Provider', agent.metadata.namespace, anyName)] : named
 }
 
-async function exists(deps: CatalogDeps, { kind, ...key }: Named): Promise<boolean> {
+async function exists(deps: ResourceControllerDeps, { kind, ...key }: Named): Promise<boolean> {
   if (kind === 'ConfigMap') return (await deps.configMaps.get(key))?.data[key.entry ?? ''] !== undefined
   if (kind === 'Secret') return (await deps.secrets.describe(key)) !== undefined
   return (await deps.resources.get(kind, key)) !== undefined
 }
 
 /** Why an existing provider or skill cannot be used. */
-async function findFault({ resources }: CatalogDeps, { kind, ...key }: Named): Promise<string | undefined> {
+async function findFault({ resources }: ResourceControllerDeps, { kind, ...key }: Named): Promise<string | undefined> {
   if (kind === 'Provider') return describeUnready(await resources.get(kind, key))
   if (kind !== 'Skill') return undefined
   const { phase } = (await resources.get(kind, key))?.status ?? {}
@@ -90,14 +90,14 @@ function describeUnready(provider: Provider | undefined): string | undefined {
 }
 
 async function checkDefault(
-  { resources }: CatalogDeps,
+  { resources }: ResourceControllerDeps,
   { metadata: { namespace } }: Agent,
 ): Promise<string | undefined> {
   const found = await lookUpDefault(resources, namespace)
   return found.outcome === 'chosen' ? describeUnready(found.provider) : explainNoDefault(found, namespace)
 }
 
-async function checkNamed(deps: CatalogDeps, named: Named): Promise<string | undefined> {
+async function checkNamed(deps: ResourceControllerDeps, named: Named): Promise<string | undefined> {
   const { kind, namespace, name, field, entry } = named
   if (await exists(deps, named)) return await findFault(deps, named)
   const what = `${kind.toLowerCase()} "${name}" (${field})`
@@ -107,12 +107,12 @@ async function checkNamed(deps: CatalogDeps, named: Named): Promise<string | und
   return `${what} does not exist in namespace "${namespace}"; create it or name another`
 }
 
-function checkAbilities({ spec }: Agent, settings: CatalogSettings): string | undefined {
+function checkAbilities({ spec }: Agent, settings: ResourceControllerSettings): string | undefined {
   return spec.runtime && findProgramProblem(spec.runtime, settings.agentPrograms)
 }
 
 /** Why the agent is not ready, or undefined. */
-export async function findAgentProblem(deps: CatalogDeps, agent: Agent): Promise<string | undefined> {
+export async function findReadinessProblem(deps: ResourceControllerDeps, agent: Agent): Promise<string | undefined> {
   const problems = agentProblems(agent.spec)
   if (problems.length > 0) return summarize('agent', problems)
   const inability = checkAbilities(agent, deps.settings)

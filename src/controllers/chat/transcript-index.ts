@@ -1,7 +1,7 @@
 // Brings new messages of sessions into the index that searches use; what it does not have yet is searched more slowly.
 
 import type { Clock } from '../../lib/clock.ts'
-import type { Transcripts } from '../../ports/chat/transcript-search.ts'
+import type { Transcripts } from '../../ports/chat/sessions.ts'
 import { type Controller, createTimerSource, defineController } from '../engine/controller.ts'
 
 const times = { firstMs: 5_000, intervalMs: 10_000 }

@@ -1,4 +1,5 @@
-// How long to wait after repeated failures of one key: exponential with full jitter.
+// How often each key has failed in a row, and how long to wait after it.
+import { delayMs } from '../../lib/backoff.ts'
 import type { Ids } from '../../lib/clock.ts'
 
 type Backoff = {
@@ -21,10 +22,9 @@ export function createBackoff({ ids, baseMs = 100, maxMs = 60_000 }: BackoffOpti
   const failures = new Map<string, number>()
   return {
     next(key) {
-      const count = failures.get(key) ?? 0
-      failures.set(key, count + 1)
-      const ceiling = Math.min(maxMs, baseMs * 2 ** Math.min(count, 40))
-      return Math.round(ceiling * ids.random())
+      const count = (failures.get(key) ?? 0) + 1
+      failures.set(key, count)
+      return delayMs({ firstMs: baseMs, maxMs, jitter: 'full' }, count, ids.random())
     },
     reset: (key) => void failures.delete(key),
     failures: (key) => failures.get(key) ?? 0,

@@ -1,5 +1,16 @@
 // What a controller is: a name, where its keys come from, and one idempotent step that brings a key closer to its spec.
+import { waitForAbort } from '../../lib/abort.ts'
 import type { Logger } from '../../observability/log.ts'
+import type { ResourceKey } from '../../ports/resources/resources.ts'
+
+export function formatKey(key: ResourceKey): string {
+  return `${key.namespace}/${key.name}`
+}
+
+export function parseKey(text: string): ResourceKey {
+  const slash = text.indexOf('/')
+  return { namespace: text.slice(0, slash), name: text.slice(slash + 1) }
+}
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
 
@@ -10,11 +21,11 @@ export type Reconciled = { requeueAfterMs?: number } | undefined
 export type Enqueue = (key: string, afterMs?: number) => void
 
 /** A source of keys. `run` feeds them until the signal aborts; when it rejects, it is run again after a backoff. */
-export type Source = { name: string; run(enqueue: Enqueue, signal: AbortSignal): Promise<void> }
+export type KeySource = { name: string; run(enqueue: Enqueue, signal: AbortSignal): Promise<void> }
 
 export type ControllerDefinition = {
   name: string
-  sources: Source[]
+  sources: KeySource[]
   /** Concurrent keys; default 8. */
   concurrency?: number
   /** Upper limit of the delay after repeated errors; default one minute. */
@@ -35,7 +46,7 @@ export function defineController(definition: ControllerDefinition): Controller {
  * A source whose keys are pushed from outside, for example by another controller. Pushes while it is not running are
  * dropped.
  */
-export function createPushSource(name: string): Source & { push: Enqueue } {
+export function createPushSource(name: string): KeySource & { push: Enqueue } {
   let target: Enqueue | undefined
   return {
     name,
@@ -48,14 +59,8 @@ export function createPushSource(name: string): Source & { push: Enqueue } {
   }
 }
 
-/** Resolves when the signal aborts. */
-export async function waitForAbort(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return
-  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-}
-
 /** A source from a port's `onChange`: subscribes while it runs. */
-export function createListenerSource(name: string, subscribe: (enqueue: Enqueue) => () => void): Source {
+export function createListenerSource(name: string, subscribe: (enqueue: Enqueue) => () => void): KeySource {
   return {
     name,
     async run(enqueue, signal) {
@@ -69,7 +74,11 @@ export function createListenerSource(name: string, subscribe: (enqueue: Enqueue)
 type Sleep = (ms: number, signal: AbortSignal) => Promise<void>
 
 /** A source that adds one key every `intervalMs`, the first time after `firstMs`. */
-export function createTimerSource(key: string, times: { firstMs: number; intervalMs: number }, sleep: Sleep): Source {
+export function createTimerSource(
+  key: string,
+  times: { firstMs: number; intervalMs: number },
+  sleep: Sleep,
+): KeySource {
   return {
     name: `timer:${key}`,
     async run(enqueue, signal) {

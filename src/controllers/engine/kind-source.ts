@@ -1,10 +1,11 @@
 // Feeds keys from a kind's objects: list, then watch and resume; lists again when the watch is too old, and
 // periodically.
 import type { Kind, ResourceOf } from '../../contract/kinds/index.ts'
+import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ResourceReader, WatchEvent } from '../../ports/resources/resources.ts'
-import type { Enqueue, Source } from './controller.ts'
+import { type Enqueue, formatKey, type KeySource } from './controller.ts'
 
 /** `LISTED` is an object found by listing; an earlier event may have reported it already. */
 export type Observation<R> = { type: WatchEvent<R>['type'] | 'LISTED'; object: R }
@@ -60,7 +61,7 @@ async function runTogether(outer: AbortSignal, works: ((signal: AbortSignal) => 
   if (failed.signal.aborted && !outer.aborted) throw failed.signal.reason
 }
 
-export function createKindSource<K extends Kind>(options: KindSourceOptions<K>): Source {
+export function createKindSource<K extends Kind>(options: KindSourceOptions<K>): KeySource {
   const { kind, resources, clock, resyncMs = 600_000 } = options
   let version: string | undefined
   let listed = false
@@ -112,4 +113,29 @@ export function createKindSource<K extends Kind>(options: KindSourceOptions<K>):
       ])
     },
   }
+}
+
+/** How a controller of another kind watches the tasks that its objects own. */
+export type OwnedTasks = {
+  /** The label by which a task names its owner, which lies in its own namespace. */
+  ownerLabel: string
+  /** Which changes concern the owner. */
+  concerns(observation: Observation<Task>): boolean
+}
+
+/** Adds the key of the owner of each task that changes. */
+export function createOwnedTaskSource(
+  { resources, clock }: Pick<KindSourceOptions<'Task'>, 'resources' | 'clock'>,
+  { ownerLabel, concerns }: OwnedTasks,
+): KeySource {
+  return createKindSource({
+    kind: 'Task',
+    resources,
+    clock,
+    onObject(observation, enqueue) {
+      const { namespace, labels } = observation.object.metadata
+      const name = labels?.[ownerLabel]
+      if (name !== undefined && concerns(observation)) enqueue(formatKey({ namespace, name }))
+    },
+  })
 }

@@ -21,7 +21,7 @@ type QueueOptions = {
 }
 
 // The platform's timers overflow at 2^31 ms; a sleeper that wakes early sleeps again.
-const longestSleepMs = 3_600_000
+const maxSleepMs = 3_600_000
 
 type Due = { key: string; at: number }
 
@@ -47,7 +47,7 @@ function createDelays(clock: Clock, onDue: (key: string) => void) {
     sleeper?.controller.abort()
     const mine = { at: first.at, controller: new AbortController() }
     sleeper = mine
-    const ms = Math.min(longestSleepMs, Math.max(0, first.at - clock.now().getTime()))
+    const ms = Math.min(maxSleepMs, Math.max(0, first.at - clock.now().getTime()))
     clock.sleep(ms, mine.controller.signal).then(
       () => {
         if (sleeper !== mine) return

@@ -1,13 +1,14 @@
 // Runs controllers while this replica leads: sources, queues, backoff, and a stop that waits for what runs.
+
 import { isSvcError, messageOf } from '../../errors.ts'
+import { waitForAbort } from '../../lib/abort.ts'
 import type { Clock, Ids } from '../../lib/clock.ts'
 import type { Leadership } from '../../ports/service/leadership.ts'
 import { createBackoff } from './backoff.ts'
-import type { Controller, Log, Source } from './controller.ts'
-import { waitForAbort } from './controller.ts'
+import type { Controller, KeySource, Log } from './controller.ts'
 import { createQueue, type Queue } from './queue.ts'
 
-export type RunnerOptions = {
+export type ControllerRunnerOptions = {
   controllers: Controller[]
   leadership: Leadership
   clock: Clock
@@ -28,7 +29,7 @@ export type ControllerRunner = {
 
 type Term = { depth(): number; stop(): Promise<void>; abort(): void }
 
-export function createControllerRunner(options: RunnerOptions): ControllerRunner {
+export function createControllerRunner(options: ControllerRunnerOptions): ControllerRunner {
   const { controllers, leadership, clock, log, stopGraceMs = 5000 } = options
   const stopping = new AbortController()
   let loop: Promise<void> | undefined
@@ -79,7 +80,7 @@ export function createControllerRunner(options: RunnerOptions): ControllerRunner
   }
 }
 
-function startController(controller: Controller, options: RunnerOptions): Term {
+function startController(controller: Controller, options: ControllerRunnerOptions): Term {
   const work = new AbortController()
   const feeding = new AbortController()
   controller.begin?.()
@@ -98,7 +99,7 @@ function startController(controller: Controller, options: RunnerOptions): Term {
   }
 }
 
-function createReconcileQueue(controller: Controller, options: RunnerOptions, signal: AbortSignal): Queue {
+function createReconcileQueue(controller: Controller, options: ControllerRunnerOptions, signal: AbortSignal): Queue {
   const { clock, ids, log } = options
   const backoff = createBackoff({ ids, maxMs: controller.maxBackoffMs })
 
@@ -126,9 +127,9 @@ function createReconcileQueue(controller: Controller, options: RunnerOptions, si
   })
 }
 
-type Feeding = RunnerOptions & { controller: Controller; feeding: AbortController }
+type Feeding = ControllerRunnerOptions & { controller: Controller; feeding: AbortController }
 
-async function feed(source: Source, queue: Queue, { clock, ids, log, controller, feeding }: Feeding): Promise<void> {
+async function feed(source: KeySource, queue: Queue, { clock, ids, log, controller, feeding }: Feeding): Promise<void> {
   const backoff = createBackoff({ ids, baseMs: 200, maxMs: 30_000 })
   const enqueue = (key: string, afterMs = 0) => queue.addAfter(key, afterMs)
   while (!feeding.signal.aborted) {

@@ -2,10 +2,9 @@
 // memories of a namespace once there are enough, and anew when there are half as many again.
 import { messageOf } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { Embedder } from '../../ports/memory/embedder.ts'
-import type { MemoryVectors, UnplacedMemory } from '../../ports/memory/memory-vectors.ts'
+import type { Embedder, MemoryToEmbed, MemoryVectors } from '../../ports/memory/memory-vectors.ts'
 import { searchTerms } from '../../rules/memory/search-terms.ts'
-import { learnSpace, placeText } from '../../rules/memory/text-space.ts'
+import { embedText, learnSpace } from '../../rules/memory/text-space.ts'
 import { nameModel } from '../../rules/memory/vectors.ts'
 import { type Controller, createTimerSource, defineController, type Log } from '../engine/controller.ts'
 
@@ -15,9 +14,9 @@ const pauseMs = 5
 /** Memories that are placed at once; a provider takes no more than 64 texts. */
 const placedAtOnce = { bySpace: 256, byProvider: 64 }
 /** Fewer memories say too little of which words go together. */
-const leastLearnt = 200
+const minTextsToLearn = 200
 /** The newest; more cost more and tell little more. */
-const mostLearnt = 10_000
+const maxTextsToLearn = 10_000
 const readAtOnce = 200
 const growth = 1.5
 const dimensions = { least: 16, most: 96, textsForEach: 15 }
@@ -42,7 +41,7 @@ function chooseDimension(texts: number): number {
 /** Something to do in short pieces. */
 type Maker = {
   /** Makes vectors of these memories and takes them off the list; false when that has to wait. */
-  place(waiting: readonly UnplacedMemory[], signal: AbortSignal): Promise<boolean>
+  place(waiting: readonly MemoryToEmbed[], signal: AbortSignal): Promise<boolean>
   /** Settles what makes the vectors of the namespace; whether its memories need new ones. */
   settle(namespace: string, memories: number, signal: AbortSignal): Promise<boolean>
 }
@@ -54,7 +53,7 @@ function createSpaceMaker({ vectors, clock, random }: MemoryVectorDeps): Maker {
   async function readTerms(namespace: string, signal: AbortSignal): Promise<string[][]> {
     const terms: string[][] = []
     let before: number | undefined
-    while (terms.length < mostLearnt && !signal.aborted) {
+    while (terms.length < maxTextsToLearn && !signal.aborted) {
       const page = await vectors.listTexts(namespace, { before, limit: readAtOnce })
       terms.push(...page.map(({ text }) => searchTerms(text)))
       before = page.at(-1)?.memory
@@ -86,7 +85,7 @@ function createSpaceMaker({ vectors, clock, random }: MemoryVectorDeps): Maker {
       const placed = []
       for (const { text, ...one } of waiting) {
         const found = await vectors.spaceOf(one.namespace)
-        const vector = found && placeText(found.space, searchTerms(text))
+        const vector = found && embedText(found.space, searchTerms(text))
         placed.push({ ...one, model: found?.model ?? '', vector })
       }
       await vectors.place(placed)
@@ -96,7 +95,7 @@ function createSpaceMaker({ vectors, clock, random }: MemoryVectorDeps): Maker {
       const current = await vectors.modelOf(namespace)
       const isLearnt = current?.model.startsWith(`${spaceModel}/`)
       const learnt = Math.max(isLearnt ? (current?.memories ?? 0) : 0, vain.get(namespace) ?? 0)
-      if (memories < leastLearnt || memories < learnt * growth) return false
+      if (memories < minTextsToLearn || memories < learnt * growth) return false
       return learn(namespace, memories, signal)
     },
   }
@@ -110,7 +109,7 @@ function createProvidedMaker({ vectors, log }: MemoryVectorDeps, embedder: Embed
     await vectors.setModel(namespace, { model, memories: 0 })
   }
 
-  async function embed(waiting: readonly UnplacedMemory[], signal: AbortSignal): Promise<void> {
+  async function embed(waiting: readonly MemoryToEmbed[], signal: AbortSignal): Promise<void> {
     const made = await embedder.embed(
       waiting.map(({ text }) => text),
       signal,
@@ -130,7 +129,7 @@ function createProvidedMaker({ vectors, log }: MemoryVectorDeps, embedder: Embed
     )
   }
 
-  async function embedEach(waiting: readonly UnplacedMemory[], signal: AbortSignal): Promise<void> {
+  async function embedEach(waiting: readonly MemoryToEmbed[], signal: AbortSignal): Promise<void> {
     for (const one of waiting) {
       try {
         await embed([one], signal)

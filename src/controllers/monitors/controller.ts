@@ -2,18 +2,23 @@
 import type { RepositoryMonitor } from '../../contract/kinds/monitors/repository-monitor.ts'
 import type { MonitorKey } from '../../ports/monitors/monitor-records.ts'
 import { monitorLabel } from '../../rules/monitors/tasks.ts'
-import { type Controller, createTimerSource, defineController, type Reconciled } from '../engine/controller.ts'
-import { formatKey, parseKey } from '../engine/key.ts'
-import { createKindSource } from '../engine/kind-source.ts'
-import { begin, findProblem } from './begin.ts'
-import { bringAllFurther } from './progress.ts'
-import { executeRun } from './run.ts'
-import { runSchedule } from './schedule.ts'
+import {
+  type Controller,
+  createTimerSource,
+  defineController,
+  formatKey,
+  parseKey,
+  type Reconciled,
+} from '../engine/controller.ts'
+import { createKindSource, createOwnedTaskSource, type OwnedTasks } from '../engine/kind-source.ts'
+import { advanceAll } from './progress.ts'
+import { begin, executeRun, findProblem, queueDueRun } from './run.ts'
 import { lookAgainMs, type MonitorDeps, type MonitorWork, retryMs } from './settings.ts'
 import { type Outlook, writeMonitorStatus } from './status.ts'
 
 const idleMs = 600_000
 const sweepKey = '/'
+const ownedTasks: OwnedTasks = { ownerLabel: monitorLabel, concerns: () => true }
 
 async function runAll(work: MonitorWork): Promise<number | undefined> {
   const { monitors } = work.deps.records
@@ -27,13 +32,18 @@ async function runAll(work: MonitorWork): Promise<number | undefined> {
   return undefined
 }
 
-async function heldUpUntil({ deps, key }: MonitorWork): Promise<string | undefined> {
+async function rateLimitedUntil({ deps, key }: MonitorWork): Promise<string | undefined> {
   const [run] = (await deps.records.monitors.listRuns(key, { limit: 20 })).filter(({ phase }) => phase === 'running')
   return run?.heldUpUntil
 }
 
 /** Nothing waits: what the service knows by itself is told, and nobody else is asked. */
-async function rest(deps: MonitorDeps, monitor: RepositoryMonitor, key: MonitorKey, scheduled: Outlook): Promise<void> {
+async function reportIdle(
+  deps: MonitorDeps,
+  monitor: RepositoryMonitor,
+  key: MonitorKey,
+  scheduled: Outlook,
+): Promise<void> {
   const problem = scheduled.problem ?? (await findProblem(deps, monitor))
   await writeMonitorStatus(deps, monitor, key, { ...scheduled, ...(problem && { problem }) })
 }
@@ -45,8 +55,8 @@ async function hasWork({ records: { monitors } }: MonitorDeps, key: MonitorKey):
 /** Milliseconds until the next step. */
 async function doWork(work: MonitorWork, scheduled: Outlook): Promise<number> {
   const runMs = (await runAll(work)) ?? lookAgainMs
-  const further = await bringAllFurther(work)
-  const held = (await heldUpUntil(work)) ?? further.heldUpUntil
+  const further = await advanceAll(work)
+  const held = (await rateLimitedUntil(work)) ?? further.heldUpUntil
   const outlook = { ...scheduled, branch: work.branch, ...(held && { heldUpUntil: held }) }
   await writeMonitorStatus(work.deps, work.monitor, work.key, outlook)
   return Math.min(runMs, further.retry ? retryMs : lookAgainMs)
@@ -55,11 +65,11 @@ async function doWork(work: MonitorWork, scheduled: Outlook): Promise<number> {
 async function reconcileMonitor(deps: MonitorDeps, monitor: RepositoryMonitor): Promise<Reconciled> {
   const { uid, namespace, name, generation } = monitor.metadata
   const key: MonitorKey = { uid, namespace, name }
-  const { next, waitMs: tickMs = idleMs, problem } = await runSchedule(deps, monitor, key)
+  const { next, waitMs: tickMs = idleMs, problem } = await queueDueRun(deps, monitor, key)
   const invalid = problem === undefined ? {} : { problem: { reason: 'InvalidSchedule', message: problem } }
   const scheduled: Outlook = { ...invalid, ...(next && { next }) }
   if (monitor.status?.observedGeneration === generation && !(await hasWork(deps, key))) {
-    await rest(deps, monitor, key, scheduled)
+    await reportIdle(deps, monitor, key, scheduled)
     return { requeueAfterMs: Math.min(tickMs, idleMs) }
   }
   const begun = await begin(deps, monitor, key)
@@ -93,15 +103,7 @@ export function createMonitorController(deps: MonitorDeps): Controller {
         clock,
         onObject: ({ type, object }, enqueue) => enqueue(type === 'DELETED' ? sweepKey : formatKey(object.metadata)),
       }),
-      createKindSource({
-        kind: 'Task',
-        resources,
-        clock,
-        onObject: ({ object: { metadata } }, enqueue) => {
-          const name = metadata.labels?.[monitorLabel]
-          if (name !== undefined) enqueue(formatKey({ namespace: metadata.namespace, name }))
-        },
-      }),
+      createOwnedTaskSource(deps, ownedTasks),
       createTimerSource(sweepKey, times, (ms, signal) => clock.sleep(ms, signal)),
     ],
     async reconcile(key) {

@@ -3,7 +3,7 @@ import type { PullRequest } from '../../ports/codehost/code-host.ts'
 import type { ItemState, MonitorRun } from '../../ports/monitors/monitor-records.ts'
 import { findSkipReason, type SkipReason, satisfiedReasons } from '../../rules/monitors/selection.ts'
 import { stopReview } from './review-tasks.ts'
-import { type MonitorWork, saveItem, tellItem } from './settings.ts'
+import { type MonitorWork, recordItemEvent, saveItem } from './settings.ts'
 
 export type PassCounts = { selected: number; skipped: number }
 
@@ -85,7 +85,7 @@ async function skip(work: MonitorWork, item: ItemState, reason: SkipReason, run:
   await work.deps.records.monitors.putItem(work.key, isSatisfied ? rest : { ...rest, skipReason: reason })
   if (isSatisfied || before === reason) return
   const summary = `pull request ${item.number} is not reviewed: ${reason}`
-  await tellItem(work, item, {
+  await recordItemEvent(work, item, {
     runID: run.id,
     eventType: 'item_skipped',
     summary,
@@ -102,7 +102,7 @@ async function select(work: MonitorWork, item: ItemState, run: MonitorRun): Prom
     progress: { runID: run.id, isTargeted, stage: 'validating' },
   })
   const summary = `pull request ${item.number} is to be reviewed at ${item.headSHA}`
-  await tellItem(work, item, { runID: run.id, eventType: 'item_selected', summary })
+  await recordItemEvent(work, item, { runID: run.id, eventType: 'item_selected', summary })
 }
 
 /** A review of a commit that is no longer the head is of no use. */
@@ -142,7 +142,7 @@ async function retireUnseen(work: MonitorWork, run: MonitorRun, since: string): 
     const verdict = item.lastVerdict === 'queued' ? { lastVerdict: 'skipped' as const } : {}
     await saveItem(work, { ...rest, ...verdict, state: 'out_of_scope', skipReason: reason })
     const summary = `pull request ${item.number} is no longer looked at`
-    await tellItem(work, item, {
+    await recordItemEvent(work, item, {
       runID: run.id,
       eventType: 'item_retired',
       summary,

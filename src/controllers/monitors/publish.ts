@@ -7,18 +7,16 @@ import {
   chooseInline,
   findReviewSkip,
   findStateSkip,
+  maxReviewBodyLength,
   type PublishSkip,
   passingReasons,
-} from '../../rules/monitors/publish.ts'
-import { writeMarker } from '../../rules/monitors/review-marker.ts'
-import {
-  longestBody,
   writeInlineComment,
   writePublishMarker,
   writeReviewBody,
-} from '../../rules/monitors/review-text.ts'
-import { readChange } from './change.ts'
-import { type MonitorWork, saveItem, tellItem } from './settings.ts'
+} from '../../rules/monitors/publish.ts'
+import { writeMarker } from '../../rules/monitors/review-marker.ts'
+import { readChange } from './review-tasks.ts'
+import { type MonitorWork, recordItemEvent, saveItem } from './settings.ts'
 
 const retryMs = 300_000
 
@@ -50,7 +48,7 @@ async function conclude(work: MonitorWork, item: ItemState, { publishing, retry 
     ...(error && { error }),
     findings: ended.findings.length,
   }
-  await tellItem(work, item, { eventType: `review_publish_${phase}`, summary, metadata })
+  await recordItemEvent(work, item, { eventType: `review_publish_${phase}`, summary, metadata })
   return saved
 }
 
@@ -121,7 +119,7 @@ async function post(work: MonitorWork, review: MonitorReviewRecord, publishing: 
   const change = await readChange(work, number, headSHA)
   if (change === undefined) return skipped(publishing, 'head_sha_changed')
   const { body, comments, findings } = compose(work, review, publishing, readDiffLines(change.diff))
-  if (Buffer.byteLength(body) > longestBody) return skipped(publishing, 'body_too_large')
+  if (Buffer.byteLength(body) > maxReviewBodyLength) return skipped(publishing, 'body_too_large')
   if (!(await work.deps.records.monitors.startPublishing(work.key, { ...publishing, findings }))) {
     return skipped(publishing, 'duplicate_same_head')
   }

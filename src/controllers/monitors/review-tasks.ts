@@ -3,10 +3,11 @@ import { Readable } from 'node:stream'
 import type { MonitorValidationResult as Validation } from '../../contract/api/monitors/monitor-records.ts'
 import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
-import type { PullRequestDetails } from '../../ports/codehost/code-host.ts'
+import { isCodeHostError, type PullRequestDetails, type PullRequestFile } from '../../ports/codehost/code-host.ts'
 import type { ItemState, ReviewProgress } from '../../ports/monitors/monitor-records.ts'
 import type { ResourceDraft } from '../../ports/resources/resources.ts'
 import { createCheckLog, findValidationReason, readCheckCommand } from '../../rules/monitors/checks.ts'
+import { joinPatches } from '../../rules/monitors/diff-lines.ts'
 import { type ReviewInput, writeReviewFiles, writeReviewPrompt } from '../../rules/monitors/prompt.ts'
 import {
   makeReviewTask,
@@ -14,10 +15,43 @@ import {
   monitorLabel,
   nameReviewTask,
   nameValidationTask,
-  type Reviewed,
+  type ReviewedPullRequest,
 } from '../../rules/monitors/tasks.ts'
-import { type Change, readChange } from './change.ts'
-import { type MonitorWork, saveItem, tellItem } from './settings.ts'
+import { type MonitorWork, recordItemEvent, saveItem } from './settings.ts'
+
+type PullRequestChange = { pullRequest: PullRequestDetails; files: PullRequestFile[]; diff: string }
+
+/** A file that a task is given has at most 10 MiB. */
+const maxDiffLength = 10 * 1024 * 1024
+
+function cut(diff: string): string {
+  if (Buffer.byteLength(diff) <= maxDiffLength) return diff
+  const text = Buffer.from(diff).subarray(0, maxDiffLength).toString('utf8')
+  return text.slice(0, text.lastIndexOf('\n') + 1)
+}
+
+async function readDiff({ host }: MonitorWork, number: number, files: readonly PullRequestFile[]): Promise<string> {
+  try {
+    return cut(await host.getDiff(number))
+  } catch (error) {
+    if (!isCodeHostError(error, 'TooLarge')) throw error
+    return cut(joinPatches(files))
+  }
+}
+
+/** Undefined when the head is another commit, before or after the change was read. */
+export async function readChange(
+  work: MonitorWork,
+  number: number,
+  headSHA: string,
+): Promise<PullRequestChange | undefined> {
+  const before = await work.host.getPullRequest(number)
+  if (before.head.commit !== headSHA) return undefined
+  const files = await work.host.listFiles(number)
+  const diff = await readDiff(work, number, files)
+  const pullRequest = await work.host.getPullRequest(number)
+  return pullRequest.head.commit === headSHA ? { pullRequest, files, diff } : undefined
+}
 
 export type UnderWay = ItemState & { progress: ReviewProgress; headSHA: string }
 
@@ -25,7 +59,10 @@ export function isUnderWay(item: ItemState): item is UnderWay {
   return item.progress !== undefined && item.headSHA !== undefined
 }
 
-function toReviewed(item: UnderWay, { base, head, fork, title, author, draft, labels }: PullRequestDetails): Reviewed {
+function toReviewed(
+  item: UnderWay,
+  { base, head, fork, title, author, draft, labels }: PullRequestDetails,
+): ReviewedPullRequest {
   const { owner, name } = head.repository ?? {}
   const forked = owner === undefined || name === undefined ? undefined : { owner, name }
   return {
@@ -51,7 +88,7 @@ function askingOf({ monitor, repository }: MonitorWork, item: UnderWay, pullRequ
 }
 
 function nameOf({ monitor }: MonitorWork, item: UnderWay) {
-  const pullRequest = { number: item.number, headSHA: item.headSHA } as Reviewed
+  const pullRequest = { number: item.number, headSHA: item.headSHA } as ReviewedPullRequest
   return { monitor, pullRequest, runID: item.progress.runID }
 }
 
@@ -78,7 +115,7 @@ async function ensureTask(work: MonitorWork, draft: ResourceDraft<'Task'>): Prom
 }
 
 /** `overtaken`: the head has moved; nothing of this review counts. */
-export type Step = 'waiting' | 'overtaken' | { ended: Task }
+type ReviewStep = 'waiting' | 'overtaken' | { ended: Task }
 
 /** From the log, which a task that failed or took too long has as well. */
 async function readValidation({ deps }: MonitorWork, { metadata, spec, status }: Task): Promise<Validation> {
@@ -111,18 +148,18 @@ async function validate(work: MonitorWork, item: UnderWay): Promise<UnderWay | '
   const reason = findValidationReason(work.monitor.spec, paths)
   if (reason !== undefined) return goOn(work, item, { status: 'not_run', reason, commands: [] })
   const draft = makeValidationTask(askingOf(work, item, change.pullRequest), item.progress.isTargeted)
-  await tellTask(work, item, await ensureTask(work, draft))
+  await recordTask(work, item, await ensureTask(work, draft))
   return 'waiting'
 }
 
-async function tellTask(work: MonitorWork, item: UnderWay, { metadata: { name } }: Task): Promise<void> {
+async function recordTask(work: MonitorWork, item: UnderWay, { metadata: { name } }: Task): Promise<void> {
   const { runID } = item.progress
   const metadata = { taskName: name, created: true }
   const summary = `task ${name} was created`
-  await tellItem(work, item, { runID, eventType: 'review_task_created', summary, metadata })
+  await recordItemEvent(work, item, { runID, eventType: 'review_task_created', summary, metadata })
 }
 
-async function inputOf(work: MonitorWork, item: UnderWay, { pullRequest }: Change): Promise<ReviewInput> {
+async function inputOf(work: MonitorWork, item: UnderWay, { pullRequest }: PullRequestChange): Promise<ReviewInput> {
   return {
     repository: work.repository,
     pullRequest: askingOf(work, item, pullRequest).pullRequest,
@@ -144,7 +181,7 @@ async function fill(work: MonitorWork, task: Task, files: Record<string, string>
   if (now !== undefined) await resources.update('Task', { ...now, spec: { ...now.spec, suspend: false } })
 }
 
-async function review(work: MonitorWork, item: UnderWay): Promise<Step> {
+async function review(work: MonitorWork, item: UnderWay): Promise<ReviewStep> {
   const name = nameReviewTask(nameOf(work, item))
   const found = await findTask(work, name)
   if (found !== undefined && isTerminalPhase(found.status?.phase)) return { ended: found }
@@ -168,12 +205,12 @@ async function review(work: MonitorWork, item: UnderWay): Promise<Step> {
       change.files.map(({ path }) => path),
     ),
   )
-  if (found === undefined) await tellTask(work, item, task)
+  if (found === undefined) await recordTask(work, item, task)
   return 'waiting'
 }
 
 /** One step further; rejects with the faults of the code host. */
-export async function advanceReview(work: MonitorWork, item: UnderWay): Promise<Step> {
+export async function advanceReview(work: MonitorWork, item: UnderWay): Promise<ReviewStep> {
   if (item.progress.stage === 'reviewing') return review(work, item)
   const validated = await validate(work, item)
   return typeof validated === 'string' ? validated : review(work, validated)

@@ -45,7 +45,7 @@ export type MonitorWork = {
 }
 
 /** Tells what was done about a pull request. */
-export function tellItem(
+export function recordItemEvent(
   { deps, key }: MonitorWork,
   { number, headSHA }: Pick<ItemState, 'number' | 'headSHA'>,
   event: Omit<EventDraft, 'itemKind' | 'itemNumber' | 'itemSHA'>,

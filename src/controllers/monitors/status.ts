@@ -1,10 +1,10 @@
 // What a monitor says of itself: counts of what it knows, its last runs, and whether it can work.
 
 import type { RepositoryMonitor, RepositoryMonitorStatus } from '../../contract/kinds/monitors/repository-monitor.ts'
-import { dropUndefined } from '../../contract/schema/json.ts'
+import { dropUndefined } from '../../lib/json.ts'
 import type { MonitorKey, MonitorRun } from '../../ports/monitors/monitor-records.ts'
 import { setCondition } from '../../rules/resources/conditions.ts'
-import { writeCatalogStatus } from '../resources/status.ts'
+import { writeResourceStatus } from '../resources/status.ts'
 import type { MonitorDeps } from './settings.ts'
 
 /** What this step has found out. */
@@ -77,5 +77,5 @@ export async function writeMonitorStatus(
     mergeReadyItems: 0,
     conditions: setCondition(monitor.status?.conditions, { type: 'Ready', ...ready }, clock.now()),
   }
-  await writeCatalogStatus(resources, 'RepositoryMonitor', monitor, dropUndefined(status) as RepositoryMonitorStatus)
+  await writeResourceStatus(resources, 'RepositoryMonitor', monitor, dropUndefined(status) as RepositoryMonitorStatus)
 }

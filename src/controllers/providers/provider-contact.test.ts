@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Provider, ProviderStatus } from '../../contract/kinds/providers/provider.ts'
-import type { ProviderContact } from '../../ports/providers/provider-health.ts'
+import type { ProviderContact } from '../../ports/providers/rate-limits.ts'
 import { describeCalls, findContact, ownCalls, type Seen } from './provider-contact.ts'
 
 const noon = Date.parse('2026-03-01T12:00:00.000Z')

@@ -1,7 +1,6 @@
 // How a provider's vendor was met last, put together from calls, trials and cool-downs (PROV-011).
 import type { Provider, ProviderStatus } from '../../contract/kinds/providers/provider.ts'
-import type { ProviderContact } from '../../ports/providers/provider-health.ts'
-import type { CoolDown } from '../../ports/providers/rate-limits.ts'
+import type { CoolDown, ProviderContact } from '../../ports/providers/rate-limits.ts'
 import type { ConditionChange } from '../../rules/resources/conditions.ts'
 import type { Tried } from './provider-trials.ts'
 

@@ -4,21 +4,21 @@
 import { type Provider, providerProblems } from '../../contract/kinds/providers/provider.ts'
 import type { Condition } from '../../contract/kinds/resources/metadata.ts'
 import { summarize } from '../../contract/schema/validation.ts'
-import type { TrialFault } from '../../ports/providers/provider-trial.ts'
+import type { TrialFault } from '../../ports/providers/rate-limits.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import { type ConditionChange, findCondition, setCondition } from '../../rules/resources/conditions.ts'
 import {
   type Controller,
   createListenerSource,
   defineController,
+  formatKey,
+  type KeySource,
+  parseKey,
   type Reconciled,
-  type Source,
 } from '../engine/controller.ts'
-import { formatKey, parseKey } from '../engine/key.ts'
-import { createOwnSource, createSecretSource } from '../resources/object-source.ts'
-import { createReferenceIndex } from '../resources/reference-index.ts'
-import type { CatalogDeps } from '../resources/settings.ts'
-import { writeCatalogStatus } from '../resources/status.ts'
+import { createOwnSource, createReferenceIndex, createSecretSource } from '../resources/object-source.ts'
+import type { ResourceControllerDeps } from '../resources/settings.ts'
+import { writeResourceStatus } from '../resources/status.ts'
 import {
   type Contact,
   describeCalls,
@@ -30,7 +30,7 @@ import {
 } from './provider-contact.ts'
 import {
   createProviderTrials,
-  listReferences,
+  listProviderReferences,
   type ProviderTrials,
   readSubject,
   type Subject,
@@ -49,7 +49,7 @@ function findLacking({ spec }: Provider, { problem }: Subject): string | undefin
   return problems.length > 0 ? summarize('provider', problems) : problem
 }
 
-type ProviderContext = CatalogDeps & { trials: ProviderTrials }
+type ProviderContext = ResourceControllerDeps & { trials: ProviderTrials }
 
 async function gather(context: ProviderContext, provider: Provider, subject: Subject): Promise<Seen> {
   const { rateLimits, providerHealth } = context.records
@@ -127,7 +127,7 @@ async function reconcileProvider(context: ProviderContext, key: string): Promise
   const isFresh = validated !== undefined && now.getTime() - Date.parse(validated) < settings.checkIntervalMs
   const isSame = provider.status?.ready === ready && provider.status?.message === message
   const contact = findContact(provider, seen)
-  await writeCatalogStatus(resources, 'Provider', provider, {
+  await writeResourceStatus(resources, 'Provider', provider, {
     ready,
     message,
     lastValidated: isFresh && isSame ? validated : now.toISOString(),
@@ -143,7 +143,7 @@ function findPause({ coolingDownUntil }: Contact, now: Date): number {
   return Math.min(pollMs, Math.max(0, Date.parse(coolingDownUntil) - now.getTime()))
 }
 
-function createCallSource({ records }: CatalogDeps): Source {
+function createCallSource({ records }: ResourceControllerDeps): KeySource {
   return createListenerSource('calls', (enqueue) => {
     const hear = (provider: ResourceKey) => enqueue(formatKey(provider))
     const stops = [records.rateLimits.onCoolDown(hear), records.providerHealth.onChange(hear)]
@@ -153,13 +153,13 @@ function createCallSource({ records }: CatalogDeps): Source {
   })
 }
 
-export function createProviderControllers(deps: CatalogDeps): Controller[] {
+export function createProviderControllers(deps: ResourceControllerDeps): Controller[] {
   const index = createReferenceIndex()
   const trials = createProviderTrials(deps)
   const controller = defineController({
     name: 'providers',
     sources: [
-      createOwnSource(deps, 'Provider', index, listReferences),
+      createOwnSource(deps, 'Provider', index, listProviderReferences),
       createSecretSource(deps, index),
       createCallSource(deps),
       trials.source,

@@ -2,19 +2,24 @@
 import { createHash } from 'node:crypto'
 import type { Provider } from '../../contract/kinds/providers/provider.ts'
 import { assignProvider, explainUnassigned, providersTriedAtOnce } from '../../lookup/models.ts'
-import type { ProviderTrial } from '../../ports/providers/provider-trial.ts'
+import type { ProviderTrial } from '../../ports/providers/rate-limits.ts'
 import {
   type Controller,
   createPushSource,
   defineController,
+  formatKey,
+  type KeySource,
+  parseKey,
   type Reconciled,
-  type Source,
 } from '../engine/controller.ts'
-import { formatKey, parseKey } from '../engine/key.ts'
 import { createKindSource } from '../engine/kind-source.ts'
-import { createSecretSource } from '../resources/object-source.ts'
-import { createReferenceIndex, nameReference, type ReferenceIndex } from '../resources/reference-index.ts'
-import type { CatalogDeps } from '../resources/settings.ts'
+import {
+  createReferenceIndex,
+  createSecretSource,
+  nameReference,
+  type ReferenceIndex,
+} from '../resources/object-source.ts'
+import type { ResourceControllerDeps } from '../resources/settings.ts'
 
 /** The last trial of a provider. */
 export type Tried = ProviderTrial & {
@@ -28,12 +33,12 @@ export type Tried = ProviderTrial & {
 export type ProviderTrials = {
   controller: Controller
   /** Adds the keys of providers that were tried. */
-  source: Source
+  source: KeySource
   find(key: string): Tried | undefined
 }
 
 const firstRetryMs = 30_000
-const longestPauseMs = 3_600_000
+const maxPauseMs = 3_600_000
 /** Between two providers that were tried before this replica led. */
 const spacingMs = 100
 
@@ -47,7 +52,7 @@ export type Subject = {
   problem: string | undefined
 }
 
-export async function readSubject(deps: Pick<CatalogDeps, 'secrets'>, provider: Provider): Promise<Subject> {
+export async function readSubject(deps: Pick<ResourceControllerDeps, 'secrets'>, provider: Provider): Promise<Subject> {
   const assigned = await assignProvider(deps, provider).catch((error) => ({ problem: explainUnassigned(error) }))
   const { rateLimit: _limit, problem, ...rest } = { rateLimit: undefined, problem: undefined, ...assigned }
   const digest = createHash('sha256')
@@ -56,7 +61,7 @@ export async function readSubject(deps: Pick<CatalogDeps, 'secrets'>, provider: 
   return { digest, problem }
 }
 
-export function listReferences({ metadata, spec }: Provider): string[] {
+export function listProviderReferences({ metadata, spec }: Provider): string[] {
   return spec.secretRef === undefined ? [] : [nameReference('Secret', metadata.namespace, spec.secretRef.name)]
 }
 
@@ -66,7 +71,7 @@ function isNew({ metadata, status }: Provider): boolean {
 }
 
 /** After a start those that a former leader has tried come one after another: hundreds of them do not flood it. */
-function createProviderSource(deps: CatalogDeps, index: ReferenceIndex): Source {
+function createProviderSource(deps: ResourceControllerDeps, index: ReferenceIndex): KeySource {
   let waiting = 0
   return createKindSource({
     kind: 'Provider',
@@ -79,7 +84,7 @@ function createProviderSource(deps: CatalogDeps, index: ReferenceIndex): Source 
     onObject({ type, object }, enqueue) {
       const key = formatKey(object.metadata)
       if (type === 'DELETED') index.remove(key)
-      else index.set(key, listReferences(object))
+      else index.set(key, listProviderReferences(object))
       if (type !== 'LISTED' || isNew(object)) return enqueue(key)
       enqueue(key, waiting * spacingMs)
       waiting += 1
@@ -95,10 +100,10 @@ function wasReached({ status }: Provider, { at, fault }: Entry): boolean {
 function choosePause(checkIntervalMs: number, trial: ProviderTrial, before: Entry | undefined): number {
   const first = trial.fault === undefined ? checkIntervalMs : Math.min(firstRetryMs, checkIntervalMs)
   const isSame = before !== undefined && before.fault?.reason === trial.fault?.reason
-  return isSame ? Math.min(longestPauseMs, before.pauseMs * 2) : first
+  return isSame ? Math.min(maxPauseMs, before.pauseMs * 2) : first
 }
 
-export function createProviderTrials(deps: CatalogDeps): ProviderTrials {
+export function createProviderTrials(deps: ResourceControllerDeps): ProviderTrials {
   const { resources, clock, settings, tryProvider } = deps
   const index = createReferenceIndex()
   const tried = createPushSource('trials')

@@ -5,9 +5,9 @@ import type { Controller } from '../engine/controller.ts'
 import { createProviderControllers } from '../providers/provider-controller.ts'
 import { createSkillController } from '../tools/skill-controller.ts'
 import { createToolController } from '../tools/tool-controller.ts'
-import type { CatalogDeps } from './settings.ts'
+import type { ResourceControllerDeps } from './settings.ts'
 
-export function createCatalogControllers(deps: CatalogDeps): Controller[] {
+export function createResourceControllers(deps: ResourceControllerDeps): Controller[] {
   return [
     createSkillController(deps),
     createToolController(deps),

@@ -4,17 +4,16 @@ import type { Clock } from '../../lib/clock.ts'
 import type { CodeHosts } from '../../ports/codehost/code-host.ts'
 import type { RepositoryFolders } from '../../ports/codehost/repository-folders.ts'
 import type { Records } from '../../ports/index.ts'
-import type { TryProvider } from '../../ports/providers/provider-trial.ts'
+import type { TryProvider } from '../../ports/providers/rate-limits.ts'
 import type { ConfigMaps } from '../../ports/resources/configmaps.ts'
 import type { Resources } from '../../ports/resources/resources.ts'
 import type { Secrets } from '../../ports/resources/secrets.ts'
 import type { Egress } from '../../ports/service/egress.ts'
-import type { ToolActors } from '../../ports/tools/tool-actors.ts'
-import type { ListMcpTools } from '../../ports/tools/tool-listing.ts'
+import type { ListMcpTools, ToolActors } from '../../ports/tools/tool-actors.ts'
 import type { AgentPrograms } from '../../rules/agents/agent-programs.ts'
 import type { Log } from '../engine/controller.ts'
 
-export type CatalogSettings = {
+export type ResourceControllerSettings = {
   egress: { allowNetworks: string[]; deny: string[] }
   /** Agent programs that agent tasks can run here. */
   agentPrograms: AgentPrograms
@@ -22,13 +21,13 @@ export type CatalogSettings = {
   checkIntervalMs: number
 }
 
-export const defaultCatalogSettings: CatalogSettings = {
+export const defaultResourceControllerSettings: ResourceControllerSettings = {
   egress: { allowNetworks: [], deny: [] },
   agentPrograms: {},
   checkIntervalMs: 300_000,
 }
 
-export type CatalogDeps = {
+export type ResourceControllerDeps = {
   resources: Resources
   records: Pick<Records, 'rateLimits' | 'providerHealth'>
   secrets: Secrets
@@ -44,5 +43,5 @@ export type CatalogDeps = {
   codeHosts?: CodeHosts | undefined
   clock: Clock
   log: Log
-  settings: CatalogSettings
+  settings: ResourceControllerSettings
 }

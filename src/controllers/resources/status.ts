@@ -4,7 +4,7 @@ import type { Condition } from '../../contract/kinds/resources/metadata.ts'
 import type { Resources } from '../../ports/resources/resources.ts'
 import { type ConditionChange, setCondition } from '../../rules/resources/conditions.ts'
 
-export async function writeCatalogStatus<K extends Kind>(
+export async function writeResourceStatus<K extends Kind>(
   resources: Resources,
   kind: K,
   object: ResourceOf<K>,

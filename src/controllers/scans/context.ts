@@ -6,9 +6,9 @@ import type { Records } from '../../ports/index.ts'
 import type { ConfigMaps } from '../../ports/resources/configmaps.ts'
 import type { Resources } from '../../ports/resources/resources.ts'
 import type { Secrets } from '../../ports/resources/secrets.ts'
-import type { Outlines } from '../../ports/scans/outlines.ts'
-import type { ScanKey, ScanRun } from '../../ports/scans/scans.ts'
-import type { SourceTree, SourceTrees } from '../../ports/scans/source-trees.ts'
+import type { ScanKey, ScanRun, ScanRunChange } from '../../ports/scans/scans.ts'
+import type { Outlines, SourceTree, SourceTrees } from '../../ports/scans/source-trees.ts'
+import type { PolicyText } from '../../rules/scans/policy.ts'
 import type { Log } from '../engine/controller.ts'
 
 export type ScanControllerDeps = {
@@ -26,7 +26,7 @@ export type ScanControllerDeps = {
   log: Log
 }
 
-export type TreeMemory = {
+export type TreeCache = {
   open(deps: ScanControllerDeps, scan: RepositoryScan, run: ScanRun, signal: AbortSignal): Promise<SourceTree>
   /** The tree of the scan is no longer needed. */
   close(scanUid: string): Promise<void>
@@ -34,14 +34,14 @@ export type TreeMemory = {
   clear(): void
 }
 
-export type ScanContext = ScanControllerDeps & { trees: TreeMemory; signal: AbortSignal }
+export type ScanContext = ScanControllerDeps & { trees: TreeCache; signal: AbortSignal }
 
-export function keyOf({ metadata: { uid, namespace, name } }: RepositoryScan): ScanKey {
+export function scanKeyOf({ metadata: { uid, namespace, name } }: RepositoryScan): ScanKey {
   return { uid, namespace, name }
 }
 
 /** Why a run ends before its time. */
-export class RunFailure extends Error {
+export class ScanRunFailure extends Error {
   readonly reason: string
 
   constructor(reason: string, message: string, options?: ErrorOptions) {
@@ -49,4 +49,15 @@ export class RunFailure extends Error {
     this.name = 'RunFailure'
     this.reason = reason
   }
+}
+
+export type ActiveRun = { scan: RepositoryScan; run: ScanRun; policies: PolicyText[]; digest: string }
+
+/** Stores the change; the run as it is then. */
+export async function changeRun(
+  { records }: ScanContext,
+  { scan, run }: ActiveRun,
+  change: ScanRunChange,
+): Promise<ScanRun> {
+  return (await records.scans.changeRun(scan.metadata.uid, run.id, change)) ?? run
 }

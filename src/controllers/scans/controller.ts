@@ -8,19 +8,19 @@ import {
   createListenerSource,
   createTimerSource,
   defineController,
+  formatKey,
+  type KeySource,
+  parseKey,
   type Reconciled,
-  type Source,
 } from '../engine/controller.ts'
-import { formatKey, parseKey } from '../engine/key.ts'
-import { createKindSource } from '../engine/kind-source.ts'
-import { uploadFindings } from './code-scanning.ts'
-import { keyOf, type ScanContext, type ScanControllerDeps } from './context.ts'
+import { createKindSource, createOwnedTaskSource, type OwnedTasks } from '../engine/kind-source.ts'
+import { uploadFindings, watchPullRequests } from './code-scanning.ts'
+import { type ScanContext, type ScanControllerDeps, scanKeyOf } from './context.ts'
 import { takeImport } from './imports.ts'
 import { decidePatches } from './patches.ts'
-import { watchPullRequests } from './pull-requests.ts'
 import { advanceRun } from './run.ts'
 import { describeScan } from './status.ts'
-import { createTreeMemory } from './trees.ts'
+import { createTreeCache } from './trees.ts'
 import { decideValidations } from './validations.ts'
 
 /** Tasks that were changed where no watch saw it are looked at again. */
@@ -32,7 +32,7 @@ async function beginRun(context: ScanContext, scan: RepositoryScan): Promise<Run
   if (decision.action !== 'start') return decision
   const baseCommit = scan.status?.lastProcessedCommit
   const id = `scan_${context.ids.hex(12)}`
-  const run = await context.records.scans.startRun(keyOf(scan), { id, mode: decision.mode, baseCommit })
+  const run = await context.records.scans.startRun(scanKeyOf(scan), { id, mode: decision.mode, baseCommit })
   await describeScan(context, scan, decision)
   await advanceRun(context, scan, run)
   return decision
@@ -88,7 +88,12 @@ async function reconcileScan(context: ScanContext, key: string): Promise<Reconci
     : waitIdly(context, scan, decision)
 }
 
-function listSources(deps: ScanControllerDeps): Source[] {
+const ownedTasks: OwnedTasks = {
+  ownerLabel: scanLabels.scan,
+  concerns: ({ type, object }) => type === 'DELETED' || isTerminalPhase(object.status?.phase),
+}
+
+function listSources(deps: ScanControllerDeps): KeySource[] {
   const { resources, clock, records } = deps
   return [
     createKindSource({
@@ -97,16 +102,7 @@ function listSources(deps: ScanControllerDeps): Source[] {
       clock,
       onObject: ({ object }, enqueue) => enqueue(formatKey(object.metadata)),
     }),
-    createKindSource({
-      kind: 'Task',
-      resources,
-      clock,
-      onObject({ type, object }, enqueue) {
-        const name = object.metadata.labels?.[scanLabels.scan]
-        const hasEnded = type === 'DELETED' || isTerminalPhase(object.status?.phase)
-        if (name !== undefined && hasEnded) enqueue(formatKey({ namespace: object.metadata.namespace, name }))
-      },
-    }),
+    createOwnedTaskSource(deps, ownedTasks),
     createListenerSource('requests of scans', (enqueue) =>
       records.scans.onRequest((scan) => {
         if (scan !== undefined) return enqueue(formatKey(scan))
@@ -161,7 +157,7 @@ function createRecordController(deps: ScanControllerDeps): Controller {
 }
 
 export function createScanControllers(deps: ScanControllerDeps): Controller[] {
-  const trees = createTreeMemory()
+  const trees = createTreeCache()
   const scans = defineController({
     name: 'scans',
     sources: listSources(deps),

@@ -1,11 +1,9 @@
 // Findings whose code is there no more: the file was deleted, or what a scanner pointed at. No review can cover them.
 import type { Finding } from '../../ports/scans/findings.ts'
 import type { SourceTree } from '../../ports/scans/source-trees.ts'
-import { isCodeGone } from '../../rules/scans/finding-gone.ts'
+import { isCodeGone, makeSourceText } from '../../rules/scans/finding-evidence.ts'
 import { closeFinding } from '../../rules/scans/finding-state.ts'
-import { makeSourceText } from '../../rules/scans/source-text.ts'
-import type { ActiveRun } from './active-run.ts'
-import type { ScanContext } from './context.ts'
+import type { ActiveRun, ScanContext } from './context.ts'
 import { readFiles } from './trees.ts'
 
 const pathsAtOnce = 200

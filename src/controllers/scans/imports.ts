@@ -2,13 +2,13 @@
 // interrupted goes on without storing anything twice.
 
 import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
-import { tryParseJson } from '../../contract/schema/json.ts'
-import type { ScanImport } from '../../ports/scans/scan-imports.ts'
+import { tryParseJson } from '../../lib/json.ts'
+import type { ScanImport } from '../../ports/scans/scans.ts'
 import type { SourceTree } from '../../ports/scans/source-trees.ts'
 import { largestSource } from '../../rules/scans/left-out.ts'
 import type { SarifReport, ToolReport } from '../../rules/scans/sarif-import.ts'
-import { batchResults, ingestBatch, placeReport, type ResultBatch } from '../../rules/scans/sarif-ingest.ts'
-import { keyOf, RunFailure, type ScanContext } from './context.ts'
+import { batchResults, ingestBatch, locateReport, type ResultBatch } from '../../rules/scans/sarif-ingest.ts'
+import { type ScanContext, ScanRunFailure, scanKeyOf } from './context.ts'
 import { closeGone } from './gone-code.ts'
 import { openScanTree, readFiles, readSources } from './trees.ts'
 
@@ -44,7 +44,7 @@ async function takeBatch(
   })
   const startedAt = record.commitSHA === undefined ? record.createdAt : undefined
   const origin = { importedFrom: tool, ...(tree.commit !== undefined && { commitSHA: tree.commit }) }
-  await findings.recordReview(keyOf(scan), {
+  await findings.recordReview(scanKeyOf(scan), {
     run: run.id,
     part,
     taskName: run.taskName,
@@ -82,7 +82,7 @@ async function closeUnreported(context: ScanContext, importing: Importing, repor
 
 async function takeAll(context: ScanContext, importing: Importing, given: SarifReport): Promise<void> {
   const { scan, record, tree, sizes } = importing
-  const tools = given.tools.map((report) => placeReport(report, (path) => sizes.has(path), scan.spec.subPath))
+  const tools = given.tools.map((report) => locateReport(report, (path) => sizes.has(path), scan.spec.subPath))
   const { scans, scanImports } = context.records
   const { uid } = scan.metadata
   for (const report of tools) await takeReport(context, importing, report)
@@ -110,7 +110,7 @@ export async function takeImport(context: ScanContext, scan: RepositoryScan): Pr
     const sizes = await listSizes(context, tree)
     await takeAll(context, { scan, record, tree, sizes }, tryParseJson(content) as SarifReport)
   } catch (error) {
-    if (!(error instanceof RunFailure)) throw error
+    if (!(error instanceof ScanRunFailure)) throw error
     await scanImports.endImport(uid, record.id, { phase: 'failed', errorMessage: error.message.slice(0, 4096) })
   } finally {
     await tree?.close()

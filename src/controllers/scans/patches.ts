@@ -1,21 +1,95 @@
 // Patches of findings: a task each, in a working copy of its own, whose branch counts only once it was checked and tried.
 import { Readable } from 'node:stream'
-import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
-import type { Task } from '../../contract/kinds/tasks/task.ts'
-import { dropUndefined } from '../../contract/schema/json.ts'
+import { readStructuredResult } from '../../contract/api/tasks/structured-result.ts'
+import type { RepositoryScan, ScanTests } from '../../contract/kinds/scans/repository-scan.ts'
+import { type Task, TaskSpec } from '../../contract/kinds/tasks/task.ts'
 import { contentTypeOf } from '../../contract/values/content-type.ts'
 import { messageOf } from '../../errors.ts'
+import { dropUndefined } from '../../lib/json.ts'
 import type { Finding, PatchProposal } from '../../ports/scans/findings.ts'
 import { openAgain } from '../../rules/scans/finding-state.ts'
-import { type CheckedSummary, checkPatch, listPatchFiles, type PatchFile } from '../../rules/scans/patch-check.ts'
-import { askPatch, patchInstructions } from '../../rules/scans/prompts.ts'
-import { ensureAgentTask, findAgent } from './agent-tasks.ts'
+import {
+  type CheckedPatch,
+  type CheckedSummary,
+  checkPatch,
+  listPatchFiles,
+  type PatchFile,
+} from '../../rules/scans/patch-check.ts'
+import { patchInstructions, writePatchPrompt } from '../../rules/scans/prompts.ts'
+import { nameScanTask } from '../../rules/scans/task-names.ts'
+import {
+  judgeRounds,
+  listTestPaths,
+  makeTestCommand,
+  type RoundResult,
+  readRound,
+  type TestRound,
+  wordOfRound,
+} from '../../rules/scans/test-rounds.ts'
+import { networkAnnotation, priorPathsAnnotation } from '../../rules/tasks/task-bounds.ts'
 import type { ScanContext } from './context.ts'
-import { tryPatch } from './patch-tests.ts'
-import { countUsage, remainingBudget } from './run-budget.ts'
-import { readOutcome } from './tasks.ts'
+import { countRunUsage, remainingBudget } from './run-budget.ts'
+import { ensureAgentTask, ensureTask, findAgent, readOutcome, workspaceOf, workspaceTools } from './tasks.ts'
 import { explainUnfit } from './validations.ts'
-import { workspaceOf, workspaceTools } from './workspace.ts'
+
+type Trial = { scan: RepositoryScan; tests: ScanTests; patch: PatchProposal; checked: CheckedPatch }
+
+/** Other commands are other rounds. */
+function nameRound({ scan, tests, patch }: Trial, round: TestRound): string {
+  return nameScanTask(scan.metadata.name, 'test', [patch.id, round, JSON.stringify(tests)].join('\0'))
+}
+
+function describeSpec(trial: Trial, round: TestRound): TaskSpec {
+  const { scan, tests, patch } = trial
+  const { image, timeout } = tests
+  const workspace = workspaceOf(scan, patch.baseCommit)
+  const command = makeTestCommand(tests, wordOfRound(nameRound(trial, round)))
+  const prior = round === 'before' ? {} : { priorTaskRef: { name: patch.taskName } }
+  return TaskSpec.parse({
+    type: 'container',
+    command,
+    timeout,
+    priority: 750,
+    workspace,
+    ...(image && { image }),
+    ...prior,
+  })
+}
+
+function boundsOf({ tests, checked }: Trial, round: TestRound): Record<string, string> {
+  return {
+    ...(tests.network === 'none' && { [networkAnnotation]: 'none' }),
+    ...(round === 'without' && { [priorPathsAnnotation]: JSON.stringify(listTestPaths(checked)) }),
+  }
+}
+
+async function readResult(context: ScanContext, { tests }: Trial, task: Task): Promise<RoundResult | undefined> {
+  const outcome = await readOutcome(context, task)
+  if (outcome.state === 'active') return undefined
+  if (outcome.state === 'failed') return { problem: outcome.why }
+  return readRound(tests, wordOfRound(task.metadata.name), readStructuredResult(outcome.text).summary)
+}
+
+/** Undefined while it is under way. */
+async function takeRound(context: ScanContext, trial: Trial, round: TestRound): Promise<RoundResult | undefined> {
+  const { scan, patch } = trial
+  const name = nameRound(trial, round)
+  const annotations = boundsOf(trial, round)
+  const task = { name, stage: 'test', labels: { finding: patch.findingID }, annotations } as const
+  return readResult(context, trial, await ensureTask(context, scan, task, async () => describeSpec(trial, round)))
+}
+
+type TriedPatch = ReturnType<typeof judgeRounds>
+
+/** Undefined while it is under way. A patch without tests of its own has none to be run alone. */
+async function tryPatch(context: ScanContext, trial: Trial): Promise<TriedPatch | undefined> {
+  const before = await takeRound(context, trial, 'before')
+  const patched = await takeRound(context, trial, 'with')
+  const hasTests = listTestPaths(trial.checked).length > 0
+  const alone = hasTests ? await takeRound(context, trial, 'without') : { problem: 'the patch has no tests' }
+  if (before === undefined || patched === undefined || alone === undefined) return undefined
+  return judgeRounds(trial.checked, { before, with: patched, without: alone })
+}
 
 type KeptFiles = Pick<PatchProposal, PatchFile['field']>
 type Written = CheckedSummary & { tried?: Partial<PatchProposal>; kept?: KeptFiles }
@@ -29,7 +103,7 @@ async function writePatch(context: ScanContext, scan: RepositoryScan, patch: Pat
     agent: () => findAgent(context, scan, patchAgentRef ?? analysisAgentRef),
     labels: { run: finding.scanRunID, finding: patch.findingID },
     instructions: patchInstructions,
-    prompt: askPatch(finding, tests?.commands ?? []),
+    prompt: writePatchPrompt(finding, tests?.commands ?? []),
     timeout: '2h',
     priority: 750,
     budget: () => remainingBudget(context, scan, finding.scanRunID),
@@ -82,7 +156,7 @@ async function takePatch(
   if (found === undefined) return { problem: 'its finding is gone' }
   const { task, outcome } = await writePatch(context, scan, patch, found.finding)
   if (outcome.state === 'active') return undefined
-  await countUsage(context, scan, found.finding.scanRunID)
+  await countRunUsage(context, scan, found.finding.scanRunID)
   if (outcome.state === 'failed') return { problem: outcome.why }
   const verdict = await judgePatch(context, scan, patch, outcome.text)
   if (verdict === undefined) return undefined

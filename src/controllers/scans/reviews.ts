@@ -3,18 +3,16 @@ import type { DropLayer } from '../../contract/api/scans/runs.ts'
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import type { ReviewSlice, ScanRun } from '../../ports/scans/scans.ts'
-import { askReview, reviewInstructions } from '../../rules/scans/prompts.ts'
+import { reviewInstructions, writeSliceReviewPrompt } from '../../rules/scans/prompts.ts'
 import { buildReviewContext, listContextPaths, type ReviewContext } from '../../rules/scans/review-context.ts'
 import { ingestReview } from '../../rules/scans/review-ingest.ts'
 import { nameScanTask } from '../../rules/scans/task-names.ts'
-import { type ActiveRun, changeRun } from './active-run.ts'
-import { ensureAgentTask, findAgent } from './agent-tasks.ts'
-import { keyOf, RunFailure, type ScanContext } from './context.ts'
-import { isShort, leftOf, requireBudget } from './run-budget.ts'
-import { listRunTasks, readOutcome, sumUsage } from './tasks.ts'
+import { type ActiveRun, changeRun, type ScanContext, ScanRunFailure, scanKeyOf } from './context.ts'
+import { budgetLeft, isShort, requireBudget } from './run-budget.ts'
+import { ensureAgentTask, findAgent, listRunTasks, readOutcome, sumTaskUsage } from './tasks.ts'
 import { readFiles, readSources } from './trees.ts'
 
-const mostPerSlice = 3
+const maxFindingsPerSlice = 3
 
 type Reviewing = ActiveRun & { tasks: Map<string, Task> }
 
@@ -50,10 +48,10 @@ async function beginReview(
 ): Promise<void> {
   const { scan, run, policies, tasks } = reviewing
   const { budget } = scan.spec
-  const left = budget && leftOf(budget, sumUsage([...tasks.values()]))
+  const left = budget && budgetLeft(budget, sumTaskUsage([...tasks.values()]))
   const { shown } = await openContext(context, reviewing, slice)
   const model = await context.records.scans.getThreatModel(scan.metadata.uid)
-  const mostFindings = Math.min(scan.spec.maxFindingsPerRun, mostPerSlice)
+  const maxFindings = Math.min(scan.spec.maxFindingsPerRun, maxFindingsPerSlice)
   const name = nameOf(reviewing, slice)
   const task = await ensureAgentTask(context, scan, {
     name,
@@ -61,7 +59,7 @@ async function beginReview(
     agent: async () => agent,
     labels: { run: run.id, slice: slice.id },
     instructions: reviewInstructions,
-    prompt: askReview({ context: shown, threatModel: model?.content, policies, mostFindings }),
+    prompt: writeSliceReviewPrompt({ context: shown, threatModel: model?.content, policies, maxFindings }),
     timeout: '2h',
     priority: 700,
     budget: async () => left,
@@ -116,7 +114,7 @@ async function takeReview(context: ScanContext, active: ActiveRun, slice: Review
   // A run that repeats another one is about the commit of that one.
   const startedAt = run.retryOf === undefined ? run.startedAt : undefined
   const review = { run: run.id, slice: slice.id, taskName: task.metadata.name, startedAt, ...ingested, origin }
-  await context.records.findings.recordReview(keyOf(scan), review)
+  await context.records.findings.recordReview(scanKeyOf(scan), review)
 }
 
 /** Stores the reviews that have ended; returns their slices. One that its budget ended has reviewed nothing. */
@@ -152,7 +150,7 @@ async function noteProgress(context: ScanContext, { tasks, ...active }: Reviewin
   const counts = { acceptedFindings: totals.accepted, droppedFindings: totals.dropped }
   await changeRun(context, active, {
     ...counts,
-    ...sumUsage([...tasks.values()]),
+    ...sumTaskUsage([...tasks.values()]),
     reviewedSliceCount: totals.reviews,
   } satisfies Partial<ScanRun>)
 }
@@ -168,7 +166,8 @@ export async function reviewSlices(context: ScanContext, active: ActiveRun): Pro
     return true
   } catch (error) {
     // What the others have found is stored before the run ends.
-    if (error instanceof RunFailure) await takeEnded(context, reviewing, await listPending(context, scan.metadata.uid))
+    if (error instanceof ScanRunFailure)
+      await takeEnded(context, reviewing, await listPending(context, scan.metadata.uid))
     throw error
   } finally {
     await noteProgress(context, reviewing)

@@ -2,18 +2,17 @@
 
 import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
 import type { Task, TaskSpec } from '../../contract/kinds/tasks/task.ts'
-import { dropUndefined } from '../../contract/schema/json.ts'
+import { dropUndefined } from '../../lib/json.ts'
 import { findCondition } from '../../rules/resources/conditions.ts'
-import type { ActiveRun } from './active-run.ts'
-import { RunFailure, type ScanContext } from './context.ts'
-import { listRunTasks, sumUsage } from './tasks.ts'
+import { type ActiveRun, type ScanContext, ScanRunFailure } from './context.ts'
+import { listRunTasks, sumTaskUsage } from './tasks.ts'
 
 type Used = { tokens: number; cost: number }
 
 /** Of all tasks of a run, with the validations and patches of what it found; not less than before, when tasks are gone. */
 async function readUsed(context: ScanContext, scan: RepositoryScan, runId: string): Promise<Used> {
   const kept = await context.records.scans.getRun(scan.metadata.uid, runId)
-  const sum = sumUsage(await listRunTasks(context, scan, runId))
+  const sum = sumTaskUsage(await listRunTasks(context, scan, runId))
   return { tokens: Math.max(sum.tokens, kept?.tokens ?? 0), cost: Math.max(sum.cost, kept?.cost ?? 0) }
 }
 
@@ -24,18 +23,18 @@ export async function remainingBudget(
   runId: string,
 ): Promise<TaskSpec['budget']> {
   const { budget } = scan.spec
-  return budget && leftOf(budget, await readUsed(context, scan, runId))
+  return budget && budgetLeft(budget, await readUsed(context, scan, runId))
 }
 
 /** Records what a run has used, also after its end. */
-export async function countUsage(context: ScanContext, scan: RepositoryScan, runId: string): Promise<void> {
+export async function countRunUsage(context: ScanContext, scan: RepositoryScan, runId: string): Promise<void> {
   await context.records.scans.countUsage(scan.metadata.uid, runId, await readUsed(context, scan, runId))
 }
 
 type Budget = { maxTokens?: number | undefined; maxCost?: number | undefined }
 
 /** RunFailure when nothing is left. */
-export function leftOf({ maxTokens, maxCost }: Budget, used: Used): TaskSpec['budget'] {
+export function budgetLeft({ maxTokens, maxCost }: Budget, used: Used): TaskSpec['budget'] {
   const tokens = maxTokens === undefined ? undefined : maxTokens - used.tokens
   const cost = maxCost === undefined ? undefined : maxCost - used.cost
   if ((tokens === undefined || tokens > 0) && (cost === undefined || cost > 0))
@@ -43,10 +42,10 @@ export function leftOf({ maxTokens, maxCost }: Budget, used: Used): TaskSpec['bu
   throw usedUp({ maxTokens, maxCost })
 }
 
-function usedUp({ maxTokens, maxCost }: Budget): RunFailure {
+function usedUp({ maxTokens, maxCost }: Budget): ScanRunFailure {
   const limit = [maxTokens && `${maxTokens} tokens`, maxCost && `${maxCost} USD`].filter(Boolean).join(' and ')
   const advice = 'raise spec.budget, and ask again for what is missing (reviews: retryFailed)'
-  return new RunFailure('BudgetExceeded', `the budget of the run (${limit}) is used up; ${advice}`)
+  return new ScanRunFailure('BudgetExceeded', `the budget of the run (${limit}) is used up; ${advice}`)
 }
 
 /** RunFailure when a task of the run is short of it: its slice is left to review. */

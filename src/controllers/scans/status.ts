@@ -4,7 +4,7 @@ import { isSvcError } from '../../errors.ts'
 import type { ScanRun } from '../../ports/scans/scans.ts'
 import { setCondition } from '../../rules/resources/conditions.ts'
 import type { RunDecision } from '../../rules/scans/run-decision.ts'
-import { writeCatalogStatus } from '../resources/status.ts'
+import { writeResourceStatus } from '../resources/status.ts'
 import type { ScanContext } from './context.ts'
 
 type Stand = Pick<RepositoryScanStatus, 'phase' | 'message'> & { reason: string; status: 'True' | 'False' | 'Unknown' }
@@ -41,7 +41,7 @@ export async function writeScanStatus(
   const fresh = await resources.get('RepositoryScan', scan.metadata)
   if (fresh === undefined || fresh.metadata.uid !== scan.metadata.uid) return
   try {
-    await writeCatalogStatus(resources, 'RepositoryScan', fresh, { ...fresh.status, ...change })
+    await writeResourceStatus(resources, 'RepositoryScan', fresh, { ...fresh.status, ...change })
   } catch (error) {
     if (!isSvcError(error, 'Conflict')) throw error
     await writeScanStatus({ resources } as ScanContext, scan, change)

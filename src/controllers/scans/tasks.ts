@@ -1,24 +1,28 @@
 // Tasks of a scan: made once by name, owned by the scan, confined to what their own spec names.
 
+import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import { apiVersion } from '../../contract/kinds/resources/metadata.ts'
+import type { ResourceRef } from '../../contract/kinds/resources/references.ts'
 import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
-import { isTerminalPhase, type Task, type TaskSpec } from '../../contract/kinds/tasks/task.ts'
+import { isTerminalPhase, type Task, TaskSpec } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError } from '../../errors.ts'
+import { dropUndefined } from '../../lib/json.ts'
+import { readConfigEntry } from '../../lookup/entries.ts'
 import { readResultText } from '../../lookup/result-text.ts'
 import { type ScanStage, scanLabels } from '../../rules/scans/task-names.ts'
-import { cleanupFinalizer } from '../../rules/tasks/scheduled-run.ts'
+import { cleanupFinalizer } from '../../rules/tasks/schedule.ts'
 import { confinedAnnotation } from '../../rules/tasks/task-bounds.ts'
 import { markCancelled } from '../../rules/tasks/task-decision.ts'
-import { RunFailure, type ScanContext } from './context.ts'
+import { type ScanContext, ScanRunFailure } from './context.ts'
 
-export type ScanTask = {
+type ScanTask = {
   name: string
   stage: ScanStage
   labels: Partial<Record<keyof typeof scanLabels, string | undefined>>
   annotations?: Record<string, string>
 }
 
-const longestAnswer = 4 * 1024 * 1024
+const maxAnswerLength = 4 * 1024 * 1024
 
 function describeTask({ metadata: { namespace, name: owner, uid } }: RepositoryScan, task: ScanTask) {
   const labels = Object.entries({ ...task.labels, scan: owner, stage: task.stage }).flatMap(([key, value]) =>
@@ -58,7 +62,10 @@ export async function ensureTask(
 
 function requireOwn({ metadata: { uid } }: RepositoryScan, task: Task): Task {
   if (task.metadata.ownerReferences?.some((owner) => owner.uid === uid)) return task
-  throw new RunFailure('NameTaken', `task "${task.metadata.name}" is not one of this scan: delete it, and start a run`)
+  throw new ScanRunFailure(
+    'NameTaken',
+    `task "${task.metadata.name}" is not one of this scan: delete it, and start a run`,
+  )
 }
 
 /** Every task of a run. */
@@ -75,20 +82,20 @@ export async function listRunTasks({ resources }: ScanContext, scan: RepositoryS
   return tasks
 }
 
-export type TaskOutcome = { state: 'active' } | { state: 'failed'; why: string } | { state: 'answered'; text: string }
+type TaskOutcome = { state: 'active' } | { state: 'failed'; why: string } | { state: 'answered'; text: string }
 
 /** How the task ended, if it has. */
 export async function readOutcome({ records }: ScanContext, task: Task): Promise<TaskOutcome> {
   const { phase, message } = task.status ?? {}
   if (!isTerminalPhase(phase)) return { state: 'active' }
   if (phase !== 'Succeeded') return { state: 'failed', why: message ?? `task "${task.metadata.name}" ${phase}` }
-  const text = await readResultText(records.results, { taskUid: task.metadata.uid }, longestAnswer)
+  const text = await readResultText(records.results, { taskUid: task.metadata.uid }, maxAnswerLength)
   if (text !== undefined) return { state: 'answered', text }
   return { state: 'failed', why: `task "${task.metadata.name}" left no result` }
 }
 
 /** Asks for the end of a task that runs, or waits. */
-export async function cancelTask({ resources }: ScanContext, task: Task, reason: string): Promise<void> {
+export async function cancelScanTask({ resources }: ScanContext, task: Task, reason: string): Promise<void> {
   if (isTerminalPhase(task.status?.phase)) return
   try {
     await resources.update('Task', markCancelled(task, reason))
@@ -98,7 +105,7 @@ export async function cancelTask({ resources }: ScanContext, task: Task, reason:
 }
 
 /** Tokens in and out, and cost, of tasks so far. */
-export function sumUsage(tasks: readonly Task[]): { tokens: number; cost: number } {
+export function sumTaskUsage(tasks: readonly Task[]): { tokens: number; cost: number } {
   const used = tasks.map(({ status }) => status?.usage)
   const tokens = used.reduce((sum, usage) => sum + countTokens(usage), 0)
   return { tokens, cost: used.reduce((sum, usage) => sum + (usage?.cost ?? 0) + (usage?.estimatedCost ?? 0), 0) }
@@ -107,4 +114,71 @@ export function sumUsage(tasks: readonly Task[]): { tokens: number; cost: number
 function countTokens(usage: NonNullable<Task['status']>['usage']): number {
   const { inputTokens = 0, outputTokens = 0, estimatedInputTokens = 0, estimatedOutputTokens = 0 } = usage ?? {}
   return inputTokens + outputTokens + estimatedInputTokens + estimatedOutputTokens
+}
+
+type AgentTask = Omit<ScanTask, 'annotations'> & {
+  /** Asked for, like the budget, when the task is made. */
+  agent: () => Promise<Agent>
+  instructions: string
+  prompt: string
+  timeout: string
+  priority: number
+  budget: () => Promise<TaskSpec['budget']>
+  workspace?: TaskSpec['workspace']
+  tools?: string[]
+}
+
+/** RunFailure when there is none, or it runs a program, which has the network of its machine. */
+export async function findAgent({ resources }: ScanContext, scan: RepositoryScan, ref: ResourceRef): Promise<Agent> {
+  const key = { namespace: ref.namespace ?? scan.metadata.namespace, name: ref.name }
+  const agent = await resources.get('Agent', key)
+  const what = `agent "${key.name}" in namespace "${key.namespace}"`
+  if (agent === undefined) throw new ScanRunFailure('AgentMissing', `${what} does not exist: create it`)
+  if (agent.spec.runtime === undefined) return agent
+  const advice = 'name an agent without a runtime, which works through the tools of the service'
+  throw new ScanRunFailure('AgentUnfit', `${what} runs a program with the network of its machine; ${advice}`)
+}
+
+async function readSystemPrompt({ configMaps }: ScanContext, { metadata, spec }: Agent): Promise<string> {
+  const { inline, configMapRef } = spec.systemPrompt ?? {}
+  if (configMapRef === undefined) return inline ?? ''
+  const { namespace, name } = metadata
+  const key = { namespace, name: configMapRef.name }
+  return readConfigEntry(configMaps, key, { entry: configMapRef.key, owner: `agent "${name}"` })
+}
+
+function modelOf({ metadata: { namespace }, spec }: Agent) {
+  const { providerRef, model } = spec
+  const provider = providerRef && { namespace: providerRef.namespace ?? namespace, name: providerRef.name }
+  return {
+    providerRef: provider,
+    provider: model?.provider,
+    model: model?.name,
+    maxTokens: model?.maxTokens,
+    temperature: model?.temperature,
+  }
+}
+
+async function describeSpec(context: ScanContext, task: AgentTask): Promise<TaskSpec> {
+  const [agent, budget] = [await task.agent(), await task.budget()]
+  const system = [await readSystemPrompt(context, agent), task.instructions].filter((text) => text.trim() !== '')
+  const { prompt, tools, timeout, priority, workspace } = task
+  const ai = dropUndefined({ ...modelOf(agent), prompt, systemPrompt: system.join('\n\n'), tools })
+  return TaskSpec.parse(dropUndefined({ type: 'ai', timeout, priority, budget, workspace, ai }))
+}
+
+/** The task as it is; made when there is none. RunFailure when its name belongs to something else. */
+export function ensureAgentTask(context: ScanContext, scan: RepositoryScan, task: AgentTask): Promise<Task> {
+  const { name, stage, labels } = task
+  return ensureTask(context, scan, { name, stage, labels }, () => describeSpec(context, task))
+}
+
+/** Tools of validators and authors of patches: none of them reaches a network. */
+export const workspaceTools = ['file_read', 'file_write', 'code_exec']
+
+/** `commit`: at which the finding was seen. */
+export function workspaceOf({ spec }: RepositoryScan, commit: string | undefined) {
+  const { repoURL: gitRepo, gitSecretRef, subPath, branch } = spec
+  const place = commit === undefined ? { branch, ref: spec.ref } : { ref: commit }
+  return dropUndefined({ gitRepo, ...place, gitSecretRef, subPath })
 }

@@ -1,21 +1,19 @@
 // The threat model of a run, and the slices that are cut after it.
-import type { SliceDraft, SliceStatus } from '../../contract/api/scans/slices.ts'
+import type { SliceDraft, SliceStatus } from '../../contract/api/scans/runs.ts'
 import { redactText } from '../../observability/redaction.ts'
 import type { ReviewSlice } from '../../ports/scans/scans.ts'
 import type { SourceTree } from '../../ports/scans/source-trees.ts'
-import { askThreatModel, threatModelInstructions } from '../../rules/scans/prompts.ts'
+import { threatModelInstructions, writeThreatModelPrompt } from '../../rules/scans/prompts.ts'
 import { selectSlices } from '../../rules/scans/slice-selection.ts'
 import { nameScanTask } from '../../rules/scans/task-names.ts'
-import { type ActiveRun, changeRun } from './active-run.ts'
-import { ensureAgentTask, findAgent } from './agent-tasks.ts'
-import { keyOf, RunFailure, type ScanContext } from './context.ts'
+import { type ActiveRun, changeRun, type ScanContext, ScanRunFailure, scanKeyOf } from './context.ts'
 import { remainingBudget } from './run-budget.ts'
-import { readOutcome } from './tasks.ts'
+import { ensureAgentTask, findAgent, readOutcome } from './tasks.ts'
 import { cutTree, readFiles } from './trees.ts'
 
-const mostPaths = 500
-const mostReadmeBytes = 16_384
-const longestModel = 262_144
+const maxPaths = 500
+const maxReadmeBytes = 16_384
+const maxModelLength = 262_144
 
 async function describeTree(tree: SourceTree, signal: AbortSignal) {
   const entries = await tree.list(signal)
@@ -25,9 +23,9 @@ async function describeTree(tree: SourceTree, signal: AbortSignal) {
   const text =
     contents
       ?.get(readme ?? '')
-      ?.subarray(0, mostReadmeBytes)
+      ?.subarray(0, maxReadmeBytes)
       .toString('utf8') ?? ''
-  return { files: files.sort().slice(0, mostPaths), readme: text }
+  return { files: files.sort().slice(0, maxPaths), readme: text }
 }
 
 /** An edited model stays, and an incremental or repeated run has one already. */
@@ -48,7 +46,10 @@ async function generate(context: ScanContext, active: ActiveRun, tree: SourceTre
     agent: () => findAgent(context, scan, scan.spec.analysisAgentRef),
     labels: { run: run.id },
     instructions: threatModelInstructions,
-    prompt: askThreatModel({ repoURL: scan.spec.repoURL, ...(await describeTree(tree, context.signal)) }, policies),
+    prompt: writeThreatModelPrompt(
+      { repoURL: scan.spec.repoURL, ...(await describeTree(tree, context.signal)) },
+      policies,
+    ),
     timeout: '2h',
     priority: 700,
     budget: () => remainingBudget(context, scan, run.id),
@@ -56,9 +57,9 @@ async function generate(context: ScanContext, active: ActiveRun, tree: SourceTre
   if (run.taskName !== name) await changeRun(context, active, { taskName: name })
   const outcome = await readOutcome(context, task)
   if (outcome.state === 'active') return undefined
-  if (outcome.state === 'failed') throw new RunFailure('ThreatModelFailed', `no threat model: ${outcome.why}`)
-  const text = redactText(outcome.text.trim().slice(0, longestModel))
-  if (text === '') throw new RunFailure('ThreatModelFailed', 'no threat model: the answer of the agent is empty')
+  if (outcome.state === 'failed') throw new ScanRunFailure('ThreatModelFailed', `no threat model: ${outcome.why}`)
+  const text = redactText(outcome.text.trim().slice(0, maxModelLength))
+  if (text === '') throw new ScanRunFailure('ThreatModelFailed', 'no threat model: the answer of the agent is empty')
   return text
 }
 
@@ -101,9 +102,9 @@ export async function writeThreatModel(context: ScanContext, active: ActiveRun):
     const content = await generate(context, active, tree)
     if (content === undefined) return false
     const model = { content, source: 'generated', generatedByScan: run.id }
-    await context.records.scans.saveThreatModel(keyOf(scan), model, run.startedAt)
+    await context.records.scans.saveThreatModel(scanKeyOf(scan), model, run.startedAt)
   }
-  await context.records.scans.cutSlices(keyOf(scan), run.id, slices)
+  await context.records.scans.cutSlices(scanKeyOf(scan), run.id, slices)
   const skipped = slices.filter(({ status }) => status === 'skipped').length
   await changeRun(context, active, { stage: 'review', sliceCount: slices.length, skippedSliceCount: skipped })
   return true

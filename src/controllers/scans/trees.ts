@@ -1,27 +1,25 @@
 // The tree that a run reviews, opened once and kept while the run is active.
 
 import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
-import { dropUndefined } from '../../contract/schema/json.ts'
-import { readGitAddress } from '../../contract/values/git-address.ts'
+import { readGitAddress } from '../../contract/values/repository-url.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
-import { readGitLogin } from '../../lookup/git-login.ts'
+import { dropUndefined } from '../../lib/json.ts'
+import { readGitLogin } from '../../lookup/code-host-login.ts'
 import type { ScanRun } from '../../ports/scans/scans.ts'
 import type { SourceTree } from '../../ports/scans/source-trees.ts'
 import { CheckoutError } from '../../ports/workspaces/checkouts.ts'
-import type { SourceText } from '../../rules/scans/finding-evidence.ts'
-import { decodeFacts, encodeFacts } from '../../rules/scans/known-facts.ts'
+import { makeSourceText, type SourceText } from '../../rules/scans/finding-evidence.ts'
 import { decodeSource } from '../../rules/scans/left-out.ts'
 import type { SlicedTree } from '../../rules/scans/slices.ts'
-import { makeSourceText } from '../../rules/scans/source-text.ts'
-import { startReading } from '../../rules/scans/tree-reading.ts'
-import { RunFailure, type ScanContext, type ScanControllerDeps, type TreeMemory } from './context.ts'
+import { decodeFacts, encodeFacts, startReading } from '../../rules/scans/tree-reading.ts'
+import { type ScanContext, type ScanControllerDeps, ScanRunFailure, type TreeCache } from './context.ts'
 
 type Commits = Partial<Pick<ScanRun, 'headCommit' | 'baseCommit'>>
 
 async function openTree(deps: ScanControllerDeps, scan: RepositoryScan, run: Commits, signal: AbortSignal) {
   const { sourceTrees, secrets } = deps
   const { repoURL: url, branch, ref, gitSecretRef } = scan.spec
-  if (sourceTrees === undefined) throw new RunFailure('NotConfigured', 'this service cannot read repositories')
+  if (sourceTrees === undefined) throw new ScanRunFailure('NotConfigured', 'this service cannot read repositories')
   const key = gitSecretRef && { namespace: scan.metadata.namespace, name: gitSecretRef.name }
   const where = { owner: 'spec.gitSecretRef', url: readGitAddress(url) }
   const credentials = key && (await readGitLogin(secrets, key, where))
@@ -32,9 +30,9 @@ async function openTree(deps: ScanControllerDeps, scan: RepositoryScan, run: Com
 
 /** Faults of repositories and logins end the run; others are tried again. */
 function explain(error: unknown): unknown {
-  if (error instanceof CheckoutError) return new RunFailure(error.fault, error.message, { cause: error })
+  if (error instanceof CheckoutError) return new ScanRunFailure(error.fault, error.message, { cause: error })
   const isLogin = isSvcError(error, 'NotFound') || isSvcError(error, 'InvalidRequest')
-  return isLogin ? new RunFailure('LoginUnusable', messageOf(error), { cause: error }) : error
+  return isLogin ? new ScanRunFailure('LoginUnusable', messageOf(error), { cause: error }) : error
 }
 
 /** A tree that whoever opens it closes. RunFailure for what the repository, or its login, is at fault for. */
@@ -49,7 +47,7 @@ export async function openScanTree(
   })
 }
 
-export function createTreeMemory(): TreeMemory {
+export function createTreeCache(): TreeCache {
   const trees = new Map<string, { run: string; tree: Promise<SourceTree> }>()
   async function close(uid: string): Promise<void> {
     const held = trees.get(uid)

@@ -5,28 +5,25 @@ import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.
 import { isSvcError, messageOf } from '../../errors.ts'
 import { readPolicies } from '../../lookup/scan-policies.ts'
 import type { Finding } from '../../ports/scans/findings.ts'
-import type { PagePlace } from '../../ports/scans/scans.ts'
-import { askValidation, validationInstructions } from '../../rules/scans/prompts.ts'
+import type { PageCursor } from '../../ports/scans/scans.ts'
+import { validationInstructions, writeValidationPrompt } from '../../rules/scans/prompts.ts'
 import { nameScanTask } from '../../rules/scans/task-names.ts'
 import {
   chooseForValidation,
+  type FindingValidation,
   readValidation,
   skipValidation,
-  type Validation,
 } from '../../rules/scans/validation-answer.ts'
-import type { ActiveRun } from './active-run.ts'
-import { ensureAgentTask, findAgent } from './agent-tasks.ts'
-import { RunFailure, type ScanContext } from './context.ts'
-import { countUsage, remainingBudget } from './run-budget.ts'
-import { readOutcome } from './tasks.ts'
-import { workspaceOf, workspaceTools } from './workspace.ts'
+import { type ActiveRun, type ScanContext, ScanRunFailure } from './context.ts'
+import { countRunUsage, remainingBudget } from './run-budget.ts'
+import { ensureAgentTask, findAgent, readOutcome, workspaceOf, workspaceTools } from './tasks.ts'
 
 const pageSize = 500
 
 /** The findings that the run reported: they changed last, so that the rest need not be read. */
 async function listReported({ records }: ScanContext, { scan, run }: ActiveRun): Promise<Finding[]> {
   const reported: Finding[] = []
-  let after: PagePlace | undefined
+  let after: PageCursor | undefined
   for (;;) {
     const page = await records.findings.list(scan.metadata.uid, { limit: pageSize, after })
     const own = page.items.filter(({ scanRunID }) => scanRunID === run.id)
@@ -52,7 +49,11 @@ export async function chooseValidations(context: ScanContext, active: ActiveRun)
   }
 }
 
-async function validate(context: ScanContext, scan: RepositoryScan, finding: Finding): Promise<Validation | undefined> {
+async function validate(
+  context: ScanContext,
+  scan: RepositoryScan,
+  finding: Finding,
+): Promise<FindingValidation | undefined> {
   const { validationTaskName } = finding
   if (validationTaskName === undefined) return skipValidation('the validation has no task')
   const { policies } = await readPolicies(context.configMaps, scan.metadata.namespace, scan.spec)
@@ -62,7 +63,7 @@ async function validate(context: ScanContext, scan: RepositoryScan, finding: Fin
     agent: () => findAgent(context, scan, scan.spec.analysisAgentRef),
     labels: { run: finding.scanRunID, finding: finding.id },
     instructions: validationInstructions,
-    prompt: askValidation(finding, policies),
+    prompt: writeValidationPrompt(finding, policies),
     timeout: '90m',
     priority: 725,
     budget: () => remainingBudget(context, scan, finding.scanRunID),
@@ -77,7 +78,7 @@ async function validate(context: ScanContext, scan: RepositoryScan, finding: Fin
 
 /** Why something cannot be done at all; others are thrown again. */
 export function explainUnfit(error: unknown): string {
-  if (error instanceof RunFailure || isSvcError(error, 'InvalidRequest') || isSvcError(error, 'NotFound'))
+  if (error instanceof ScanRunFailure || isSvcError(error, 'InvalidRequest') || isSvcError(error, 'NotFound'))
     return messageOf(error)
   throw error
 }
@@ -93,7 +94,7 @@ export async function decideValidations(context: ScanContext, scan: RepositorySc
       left += 1
       continue
     }
-    await countUsage(context, scan, finding.scanRunID)
+    await countRunUsage(context, scan, finding.scanRunID)
     const { status: validationStatus, json: validationJSON } = validation
     const updatedAt = context.clock.now().toISOString()
     await findings.change(finding.namespace, finding.id, (one) =>

@@ -1,32 +1,53 @@
 // Assembles what one attempt is started with.
 
+import type { AssignedCoordination, AssignedPlan } from '../../contract/api/coordination/assigned-coordination.ts'
 import type { WorkAssignment } from '../../contract/api/tasks/assignment.ts'
 import { listToolSecrets } from '../../contract/api/tools/assigned-tool.ts'
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import type { ResourceRequirements } from '../../contract/kinds/tasks/execution.ts'
 import { promptOf, type Task } from '../../contract/kinds/tasks/task.ts'
-import { dropUndefined } from '../../contract/schema/json.ts'
 import { tryParseDuration } from '../../contract/values/duration.ts'
 import { tryParseQuantity } from '../../contract/values/quantity.ts'
+import { dropUndefined } from '../../lib/json.ts'
 import { takeTaskToken } from '../../lookup/child-task.ts'
 import type { AttemptCheckout, WorkloadLimits, WorkloadRun, WorkloadSpec } from '../../ports/tasks/workloads.ts'
-import { limitMessages } from '../../rules/chat/session-messages.ts'
-import { listCodeHostTools } from '../../rules/codehost/code-host-tools.ts'
+import { limitMessages } from '../../rules/chat/transcript-word.ts'
+import { isPrMonitor, listCodeHostTools } from '../../rules/codehost/code-host-tools.ts'
 import { listTransactionVariables } from '../../rules/identity/token-propagation.ts'
 import { limitedAgentOf, limitIterations } from '../../rules/providers/model-choice.ts'
-import { parentOf } from '../../rules/tasks/family.ts'
-import { mostModelCalls } from '../../rules/tasks/iteration.ts'
-import { choosePlacement, isComputed } from '../../rules/tasks/placement.ts'
-import { inheritStamp } from '../../rules/tasks/stamp.ts'
+import { autonomyOf, maxModelCalls } from '../../rules/tasks/iteration.ts'
+import { inheritStamp, parentOf } from '../../rules/tasks/stamp.ts'
+import { choosePlacement, isComputed } from '../../rules/tasks/task-bounds.ts'
 import { resolveWorkspace, wantsWorkspace } from '../../rules/workspaces/execution-workspace.ts'
-import { assignAgent } from './agent-assignment.ts'
-import { buildCommand } from './command.ts'
-import { assignCoordination } from './coordination.ts'
-import { type Environment, resolveEnvironment } from './environment.ts'
-import type { NewAttempt, References } from './references.ts'
-import type { TaskControllerDeps } from './settings.ts'
+import { assignAgent } from './agent-program.ts'
+import { type AttemptDeps, siblingsOf } from './context.ts'
+import { buildCommand, resolveEnvironment, type TaskEnvironment } from './environment.ts'
+import type { NewAttempt, TaskReferences } from './references.ts'
 
-export async function buildWorkload(deps: TaskControllerDeps, attempt: NewAttempt): Promise<WorkloadSpec> {
+/** Undefined when the agent does not coordinate, and nobody coordinates the task; and for a monitor of pull requests. */
+async function assignCoordination(
+  deps: Pick<AttemptDeps, 'records'>,
+  { task, references: { agent } }: NewAttempt,
+): Promise<AssignedCoordination | undefined> {
+  const iteration = task.status?.iteration ?? 0
+  const { enabled = false, approvalRequiredTools } = agent?.spec.coordination ?? {}
+  if (isPrMonitor(task)) return undefined
+  if (!enabled) return siblingsOf(task) === undefined ? undefined : { iteration, coordinates: false }
+  const common = { iteration, coordinates: true, ...(approvalRequiredTools && { approvalRequiredTools }) }
+  const autonomy = autonomyOf(agent)
+  if (autonomy === undefined) return common
+  const plan = await readPlan(deps, task.metadata.uid)
+  return { ...common, autonomous: { maxIterations: autonomy.maxIterations, ...(plan && { plan }) } }
+}
+
+async function readPlan({ records }: Pick<AttemptDeps, 'records'>, taskUid: string): Promise<AssignedPlan | undefined> {
+  const found = await records.plans?.get(taskUid)
+  if (found === undefined) return undefined
+  const { iteration, summary, progressPct, planDocument } = found
+  return { iteration, summary, progressPct, planDocument }
+}
+
+export async function buildWorkload(deps: AttemptDeps, attempt: NewAttempt): Promise<WorkloadSpec> {
   const { task, references } = attempt
   const { namespace, name, uid } = task.metadata
   const token = await takeTaskToken(deps, task)
@@ -60,7 +81,7 @@ function limitCheckout({ spec, ...rest }: AttemptCheckout, { diskBytes, diskFile
   return { ...rest, spec: { ...spec, limits: dropUndefined({ bytes: diskBytes, files: diskFiles }) } }
 }
 
-function makeLimits(deps: TaskControllerDeps, task: Task, { agent, checkout }: References): WorkloadLimits {
+function makeLimits(deps: AttemptDeps, task: Task, { agent, checkout }: TaskReferences): WorkloadLimits {
   const { defaultLimits, checkoutLimits } = deps.settings
   const resources = task.spec.resources ?? agent?.spec.resources
   const asked = readAmounts(resources?.requests)
@@ -100,7 +121,7 @@ function timeoutOf(task: Task): number | undefined {
 
 /** How the worker's tools carry the transaction; undefined when context tokens are off. */
 function choosePropagation(
-  { settings, tokenExchange }: TaskControllerDeps,
+  { settings, tokenExchange }: AttemptDeps,
   task: Task,
   token: string | undefined,
 ): WorkAssignment['propagation'] {
@@ -110,16 +131,16 @@ function choosePropagation(
   return token === undefined ? { mode: 'none' } : { mode: 'token', token }
 }
 
-type Given = { environment: Environment; token: string | undefined }
+type Given = { environment: TaskEnvironment; token: string | undefined }
 
-async function buildWorker(deps: TaskControllerDeps, attempt: NewAttempt, given: Given): Promise<WorkloadRun> {
+async function buildWorker(deps: AttemptDeps, attempt: NewAttempt, given: Given): Promise<WorkloadRun> {
   const assignment = await buildAssignment(deps, attempt, given)
   const program = assignment.agent && deps.settings.agentPrograms[assignment.agent.runtime]
   return { kind: 'worker', assignment, ...(program?.found && program.image && { agentImage: program.image }) }
 }
 
 async function buildAssignment(
-  deps: TaskControllerDeps,
+  deps: AttemptDeps,
   attempt: NewAttempt,
   { environment, token: taskToken }: Given,
 ): Promise<WorkAssignment> {
@@ -188,7 +209,7 @@ function describeTask(task: Task, attempt: number): WorkAssignment['task'] {
 }
 
 /** Environment of the code that the task runs. */
-function describeCode({ task, references }: NewAttempt, environment: Environment) {
+function describeCode({ task, references }: NewAttempt, environment: TaskEnvironment) {
   const variables = { ...environment.variables, ...listTransactionVariables(task.spec.transaction) }
   const files = references.mounted.flatMap(({ folder, entries }) =>
     Object.entries(entries).map(([name, text]) => [`${folder}/${name}`, text]),
@@ -204,18 +225,18 @@ function describeLimit(agent: Agent | undefined): Pick<WorkAssignment['model'], 
   return limited === undefined ? {} : { agent: limited }
 }
 
-function listMountedValues({ mounted }: References): string[] {
+function listMountedValues({ mounted }: TaskReferences): string[] {
   return mounted.flatMap(({ entries }) => Object.values(entries))
 }
 
-function makeLoop(deps: TaskControllerDeps, { task, references }: NewAttempt): WorkAssignment['loop'] {
+function makeLoop(deps: AttemptDeps, { task, references }: NewAttempt): WorkAssignment['loop'] {
   const ai = task.spec.ai
   const model = references.agent?.spec.model
   const maxTokens = ai?.maxTokens ?? model?.maxTokens
   const temperature = ai?.temperature ?? model?.temperature
   const wanted = ai?.maxIterations ?? references.agent?.spec.maxIterations
   return {
-    maxIterations: limitIterations(wanted, mostModelCalls(deps.settings.maxIterations, references.agent)),
+    maxIterations: limitIterations(wanted, maxModelCalls(deps.settings.maxIterations, references.agent)),
     maxToolCalls: deps.settings.maxToolCalls,
     toolTimeoutMs: deps.settings.toolTimeoutMs,
     maxTokens,
@@ -228,7 +249,7 @@ function makeLoop(deps: TaskControllerDeps, { task, references }: NewAttempt): W
 }
 
 async function readSession(
-  deps: TaskControllerDeps,
+  deps: AttemptDeps,
   task: Task,
   agent: Agent | undefined,
 ): Promise<WorkAssignment['session']> {
@@ -240,7 +261,7 @@ async function readSession(
   return { name: reference.name, messages: stored.map(({ id, ...message }) => message) }
 }
 
-function listSecrets(own: (string | undefined)[], references: References): string[] {
+function listSecrets(own: (string | undefined)[], references: TaskReferences): string[] {
   // What a worker does not get it cannot show.
   const keys =
     references.agent?.spec.runtime !== undefined ? [] : references.models.map((choice) => choice.provider.apiKey)

@@ -1,22 +1,25 @@
 // Delivers completion callbacks: signed, through the egress room, retried with backoff for a day (TASK-055, TASK-056).
 import type { Task, WebhookStatus } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
+import type { Approval } from '../../ports/tasks/parkings.ts'
 import {
   callbackDelayMs,
+  callbackDue,
   callbackWindowMs,
+  makeApprovalBody,
   makeCallbackBody,
-  owesCallback,
   signCallback,
   signingSecret,
 } from '../../rules/tasks/callback.ts'
-import { type Controller, defineController, type Reconciled, type Source } from '../engine/controller.ts'
-import { parseKey } from '../engine/key.ts'
-import type { TaskControllerDeps } from './settings.ts'
+import { isParked } from '../../rules/tasks/parking.ts'
+import { type Controller, defineController, type KeySource, parseKey, type Reconciled } from '../engine/controller.ts'
+import { attemptOf, type DeliveryDeps } from './context.ts'
+import type { ApprovalNotices } from './state.ts'
 import type { StatusRecorder } from './status-recorder.ts'
 
 const timeoutMs = 30_000
 
-export type CallbackDeps = TaskControllerDeps & { recorder: StatusRecorder }
+type CallbackDeps = DeliveryDeps & { recorder: StatusRecorder }
 
 /** The namespace's signing key; created on first use. */
 async function readSigningKey({ secrets, ids }: CallbackDeps, namespace: string): Promise<string> {
@@ -39,7 +42,7 @@ async function readSigningKey({ secrets, ids }: CallbackDeps, namespace: string)
 type Callback = { task: Task; body: string; delivery: string }
 
 /** Undefined when it was delivered, otherwise the error. */
-export async function deliver(
+async function deliver(
   deps: CallbackDeps,
   { task, body, delivery }: Callback,
   signal: AbortSignal,
@@ -100,7 +103,7 @@ function judge(deps: CallbackDeps, task: Task, failure: string | undefined): Del
 
 async function reconcileCallback(deps: CallbackDeps, key: string, signal: AbortSignal): Promise<Reconciled> {
   const task = await deps.resources.get('Task', parseKey(key))
-  if (task === undefined || task.metadata.deletionTimestamp !== undefined || !owesCallback(task)) return undefined
+  if (task === undefined || task.metadata.deletionTimestamp !== undefined || !callbackDue(task)) return undefined
   const next = task.status?.webhook?.nextAttemptTime
   const waitMs = next === undefined ? 0 : Date.parse(next) - deps.clock.now().getTime()
   if (waitMs > 0) return { requeueAfterMs: waitMs }
@@ -113,11 +116,74 @@ async function reconcileCallback(deps: CallbackDeps, key: string, signal: AbortS
 }
 
 /** A separate controller, so that a slow receiver delays no task. `source` adds the keys of ended tasks. */
-export function createCallbackController(deps: CallbackDeps, source: Source): Controller {
+export function createCallbackController(deps: CallbackDeps, source: KeySource): Controller {
   return defineController({
     name: 'task-callbacks',
     sources: [source],
     concurrency: 16,
     reconcile: (key, signal) => reconcileCallback(deps, key, signal),
+  })
+}
+
+type ApprovalCallbackDeps = CallbackDeps & {
+  /** By key of the task. */
+  notices: Map<string, ApprovalNotices>
+}
+
+async function readPending({ records }: ApprovalCallbackDeps, task: Task): Promise<Approval[]> {
+  const waits = (await records.parkings.get(attemptOf(task))) ?? []
+  const ids = waits.flatMap((wait) => (wait.kind === 'approval' ? [wait.id] : []))
+  const found = await Promise.all(ids.map((id) => records.approvals.get(id)))
+  return found.filter((approval): approval is Approval => approval?.status === 'pending')
+}
+
+/** Milliseconds until the next try; undefined when it was delivered. */
+async function notify(
+  deps: ApprovalCallbackDeps,
+  { task, approval, notices }: { task: Task; approval: Approval; notices: ApprovalNotices },
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const known = notices.get(approval.id) ?? { tries: 0, nextAt: 0, isDelivered: false }
+  notices.set(approval.id, known)
+  if (known.isDelivered) return undefined
+  const leftMs = known.nextAt - deps.clock.now().getTime()
+  if (leftMs > 0) return leftMs
+  const failure = await deliver(deps, { task, body: makeApprovalBody(task, approval), delivery: approval.id }, signal)
+  if (signal.aborted) return undefined
+  known.tries += 1
+  known.isDelivered = failure === undefined
+  if (failure === undefined) {
+    const message = `the receiver of callbacks was told of approval ${approval.id} (try ${known.tries})`
+    await deps.recorder.append(task, { type: 'CallbackDelivered', message })
+    return undefined
+  }
+  const message = `the receiver of callbacks could not be told of approval ${approval.id} (try ${known.tries}): ${failure}`
+  await deps.recorder.append(task, { type: 'CallbackRetry', message })
+  const delayMs = callbackDelayMs(known.tries, deps.ids.random())
+  known.nextAt = deps.clock.now().getTime() + delayMs
+  return delayMs
+}
+
+async function reconcileApprovals(deps: ApprovalCallbackDeps, key: string, signal: AbortSignal): Promise<Reconciled> {
+  const task = await deps.resources.get('Task', parseKey(key))
+  if (task?.spec.webhookURL === undefined || !isParked(task)) return undefined
+  const notices = deps.notices.get(key) ?? new Map()
+  deps.notices.set(key, notices)
+  const pending = await readPending(deps, task)
+  const waits = await Promise.all(pending.map((approval) => notify(deps, { task, approval, notices }, signal)))
+  const next = Math.min(...waits.map((ms) => ms ?? Number.POSITIVE_INFINITY))
+  return next === Number.POSITIVE_INFINITY ? undefined : { requeueAfterMs: next }
+}
+
+/**
+ * A separate controller, so that a slow receiver delays no task. A service that starts tells again what nobody has answered:
+ * receivers know it by its `X-Svc-Delivery`. `source` adds the keys of parked tasks.
+ */
+export function createApprovalCallbackController(deps: ApprovalCallbackDeps, source: KeySource): Controller {
+  return defineController({
+    name: 'approval-callbacks',
+    sources: [source],
+    begin: () => deps.notices.clear(),
+    reconcile: (key, signal) => reconcileApprovals(deps, key, signal),
   })
 }

@@ -4,17 +4,17 @@ import { type ChildTask, isTerminalPhase, type Task } from '../../contract/kinds
 import { isSvcError } from '../../errors.ts'
 import { readResultText } from '../../lookup/result-text.ts'
 import type { ResourceReader, Resources } from '../../ports/resources/resources.ts'
-import { summarizeChild } from '../../rules/coordination/child-tasks.ts'
-import { parentOf } from '../../rules/tasks/family.ts'
-import { listExpiredRuns } from '../../rules/tasks/scheduled-run.ts'
+import { summarizeChild } from '../../rules/coordination/child-result.ts'
+import { listExpiredRuns } from '../../rules/tasks/schedule.ts'
+import { parentOf } from '../../rules/tasks/stamp.ts'
 import { markCancelled } from '../../rules/tasks/task-decision.ts'
-import { formatKey } from '../engine/key.ts'
-import { keyOf, siblingsOf, type TaskContext } from './context.ts'
-import { removeEnded } from './expiry.ts'
+import { formatKey } from '../engine/controller.ts'
+import { siblingsOf, type TaskContext, taskKeyOf } from './context.ts'
+import { removeEnded } from './removal.ts'
 
-const longestResultBytes = 4 * 4096 + 4
+const maxResultBytes = 4 * 4096 + 4
 
-export async function listChildren(context: TaskContext, parent: Task): Promise<Task[]> {
+export async function listChildTasks(context: TaskContext, parent: Task): Promise<Task[]> {
   const { namespace, uid } = parent.metadata
   const { items } = await context.resources.list('Task', { namespace, fields: { owner: uid } })
   return items
@@ -25,7 +25,7 @@ async function summarizeChildren(context: TaskContext, children: Task[]): Promis
   for (const child of children) {
     const isReadable = isTerminalPhase(child.status?.phase) && child.status?.resultRef?.available === true
     const which = { taskUid: child.metadata.uid }
-    const result = isReadable ? await readResultText(context.records.results, which, longestResultBytes) : undefined
+    const result = isReadable ? await readResultText(context.records.results, which, maxResultBytes) : undefined
     summaries.push(summarizeChild(child, result))
   }
   return summaries
@@ -33,8 +33,8 @@ async function summarizeChildren(context: TaskContext, children: Task[]): Promis
 
 /** Updates a running parent's status when one of its children changed. */
 export async function updateChildTasks(context: TaskContext, parent: Task): Promise<Task> {
-  if (!context.memory.changedParents.delete(keyOf(parent))) return parent
-  const childTasks = await summarizeChildren(context, await listChildren(context, parent))
+  if (!context.state.changedParents.delete(taskKeyOf(parent))) return parent
+  const childTasks = await summarizeChildren(context, await listChildTasks(context, parent))
   return await context.recorder.write(parent, { childTasks: childTasks.length > 0 ? childTasks : undefined })
 }
 
@@ -42,7 +42,7 @@ export async function updateChildTasks(context: TaskContext, parent: Task): Prom
 export async function cancelDelegated(context: TaskContext, parent: Task, why: string): Promise<void> {
   if (parent.spec.type !== 'ai') return
   const reason = `its coordinator "${parent.metadata.name}" ${why}`
-  for (const child of await listChildren(context, parent)) {
+  for (const child of await listChildTasks(context, parent)) {
     if (isTerminalPhase(child.status?.phase) || siblingsOf(child) === undefined) continue
     await requestCancel(context.resources, child, reason)
   }

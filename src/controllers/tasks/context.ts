@@ -1,28 +1,177 @@
 // What the steps of a reconcile share.
+
+import type { AssignedEgress, AssignedSearch } from '../../contract/api/tasks/assignment.ts'
+import { artifactLimits } from '../../contract/api/tasks/internal.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
-import { spenderOf } from '../../rules/budgets/budget.ts'
+import { noWorkspaces } from '../../contract/kinds/tasks/task-problems.ts'
+import type { Clock, Ids } from '../../lib/clock.ts'
+import type { Metrics } from '../../observability/metrics.ts'
+import type { CodeHosts } from '../../ports/codehost/code-host.ts'
+import type { AgentTokens, TokenExchange, WorkerTokens } from '../../ports/identity/identity.ts'
+import type { Records } from '../../ports/index.ts'
+import type { QueryVectors } from '../../ports/memory/memory-vectors.ts'
+import type { ConfigMaps } from '../../ports/resources/configmaps.ts'
+import type { Resources } from '../../ports/resources/resources.ts'
+import type { Secrets } from '../../ports/resources/secrets.ts'
+import type { Egress } from '../../ports/service/egress.ts'
+import type { Probes } from '../../ports/tasks/parkings.ts'
+import type { WorkloadLimits, Workloads } from '../../ports/tasks/workloads.ts'
+import type { ToolActors } from '../../ports/tools/tool-actors.ts'
+import type { AgentPrograms } from '../../rules/agents/agent-programs.ts'
+import { type BudgetSubject, budgetSubjectOf } from '../../rules/budgets/budget.ts'
 import { type TaskBound, timeLeftMs } from '../../rules/budgets/task-budget.ts'
-import { parentOf } from '../../rules/tasks/family.ts'
-import type { Enqueue, Reconciled } from '../engine/controller.ts'
-import { formatKey } from '../engine/key.ts'
-import type { TaskMemory } from './memory.ts'
-import type { TaskControllerDeps } from './settings.ts'
+import type { ContextMode } from '../../rules/identity/context-token.ts'
+import type { PropagationSettings } from '../../rules/identity/token-propagation.ts'
+import { parentOf } from '../../rules/tasks/stamp.ts'
+import type { WorkspaceSettings } from '../../rules/workspaces/execution-workspace.ts'
+import { type Enqueue, formatKey, type Log, type Reconciled } from '../engine/controller.ts'
+import type { TaskState } from './state.ts'
 import type { StatusRecorder } from './status-recorder.ts'
 
-export type TaskContext = TaskControllerDeps & {
-  memory: TaskMemory
-  recorder: StatusRecorder
-  /** Queues another look at a task. */
-  enqueue: Enqueue
-  /** Hands an ended task to the callback controller. */
-  owesCallback: Enqueue
-  /** Hands a parked task to the controller that asks for what it waits for. */
-  probe: Enqueue
-  /** Hands a parked task to the controller that tells the receiver of its callbacks what it asks for. */
-  tellApprovals: Enqueue
+export type TaskSettings = {
+  /** Concurrent tasks, where the workloads set no limit of their own; 0: no limit. */
+  maxRunningTasks: number
+  /** Concurrent tasks of one namespace; 0: no limit. */
+  maxTasksPerNamespace: number
+  /** How long a task waits for an agent, provider, secret, tool or skill that does not exist. */
+  referenceWaitMs: number
+  /** Base address of the worker API; read when a task starts, because the port may be chosen late. */
+  workerApiUrl: () => string
+  egress: AssignedEgress
+  search?: AssignedSearch
+  /** The most turns of an ai task's tool loop. */
+  maxIterations: number
+  maxToolCalls: number
+  toolTimeoutMs: number
+  /** Limits on the workspace files of an ai task that are kept as artifacts: number and total bytes. */
+  keep: { files: number; bytes: number }
+  /** For tasks and agents that set no resources. */
+  defaultLimits: WorkloadLimits
+  /** Of the workspace of a task in a git repository that sets none. */
+  checkoutLimits: Required<Pick<WorkloadLimits, 'diskBytes' | 'diskFiles'>>
+  /** Agent programs that agent tasks can run here. */
+  agentPrograms: AgentPrograms
+  /** Where a worker looks the programs up, as in the variable PATH. */
+  agentPath: string
+  /** Tokens in and out that the agent program of one attempt may use. */
+  agentTokens: number
+  workspaces: WorkspaceSettings
+  /** True when references into other namespaces are refused. */
+  isolateNamespaces: boolean
+  /** How strictly the constraints of context tokens apply to the tasks created with them. */
+  contextMode: ContextMode
+  /** Absent: context tokens are off. */
+  propagation?: PropagationSettings
+  /** Concurrent reconciles of tasks. */
+  concurrency: number
 }
 
-export function keyOf(task: Task): string {
+/** Everything except the address of the worker API, which only the composition root knows. */
+export const defaultTaskSettings: Omit<TaskSettings, 'workerApiUrl'> = {
+  maxRunningTasks: 0,
+  maxTasksPerNamespace: 0,
+  referenceWaitMs: 300_000,
+  egress: { allowNetworks: [], deny: [] },
+  maxIterations: 50,
+  maxToolCalls: 128,
+  toolTimeoutMs: 60_000,
+  keep: { files: 200, bytes: artifactLimits.bytes },
+  defaultLimits: { cpu: 1, memoryBytes: 2 * 1024 ** 3, diskBytes: 2 * 1024 ** 3 },
+  checkoutLimits: { diskBytes: 10 * 1024 ** 3, diskFiles: 1024 ** 2 },
+  agentPrograms: {},
+  agentPath: '/usr/local/bin:/usr/bin:/bin',
+  agentTokens: 50_000_000,
+  workspaces: { ...noWorkspaces, providers: {} },
+  isolateNamespaces: false,
+  contextMode: 'off',
+  concurrency: 32,
+}
+
+/** Receives what is counted. */
+export type TaskObserver = Pick<Metrics, 'observeTask' | 'countTimelineEvents'>
+
+/** Checks whether more may be spent. */
+type BudgetCheck = {
+  /** BudgetExceeded when a budget that covers the spender is used up. */
+  require(spender: BudgetSubject): void | Promise<void>
+  /** What budgets that cover the spender allow each single task. */
+  taskBounds(spender: BudgetSubject): TaskBound[] | Promise<TaskBound[]>
+}
+
+/** Checks the budgets of single tasks. */
+type TaskBudgetCheck = {
+  /** BudgetExceeded when the budget of the task, or of a task that it descends from, is used up. */
+  require(task: Task): Promise<void>
+}
+
+/** What every step reads, writes and counts. */
+type StepDeps = {
+  resources: Resources
+  records: Records
+  clock: Clock
+  ids: Ids
+  log: Log
+  observer?: TaskObserver
+  settings: TaskSettings
+}
+
+/** What an attempt is made of: references, secrets, and the tokens that it is given. */
+export type AttemptDeps = Pick<StepDeps, 'resources' | 'records' | 'settings'> & {
+  secrets: Secrets
+  configMaps: ConfigMaps
+  workerTokens: WorkerTokens
+  /** Absent: agent tasks cannot run. */
+  agentTokens?: AgentTokens
+  /** Absent: context tokens are not exchanged. */
+  tokenExchange?: TokenExchange
+  /** Absent: memories are searched by words alone. */
+  queryVectors?: QueryVectors
+  /** Absent: Secrets of Apps cannot be used. */
+  codeHosts?: CodeHosts
+  /** Absent: tools cannot have actors. */
+  toolActors?: ToolActors
+}
+
+type BudgetDeps = {
+  /** Absent: there are no budgets. */
+  spending?: BudgetCheck
+  /** Absent: tasks have no budgets. */
+  taskBudgets?: TaskBudgetCheck
+  /** Writes the usage of the proxies' calls that have ended; absent: there are none. */
+  settleUsage?: () => Promise<void>
+}
+
+/** What the receiver of callbacks is reached with. */
+export type DeliveryDeps = Omit<StepDeps, 'observer' | 'log'> & Pick<AttemptDeps, 'secrets'> & { egress: Egress }
+
+export type ProbeDeps = Pick<StepDeps, 'resources' | 'records' | 'clock' | 'log'> & {
+  /** Absent: parked tasks cannot wait for anything outside. */
+  probes?: Probes
+}
+
+export type TaskControllerDeps = StepDeps &
+  AttemptDeps &
+  BudgetDeps &
+  DeliveryDeps &
+  ProbeDeps & { workloads: Workloads }
+
+export type TaskContext = StepDeps &
+  AttemptDeps &
+  BudgetDeps & {
+    workloads: Workloads
+    state: TaskState
+    recorder: StatusRecorder
+    /** Queues another look at a task. */
+    enqueue: Enqueue
+    /** Hands an ended task to the callback controller. */
+    callbackDue: Enqueue
+    /** Hands a parked task to the controller that asks for what it waits for. */
+    probe: Enqueue
+    /** Hands a parked task to the controller that tells the receiver of its callbacks what it asks for. */
+    notifyApprovals: Enqueue
+  }
+
+export function taskKeyOf(task: Task): string {
   return formatKey(task.metadata)
 }
 
@@ -39,17 +188,17 @@ export function siblingsOf(task: Task): string | undefined {
 /** What budgets allow each task of its namespace, agent and creator. While they cannot be read nothing is bounded. */
 export async function readBounds({ spending }: Pick<TaskContext, 'spending'>, task: Task): Promise<TaskBound[]> {
   try {
-    return (await spending?.taskBounds(spenderOf(task))) ?? []
+    return (await spending?.taskBounds(budgetSubjectOf(task))) ?? []
   } catch {
     return []
   }
 }
 
 /** The platform's timers have 31 bits. */
-export const longestTimerMs = 86_400_000
+export const maxTimerMs = 86_400_000
 
 /** For a task that nothing else wakes: another look when the time of its budget is up. */
 export async function lookWhenTimeIsUp(context: TaskContext, task: Task): Promise<Reconciled> {
   const left = timeLeftMs(task, context.clock.now(), await readBounds(context, task))
-  return left === undefined ? undefined : { requeueAfterMs: Math.min(longestTimerMs, Math.max(0, left)) }
+  return left === undefined ? undefined : { requeueAfterMs: Math.min(maxTimerMs, Math.max(0, left)) }
 }

@@ -3,31 +3,34 @@ import { structuredResultType } from '../../contract/api/tasks/structured-result
 import { hasStarted, isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import type { ResultInfo } from '../../ports/tasks/results.ts'
 import type { WorkloadState } from '../../ports/tasks/workloads.ts'
-import { owesCallback } from '../../rules/tasks/callback.ts'
+import { callbackDue } from '../../rules/tasks/callback.ts'
 import { timeToRemoval } from '../../rules/tasks/expiry.ts'
 import { isParked, type ParkView } from '../../rules/tasks/parking.ts'
 import { decideTask, type TaskDecision } from '../../rules/tasks/task-decision.ts'
 import { gitWorkspaceOf } from '../../rules/workspaces/git-workspace.ts'
-import { type Controller, createPushSource, defineController, type Reconciled } from '../engine/controller.ts'
-import { parseKey } from '../engine/key.ts'
-import { createApprovalCallbackController } from './approval-callbacks.ts'
-import { createCallbackController } from './callbacks.ts'
+import { type Controller, createPushSource, defineController, parseKey, type Reconciled } from '../engine/controller.ts'
+import { createApprovalCallbackController, createCallbackController } from './callbacks.ts'
 import { updateChildTasks } from './children.ts'
-import { attemptOf, keyOf, longestTimerMs, readBounds, siblingsOf, type TaskContext } from './context.ts'
-import { removeEnded } from './expiry.ts'
+import {
+  attemptOf,
+  maxTimerMs,
+  readBounds,
+  siblingsOf,
+  type TaskContext,
+  type TaskControllerDeps,
+  taskKeyOf,
+} from './context.ts'
 import { createTaskSources } from './feed.ts'
 import { closeInterrupted, failTask, finishTask, saveOutput, scheduleRetry, stopAttempt } from './finish.ts'
-import { noteBegun, noteHeldUp } from './held-up.ts'
 import { endAttempt } from './iteration.ts'
-import { createTaskMemory } from './memory.ts'
-import { observeParking, parkTask, restTask } from './parking.ts'
-import { createProbeController } from './probing.ts'
-import { ensureFinalizer, removeTask } from './removal.ts'
+import { createProbeController, keepParked, observeParking, parkAttempt } from './parking.ts'
+import { ensureFinalizer, removeEnded, removeTask } from './removal.ts'
 import { reconcileSchedule } from './schedule.ts'
 import { createScheduler } from './scheduler.ts'
-import type { TaskControllerDeps } from './settings.ts'
-import { holdTask, startTask } from './start.ts'
+import { startTask } from './start.ts'
+import { createTaskState } from './state.ts'
 import { createStatusRecorder } from './status-recorder.ts'
+import { holdTask, noteBegun, noteBlocked } from './waiting.ts'
 
 type Seen = { attempt?: WorkloadState; hasResult: boolean; parking?: ParkView | undefined }
 
@@ -53,16 +56,16 @@ async function observe(context: TaskContext, task: Task): Promise<Seen> {
 
 /** An ended task: only finishes what its end left undone. */
 async function settleEnded(context: TaskContext, task: Task): Promise<Reconciled> {
-  const key = keyOf(task)
-  if (context.memory.scheduler.known(key, task.metadata.uid).liveAttempt !== undefined) await stopAttempt(context, task)
-  context.memory.scheduler.releaseObject(key, task.metadata.uid)
-  context.memory.changedParents.delete(key)
-  context.memory.probed.delete(key)
-  context.memory.told.delete(key)
-  if (owesCallback(task)) context.owesCallback(key)
+  const key = taskKeyOf(task)
+  if (context.state.scheduler.known(key, task.metadata.uid).liveAttempt !== undefined) await stopAttempt(context, task)
+  context.state.scheduler.releaseObject(key, task.metadata.uid)
+  context.state.changedParents.delete(key)
+  context.state.probed.delete(key)
+  context.state.notices.delete(key)
+  if (callbackDue(task)) context.callbackDue(key)
   const leftMs = timeToRemoval(task, context.clock.now())
   if (leftMs === undefined) return undefined
-  if (leftMs > 0) return { requeueAfterMs: Math.min(leftMs, longestTimerMs) }
+  if (leftMs > 0) return { requeueAfterMs: Math.min(leftMs, maxTimerMs) }
   await removeEnded(context.resources, task)
   return undefined
 }
@@ -70,14 +73,14 @@ async function settleEnded(context: TaskContext, task: Task): Promise<Reconciled
 type WatchDecision = Extract<TaskDecision, { action: 'watch' }>
 
 async function noteProgress(context: TaskContext, task: Task, { heldUp }: WatchDecision, seen: Seen): Promise<Task> {
-  if (heldUp !== undefined) return await noteHeldUp(context, task, heldUp)
+  if (heldUp !== undefined) return await noteBlocked(context, task, heldUp)
   if (seen.attempt?.phase === 'Running') return await noteBegun(context, task, seen.attempt.startedAt)
   return task
 }
 
 async function watchTask(context: TaskContext, task: Task, decision: WatchDecision, seen: Seen): Promise<Reconciled> {
   const { uid, namespace } = task.metadata
-  context.memory.scheduler.adopt(keyOf(task), {
+  context.state.scheduler.adopt(taskKeyOf(task), {
     namespace,
     siblings: siblingsOf(task),
     uid,
@@ -104,9 +107,9 @@ async function act(context: TaskContext, task: Task, decision: TaskDecision, see
     case 'watch':
       return await watchTask(context, task, decision, seen)
     case 'park':
-      return await parkTask(context, task, decision)
+      return await parkAttempt(context, task, decision)
     case 'rest':
-      return await restTask(context, task, decision)
+      return await keepParked(context, task, decision)
     case 'resume':
       return await startTask(context, task)
     case 'retry':
@@ -126,7 +129,7 @@ async function act(context: TaskContext, task: Task, decision: TaskDecision, see
 async function reconcileTask(context: TaskContext, key: string): Promise<Reconciled> {
   const stored = await context.resources.get('Task', parseKey(key))
   if (stored === undefined) {
-    context.memory.forget(key)
+    context.state.forget(key)
     return undefined
   }
   const task = isTerminalPhase(stored.status?.phase) ? stored : await ensureFinalizer(context, stored)
@@ -157,24 +160,24 @@ export function createTaskControllers(deps: TaskControllerDeps): Controller[] {
   const context: TaskContext = {
     ...deps,
     recorder,
-    memory: createTaskMemory(scheduler),
+    state: createTaskState(scheduler),
     enqueue: again.push,
-    owesCallback: callbacks.push,
+    callbackDue: callbacks.push,
     probe: probes.push,
-    tellApprovals: questions.push,
+    notifyApprovals: questions.push,
   }
   const tasks = defineController({
     name: 'tasks',
     sources: [again, ...createTaskSources(context)],
     concurrency: deps.settings.concurrency,
-    begin: () => context.memory.reset(),
+    begin: () => context.state.reset(),
     reconcile: (key) => reconcileTask(context, key),
   })
   // Before the task controller, so that they are listening when the first ended or parked task is found.
   return [
     createCallbackController({ ...deps, recorder }, callbacks),
-    createApprovalCallbackController({ ...deps, recorder, told: context.memory.told }, questions),
-    createProbeController({ ...deps, probed: context.memory.probed, enqueue: again.push }, probes),
+    createApprovalCallbackController({ ...deps, recorder, notices: context.state.notices }, questions),
+    createProbeController({ ...deps, probed: context.state.probed, enqueue: again.push }, probes),
     tasks,
   ]
 }

@@ -1,16 +1,19 @@
 // The environment variables of a task's code: plain values, and values from other resources.
-
 import type { EnvVar } from '../../contract/kinds/tasks/execution.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
-import { readAmount, readTaskField } from '../../contract/kinds/tasks/variable-source.ts'
+import { readAmount, readTaskField } from '../../contract/kinds/tasks/task-problems.ts'
 import { isSvcError } from '../../errors.ts'
+import { dropUndefined } from '../../lib/json.ts'
 import { readConfigEntry, readEntry } from '../../lookup/entries.ts'
 import type { ConfigMaps } from '../../ports/resources/configmaps.ts'
 import type { Secrets } from '../../ports/resources/secrets.ts'
-import type { WorkloadLimits } from '../../ports/tasks/workloads.ts'
-import { isMarkerKey } from '../../rules/monitors/marker-variables.ts'
+import type { WorkloadLimits, WorkloadRun } from '../../ports/tasks/workloads.ts'
+import { listTransactionVariables } from '../../rules/identity/token-propagation.ts'
+import { isMarkerKey } from '../../rules/monitors/review-marker.ts'
+import { parentOf } from '../../rules/tasks/stamp.ts'
+import { hasNetwork } from '../../rules/tasks/task-bounds.ts'
 
-export type Environment = {
+export type TaskEnvironment = {
   variables: Record<string, string>
   /** The values that come from secrets. */
   secrets: string[]
@@ -56,7 +59,7 @@ async function resolveVariable(deps: EnvironmentDeps, attempt: TaskWithLimits, v
 }
 
 /** NotFound when the source of a variable does not exist (yet). */
-export async function resolveEnvironment(deps: EnvironmentDeps, attempt: TaskWithLimits): Promise<Environment> {
+export async function resolveEnvironment(deps: EnvironmentDeps, attempt: TaskWithLimits): Promise<TaskEnvironment> {
   const variables: Record<string, string> = {}
   const secrets: string[] = []
   for (const variable of attempt.task.spec.env ?? []) {
@@ -67,4 +70,40 @@ export async function resolveEnvironment(deps: EnvironmentDeps, attempt: TaskWit
     if (resolved.isSecret) secrets.push(resolved.value)
   }
   return { variables, secrets }
+}
+
+/** Variables that the service sets; they overwrite the task's own values. */
+function listOwnVariables(task: Task): Record<string, string> {
+  return dropUndefined({
+    SVC_TASK_NAME: task.metadata.name,
+    SVC_TASK_NAMESPACE: task.metadata.namespace,
+    SVC_TASK_UID: task.metadata.uid,
+    SVC_PARENT_TASK: parentOf(task)?.name,
+    SVC_SESSION_NAME: task.spec.sessionRef?.name,
+    SVC_ARTIFACTS_DIR: task.spec.artifactsDir,
+    ...listTransactionVariables(task.spec.transaction),
+  })
+}
+
+type CommandParts = {
+  environment: TaskEnvironment
+  /** Values of secrets that it receives in other ways. */
+  secrets: string[]
+  /** The task's own context token. */
+  token: string | undefined
+}
+
+export function buildCommand(task: Task, { environment, secrets, token }: CommandParts): WorkloadRun {
+  const { image, command = [], args = [], artifactsDir } = task.spec
+  return {
+    kind: 'command',
+    image,
+    artifactsDir,
+    command,
+    args,
+    env: { ...environment.variables, ...listOwnVariables(task) },
+    redact: [...(token === undefined ? [] : [token]), ...environment.secrets, ...secrets],
+    transactionToken: token,
+    ...(hasNetwork(task) ? {} : { network: 'none' as const }),
+  }
 }

@@ -2,14 +2,12 @@
 import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import { restsBetweenIterations } from '../../rules/tasks/iteration.ts'
 import { isParked } from '../../rules/tasks/parking.ts'
-import { rankTask } from '../../rules/tasks/start-order.ts'
-import { awaitsPlace, needsAttention } from '../../rules/tasks/task-attention.ts'
-import { createListenerSource, type Enqueue, type Source } from '../engine/controller.ts'
-import { formatKey } from '../engine/key.ts'
+import { awaitsSlot, needsAttention, rankTask } from '../../rules/tasks/task-attention.ts'
+import { createListenerSource, type Enqueue, formatKey, type KeySource } from '../engine/controller.ts'
 import { createKindSource, type Observation } from '../engine/kind-source.ts'
 import { parentKeyOf } from './children.ts'
-import { keyOf, siblingsOf, type TaskContext } from './context.ts'
-import { missingReferences } from './waiters.ts'
+import { siblingsOf, type TaskContext, taskKeyOf } from './context.ts'
+import { missingReferences } from './state.ts'
 
 /** Changes of children come in bursts, and one look at the parent tells them all. */
 const burstMs = 100
@@ -20,7 +18,7 @@ function noteParent(context: TaskContext, { type, object }: Observation<Task>, e
   if (type === 'LISTED' && hasEnded) return
   const parent = parentKeyOf(object)
   if (parent === undefined) return
-  context.memory.changedParents.add(parent)
+  context.state.changedParents.add(parent)
   // It may be what a parked parent waits for.
   enqueue(parent, hasEnded ? 0 : burstMs)
 }
@@ -28,34 +26,34 @@ function noteParent(context: TaskContext, { type, object }: Observation<Task>, e
 /** What listing shows: which tasks run, and which wait for capacity, in which order. */
 function observeListed(context: TaskContext, task: Task): void {
   const { uid, namespace, generation } = task.metadata
-  const key = keyOf(task)
+  const key = taskKeyOf(task)
   const siblings = siblingsOf(task)
   if (isParked(task)) return
   if (task.status?.phase === 'Running') {
     if (restsBetweenIterations(task)) return
-    context.memory.scheduler.adopt(key, { namespace, siblings, uid, attempt: task.status.attempts ?? 0 })
+    context.state.scheduler.adopt(key, { namespace, siblings, uid, attempt: task.status.attempts ?? 0 })
     return
   }
   // The limit on a coordinator's children is only known once the child is looked at.
-  if (siblings !== undefined || !awaitsPlace(task)) return
-  context.memory.scheduler.enlist({ key, uid, namespace, rank: rankTask(task), generation })
+  if (siblings !== undefined || !awaitsSlot(task)) return
+  context.state.scheduler.enlist({ key, uid, namespace, rank: rankTask(task), generation })
 }
 
 function observeTask(context: TaskContext, observation: Observation<Task>, enqueue: Enqueue): void {
   const { type, object } = observation
   const { uid } = object.metadata
-  const key = keyOf(object)
+  const key = taskKeyOf(object)
   noteParent(context, observation, enqueue)
   if (type === 'DELETED') {
-    context.memory.scheduler.releaseObject(key, uid)
+    context.state.scheduler.releaseObject(key, uid)
     return
   }
   if (type === 'LISTED') observeListed(context, object)
   const isFoundRunning = type === 'LISTED' && object.status?.phase === 'Running'
-  if (isFoundRunning || needsAttention(object, context.memory.scheduler.known(key, uid))) enqueue(key)
+  if (isFoundRunning || needsAttention(object, context.state.scheduler.known(key, uid))) enqueue(key)
 }
 
-function createTaskSource(context: TaskContext): Source {
+function createTaskSource(context: TaskContext): KeySource {
   const active = ['Running', 'Pending', 'Scheduled'].map((phase) => ({ phase }))
   return createKindSource({
     kind: 'Task',
@@ -64,25 +62,25 @@ function createTaskSource(context: TaskContext): Source {
     onObject: (observation, enqueue) => observeTask(context, observation, enqueue),
     // Running tasks must be known before any other may start, or limits would be exceeded.
     first: active,
-    onFirst: () => context.memory.scheduler.open(),
+    onFirst: () => context.state.scheduler.open(),
     resync: active,
   })
 }
 
-function createWorkloadSource(context: TaskContext): Source {
+function createWorkloadSource(context: TaskContext): KeySource {
   return createListenerSource('workloads', (enqueue) =>
     context.workloads.onChange(({ namespace, taskName }) => {
       enqueue(formatKey({ namespace, name: taskName }))
-      context.memory.scheduler.pump()
+      context.state.scheduler.pump()
     }),
   )
 }
 
 /** When anything that a task may refer to appears or changes, tasks waiting for it look again. */
-function createReferenceSources(context: TaskContext): Source[] {
-  const { resources, clock, secrets, configMaps, memory } = context
+function createReferenceSources(context: TaskContext): KeySource[] {
+  const { resources, clock, secrets, configMaps, state } = context
   const wake = (enqueue: Enqueue) => {
-    for (const key of memory.waiters.call(missingReferences)) enqueue(key)
+    for (const key of state.waiters.call(missingReferences)) enqueue(key)
   }
   const kinds = ['Agent', 'Provider', 'Tool', 'Skill'] as const
   const sources = kinds.map((kind) =>
@@ -96,19 +94,19 @@ function createReferenceSources(context: TaskContext): Source[] {
 }
 
 /** Workers can become free without an event, so waiting tasks also look again periodically. */
-function createCapacitySource(context: TaskContext): Source {
+function createCapacitySource(context: TaskContext): KeySource {
   return {
     name: 'capacity',
     async run(_enqueue, signal) {
       while (!signal.aborted) {
         await context.clock.sleep(1000, signal).catch(() => undefined)
-        context.memory.scheduler.pump()
+        context.state.scheduler.pump()
       }
     },
   }
 }
 
-export function createTaskSources(context: TaskContext): Source[] {
+export function createTaskSources(context: TaskContext): KeySource[] {
   return [
     createTaskSource(context),
     createWorkloadSource(context),

@@ -2,19 +2,54 @@
 import { Readable } from 'node:stream'
 import type { FailureReason, RunFailure } from '../../contract/kinds/tasks/failures.ts'
 import type { Task, TaskUsage } from '../../contract/kinds/tasks/task.ts'
+import { contentTypeOf } from '../../contract/values/content-type.ts'
+import { isSvcError, messageOf } from '../../errors.ts'
+import type { LeftFile } from '../../ports/tasks/results.ts'
 import type { WorkloadState } from '../../ports/tasks/workloads.ts'
 import { dropConditions, setCondition } from '../../rules/resources/conditions.ts'
 import { parkedCondition } from '../../rules/tasks/parking.ts'
 import type { AttemptFailure } from '../../rules/tasks/retry.ts'
 import { decideFailedAttempt, type TaskDecision, waitingCondition } from '../../rules/tasks/task-decision.ts'
 import type { Reconciled } from '../engine/controller.ts'
-import { keepArtifacts } from './artifacts.ts'
 import { cancelDelegated } from './children.ts'
-import { attemptOf, keyOf, type TaskContext } from './context.ts'
+import { attemptOf, type TaskContext, taskKeyOf } from './context.ts'
 import { appendOutcome, countInSession, unlockSession } from './session-lock.ts'
 import type { StatusChange } from './status-recorder.ts'
 
-export type TaskEnd = {
+/** Why the file is not kept, or undefined when it is. */
+async function keepFile(context: TaskContext, task: Task, file: LeftFile): Promise<string | undefined> {
+  if ('skipped' in file) return file.skipped
+  const body = Readable.from(file.open(), { objectMode: false })
+  try {
+    const kept = { filename: file.name, contentType: contentTypeOf(file.name), body }
+    await context.records.artifacts.put(attemptOf(task), kept)
+    return undefined
+  } catch (error) {
+    if (isSvcError(error, 'Unavailable')) throw error
+    return messageOf(error)
+  } finally {
+    body.destroy()
+  }
+}
+
+/** Call it before the attempt is removed. Files that cannot be read any more are reported as lost in the task's log. */
+async function keepArtifacts(context: TaskContext, task: Task): Promise<void> {
+  if (task.spec.artifactsDir === undefined || task.status?.phase !== 'Running') return
+  const key = attemptOf(task)
+  const notes: string[] = []
+  try {
+    for await (const file of context.workloads.readLeftFiles(key)) {
+      const skipped = await keepFile(context, task, file)
+      if (skipped !== undefined) notes.push(`[artifact ${JSON.stringify(file.name)} is left out: ${skipped}]`)
+    }
+  } catch (error) {
+    context.log.warn({ task: taskKeyOf(task), error: messageOf(error) }, 'artifacts of a command were lost')
+    notes.push(`[artifacts are lost: ${messageOf(error)}]`)
+  }
+  if (notes.length > 0) await context.records.logs.append(key, notes)
+}
+
+type TaskEnd = {
   /** One sentence that tells the user what to do (TASK-046). */
   message: string
 } & (
@@ -97,8 +132,8 @@ export async function finishTask(context: TaskContext, task: Task, outcome: Task
   const ended = await context.recorder.move(task, { type: 'PhaseChanged', phase, reason, message }, status)
   if (wasRunning) await stopAttempt(context, task)
   if (outcome.phase !== 'Succeeded') await cancelDelegated(context, task, `is ${outcome.phase}`)
-  context.memory.scheduler.release(keyOf(task))
-  if (ended.status?.webhook?.state === 'Pending') context.owesCallback(keyOf(task))
+  context.state.scheduler.release(taskKeyOf(task))
+  if (ended.status?.webhook?.state === 'Pending') context.callbackDue(taskKeyOf(task))
   return undefined
 }
 
@@ -129,7 +164,7 @@ export async function scheduleRetry(
     completionTime: undefined,
     resultRef: undefined,
   })
-  context.memory.scheduler.release(keyOf(task))
+  context.state.scheduler.release(taskKeyOf(task))
   return { requeueAfterMs: delayMs }
 }
 
@@ -162,6 +197,6 @@ export async function closeInterrupted(context: TaskContext, task: Task, message
     queuedReason: undefined,
     nextRetryTime: undefined,
   })
-  context.memory.scheduler.release(keyOf(task))
+  context.state.scheduler.release(taskKeyOf(task))
   return { requeueAfterMs: 0 }
 }

@@ -5,7 +5,7 @@ import { dropConditions, setCondition } from '../../rules/resources/conditions.t
 import { autonomyOf, decideIteration, type IterationStep, restsBetweenIterations } from '../../rules/tasks/iteration.ts'
 import { describeCancel } from '../../rules/tasks/task-decision.ts'
 import type { Reconciled } from '../engine/controller.ts'
-import { keyOf, lookWhenTimeIsUp, readBounds, type TaskContext } from './context.ts'
+import { lookWhenTimeIsUp, readBounds, type TaskContext, taskKeyOf } from './context.ts'
 import { finishTask, stopAttempt, sumUsage } from './finish.ts'
 
 async function findAgent(context: TaskContext, task: Task): Promise<Agent | undefined> {
@@ -26,7 +26,7 @@ async function decideNext(context: TaskContext, task: Task): Promise<IterationSt
 }
 
 /** The task stays Running without an attempt and without a place; a change of its spec wakes it. */
-async function rest(context: TaskContext, task: Task, message: string): Promise<Reconciled> {
+async function keepSuspended(context: TaskContext, task: Task, message: string): Promise<Reconciled> {
   if (!restsBetweenIterations(task)) await stopAttempt(context, task)
   const condition = { type: 'Suspended', status: 'True' as const, reason: 'Suspended', message }
   const conditions = setCondition(task.status?.conditions, condition, context.clock.now())
@@ -34,7 +34,7 @@ async function rest(context: TaskContext, task: Task, message: string): Promise<
   const event = { type: 'Queued', phase: 'Running' as const, reason: 'Suspended', message }
   if (restsBetweenIterations(task)) await context.recorder.write(task, change)
   else await context.recorder.move(task, event, change)
-  context.memory.scheduler.release(keyOf(task))
+  context.state.scheduler.release(taskKeyOf(task))
   return await lookWhenTimeIsUp(context, task)
 }
 
@@ -57,7 +57,7 @@ async function beginNext(context: TaskContext, task: Task, { iteration, message 
     usage,
   })
   // Whoever waits is granted the place first.
-  context.memory.scheduler.release(keyOf(task))
+  context.state.scheduler.release(taskKeyOf(task))
   return { requeueAfterMs: 0 }
 }
 
@@ -68,7 +68,7 @@ export async function endAttempt(context: TaskContext, task: Task, message: stri
     case 'next':
       return await beginNext(context, task, step)
     case 'hold':
-      return await rest(context, task, step.message)
+      return await keepSuspended(context, task, step.message)
     case 'fail':
       return await finishTask(context, task, { phase: 'Failed', reason: 'BudgetExceeded', message: step.message })
     case 'cancel':

@@ -1,12 +1,14 @@
 // Resolves the references of a task: agent, models, tools, skills.
-
-import type { ModelChoice } from '../../contract/api/tasks/assignment.ts'
+import type { AssignedSkill, ModelChoice } from '../../contract/api/tasks/assignment.ts'
 import { secretFolders } from '../../contract/api/tasks/worker-pod.ts'
 import type { AssignedTool } from '../../contract/api/tools/assigned-tool.ts'
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
-import type { Task } from '../../contract/kinds/tasks/task.ts'
-import { SvcError } from '../../errors.ts'
-import { readSecret } from '../../lookup/entries.ts'
+import type { SkillRef } from '../../contract/kinds/resources/references.ts'
+import { promptOf, type Task } from '../../contract/kinds/tasks/task.ts'
+import { isRead, skillProblems } from '../../contract/kinds/tools/skill.ts'
+import { summarize } from '../../contract/schema/validation.ts'
+import { messageOf, SvcError } from '../../errors.ts'
+import { readConfigEntry, readSecret } from '../../lookup/entries.ts'
 import { resolveModels } from '../../lookup/models.ts'
 import { assignTool, type ToolParts } from '../../lookup/tools.ts'
 import type { CodeHosts } from '../../ports/codehost/code-host.ts'
@@ -16,16 +18,96 @@ import type { Secrets } from '../../ports/resources/secrets.ts'
 import type { Results } from '../../ports/tasks/results.ts'
 import type { AttemptCheckout, MountedSecret } from '../../ports/tasks/workloads.ts'
 import { allowsModel, allowsTool } from '../../rules/identity/context-token.ts'
-import type { GivenMemory } from '../../rules/memory/memory-choice.ts'
+import {
+  chooseMemories,
+  type ProvidedMemory,
+  providedMemories,
+  queryOfPrompt,
+} from '../../rules/memory/memory-ranking.ts'
 import { listProviderWishes } from '../../rules/providers/model-choice.ts'
+import { isConfined } from '../../rules/tasks/task-bounds.ts'
 import { findTaskProblem } from '../../rules/tasks/task-validity.ts'
+import { formatSkill } from '../../rules/tools/skill-folder.ts'
 import { type CustomTool, chooseTools } from '../../rules/tools/tool-choice.ts'
-import { resolveAgentModel } from './agent-model.ts'
+import { resolveAgentModel } from './agent-program.ts'
 import { resolveCheckout } from './checkout.ts'
-import { type Instructions, resolveInstructions } from './instructions.ts'
-import type { TaskSettings } from './settings.ts'
+import { type TaskContext, type TaskSettings, taskKeyOf } from './context.ts'
 
-export type References = Instructions & {
+export async function recallMemories(context: TaskContext, task: Task): Promise<ProvidedMemory[]> {
+  if (task.spec.type !== 'ai' || isConfined(task)) return []
+  const { namespace, uid } = task.metadata
+  const prompt = promptOf(task.spec)
+  const wanted = queryOfPrompt(prompt)
+  try {
+    const { vector, notice } = (await context.queryVectors?.of(namespace, wanted)) ?? {}
+    if (notice !== undefined)
+      context.log.warn({ task: taskKeyOf(task), notice }, 'memories were searched with less than usual')
+    const query = { namespace, query: wanted, vector, limit: providedMemories.count, reader: uid }
+    return chooseMemories(await context.records.memories.recall(query), prompt)
+  } catch (error) {
+    context.log.warn({ task: taskKeyOf(task), error: messageOf(error) }, 'memories could not be recalled')
+    return []
+  }
+}
+
+type InstructionDeps = { resources: ResourceReader; configMaps: ConfigMaps }
+type Named = { ref: SkillRef; namespace: string; owner: string }
+
+async function readPrompt({ configMaps }: InstructionDeps, task: Task, agent: Agent | undefined): Promise<string> {
+  const own = task.spec.ai?.systemPrompt
+  const { inline, configMapRef } = agent?.spec.systemPrompt ?? {}
+  if (own !== undefined || agent === undefined || configMapRef === undefined) return own ?? inline ?? ''
+  const { namespace, name: agentName } = agent.metadata
+  const entry = { entry: configMapRef.key, owner: `systemPrompt of agent "${agentName}"` }
+  return await readConfigEntry(configMaps, { namespace, name: configMapRef.name }, entry)
+}
+
+function nameSkills(task: Task, agent: Agent | undefined): Named[] {
+  const own = (task.spec.ai?.skills ?? []).map((ref) => ({ ref, ...task.metadata, owner: 'spec.ai.skills' }))
+  if (agent === undefined) return own
+  const owner = `skills of agent "${agent.metadata.name}"`
+  return [...(agent.spec.skills ?? []).map((ref) => ({ ref, ...agent.metadata, owner })), ...own]
+}
+
+/** A Skill is listed and read when it is needed; a text of a config map has no description to be listed by. */
+type Found = { skill: AssignedSkill } | { section: string }
+
+async function readSkill(deps: InstructionDeps, { ref, namespace, owner }: Named): Promise<[string, Found]> {
+  const { name = '', configMapRef } = ref
+  if (configMapRef !== undefined) {
+    const entry = { entry: configMapRef.key, owner }
+    const text = await readConfigEntry(deps.configMaps, { namespace, name: configMapRef.name }, entry)
+    const shown = `${configMapRef.name}/${configMapRef.key}`
+    return [shown, { section: formatSkill(shown, text) }]
+  }
+  const skill = await deps.resources.get('Skill', { namespace, name })
+  if (skill === undefined) {
+    throw new SvcError('NotFound', `skill "${name}" does not exist in namespace "${namespace}"; create it or remove it`)
+  }
+  const problems = skillProblems(skill.spec)
+  if (problems.length > 0) throw new SvcError('InvalidRequest', summarize(`skill "${name}"`, problems))
+  if (!isRead(skill.spec)) throw new SvcError('NotFound', `skill "${name}" has not been read from its source yet`)
+  return [name, { skill: { name, description: skill.spec.description, ...skill.spec.content } }]
+}
+
+/** `skills` are not part of the prompt yet: who runs the task says how they are read. */
+type Instructions = { systemPrompt: string; skills: AssignedSkill[] }
+
+/**
+ * NotFound, as a sentence, when a reference does not exist (yet). The task's skill takes precedence over its agent's of
+ * the same name.
+ */
+async function resolveInstructions(deps: InstructionDeps, task: Task, agent: Agent | undefined): Promise<Instructions> {
+  const own = await readPrompt(deps, task, agent)
+  const named = new Map(await Promise.all(nameSkills(task, agent).map((one) => readSkill(deps, one))))
+  const found = [...named.values()]
+  const sections = found.flatMap((one) => ('section' in one ? [one.section] : []))
+  const skills = found.flatMap((one) => ('skill' in one ? [one.skill] : []))
+  const systemPrompt = [own, ...sections].filter((text) => text !== '').join('\n\n')
+  return { systemPrompt, skills }
+}
+
+export type TaskReferences = Instructions & {
   agent: Agent | undefined
   models: ModelChoice[]
   builtInTools: string[]
@@ -41,9 +123,9 @@ export type NewAttempt = {
   task: Task
   attempt: number
   startedAt: Date
-  references: References
+  references: TaskReferences
   /** What it begins with of durable memory. */
-  memories: GivenMemory[]
+  memories: ProvidedMemory[]
 }
 
 type ReferenceDeps = ToolParts & {
@@ -58,7 +140,7 @@ type ReferenceDeps = ToolParts & {
  * NotFound when a reference does not exist (yet): the task waits for it, for a while (TASK-035). InvalidRequest when
  * the task cannot run as it is and another attempt would not help. Both are sentences for the task's status.
  */
-export async function resolveReferences(deps: ReferenceDeps, task: Task): Promise<References> {
+export async function resolveReferences(deps: ReferenceDeps, task: Task): Promise<TaskReferences> {
   const agent = await findAgent(deps.resources, task)
   const problem = findTaskProblem(task, agent, deps.settings)
   if (problem !== undefined) throw new SvcError('InvalidRequest', problem)
@@ -85,7 +167,7 @@ async function resolveAgentTask(
   deps: ReferenceDeps,
   task: Task,
   { agent, checkout }: { agent: Agent; checkout: AttemptCheckout | undefined },
-): Promise<References> {
+): Promise<TaskReferences> {
   const models = keepAllowed(deps.settings, task, [await resolveAgentModel(deps, task, agent)])
   const instructions = await resolveInstructions(deps, task, agent)
   return { agent, models, builtInTools: [], customTools: [], ...instructions, mounted: [], checkout }

@@ -4,18 +4,19 @@ import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError } from '../../errors.ts'
 import { type ChildOutcome, createChild } from '../../lookup/child-task.ts'
 import { dropConditions, setCondition } from '../../rules/resources/conditions.ts'
-import { parentOf } from '../../rules/tasks/family.ts'
-import { decideSchedule, type ScheduleDecision } from '../../rules/tasks/schedule.ts'
 import {
+  decideSchedule,
   makeScheduledRun,
   nameScheduledRun,
   runAnnotation,
+  type ScheduleDecision,
   scheduledRunLabel,
   wantedRunOf,
-} from '../../rules/tasks/scheduled-run.ts'
+} from '../../rules/tasks/schedule.ts'
+import { parentOf } from '../../rules/tasks/stamp.ts'
 import type { Reconciled } from '../engine/controller.ts'
-import { listChildren, removeExpiredRuns } from './children.ts'
-import { keyOf, type TaskContext } from './context.ts'
+import { listChildTasks, removeExpiredRuns } from './children.ts'
+import { type TaskContext, taskKeyOf } from './context.ts'
 import { finishTask } from './finish.ts'
 import type { StatusChange, TaskEvent } from './status-recorder.ts'
 
@@ -143,12 +144,12 @@ function findUnsupported({ tokenExchange }: TaskContext, task: Task): string | u
 
 export async function reconcileSchedule(context: TaskContext, found: Task): Promise<Reconciled> {
   const task = await makeWantedRun(context, found)
-  context.memory.changedParents.delete(keyOf(task))
+  context.state.changedParents.delete(taskKeyOf(task))
   const unsupported = findUnsupported(context, task)
   if (unsupported !== undefined) {
     return await finishTask(context, task, { phase: 'Failed', reason: 'Validation', message: unsupported })
   }
-  const children = await listChildren(context, task)
+  const children = await listChildTasks(context, task)
   const decision = decide(context, task, children)
   if (decision.action === 'invalid') {
     return await finishTask(context, task, { phase: 'Failed', reason: 'Validation', message: decision.message })

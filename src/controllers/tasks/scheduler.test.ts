@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compareStart } from '../../rules/tasks/start-order.ts'
-import { createScheduler } from './scheduler.ts'
-import type { WaitingTask } from './start-queue.ts'
+import { compareStart } from '../../rules/tasks/task-attention.ts'
+import { createScheduler, type WaitingTask } from './scheduler.ts'
 
 function makeWaiting(name: string, change: Partial<WaitingTask> & { priority?: number } = {}): WaitingTask {
   const { priority = 500, ...rest } = change

@@ -1,7 +1,113 @@
 // Decides which waiting tasks may start, and counts those that run. Rebuilt from the store at each start.
-import type { Known } from '../../rules/tasks/task-attention.ts'
-import { type CountGroup, createRunningCounts, type RunningCounts } from './running-counts.ts'
-import { createStartQueue, type WaitingTask } from './start-queue.ts'
+
+import { compareStart, type KnownTask, type StartRank } from '../../rules/tasks/task-attention.ts'
+import { createHeap, type Heap } from '../engine/heap.ts'
+
+/** Groups of tasks that are counted together. */
+type CountGroup = { namespace: string; siblings?: string | undefined }
+
+type RunningCounts = {
+  enter(group: CountGroup): void
+  leave(group: CountGroup): void
+  isNamespaceFull(namespace: string): boolean
+  isSiblingLimitReached(siblings: string | undefined, limit: number | undefined): boolean
+  clear(): void
+}
+
+function keysOf({ namespace, siblings }: CountGroup): string[] {
+  return siblings === undefined ? [`n:${namespace}`] : [`n:${namespace}`, `s:${siblings}`]
+}
+
+/** `namespaceLimit` 0 means no limit. */
+function createRunningCounts(namespaceLimit: number): RunningCounts {
+  const counts = new Map<string, number>()
+  const countOf = (key: string) => counts.get(key) ?? 0
+
+  function change(key: string, by: 1 | -1): void {
+    const next = countOf(key) + by
+    if (next > 0) counts.set(key, next)
+    else counts.delete(key)
+  }
+
+  return {
+    enter: (group) => keysOf(group).forEach((key) => void change(key, 1)),
+    leave: (group) => keysOf(group).forEach((key) => void change(key, -1)),
+    isNamespaceFull: (namespace) => namespaceLimit > 0 && countOf(`n:${namespace}`) >= namespaceLimit,
+    isSiblingLimitReached: (siblings, limit) =>
+      siblings !== undefined && limit !== undefined && countOf(`s:${siblings}`) >= limit,
+    clear: () => counts.clear(),
+  }
+}
+
+export type WaitingTask = CountGroup & {
+  key: string
+  uid: string
+  rank: StartRank
+  generation: number
+  /** The most running children of the same coordinator. */
+  siblingLimit?: number | undefined
+}
+
+type GroupQueue = { id: string; heap: Heap<WaitingTask>; counted: CountGroup; siblingLimit: number | undefined }
+
+type StartQueue = {
+  get(key: string): WaitingTask | undefined
+  enter(task: WaitingTask): void
+  withdraw(key: string): void
+  /** The first task of all groups that may run one more; it stays in the queue. */
+  first(): WaitingTask | undefined
+  size(): number
+  clear(): void
+}
+
+function makeGroupQueue(id: string, { namespace, siblings, siblingLimit }: WaitingTask): GroupQueue {
+  const heap = createHeap<WaitingTask>((a, b) => compareStart(a.rank, b.rank))
+  return { id, heap, counted: { namespace, siblings }, siblingLimit }
+}
+
+function createStartQueue(counts: RunningCounts): StartQueue {
+  const groups = new Map<string, GroupQueue>()
+  const waiting = new Map<string, WaitingTask>()
+
+  /** The first task of a group's queue; drops withdrawn entries on the way, and an empty queue. */
+  function headOf(group: GroupQueue): WaitingTask | undefined {
+    for (let head = group.heap.peek(); head !== undefined; head = group.heap.peek()) {
+      if (waiting.get(head.key) === head) return head
+      group.heap.pop()
+    }
+    groups.delete(group.id)
+    return undefined
+  }
+
+  function hasRoom({ counted, siblingLimit }: GroupQueue): boolean {
+    return !counts.isNamespaceFull(counted.namespace) && !counts.isSiblingLimitReached(counted.siblings, siblingLimit)
+  }
+
+  return {
+    get: (key) => waiting.get(key),
+    enter(task) {
+      const id = `${task.namespace}/${task.siblings ?? ''}`
+      const group = groups.get(id) ?? makeGroupQueue(id, task)
+      group.siblingLimit = task.siblingLimit
+      groups.set(id, group)
+      waiting.set(task.key, task)
+      group.heap.push(task)
+    },
+    withdraw: (key) => void waiting.delete(key),
+    first() {
+      const heads = [...groups.values()].filter(hasRoom).map(headOf)
+      return heads.reduce((best, head) => {
+        if (head === undefined || best === undefined) return head ?? best
+        return compareStart(head.rank, best.rank) < 0 ? head : best
+      }, undefined)
+    },
+    size: () => waiting.size,
+    clear() {
+      groups.clear()
+      waiting.clear()
+    },
+  }
+}
 
 type BlockedBy = 'Capacity' | 'NamespaceLimit' | 'SiblingLimit'
 
@@ -19,7 +125,7 @@ type SchedulerOptions = Bounds & {
   onGrant(key: string): void
 }
 
-export type Running = CountGroup & { uid: string; attempt: number }
+type Running = CountGroup & { uid: string; attempt: number }
 
 export type Scheduler = {
   reset(): void
@@ -41,7 +147,7 @@ export type Scheduler = {
   release(key: string): void
   /** Forgets exactly this object, not a later one of the same name. */
   releaseObject(key: string, uid: string): void
-  known(key: string, uid: string): Known
+  known(key: string, uid: string): KnownTask
 }
 
 /** Tasks that were granted a start and tasks that run; both occupy capacity. */
@@ -85,7 +191,7 @@ function isSameWish(a: WaitingTask | undefined, b: WaitingTask): boolean {
   return a?.uid === b.uid && a.generation === b.generation && a.siblingLimit === b.siblingLimit
 }
 
-function describeKnown(uid: string, run: Running | undefined, queued: WaitingTask | undefined): Known {
+function describeKnown(uid: string, run: Running | undefined, queued: WaitingTask | undefined): KnownTask {
   return {
     liveAttempt: run?.uid === uid ? run.attempt : undefined,
     queuedGeneration: queued?.uid === uid ? queued.generation : undefined,

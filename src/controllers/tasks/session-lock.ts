@@ -7,17 +7,17 @@ import { isSvcError, SvcError } from '../../errors.ts'
 import { readResultText } from '../../lookup/result-text.ts'
 import type { SessionKey, Sessions } from '../../ports/chat/sessions.ts'
 import { makeTranscriptWord, makeUsageWord, outcomeWord } from '../../rules/chat/transcript-word.ts'
-import { rankTask } from '../../rules/tasks/start-order.ts'
+import { rankTask } from '../../rules/tasks/task-attention.ts'
 import { attemptOf, type TaskContext } from './context.ts'
-import { sessionTopic } from './waiters.ts'
+import { sessionTopic } from './state.ts'
 
-const longestMessage = 262_144
-const longestResultBytes = 10 * 1024 * 1024
+const maxMessageLength = 262_144
+const maxResultBytes = 10 * 1024 * 1024
 
 /** What it said: the changes in a repository are no part of a conversation. */
 function readAnswer(result: string): string {
   const { baseSHA, summary } = readStructuredResult(result)
-  return (baseSHA === undefined ? result : summary).slice(0, longestMessage)
+  return (baseSHA === undefined ? result : summary).slice(0, maxMessageLength)
 }
 
 export function sessionOf(task: Task): SessionKey | undefined {
@@ -42,7 +42,7 @@ export async function lockSession(context: TaskContext, task: Task): Promise<boo
     )
   }
   // Tasks that already wait for it come first, although they have not looked again yet.
-  if (context.memory.waiters.hasEarlier(sessionTopic(key), rankTask(task))) return false
+  if (context.state.waiters.hasEarlier(sessionTopic(key), rankTask(task))) return false
   return await sessions.lock(key, task.metadata.uid)
 }
 
@@ -60,7 +60,7 @@ export async function unlockSession(context: TaskContext, task: Task): Promise<v
   const key = sessionOf(task)
   if (key === undefined) return
   await context.records.sessions.unlock(key, task.metadata.uid, { expiresAt: await readExpiry(context, task) })
-  const next = context.memory.waiters.next(sessionTopic(key))
+  const next = context.state.waiters.next(sessionTopic(key))
   if (next !== undefined) context.enqueue(next)
 }
 
@@ -78,7 +78,7 @@ export async function appendOutcome(context: TaskContext, task: Task, message: s
   if (key === undefined || task.spec.sessionRef?.append === false) return
   const taskUid = task.metadata.uid
   // Of this attempt: an autonomous agent leaves a result in each iteration.
-  const result = await readResultText(context.records.results, attemptOf(task), longestResultBytes)
+  const result = await readResultText(context.records.results, attemptOf(task), maxResultBytes)
   const messages = [
     { role: 'user' as const, content: describePrompt(task) },
     { role: 'assistant' as const, content: result === undefined ? message : readAnswer(result) },

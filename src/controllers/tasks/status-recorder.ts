@@ -1,11 +1,13 @@
 // Writes what happened: first the timeline event, then the status that announces it (TASK-062).
+
 import type { Task, TaskStatus } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
+import { dropUndefined } from '../../lib/json.ts'
 import { redactText } from '../../observability/redaction.ts'
 import type { Resources } from '../../ports/resources/resources.ts'
 import type { Events } from '../../ports/tasks/events.ts'
 import { measureChange } from '../../rules/tasks/task-measure.ts'
-import type { TaskObserver } from './settings.ts'
+import type { TaskObserver } from './context.ts'
 
 export type TaskEvent = {
   type: string
@@ -34,7 +36,7 @@ type Write = { target: Task; status: TaskStatus; triesLeft: number }
 function applyChange(task: Task, change: StatusChange): TaskStatus {
   const merged = { ...task.status, observedGeneration: task.metadata.generation, ...change }
   if (merged.message !== undefined) merged.message = redactText(merged.message)
-  return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined))
+  return dropUndefined(merged)
 }
 
 function isSameStatus(a: TaskStatus | undefined, b: TaskStatus | undefined): boolean {

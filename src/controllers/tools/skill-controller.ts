@@ -9,18 +9,16 @@ import {
   type SkillStatus,
   skillProblems,
 } from '../../contract/kinds/tools/skill.ts'
-import { dropUndefined } from '../../contract/schema/json.ts'
 import { summarize } from '../../contract/schema/validation.ts'
 import { isSvcError } from '../../errors.ts'
-import { readSkillSource } from '../../lookup/skill-source.ts'
+import { dropUndefined } from '../../lib/json.ts'
+import { readSkillSource } from '../../lookup/tools.ts'
 import { setCondition } from '../../rules/resources/conditions.ts'
-import { hashSkill, largeSkillBytes, measureSkill } from '../../rules/tools/skill-content.ts'
-import { type Controller, defineController, type Reconciled } from '../engine/controller.ts'
-import { formatKey, parseKey } from '../engine/key.ts'
-import { createOwnSource } from '../resources/object-source.ts'
-import { createReferenceIndex } from '../resources/reference-index.ts'
-import type { CatalogDeps } from '../resources/settings.ts'
-import { writeCatalogStatus } from '../resources/status.ts'
+import { hashSkill, largeSkillBytes, measureSkill } from '../../rules/tools/skill-folder.ts'
+import { type Controller, defineController, formatKey, parseKey, type Reconciled } from '../engine/controller.ts'
+import { createOwnSource, createReferenceIndex } from '../resources/object-source.ts'
+import type { ResourceControllerDeps } from '../resources/settings.ts'
+import { writeResourceStatus } from '../resources/status.ts'
 
 function describeSize(content: SkillContent) {
   const bytes = measureSkill(content)
@@ -43,7 +41,11 @@ function describeSource({ source }: SkillSpec, contentHash: string) {
 
 type Outcome = { phase: NonNullable<SkillStatus['phase']>; reason: string; message: string }
 
-async function writeStatus({ resources, clock }: CatalogDeps, skill: Skill, outcome: Outcome): Promise<void> {
+async function writeStatus(
+  { resources, clock }: ResourceControllerDeps,
+  skill: Skill,
+  outcome: Outcome,
+): Promise<void> {
   const { phase, reason, message } = outcome
   const { commit: _commit, readAt: _readAt, contentHash: _hash, ...before } = skill.status ?? {}
   const { content } = skill.spec
@@ -51,7 +53,7 @@ async function writeStatus({ resources, clock }: CatalogDeps, skill: Skill, outc
   const status = phase === 'Ready' ? 'True' : 'False'
   const conditions = setCondition(before.conditions, { type: 'Ready', status, reason, message }, now)
   const contentHash = content === undefined ? undefined : hashSkill(content)
-  await writeCatalogStatus(resources, 'Skill', skill, {
+  await writeResourceStatus(resources, 'Skill', skill, {
     ...before,
     ...(contentHash !== undefined && { ...describeSource(skill.spec, contentHash), contentHash }),
     phase,
@@ -65,7 +67,7 @@ const rereadMs = 60_000
 /** Skills that could not be read, by key: which generation of it, when and why. */
 type Failure = { generation: number | undefined; at: number; message: string }
 type Failures = Map<string, Failure>
-type SkillContext = CatalogDeps & { failures: Failures }
+type SkillContext = ResourceControllerDeps & { failures: Failures }
 
 /** That of the last minute. The status that tells of it is a change of the skill, too. */
 function findFailure({ failures, clock }: SkillContext, { metadata }: Skill): Failure | undefined {
@@ -124,7 +126,7 @@ async function reconcileSkill(deps: SkillContext, key: string, signal: AbortSign
   return undefined
 }
 
-export function createSkillController(deps: CatalogDeps): Controller {
+export function createSkillController(deps: ResourceControllerDeps): Controller {
   const index = createReferenceIndex()
   const context = { ...deps, failures: new Map() }
   return defineController({

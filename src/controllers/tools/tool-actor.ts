@@ -2,22 +2,22 @@
 // removed with the Tool.
 import type { Tool, ToolActorStatus } from '../../contract/kinds/tools/tool.ts'
 import { isSvcError } from '../../errors.ts'
-import type { ActorPlace, ToolActor } from '../../ports/tools/tool-actors.ts'
+import type { ActorAddress, ToolActorSpec } from '../../ports/tools/tool-actors.ts'
 import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
 import { findActorObstacle } from '../../rules/identity/isolation.ts'
-import { cleanupFinalizer } from '../../rules/tasks/scheduled-run.ts'
+import { cleanupFinalizer } from '../../rules/tasks/schedule.ts'
 import {
   actorsAreOff,
   describeToolActor,
   isActorOfTool,
   type ToolActorHome,
 } from '../../rules/workspaces/actor-templates.ts'
-import type { CatalogDeps } from '../resources/settings.ts'
+import type { ResourceControllerDeps } from '../resources/settings.ts'
 
-type Context = Pick<CatalogDeps, 'resources' | 'toolActors' | 'log'>
+type Context = Pick<ResourceControllerDeps, 'resources' | 'toolActors' | 'log'>
 
 /** What the status of the Tool says of it; no credential, nothing of the machine that it runs on (MCP-013). */
-function showActor(actor: ToolActor, { host }: ActorPlace): ToolActorStatus {
+function showActor(actor: ToolActorSpec, { host }: ActorAddress): ToolActorStatus {
   const { name, template, pool } = actor
   return {
     provider: 'actor',
@@ -28,14 +28,18 @@ function showActor(actor: ToolActor, { host }: ActorPlace): ToolActorStatus {
   }
 }
 
-type HeldActor = { place: ActorPlace; status: ToolActorStatus; problem?: string }
+type HeldActor = { place: ActorAddress; status: ToolActorStatus; problem?: string }
 
 /** Makes and resumes the actor; `problem` says why it does not run yet. */
-export async function holdActor({ toolActors }: Context, tool: Tool, signal: AbortSignal): Promise<HeldActor | string> {
+export async function ensureActor(
+  { toolActors }: Context,
+  tool: Tool,
+  signal: AbortSignal,
+): Promise<HeldActor | string> {
   if (toolActors === undefined) return `mcp.actor ${actorsAreOff}`
   const obstacle = findActorObstacle(tool, toolActors)
   const actor = describeToolActor(tool, toolActors)
-  const place = toolActors.place(actor)
+  const place = toolActors.addressOf(actor)
   const held = { place, status: showActor(actor, place) }
   try {
     for (const name of listActors(tool, toolActors)) {

@@ -1,22 +1,83 @@
 // Tool: whether its endpoint can be reached and the Secret that it names exists.
 
+import type { McpServer } from '../../contract/api/tools/assigned-tool.ts'
 import type { SecretKeyRef } from '../../contract/kinds/resources/references.ts'
 import { type Tool, type ToolActorStatus, type ToolStatus, toolProblems } from '../../contract/kinds/tools/tool.ts'
-import type { ListedTool } from '../../contract/kinds/tools/tool-mcp.ts'
+import type { ListedTool, OfferedTool } from '../../contract/kinds/tools/tool-http.ts'
 import { summarize } from '../../contract/schema/validation.ts'
-import { isSvcError } from '../../errors.ts'
+import { isSvcError, messageOf } from '../../errors.ts'
 import { assignServer } from '../../lookup/tools.ts'
+import type { EgressPolicy } from '../../ports/service/egress.ts'
 import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
 import { readAllowedHosts } from '../../rules/providers/trusted-address.ts'
-import { chooseListedTools, findMissingTool } from '../../rules/tools/mcp-tools.ts'
-import { type Controller, defineController, type Reconciled } from '../engine/controller.ts'
-import { formatKey, parseKey } from '../engine/key.ts'
-import { createEndpointChecks, type EndpointChecks } from '../providers/endpoint-check.ts'
-import { createOwnSource, createSecretSource } from '../resources/object-source.ts'
-import { createReferenceIndex, nameReference } from '../resources/reference-index.ts'
-import type { CatalogDeps } from '../resources/settings.ts'
-import { setReady, writeCatalogStatus } from '../resources/status.ts'
-import { holdActor, settleActor } from './tool-actor.ts'
+import { chooseListedTools, findMissingTool } from '../../rules/tools/tool-choice.ts'
+import { type Controller, defineController, formatKey, parseKey, type Reconciled } from '../engine/controller.ts'
+import { createOwnSource, createReferenceIndex, createSecretSource, nameReference } from '../resources/object-source.ts'
+import type { ResourceControllerDeps } from '../resources/settings.ts'
+import { setReady, writeResourceStatus } from '../resources/status.ts'
+import { ensureActor, settleActor } from './tool-actor.ts'
+
+type EndpointState =
+  | { state: 'reachable'; offered?: OfferedTool[] }
+  | { state: 'refused' | 'unreachable'; message: string }
+type EndpointCheck = EndpointState & { at: Date; nextAt: Date }
+
+/** An MCP server is asked for its tools. */
+type Target = ({ url: string; policy: Pick<EgressPolicy, 'trusted' | 'allowedHosts'> } | { server: McpServer }) & {
+  /** Milliseconds after which one that cannot be reached is tried again. */
+  retryMs?: number
+}
+
+type EndpointChecks = {
+  /** The last check of the object's endpoint, or a new one when that is too old or was for another endpoint. */
+  check(key: string, target: Target, signal: AbortSignal): Promise<EndpointCheck>
+  forget(key: string): void
+  clear(): void
+}
+
+const timeoutMs = 10_000
+const retryMs = 30_000
+
+/** Any HTTP answer of a plain endpoint counts as reachable: one for POST may refuse a HEAD. */
+async function ask({ egress, settings, listMcpTools }: ResourceControllerDeps, target: Target, signal: AbortSignal) {
+  if ('server' in target) return { offered: await listMcpTools(target.server, signal) }
+  const policy = { ...settings.egress, ...target.policy }
+  const request = { url: target.url, method: 'HEAD', maxBytes: 1024, timeoutMs, maxRedirects: 0, policy }
+  await egress.request(request, signal)
+  return {}
+}
+
+async function look(deps: ResourceControllerDeps, target: Target, signal: AbortSignal): Promise<EndpointState> {
+  try {
+    return { state: 'reachable', ...(await ask(deps, target, signal)) }
+  } catch (error) {
+    const state = isSvcError(error, 'Forbidden') ? 'refused' : 'unreachable'
+    return { state, message: messageOf(error) }
+  }
+}
+
+function createEndpointChecks(deps: ResourceControllerDeps): EndpointChecks {
+  const { clock, settings } = deps
+  const seen = new Map<string, { target: string; check: EndpointCheck }>()
+  return {
+    async check(key, target, signal) {
+      const spelled = JSON.stringify(target)
+      const before = seen.get(key)
+      if (before?.target === spelled && before.check.nextAt > clock.now()) return before.check
+      const state = await look(deps, target, signal)
+      const at = clock.now()
+      const pauseMs =
+        state.state === 'unreachable'
+          ? Math.min(target.retryMs ?? retryMs, settings.checkIntervalMs)
+          : settings.checkIntervalMs
+      const check = { ...state, at, nextAt: new Date(at.getTime() + pauseMs) }
+      if (!signal.aborted) seen.set(key, { target: spelled, check })
+      return check
+    },
+    forget: (key) => void seen.delete(key),
+    clear: () => seen.clear(),
+  }
+}
 
 function listSecretRefs({ spec }: Tool): SecretKeyRef[] {
   return [spec.http?.authSecretRef, spec.mcp?.oauth?.clientSecretRef].filter((one) => one !== undefined)
@@ -28,7 +89,7 @@ function listReferences(tool: Tool): string[] {
 
 type Credential = { problem?: string; allowedHosts?: string[] | undefined }
 
-async function checkCredential({ secrets }: CatalogDeps, tool: Tool): Promise<Credential> {
+async function checkCredential({ secrets }: ResourceControllerDeps, tool: Tool): Promise<Credential> {
   const [reference] = listSecretRefs(tool)
   if (reference === undefined) return {}
   const secret = await secrets.describe({ namespace: tool.metadata.namespace, name: reference.name })
@@ -47,7 +108,7 @@ type Finding = {
   lastCheck?: Date
   nextAt?: Date
 }
-type ToolContext = CatalogDeps & { checks: EndpointChecks }
+type ToolContext = ResourceControllerDeps & { checks: EndpointChecks }
 
 /** An actor that was just resumed needs a moment. */
 const actorRetryMs = 2000
@@ -81,7 +142,7 @@ async function inspect(context: ToolContext, tool: Tool, signal: AbortSignal): P
 }
 
 async function inspectActor(context: ToolContext, tool: Tool, signal: AbortSignal): Promise<Finding> {
-  const held = await holdActor(context, tool, signal)
+  const held = await ensureActor(context, tool, signal)
   if (typeof held === 'string') return { problem: held }
   const { place, status: actor } = held
   const found = { actor, endpoint: `${place.router}${tool.spec.mcp?.path ?? ''}` }
@@ -114,7 +175,7 @@ async function reconcileTool(context: ToolContext, key: string, signal: AbortSig
   }
   const finding = await inspect(context, tool, signal)
   if (signal.aborted) return undefined
-  await writeCatalogStatus(resources, 'Tool', tool, describeFinding(tool, finding, clock.now()))
+  await writeResourceStatus(resources, 'Tool', tool, describeFinding(tool, finding, clock.now()))
   const { nextAt } = finding
   return nextAt === undefined ? undefined : { requeueAfterMs: Math.max(0, nextAt.getTime() - clock.now().getTime()) }
 }
@@ -143,7 +204,7 @@ function describeFinding(tool: Tool, finding: Finding, now: Date): ToolStatus {
   }
 }
 
-export function createToolController(deps: CatalogDeps): Controller {
+export function createToolController(deps: ResourceControllerDeps): Controller {
   const index = createReferenceIndex()
   const checks = createEndpointChecks(deps)
   return defineController({

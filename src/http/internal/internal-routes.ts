@@ -13,7 +13,7 @@ import { reportWorkspace } from '../../contract/api/workspaces/execution-workspa
 import type { Bind } from '../bind.ts'
 import { watchClient } from '../client-presence.ts'
 import type { HttpDeps } from '../deps.ts'
-import { writeMessage } from '../routes/chat/sessions.ts'
+import { presentMessageLine } from '../routes/chat/sessions.ts'
 import { presentPlan } from '../routes/tasks/task-records.ts'
 import { readUpload } from '../upload.ts'
 
@@ -28,7 +28,7 @@ function bindPlans(bind: Bind, { usecases: { worker } }: HttpDeps): void {
 function bindConversation(bind: Bind, { usecases: { worker } }: HttpDeps): void {
   bind(routes.readTranscript, async ({ caller, params, query }) => {
     const messages = await worker.readTranscript(caller, params, query.maxMessages)
-    const text = messages.map((message) => `${writeMessage(message)}\n`).join('')
+    const text = messages.map((message) => `${presentMessageLine(message)}\n`).join('')
     return { text, contentType: 'application/x-ndjson; charset=utf-8' }
   })
   bind(routes.appendTranscript, async ({ caller, params, body }) => {

@@ -12,12 +12,12 @@ import type { AttemptGuard } from '../middleware/attempt-guard.ts'
 import { readUpload } from '../upload.ts'
 
 /** Of all bodies together whose senders are not known yet. */
-const mostHeldBytes = 67_108_864
+const maxBufferedBytes = 67_108_864
 
-type Hold = { read(request: FastifyRequest): Promise<Buffer> }
+type BodyBuffer = { read(request: FastifyRequest): Promise<Buffer> }
 
 /** Reads bodies whole. Unavailable when too many are on their way. */
-function createHold(): Hold {
+function createBodyBuffer(): BodyBuffer {
   let held = 0
   return {
     async read(request) {
@@ -27,7 +27,7 @@ function createHold(): Hold {
         for await (const chunk of readUpload(request, receiveDelivery.bodyLimit).body as AsyncIterable<Buffer>) {
           own += chunk.length
           held += chunk.length
-          if (held > mostHeldBytes) {
+          if (held > maxBufferedBytes) {
             const message = 'too many deliveries at the same time; send it again later'
             throw new SvcError('Unavailable', message, { retryAfterSeconds: 5 })
           }
@@ -71,7 +71,7 @@ function nameEvent(event: string | undefined): string {
 
 export function bindWebhook(bind: Bind, { usecases, metrics }: HttpDeps, guard: AttemptGuard): void {
   const { deliveries } = usecases
-  const hold = createHold()
+  const hold = createBodyBuffer()
 
   async function receive(headers: Headers, request: FastifyRequest): Promise<Received> {
     const signature = headers['x-hub-signature-256']

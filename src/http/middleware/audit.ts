@@ -25,12 +25,12 @@ declare module 'fastify' {
 }
 
 const methodVerbs: Record<Method, AccessVerb> = { GET: 'get', POST: 'create', PUT: 'update', DELETE: 'delete' }
-const longestName = 253
+const maxNameLength = 253
 
-type Asked = { verb: AccessVerb; kind?: AccessKind }
+type RouteAction = { verb: AccessVerb; kind?: AccessKind }
 
 /** What a route acts on. A worker's calls are all about its own task. */
-function describeRoute(route: Pick<Route, 'auth' | 'verb' | 'method'>): Asked {
+function describeRoute(route: Pick<Route, 'auth' | 'verb' | 'method'>): RouteAction {
   if (route.verb !== undefined) return route.verb
   const verb = methodVerbs[route.method]
   return route.auth === 'worker' ? { verb, kind: 'Task' } : { verb }
@@ -48,7 +48,7 @@ export function markRefusal<T extends Trail>(trail: T | undefined, error: SvcErr
 }
 
 /** The answer's status; undefined for a client that disconnected before. */
-export function statusOf({ headersSent, statusCode }: Pick<ServerResponse, 'headersSent' | 'statusCode'>): number {
+export function answerStatus({ headersSent, statusCode }: Pick<ServerResponse, 'headersSent' | 'statusCode'>): number {
   return headersSent ? statusCode : errorStatus.ClientClosed
 }
 
@@ -62,7 +62,7 @@ export function describeRequest({ route, identity, trail, status }: AuditedAnswe
     ...(identity === undefined ? {} : describeWho(identity)),
     ...describeRoute(route),
     namespace,
-    ...(name === undefined ? {} : { name: name.slice(0, longestName) }),
+    ...(name === undefined ? {} : { name: name.slice(0, maxNameLength) }),
     route: route.path,
     allowed: isAllowed(identity, trail),
     status,
@@ -83,7 +83,10 @@ function findName(params: unknown, body: unknown): string | undefined {
 }
 
 /** Records the namespace and name of a call once they are parsed. */
-export function follow(request: FastifyRequest, call: { namespace: string; params: unknown; body: unknown }): void {
+export function recordTrail(
+  request: FastifyRequest,
+  call: { namespace: string; params: unknown; body: unknown },
+): void {
   const { params, body } = call
   const namespace = call.namespace || readText(params, 'namespace')
   const name = findName(params, body)
@@ -108,7 +111,7 @@ export function addAudit(server: FastifyInstance, log: Pick<AuditLog, 'note'>): 
     // Without a guard of its own a route that is open to all has no trail.
     if (route === undefined || (route.auth === 'none' && request.trail === undefined)) return
     const { identity } = request
-    const note = describeRequest({ route, identity, trail: trailOf(request), status: statusOf(reply.raw) })
+    const note = describeRequest({ route, identity, trail: trailOf(request), status: answerStatus(reply.raw) })
     if (note === undefined) return
     log.note({
       ...note,

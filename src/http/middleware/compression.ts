@@ -8,13 +8,13 @@ import { chooseCoding } from './accept.ts'
 import { addVary } from './vary.ts'
 
 /** Shorter ones fit into the first packet anyway. */
-const leastCharacters = 1024
+const minCharacters = 1024
 const compress = promisify(gzip)
 /** The fastest: a page of a list becomes a tenth with it. */
 const options = { level: constants.Z_BEST_SPEED }
 
 export function sendCompressed(payload: string, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (payload.length < leastCharacters) return reply.send(payload)
+  if (payload.length < minCharacters) return reply.send(payload)
   addVary(reply, 'Accept-Encoding')
   if (chooseCoding(request.headers['accept-encoding'], ['gzip']) !== 'gzip') return reply.send(payload)
   compress(payload, options).then(

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { isSvcError } from '../../errors.ts'
-import { readCredential, type TokenHeader } from './credentials.ts'
+import { type CredentialHeader, readCredential } from './credentials.ts'
 
-const txn: TokenHeader = { header: 'txn-token' }
-const bearerToo: TokenHeader = { header: 'authorization', scheme: 'Bearer' }
-const ownScheme: TokenHeader = { header: 'authorization', scheme: 'Txn' }
-const named: TokenHeader = { header: 'x-context', scheme: 'Token' }
+const txn: CredentialHeader = { header: 'txn-token' }
+const bearerToo: CredentialHeader = { header: 'authorization', scheme: 'Bearer' }
+const ownScheme: CredentialHeader = { header: 'authorization', scheme: 'Txn' }
+const named: CredentialHeader = { header: 'x-context', scheme: 'Token' }
 
-function messageFor(headers: Record<string, string>, configured: TokenHeader[] = []): string {
+function messageFor(headers: Record<string, string>, configured: CredentialHeader[] = []): string {
   try {
     return JSON.stringify(readCredential(headers, configured))
   } catch (error) {
@@ -17,7 +17,7 @@ function messageFor(headers: Record<string, string>, configured: TokenHeader[] =
 }
 
 describe('the credential of a request', () => {
-  it.each<[Record<string, string>, TokenHeader[], string, string]>([
+  it.each<[Record<string, string>, CredentialHeader[], string, string]>([
     [{ authorization: 'Bearer a' }, [], 'a', 'bearer'],
     [{ authorization: 'bEARER  a ' }, [], 'a', 'bearer'],
     [{ 'x-api-key': 'k' }, [], 'k', 'x-api-key'],
@@ -34,7 +34,7 @@ describe('the credential of a request', () => {
     expect(readCredential(headers, configured)).toEqual({ token, source })
   })
 
-  it.each<[Record<string, string>, TokenHeader[], string]>([
+  it.each<[Record<string, string>, CredentialHeader[], string]>([
     [{}, [], 'missing authorization header'],
     [{ cookie: 'token=a' }, [], 'missing authorization header'],
     [{ authorization: 'Bearer ' }, [], 'missing authorization header'],

@@ -5,7 +5,7 @@ import { SvcError } from '../../errors.ts'
 import type { Credential } from '../../ports/identity/identity.ts'
 
 /** A header for context tokens; its name in lower case. */
-export type TokenHeader = { header: string; scheme?: string }
+export type CredentialHeader = { header: string; scheme?: string }
 
 const missing = 'missing authorization header'
 const badContextHeader = 'invalid context token header format'
@@ -20,12 +20,12 @@ function readScheme(value: string, scheme: string): string | undefined {
   return given.toLowerCase() === scheme.toLowerCase() && rest.length === 1 ? rest[0] : undefined
 }
 
-function readContextHeader(value: string, { scheme }: TokenHeader): string {
+function readContextHeader(value: string, { scheme }: CredentialHeader): string {
   return (scheme === undefined ? value.trim() : readScheme(value, scheme)) ?? refuse(badContextHeader)
 }
 
 /** A context token in its own header; undefined when none of the headers is present. */
-function findContextToken(headers: IncomingHttpHeaders, configured: readonly TokenHeader[]): string | undefined {
+function findContextToken(headers: IncomingHttpHeaders, configured: readonly CredentialHeader[]): string | undefined {
   for (const entry of configured) {
     const value = headers[entry.header]
     if (entry.header === 'authorization' || value === undefined || value === '') continue
@@ -47,7 +47,7 @@ function readAuthorization(value: string, schemes: readonly string[]): Credentia
  * x-api-key. A bearer token looks the same in every scheme: its `typ` says whether it is a context token, which is
  * decided elsewhere.
  */
-export function readCredential(headers: IncomingHttpHeaders, configured: readonly TokenHeader[] = []): Credential {
+export function readCredential(headers: IncomingHttpHeaders, configured: readonly CredentialHeader[] = []): Credential {
   const context = findContextToken(headers, configured)
   if (context !== undefined) return { token: context, source: 'context' }
   const { authorization } = headers

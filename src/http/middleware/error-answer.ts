@@ -1,7 +1,7 @@
 // Turns anything that was thrown into the one error body (HTTP-003); unknown errors become a 500 that reveals nothing.
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ErrorBody } from '../../contract/api/resources/error.ts'
+import type { ErrorBody } from '../../contract/api/resources/route.ts'
 import { type ErrorReason, isSvcError, SvcError } from '../../errors.ts'
 import { markRefusal } from './audit.ts'
 
@@ -52,13 +52,13 @@ export function challengeFor(error: SvcError): string {
 }
 
 /** The value of `Retry-After`; undefined for errors that waiting does not fix. */
-export function retrySecondsOf(error: SvcError): number | undefined {
+export function retryAfterOf(error: SvcError): number | undefined {
   const seconds = error.retryAfterSeconds ?? defaultRetrySeconds[error.reason]
   return seconds === undefined ? undefined : Math.max(1, Math.ceil(seconds))
 }
 
 function setErrorHeaders(reply: FastifyReply, error: SvcError): void {
-  const seconds = retrySecondsOf(error)
+  const seconds = retryAfterOf(error)
   if (seconds !== undefined) reply.header('retry-after', String(seconds))
   if (error.reason === 'Unauthenticated') reply.header('www-authenticate', challengeFor(error))
   if (error.status !== 413) return

@@ -1,14 +1,16 @@
 // Slows down guessing of credentials: a limited number per address and minute, then 429. Bounded in memory.
+
 import { hash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
 import { SvcError } from '../../errors.ts'
+import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { unmap } from '../client-address.ts'
 
 const windowMs = 60_000
-const mostAddresses = 10_000
-const mostBad = 10_000
-const mostGood = 2_000
+const maxAddresses = 10_000
+const maxBad = 10_000
+const maxGood = 2_000
 
 export type FailedAttempts = {
   /**
@@ -43,14 +45,6 @@ function expand(address: string): string[] {
   return [...(before ?? []), ...zeros, ...(after ?? [])].map((group) => group.replace(/^0+(?=.)/, ''))
 }
 
-/** Limits the map's size: removes the entry that was not used for longest. */
-function put<V>(map: Map<string, V>, key: string, value: V, most: number): void {
-  map.delete(key)
-  const oldest = map.size >= most ? map.keys().next().value : undefined
-  if (oldest !== undefined) map.delete(oldest)
-  map.set(key, value)
-}
-
 type Counts = {
   /** How often the key has failed in the last minute. */
   of(key: string): Count | undefined
@@ -58,21 +52,15 @@ type Counts = {
   forget(key: string): void
 }
 
-function createCounts(most: number, clock: Clock): Counts {
-  const counts = new Map<string, Count>()
-  const isCurrent = ({ since }: Count) => Math.abs(clock.now().getTime() - since) < windowMs
-
-  function of(key: string): Count | undefined {
-    const count = counts.get(key)
-    return count !== undefined && isCurrent(count) ? count : undefined
-  }
-
+function createCounts(max: number, clock: Clock): Counts {
+  const now = () => clock.now().getTime()
+  const counts = new BoundedMap<string, Count>({ max, age: { maxMs: windowMs, now } })
   return {
-    of,
+    of: (key) => counts.get(key),
     add(key) {
-      const count = of(key) ?? { failures: 0, since: clock.now().getTime() }
+      const count = counts.get(key) ?? { failures: 0, since: now() }
       count.failures += 1
-      put(counts, key, count, most)
+      counts.set(key, count, count.since)
       return count.failures
     },
     forget: (key) => void counts.delete(key),
@@ -86,11 +74,11 @@ const tooMany = {
 
 /** `limit` 0: no limit. */
 export function createFailedAttempts(limit: number, clock: Clock): FailedAttempts {
-  const addresses = createCounts(mostAddresses, clock)
+  const addresses = createCounts(maxAddresses, clock)
   // By hash. A program that repeats the same bad credential is not guessing: its address is charged once.
-  const bad = createCounts(mostBad, clock)
+  const bad = createCounts(maxBad, clock)
   // Valid credentials by hash, so that one bad program behind an address does not lock out the others there.
-  const good = new Map<string, true>()
+  const good = new BoundedMap<string, true>({ max: maxGood })
   const lastGood = new WeakMap<object, string>()
   const digest = (credential: string) => hash('sha256', credential, 'base64')
 
@@ -120,7 +108,7 @@ export function createFailedAttempts(limit: number, clock: Clock): FailedAttempt
       lastGood.set(connection, credential)
       const key = digest(credential)
       bad.forget(key)
-      put(good, key, true, mostGood)
+      good.set(key, true)
     },
   }
 }

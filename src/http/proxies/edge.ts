@@ -10,18 +10,18 @@ import type { Ports } from '../../ports/index.ts'
 import type { Proxies } from '../../proxy/index.ts'
 import type { ProxyPlan } from '../../proxy/request.ts'
 import type { ProxyFamily } from '../../proxy/types.ts'
-import { namespaceOf } from '../../usecases/identity/access.ts'
+import { callerNamespace } from '../../usecases/identity/access.ts'
 import type { AuditLog } from '../../usecases/identity/audit-log.ts'
 import type { ClientAddress } from '../client-address.ts'
 import { refuseMethod } from '../known-paths.ts'
 import type { AttemptGuard } from '../middleware/attempt-guard.ts'
-import { describeRequest, isAllowed, statusOf } from '../middleware/audit.ts'
+import { answerStatus, describeRequest, isAllowed } from '../middleware/audit.ts'
 import { createCorsHeaders } from '../middleware/cors.ts'
-import { readCredential, type TokenHeader } from '../middleware/credentials.ts'
+import { type CredentialHeader, readCredential } from '../middleware/credentials.ts'
 import { createRequestIds } from '../middleware/headers.ts'
 import { createHostCheck } from '../middleware/host-check.ts'
-import { type Found, findProxyRoute, type ProxyRoute } from './proxy-routes.ts'
-import { createReplyWriter, holdPassage, type Reply, sendError, sendFrames, sendJson } from './reply.ts'
+import { type FoundProxyRoute, findProxyRoute, type ProxyRoute } from './proxy-routes.ts'
+import { bindPassthrough, createReplyWriter, type Reply, sendFamilyError, sendFrames, sendJson } from './reply.ts'
 import { checkBodyHeaders, readBody } from './request-body.ts'
 import { pickUpstreamHeaders } from './upstream-headers.ts'
 
@@ -36,7 +36,7 @@ export type ProxyEdgeDeps = {
   settings: {
     publicHosts: readonly string[]
     corsAllowedOrigins: readonly string[]
-    tokenHeaders: readonly TokenHeader[]
+    tokenHeaders: readonly CredentialHeader[]
     bodyLimitBytes: number
     /** Headers of every answer. */
     headers: Readonly<Record<string, string>>
@@ -131,7 +131,7 @@ async function serve(edge: Edge, reply: Reply, route: ProxyRoute, arrivedAt: num
   edge.checkHost(request)
   const query = readQuery(route.query)
   const caller = await identify(edge, reply, route)
-  const namespace = namespaceOf(caller, query.namespace)
+  const namespace = callerNamespace(caller, query.namespace)
   Object.assign(reply.trail, { caller, namespace })
   const { endpoint, model = '' } = route
   const who = { caller, namespace }
@@ -151,11 +151,11 @@ async function serve(edge: Edge, reply: Reply, route: ProxyRoute, arrivedAt: num
   })
   if ('answer' in plan) return runLoop(edge, reply, plan)
   const writer = createReplyWriter(reply, () => void response.once('close', metrics.trackStream()))
-  holdPassage(reply, plan.passage(writer))
+  bindPassthrough(reply, plan.passage(writer))
 }
 
 function fail({ log }: Edge, reply: Reply, route: ProxyRoute, error: unknown): void {
-  const known = sendError(reply, error)
+  const known = sendFamilyError(reply, error)
   if (known.status !== 500) return
   const where = { requestId: reply.requestId, method: reply.request.method, route: route.path }
   log.error({ ...where, error: known.cause ?? known }, 'request failed')
@@ -166,7 +166,7 @@ function noteRequest(
   { request, response, requestId, trail }: Reply,
   endpoint: string,
 ): void {
-  const status = statusOf(response)
+  const status = answerStatus(response)
   if (!audit.keeps({ allowed: isAllowed(trail.caller, trail), verb: 'use', via: 'proxy' })) return
   const { caller: identity, ...known } = trail
   const route = proxyRoutes.get(endpoint)
@@ -180,7 +180,7 @@ function watch(edge: Edge, reply: Reply, endpoint: string, arrivedAt: number) {
   response.once('close', () => {
     const ms = performance.now() - arrivedAt
     const method = request.method ?? ''
-    const status = statusOf(response)
+    const status = answerStatus(response)
     metrics.observeRequest({ endpoint, method, status, seconds: ms / 1000 })
     noteRequest(edge, reply, endpoint)
     if (!log.isLevelEnabled('debug')) return
@@ -191,9 +191,9 @@ function watch(edge: Edge, reply: Reply, endpoint: string, arrivedAt: number) {
 }
 
 /** The path does not exist, or not with this method. */
-function refuse(reply: Reply, { methods, path }: Found): void {
+function refuse(reply: Reply, { methods, path }: FoundProxyRoute): void {
   const { error, allow } = refuseMethod(reply.request.method ?? '', path, methods)
-  sendError(reply, error, allow === undefined ? [] : ['allow', allow])
+  sendFamilyError(reply, error, allow === undefined ? [] : ['allow', allow])
 }
 
 export function createProxyEdge(deps: ProxyEdgeDeps): ProxyEdge {

@@ -13,7 +13,7 @@ export type ProxyRoute = {
   query: string
 }
 
-export type Found = { route: ProxyRoute | undefined; methods: string[]; path: string }
+export type FoundProxyRoute = { route: ProxyRoute | undefined; methods: string[]; path: string }
 
 const modelPath = /^(\/(?:llma|llmo)\/v1\/models\/)(.+)$/s
 
@@ -32,7 +32,7 @@ function readModelPath(path: string): { path: string; model?: string } {
 }
 
 /** The route of a request; without one, the methods that its path supports. */
-export function findProxyRoute(method: string, target: string): Found {
+export function findProxyRoute(method: string, target: string): FoundProxyRoute {
   const mark = target.indexOf('?')
   const asked = mark === -1 ? target : target.slice(0, mark)
   const { path, model } = readModelPath(asked)

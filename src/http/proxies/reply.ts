@@ -2,15 +2,16 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { JsonObject } from '../../contract/schema/json.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
+import { onAbort } from '../../lib/abort.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { PipeControl } from '../../ports/service/egress.ts'
 import { writeFamilyError } from '../../proxy/family-error.ts'
 import type { ReplyWriter } from '../../proxy/relay/passthrough.ts'
 import type { ProxyAnswer, ProxyFamily } from '../../proxy/types.ts'
 import { markRefusal, type Trail } from '../middleware/audit.ts'
-import { challengeFor, drainBody, retrySecondsOf, toSvcError } from '../middleware/error-answer.ts'
+import { challengeFor, drainBody, retryAfterOf, toSvcError } from '../middleware/error-answer.ts'
 
 export type Reply = {
   family: ProxyFamily
@@ -40,7 +41,7 @@ export function sendJson(reply: Reply, status: number, body: JsonObject, headers
 }
 
 function errorHeaders(error: SvcError): string[] {
-  const seconds = retrySecondsOf(error)
+  const seconds = retryAfterOf(error)
   return [
     ...(seconds === undefined ? [] : ['retry-after', String(seconds)]),
     ...(error.reason === 'Unauthenticated' ? ['www-authenticate', challengeFor(error)] : []),
@@ -48,7 +49,7 @@ function errorHeaders(error: SvcError): string[] {
 }
 
 /** Breaks the connection when part of an answer has been sent: a client must not take that part for the whole. */
-export function sendError(reply: Reply, error: unknown, headers: string[] = []): SvcError {
+export function sendFamilyError(reply: Reply, error: unknown, headers: string[] = []): SvcError {
   const known = isSvcError(error) ? error : toSvcError(error)
   const { response, request, family, requestId } = reply
   reply.trail = markRefusal(reply.trail, known) ?? {}
@@ -98,12 +99,12 @@ export function createReplyWriter(reply: Reply, onStream: () => void): ReplyWrit
     },
     write: (chunk) => response.write(chunk),
     end: () => void response.end(),
-    fail: (error) => void sendError(reply, error),
+    fail: (error) => void sendFamilyError(reply, error),
   }
 }
 
 /** A client that disconnects ends the upstream call at once. */
-export function holdPassage({ response }: Reply, control: PipeControl): void {
+export function bindPassthrough({ response }: Reply, control: PipeControl): void {
   response.on('drain', control.resume)
   response.once('close', control.abort)
   if (response.destroyed) control.abort()
@@ -144,7 +145,7 @@ export async function sendFrames(
   { status, headers: own, send, late }: Extract<ProxyAnswer, { send: unknown }>,
 ): Promise<void> {
   const { response } = reply
-  late.addEventListener('abort', () => void response.destroy(), { once: true })
+  onAbort(late, () => void response.destroy())
   const headers = [
     'content-type',
     `${eventStream}; charset=utf-8`,

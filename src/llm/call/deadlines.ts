@@ -1,6 +1,6 @@
 // Deadlines without a timer each: those of equal length form a queue, whose first is always the next to expire.
 import type { Clock } from '../../lib/clock.ts'
-import { rememberBy } from '../messages/remembered.ts'
+import { memoizeByObject } from '../../lib/memoize.ts'
 
 /** Links are cut on removal, so that a removed entry keeps neither itself nor later ones alive. */
 export class Deadline {
@@ -84,7 +84,7 @@ function expire(deadline: Deadline): void {
   onLate?.()
 }
 
-const rowsOf = rememberBy((_clock: Clock) => new Map<number, Row>())
+const rowsOf = memoizeByObject((_clock: Clock) => new Map<number, Row>())
 
 /** Calls `onLate` once, `ms` after the start or the last `renew`, unless it was cancelled. */
 export function startDeadline(clock: Clock, ms: number, onLate: () => void): Deadline {

@@ -3,10 +3,9 @@ import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { CoolDown, RateLimits } from '../../ports/providers/rate-limits.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
-import type { TellWait } from '../loop/waits.ts'
 import type { ModelError } from '../messages/messages.ts'
-import { refuseResting, restAfter } from './call-verdict.ts'
-import type { ModelClient } from './model.ts'
+import { coolDownAfter, refuseDuringCoolDown } from './cool-down.ts'
+import type { ModelClient, OnWait } from './model-client.ts'
 import { attemptCall } from './retry.ts'
 
 export type CoolDowns = Pick<RateLimits, 'coolDown'> & {
@@ -22,7 +21,7 @@ export type FallbackOptions = {
   /** When all are cooling down: how long to wait at most for the first to be ready. Default 60 s; 0: called at once. */
   maxWaitMs?: number | undefined
   /** Called with every wait. */
-  onWait?: TellWait | undefined
+  onWait?: OnWait | undefined
 }
 
 const defaultMaxWaitMs = 60_000
@@ -32,7 +31,7 @@ type Served = Pick<FallbackChoice, 'key' | 'model'>
 /** Records a vendor's rate-limit answer for everyone who shares the provider. */
 export function withCoolDown(client: ModelClient, { key, model }: Served, options: FallbackOptions): ModelClient {
   async function note(error: ModelError): Promise<void> {
-    const rest = restAfter(error, model, options.clock.now())
+    const rest = coolDownAfter(error, model, options.clock.now())
     if (rest !== undefined) await options.coolDowns.coolDown(key, rest).catch(() => {})
   }
   return {
@@ -101,7 +100,7 @@ function withoutWait(only: FallbackChoice, options: FallbackOptions): ModelClien
   return {
     async call(request, listener) {
       const { rest } = await rateChoice(only, options)
-      const error = refuseResting(only.key, rest, options.clock.now())
+      const error = refuseDuringCoolDown(only.key, rest, options.clock.now())
       await (error === undefined ? only.client.call(request, listener) : listener.take([{ type: 'error', error }]))
     },
   }
@@ -117,7 +116,7 @@ export function withFallback(candidates: FallbackChoice[], options: FallbackOpti
       const { order, skipped } = await planOrder(candidates, options, signal)
       const errors: ModelError[] = []
       for (const { client, key, rest } of order) {
-        const refusal = refuseResting(key, rest, options.clock.now())
+        const refusal = refuseDuringCoolDown(key, rest, options.clock.now())
         const error = refusal ?? (await attemptCall({ client, request, hides }, listener))
         if (error === undefined) return
         errors.push(error)

@@ -1,4 +1,5 @@
 // The part of fetch that vendor calls need, over the egress room's pipes: a fraction of fetch's work per call.
+import { onAbort } from '../../lib/abort.ts'
 import type { BytePipe, Egress, EgressPolicy, PipeControl, PipeRequest, PipeSink } from '../../ports/service/egress.ts'
 
 /** Redirects are not followed: the vendor's first answer is the answer. */
@@ -105,19 +106,19 @@ function awaitAnswer(
   signal: AbortSignal,
   send: (sink: PipeSink) => PipeControl,
 ): Promise<VendorResponse | typeof again> {
+  signal.throwIfAborted()
   const { promise, resolve, reject } = Promise.withResolvers<VendorResponse | typeof again>()
   let control: PipeControl | undefined
   const body = createBody(() => control)
-  const onAbort = () => {
+  const removeListener = onAbort(signal, () => {
     control?.abort()
     reject(signal.reason)
     body.finish(signal.reason)
-  }
+  })
   const finish = (error?: unknown) => {
-    signal.removeEventListener('abort', onAbort)
+    removeListener()
     body.finish(error)
   }
-  signal.addEventListener('abort', onAbort, { once: true })
   control = send({
     head(status, headers) {
       const get = (name: string) => readHeader(headers, name)

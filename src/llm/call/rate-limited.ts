@@ -1,19 +1,18 @@
 // Takes a lease from the token buckets of a provider or agent before each call and corrects it afterwards (PROV-009).
 
 import type { Clock } from '../../lib/clock.ts'
-import type { Limited, RateLimit, RateLimits } from '../../ports/providers/rate-limits.ts'
-import type { TellWait } from '../loop/waits.ts'
-import { type CallWatch, estimateInput, watchCall } from '../messages/estimate.ts'
+import type { BucketLimit, Limited, RateLimits } from '../../ports/providers/rate-limits.ts'
 import type { ModelEvent, ModelRequest } from '../messages/messages.ts'
-import type { ModelClient } from './model.ts'
+import { type CallWatch, estimateInput, watchCall } from '../messages/token-usage.ts'
+import type { ModelClient, OnWait } from './model-client.ts'
 
 export type RateLimitOptions = {
   rateLimits: Pick<RateLimits, 'take' | 'settle'>
   whose: Limited
-  limit: RateLimit
+  limit: BucketLimit
   clock: Clock
   /** Called with every wait. */
-  onWait?: TellWait | undefined
+  onWait?: OnWait | undefined
 }
 
 /** The vendor also counts the answer: as long as the request allows, within reason. */
@@ -56,12 +55,12 @@ export function withRateLimit(client: ModelClient, options: RateLimitOptions): M
         return take([failLease(error, signal, options.whose)])
       }
       const watch = watchCall(request)
-      const tell = (events: ModelEvent[]) => {
+      const watchAndTake = (events: ModelEvent[]) => {
         watch.push(events)
         return take(events)
       }
       try {
-        await client.call(request, { signal, take: tell, spend })
+        await client.call(request, { signal, take: watchAndTake, spend })
       } finally {
         await options.rateLimits.settle(options.whose, sumUp(watch) - taken, options.limit).catch(() => {})
       }

@@ -1,9 +1,10 @@
 // Retries calls that failed for a temporary reason, as long as nothing of the answer has been shown.
+
 import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
+import { delayMs } from '../../lib/backoff.ts'
 import type { Clock, Ids } from '../../lib/clock.ts'
-import type { TellWait } from '../loop/waits.ts'
 import type { ModelError, ModelEvent, ModelRequest } from '../messages/messages.ts'
-import type { Listener, ModelClient } from './model.ts'
+import type { Listener, ModelClient, OnWait } from './model-client.ts'
 
 export type RetryOptions = {
   clock: Clock
@@ -22,15 +23,15 @@ export type RetryOptions = {
   /** Default: every temporary failure. */
   retries?: (error: ModelError) => boolean
   /** Called with every pause. */
-  onWait?: TellWait | undefined
+  onWait?: OnWait | undefined
 }
 
-export function isPassing({ reason }: ModelError): boolean {
+export function isRetryable({ reason }: ModelError): boolean {
   return ruleOfCall(reason).again
 }
 
 /** The vendor asks for a pause. */
-export function asksForRest({ reason }: ModelError): boolean {
+export function asksForPause({ reason }: ModelError): boolean {
   return ruleOfCall(reason).rest !== undefined
 }
 
@@ -44,11 +45,11 @@ function isContent(event: ModelEvent): boolean {
  * tries.
  */
 function pauseBefore(error: ModelError, tries: number, options: RetryOptions): number | undefined {
-  const { baseMs = 1000, capMs = 30_000, maxRetryAfterMs = 90_000, retries = isPassing } = options
-  const maxTries = asksForRest(error) ? (options.maxTriesWhenLimited ?? 10) : (options.maxTries ?? 4)
+  const { baseMs = 1000, capMs = 30_000, maxRetryAfterMs = 90_000, retries = isRetryable } = options
+  const maxTries = asksForPause(error) ? (options.maxTriesWhenLimited ?? 10) : (options.maxTries ?? 4)
   if (tries >= maxTries || !retries(error)) return undefined
   if (error.retryAfterMs !== undefined) return error.retryAfterMs > maxRetryAfterMs ? undefined : error.retryAfterMs
-  return options.random() * Math.min(capMs, baseMs * 2 ** (tries - 1))
+  return delayMs({ firstMs: baseMs, maxMs: capMs, jitter: 'full' }, tries, options.random())
 }
 
 /** A call whose failure can be withheld while it has shown no content. */
@@ -62,26 +63,26 @@ export async function attemptCall(
   { client, request, hides }: ModelAttempt,
   { take, ...listener }: Listener,
 ): Promise<ModelError | undefined> {
-  let held: ModelEvent[] | undefined = []
-  const tell: Listener['take'] = (events) => {
-    if (held === undefined) return take(events)
-    held = [...held, ...events]
-    if (!held.some(isContent)) return
-    const opening = held
-    held = undefined
+  let buffer: ModelEvent[] | undefined = []
+  const takeOrBuffer: Listener['take'] = (events) => {
+    if (buffer === undefined) return take(events)
+    buffer = [...buffer, ...events]
+    if (!buffer.some(isContent)) return
+    const opening = buffer
+    buffer = undefined
     return take(opening)
   }
-  await client.call(request, { ...listener, take: tell })
-  const last = held?.at(-1)
-  if (held === undefined || last?.type !== 'error') return undefined
+  await client.call(request, { ...listener, take: takeOrBuffer })
+  const last = buffer?.at(-1)
+  if (buffer === undefined || last?.type !== 'error') return undefined
   if (hides(last.error)) return last.error
-  await take(held)
+  await take(buffer)
   return undefined
 }
 
 function describePause({ message, retryAfterMs }: ModelError): string {
-  const asked = retryAfterMs === undefined ? '' : ' (the vendor asks for this wait)'
-  return `${message}${asked}; then it is retried`
+  const source = retryAfterMs === undefined ? '' : ' (the vendor asks for this wait)'
+  return `${message}${source}; then it is retried`
 }
 
 export function withRetry(client: ModelClient, options: RetryOptions): ModelClient {

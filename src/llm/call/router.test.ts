@@ -5,7 +5,7 @@ import type { ModelChoice } from '../../contract/api/tasks/assignment.ts'
 import type { CoolDown } from '../../ports/providers/rate-limits.ts'
 import { collectTurn } from '../messages/collect.ts'
 import { TimeLimitError } from './deadlines.ts'
-import type { ServedCall } from './model.ts'
+import type { ServedCall } from './model-client.ts'
 import { createModelRouter, type EndedCall, type RouterDeps } from './router.ts'
 
 const open = new AbortController().signal

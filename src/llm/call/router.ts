@@ -2,25 +2,23 @@
 import type { ModelChoice } from '../../contract/api/tasks/assignment.ts'
 import type { Price } from '../../contract/kinds/providers/provider.ts'
 import type { Ids } from '../../lib/clock.ts'
-import type { RateLimit } from '../../ports/providers/rate-limits.ts'
+import type { BucketLimit } from '../../ports/providers/rate-limits.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
-import type { TellWait } from '../loop/waits.ts'
-import { type CallWatch, type EstimatedUsage, watchCall } from '../messages/estimate.ts'
 import { type ModelError, type ModelEvent, noUsage, type TokenUsage } from '../messages/messages.ts'
-import { computeCost } from '../messages/token-usage.ts'
+import { type CallWatch, computeCost, type EstimatedUsage, watchCall } from '../messages/token-usage.ts'
 import { TimeLimitError } from './deadlines.ts'
 import { type CoolDowns, type FallbackChoice, withCoolDown, withFallback } from './fallback.ts'
-import type { ModelClient, ServedCall } from './model.ts'
-import { createModelClient, type ModelClientDeps, nameProvider, redactError } from './model-client.ts'
+import type { ModelClient, OnWait, ServedCall } from './model-client.ts'
+import { createProviderClient, nameProvider, type ProviderClientDeps, redactError } from './provider-client.ts'
 import { type RateLimitOptions, withRateLimit } from './rate-limited.ts'
-import { asksForRest, isPassing, type RetryOptions, withRetry } from './retry.ts'
+import { asksForPause, isRetryable, type RetryOptions, withRetry } from './retry.ts'
 
 /** One try at a provider; `error`, without its key: why there was no answer. */
 export type EndedCall = { provider: ResourceKey; error?: ModelError }
 
-export type LimitedAgent = ResourceKey & { rateLimit: RateLimit }
+export type LimitedAgent = ResourceKey & { rateLimit: BucketLimit }
 
-export type RouterDeps = ModelClientDeps & {
+export type RouterDeps = ProviderClientDeps & {
   random: Ids['random']
   rateLimits: RateLimitOptions['rateLimits'] & CoolDowns
   /** Applies to all calls together, whichever provider answers; fallbacks of one call count once. */
@@ -29,7 +27,7 @@ export type RouterDeps = ModelClientDeps & {
   onEnd?(call: EndedCall): void
   retry?: Partial<Omit<RetryOptions, 'clock' | 'random' | 'retries'>>
   /** Called with every wait: for a retry, a rate limit, or the end of a cool-down. */
-  onWait?: TellWait
+  onWait?: OnWait
   /** How long to wait for the first provider when all cool down. Default 60 s. */
   maxCoolDownWaitMs?: number
 }
@@ -104,14 +102,14 @@ function withIdentity(client: ModelClient, choice: ModelChoice, report: Report):
       const follow = report.begin(signal)
       // A call that was aborted before it started is not sent.
       const watch = signal.aborted ? undefined : watchCall(request)
-      const tell = (raw: ModelEvent[]) => {
+      const takeIdentified = (raw: ModelEvent[]) => {
         const events = raw.some(namesProvider) ? raw.map(identify) : raw
         watch?.push(events)
         follow(events.at(-1))
         return take(events)
       }
       try {
-        await client.call({ ...request, model: choice.model }, { signal, take: tell, spend })
+        await client.call({ ...request, model: choice.model }, { signal, take: takeIdentified, spend })
       } finally {
         const served = watch && report.measure(watch)
         if (served !== undefined) spend(served)
@@ -127,13 +125,13 @@ function namesProvider({ type }: ModelEvent): boolean {
 function createFallbackChoice(choice: ModelChoice, isLast: boolean, deps: RouterDeps): FallbackChoice {
   const { clock, random, rateLimits, onWait } = deps
   const key = keyOf(choice)
-  const identified = withIdentity(createModelClient(choice, deps), choice, createReport(choice, deps))
+  const identified = withIdentity(createProviderClient(choice, deps), choice, createReport(choice, deps))
   const { model } = choice
   const counted = withCoolDown(identified, { key, model }, { coolDowns: rateLimits, clock })
   const limit = choice.provider.rateLimit
   const limited = limit ? withRateLimit(counted, { rateLimits, whose: key, limit, clock, onWait }) : counted
   // While another provider can be tried, nobody waits for a rate-limited one.
-  const retries: RetryOptions['retries'] = isLast ? isPassing : (error) => isPassing(error) && !asksForRest(error)
+  const retries: RetryOptions['retries'] = isLast ? isRetryable : (error) => isRetryable(error) && !asksForPause(error)
   return { key, model, client: withRetry(limited, { ...deps.retry, clock, random, retries, onWait }) }
 }
 

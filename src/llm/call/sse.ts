@@ -1,10 +1,10 @@
 // Reads server-sent events from a body that may arrive in pieces of any size, stop, or stall.
 import { createParser } from 'eventsource-parser'
+import { followSignals } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { startDeadline } from './deadlines.ts'
-import { followSignals } from './linked-signal.ts'
 
-export type Frame = { event?: string | undefined; data: string }
+export type SseFrame = { event?: string | undefined; data: string }
 
 /** A longer frame means a broken vendor, not an answer. */
 const maxFrameLength = 32 * 1024 * 1024
@@ -23,7 +23,7 @@ export class IdleError extends Error {
  * Returns each frame as soon as it is complete; drops an incomplete one at the end. `feed` throws for a frame without
  * end.
  */
-export function createFrameReader(take: (frame: Frame) => void): { feed(bytes: Uint8Array): void } {
+export function createSseReader(take: (frame: SseFrame) => void): { feed(bytes: Uint8Array): void } {
   let broken: Error | undefined
   const parser = createParser({
     onEvent: take,

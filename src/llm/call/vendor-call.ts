@@ -1,19 +1,24 @@
 // One HTTP call to a vendor, from a JSON body to a stream of neutral events. Both families use it.
 
 import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
-import type { JsonObject } from '../../contract/schema/json.ts'
 import { wasCutOff } from '../../egress/failures.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
+import { onAbort, waitUnlessAborted } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import type { ModelError, ModelEvent } from '../messages/messages.ts'
 import { startDeadline } from './deadlines.ts'
-import { isLast } from './guarded-call.ts'
-import { waitUnlessAborted } from './linked-signal.ts'
-import type { Listener } from './model.ts'
+import { isLastEvent, type Listener } from './model-client.ts'
 import type { VendorFetch, VendorReader, VendorResponse } from './piped-fetch.ts'
-import { createFrameReader, IdleError, type IdleWatch, watchIdle } from './sse.ts'
-import { type CallTarget, classifyVendorError, makeModelError, readRefusal, type VendorError } from './vendor-error.ts'
-import { isPacked, unpackBody, writeBody } from './wire-body.ts'
+import { createSseReader, IdleError, type IdleWatch, watchIdle } from './sse.ts'
+import {
+  type CallTarget,
+  classifyVendorError,
+  makeModelError,
+  readVendorRefusal,
+  type VendorError,
+} from './vendor-error.ts'
+import { isPacked, unpackBody, writeBody } from './vendor-request.ts'
 
 /** Reads one answer of a family. */
 export interface AnswerDecoder {
@@ -116,7 +121,7 @@ type Answer = { head: VendorResponse; reader: VendorReader; idle: IdleWatch }
 async function readFailure(answer: Answer, { url, target, clock }: VendorCall): Promise<ModelError> {
   const text = await readText(answer, maxErrorBytes)
   const { status, headers } = answer.head
-  return readRefusal({ status, headers, text, url, now: clock.now() }, target)
+  return readVendorRefusal({ status, headers, text, url, now: clock.now() }, target)
 }
 
 const maxErrorBytes = 65_536
@@ -155,7 +160,7 @@ const noBody: VendorReader = { read: async () => ({ done: true }), cancel: async
 /** A pending read ends when the signal aborts, whatever the body does. */
 function openReader({ body }: VendorResponse, signal: AbortSignal): VendorReader {
   const reader = body?.getReader() ?? noBody
-  signal.addEventListener('abort', () => void reader.cancel().catch(() => {}), { once: true })
+  onAbort(signal, () => void reader.cancel().catch(() => {}))
   return reader
 }
 
@@ -191,7 +196,7 @@ function createStreamedAnswer(state: Exchange): StreamedAnswer {
   const { call } = state
   let events: ModelEvent[] = []
   let last: ModelEvent['type'] | undefined
-  const frames = createFrameReader(({ data }) => {
+  const frames = createSseReader(({ data }) => {
     if (last !== undefined) return
     if (data.trim() === '[DONE]') return add(endEvents())
     const json = parseForeignJson(data)
@@ -201,12 +206,12 @@ function createStreamedAnswer(state: Exchange): StreamedAnswer {
   function add(more: ModelEvent[]): void {
     for (const event of more) events.push(event)
     const end = more.at(-1)
-    if (end !== undefined && isLast(end)) last = end.type
+    if (end !== undefined && isLastEvent(end)) last = end.type
   }
 
   function endEvents(): ModelEvent[] {
     const closing = call.decoder.end()
-    return closing.some(isLast) ? closing : failEarly(call)
+    return closing.some(isLastEvent) ? closing : failEarly(call)
   }
 
   return {

@@ -2,7 +2,7 @@
 
 import type { CallFailure } from '../../contract/kinds/tasks/failures.ts'
 import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
-import type { JsonObject } from '../../contract/schema/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import type { ModelError } from '../messages/messages.ts'
 
 /** The called provider, for messages. */
@@ -47,7 +47,7 @@ const noModel =
   /model.{0,120}((is|was) not (supported|available|allowed|served)|not (be )?found|not exist|n't exist|unknown|no access|not have access)|(unknown|invalid|no such|unsupported) model|DeploymentNotFound|^model: \S+$/is
 
 /** A longer pause is a mistake: nobody plans with it. */
-const longestPauseMs = 86_400_000
+const maxPauseMs = 86_400_000
 
 /** A quota does not recover during retries. */
 const quotaPauseMs = 600_000
@@ -155,9 +155,9 @@ export function classifyVendorError(error: VendorError, target: CallTarget): Mod
   return makeModelError(reason, target, detail)
 }
 
-export type Refusal = { status: number; headers: Pick<Headers, 'get'>; text: string; url: string; now: Date }
+export type VendorRefusal = { status: number; headers: Pick<Headers, 'get'>; text: string; url: string; now: Date }
 
-function explainAddress({ status, headers, url }: Refusal, found: unknown): string | undefined {
+function explainAddress({ status, headers, url }: VendorRefusal, found: unknown): string | undefined {
   const location = headers.get('location')
   if (status >= 300 && status < 400 && location !== null) return explainRedirect(location, url)
   return found === undefined && status === 404 ? `there is no such API at ${url}` : undefined
@@ -172,7 +172,7 @@ function summarizeBody(text: string): string {
 }
 
 /** The meaning of an unsuccessful answer. `text` is its body. */
-export function readRefusal(refusal: Refusal, target: CallTarget): ModelError {
+export function readVendorRefusal(refusal: VendorRefusal, target: CallTarget): ModelError {
   const { status, headers, text, now } = refusal
   const found = readVendorError(parseForeignJson(text))
   const elsewhere = explainAddress(refusal, found)
@@ -185,11 +185,11 @@ export function readRefusal(refusal: Refusal, target: CallTarget): ModelError {
 /** `retry-after-ms`, or `Retry-After` in seconds or as a date (RFC 9110 section 10.2.3). */
 export function readRetryAfter(headers: Pick<Headers, 'get'>, now: Date): number | undefined {
   const ms = Number(headers.get('retry-after-ms') ?? Number.NaN)
-  if (Number.isFinite(ms) && ms >= 0) return Math.min(ms, longestPauseMs)
+  if (Number.isFinite(ms) && ms >= 0) return Math.min(ms, maxPauseMs)
   const text = headers.get('retry-after')?.trim()
   if (text === undefined || text === '') return undefined
   const seconds = Number(text)
-  if (Number.isFinite(seconds)) return seconds < 0 ? undefined : Math.min(seconds * 1000, longestPauseMs)
+  if (Number.isFinite(seconds)) return seconds < 0 ? undefined : Math.min(seconds * 1000, maxPauseMs)
   const date = Date.parse(text)
-  return Number.isNaN(date) ? undefined : Math.min(Math.max(0, date - now.getTime()), longestPauseMs)
+  return Number.isNaN(date) ? undefined : Math.min(Math.max(0, date - now.getTime()), maxPauseMs)
 }

@@ -12,8 +12,8 @@ import { type LoopEvent, runLoop } from '../loop/loop.ts'
 import { createLoopState } from '../loop/loop-state.ts'
 import { collectTurn } from '../messages/collect.ts'
 import { type Family, userText } from '../messages/messages.ts'
-import type { ModelClient } from './model.ts'
-import { createModelClient } from './model-client.ts'
+import type { ModelClient } from './model-client.ts'
+import { createProviderClient } from './provider-client.ts'
 
 const egress = createEgress()
 const clock: Clock = { now: () => new Date(), sleep: (ms, signal) => sleep(ms, undefined, { signal, ref: false }) }
@@ -44,7 +44,7 @@ function makeClient(type: Family, more: Partial<ModelChoice['provider']> = {}, i
     ...more,
   }
   const policyFor = () => ({ allowNetworks: [], deny: [], trusted: new URL(provider.baseUrl).origin })
-  return createModelClient({ provider, model: 'test-model' }, { egress, policyFor, clock, idleTimeoutMs })
+  return createProviderClient({ provider, model: 'test-model' }, { egress, policyFor, clock, idleTimeoutMs })
 }
 
 describe.each(['llma', 'llmo'] as Family[])('a %s vendor', (family) => {
@@ -126,7 +126,7 @@ describe('azure', () => {
   it('is asked by deployment, version and its own header', async () => {
     vendor.onMessage('hello', { content: 'hi from azure' })
     const azure = { deploymentName: 'my-deployment', apiVersion: '2024-02-15-preview' }
-    const client = createModelClient(
+    const client = createProviderClient(
       {
         provider: {
           namespace: 'default',

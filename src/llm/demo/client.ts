@@ -1,10 +1,9 @@
 // The demo provider: follows simple instructions with real tool calls. It is not a language model, and says so
 // (PROV-014).
 import type { Clock } from '../../lib/clock.ts'
-import type { ModelClient } from '../call/model.ts'
+import type { ModelClient } from '../call/model-client.ts'
 import { type Message, type ModelEvent, type ModelRequest, noUsage, textOf } from '../messages/messages.ts'
-import { type DemoAction, demoLabel, describeInstructions } from './instructions.ts'
-import { type DemoStep, planSteps } from './plan.ts'
+import { type DemoAction, type DemoStep, demoLabel, describeInstructions, planSteps } from './instructions.ts'
 
 const callId = /^demo_(\d+)_(\d+)$/
 
@@ -12,7 +11,7 @@ type Done = { step: number; name: string; content: string; isError: boolean }
 
 type Position = { steps: DemoStep[]; done: Done[]; next: number; serial: number }
 
-function holdsResult(message: Message): boolean {
+function hasResult(message: Message): boolean {
   return message.content.some((block) => block.type === 'tool_result')
 }
 
@@ -31,7 +30,7 @@ function findSerial(messages: Message[]): number {
 /** Everything is derived from the conversation, so that the same conversation always has the same answer. */
 function findPosition(request: ModelRequest): Position {
   const { messages } = request
-  const start = messages.findLastIndex((message) => message.role === 'user' && !holdsResult(message))
+  const start = messages.findLastIndex((message) => message.role === 'user' && !hasResult(message))
   const prompt = messages[start]
   const after = messages.slice(start + 1)
   const calls = listCalls(after)

@@ -6,8 +6,7 @@ import { runLoop } from '../loop/loop.ts'
 import { createLoopState } from '../loop/loop-state.ts'
 import { userText } from '../messages/messages.ts'
 import { createDemoClient } from './client.ts'
-import { demoInstructions, demoLabel, demoVerbs } from './instructions.ts'
-import { planSteps } from './plan.ts'
+import { demoInstructions, demoLabel, demoVerbs, planSteps } from './instructions.ts'
 
 const open = new AbortController().signal
 

@@ -1,8 +1,8 @@
 // The content blocks of an llma answer, from their first frame to their last.
 
 import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
-import type { JsonObject } from '../../contract/schema/json.ts'
-import { createCallIds } from '../messages/call-ids.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { createCallIds } from '../messages/answer.ts'
 import type { ModelEvent, Raw } from '../messages/messages.ts'
 import type { LlmaFrame } from './schema.ts'
 

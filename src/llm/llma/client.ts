@@ -1,8 +1,8 @@
 // Calls an llma provider.
 
-import { type ClientOptions, ownHeaders, patienceFor, plainHeaders } from '../call/client-options.ts'
-import type { ModelClient } from '../call/model.ts'
+import type { ModelClient } from '../call/model-client.ts'
 import { callVendor } from '../call/vendor-call.ts'
+import { idleTimeoutFor, ownHeaders, plainHeaders, type VendorClientOptions } from '../call/vendor-request.ts'
 import { createDecoder } from './decode.ts'
 import { encodeRequest } from './encode.ts'
 
@@ -16,7 +16,7 @@ export function endpointUrl(baseUrl: string | undefined, endpoint: string): stri
   return base.endsWith('/v1') ? `${base}/${endpoint}` : `${base}/v1/${endpoint}`
 }
 
-export function createLlmaClient(options: ClientOptions): ModelClient {
+export function createLlmaClient(options: VendorClientOptions): ModelClient {
   const headers: Record<string, string> = { ...plainHeaders, 'anthropic-version': wireVersion }
   if (options.apiKey !== undefined) headers['x-api-key'] = options.apiKey
   return {
@@ -24,7 +24,7 @@ export function createLlmaClient(options: ClientOptions): ModelClient {
       callVendor({
         ...options,
         ...listener,
-        idleTimeoutMs: patienceFor(request, options.idleTimeoutMs),
+        idleTimeoutMs: idleTimeoutFor(request, options.idleTimeoutMs),
         url: endpointUrl(options.baseUrl, 'messages'),
         headers: { ...headers, ...ownHeaders(request, 'llma') },
         encode: () => encodeRequest(request, options.target.model),

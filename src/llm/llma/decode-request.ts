@@ -1,5 +1,5 @@
 // llma to neutral: the request of a proxy client. Every part keeps its original JSON.
-import { dropUndefined, type JsonObject } from '../../contract/schema/json.ts'
+import { dropUndefined, type JsonObject } from '../../lib/json.ts'
 import type { ContentBlock, Message, ModelRequest, Raw, TextBlock, ToolChoice } from '../messages/messages.ts'
 import type { LlmaBlock, LlmaMessage, LlmaRequest } from './schema.ts'
 

@@ -1,5 +1,5 @@
 // llma to neutral: frames and whole answers.
-import type { JsonObject } from '../../contract/schema/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { type AnswerDecoder, StreamedError } from '../call/vendor-call.ts'
 import { readVendorError } from '../call/vendor-error.ts'
 import { type ModelEvent, noUsage, type Raw, type StopReason, type TokenUsage } from '../messages/messages.ts'

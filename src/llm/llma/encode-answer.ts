@@ -1,5 +1,5 @@
 // Neutral to llma: answers, whole and as frames. The inverse of decode.
-import type { JsonObject } from '../../contract/schema/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { type AnswerEncoder, type EncoderOptions, rawOf, type WholeAnswer } from '../messages/answer.ts'
 import type { ContentBlock, ModelEvent, Raw, StopReason, TokenUsage } from '../messages/messages.ts'
 

@@ -1,10 +1,11 @@
 // Neutral to llma: requests.
-import type { JsonObject } from '../../contract/schema/json.ts'
+
 import { SvcError } from '../../errors.ts'
-import { nativeOutput } from '../loop/native-output.ts'
+import { dropUndefined, type JsonObject } from '../../lib/json.ts'
+import { memoizeByObject } from '../../lib/memoize.ts'
+import { nativeOutput } from '../call/structured-output.ts'
 import { crossFields } from '../messages/crossing.ts'
 import type { ContentBlock, Message, ModelRequest, ToolChoice, ToolSchema } from '../messages/messages.ts'
-import { rememberBy } from '../messages/remembered.ts'
 
 /** The vendor requires the field; a request without a limit gets this one. */
 const defaultMaxTokens = 4096
@@ -72,7 +73,7 @@ function addContent(wire: WireMessage, content: JsonObject[]): void {
   wire.whole = { ...wire.whole, content: [...blocks, ...content] }
 }
 
-const encodeTool = rememberBy((tool: ToolSchema): JsonObject => {
+const encodeTool = memoizeByObject((tool: ToolSchema): JsonObject => {
   if (tool.raw?.family === 'llma') return tool.raw.json
   return { name: tool.name, description: tool.description, input_schema: { type: 'object', ...tool.parameters } }
 })
@@ -113,7 +114,7 @@ function encodeSettings(request: ModelRequest): JsonObject {
     top_p: request.topP,
     stop_sequences: request.stopSequences,
   }
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+  return dropUndefined(fields)
 }
 
 /** The body of a request. A request of the same family is its original, edited. */

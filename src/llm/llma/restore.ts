@@ -2,7 +2,7 @@
 // (PROXY-014).
 
 import { parseForeignObject } from '../../contract/schema/foreign-json.ts'
-import type { JsonObject } from '../../contract/schema/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { isFailure, lostResult, readCall, readResult, readServerCallId } from '../loop/server-calls.ts'
 
 type Wire = { role: string; content: string | JsonObject[] } & JsonObject

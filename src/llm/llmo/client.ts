@@ -1,11 +1,11 @@
 // Calls an llmo provider: the vendor, Azure, or a compatible server.
-import type { JsonObject } from '../../contract/schema/json.ts'
-import { type ClientOptions, ownHeaders, patienceFor, plainHeaders } from '../call/client-options.ts'
-import type { Listener, ModelClient } from '../call/model.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { Listener, ModelClient } from '../call/model-client.ts'
 import { callVendor } from '../call/vendor-call.ts'
+import { idleTimeoutFor, ownHeaders, plainHeaders, type VendorClientOptions } from '../call/vendor-request.ts'
 import type { ModelEvent, ModelRequest } from '../messages/messages.ts'
 import { createDecoder } from './decode.ts'
-import { createDialects, type Dialect, guessDialect, readRefusal } from './dialect.ts'
+import { adaptDialect, createDialects, guessDialect, type LlmoDialect } from './dialect.ts'
 import { encodeRequest } from './encode.ts'
 
 export const vendorAddress = 'https://api.openai.com/v1'
@@ -18,7 +18,7 @@ function trimSlash(url: string): string {
  * Azure has the deployment in the path and the version in the query (vendor document: Azure REST API reference); its
  * responses API takes the deployment as the model, and its list of models is of the whole resource.
  */
-export function endpointUrl(options: Pick<ClientOptions, 'azure' | 'baseUrl'>, endpoint: string): string {
+export function endpointUrl(options: Pick<VendorClientOptions, 'azure' | 'baseUrl'>, endpoint: string): string {
   const base = trimSlash(options.baseUrl ?? vendorAddress)
   if (options.azure === undefined) return `${withVersion(base)}/${endpoint}`
   const { deploymentName, apiVersion } = options.azure
@@ -28,7 +28,7 @@ export function endpointUrl(options: Pick<ClientOptions, 'azure' | 'baseUrl'>, e
   return `${root}/openai/deployments/${encodeURIComponent(deploymentName)}/${endpoint}?${version}`
 }
 
-export function completionsUrl(options: Pick<ClientOptions, 'azure' | 'baseUrl'>): string {
+export function completionsUrl(options: Pick<VendorClientOptions, 'azure' | 'baseUrl'>): string {
   return endpointUrl(options, 'chat/completions')
 }
 
@@ -37,7 +37,7 @@ function withVersion(base: string): string {
   return URL.parse(base)?.pathname === '/' ? `${base}/v1` : base
 }
 
-function makeHeaders(options: ClientOptions): Record<string, string> {
+function makeHeaders(options: VendorClientOptions): Record<string, string> {
   const headers: Record<string, string> = { ...plainHeaders }
   if (options.apiKey === undefined) return headers
   if (options.azure === undefined) headers.authorization = `Bearer ${options.apiKey}`
@@ -45,25 +45,25 @@ function makeHeaders(options: ClientOptions): Record<string, string> {
   return headers
 }
 
-export function createLlmoClient(options: ClientOptions): ModelClient {
+export function createLlmoClient(options: VendorClientOptions): ModelClient {
   const { baseUrl, dialects = createDialects() } = options
   const address = baseUrl ?? vendorAddress
   const currentDialect = () => dialects.of(address) ?? guessDialect(baseUrl === undefined)
 
   /** Whether the server refused the form of the request, and there is another form to try. */
-  function hasLearned(asked: Dialect, event: ModelEvent | undefined): boolean {
+  function hasLearned(tried: LlmoDialect, event: ModelEvent | undefined): boolean {
     if (event?.type !== 'error' || event.error.reason !== 'RequestRefused') return false
-    const learned = readRefusal(asked, event.error.message)
+    const learned = adaptDialect(tried, event.error.message)
     if (learned !== undefined) dialects.learn(address, learned)
     return learned !== undefined
   }
 
-  function ask(request: ModelRequest, listener: Listener, dialect: Dialect): Promise<void> {
+  function ask(request: ModelRequest, listener: Listener, dialect: LlmoDialect): Promise<void> {
     const { maxTokensField, streamOptions } = dialect
     return callVendor({
       ...options,
       ...listener,
-      idleTimeoutMs: patienceFor(request, options.idleTimeoutMs),
+      idleTimeoutMs: idleTimeoutFor(request, options.idleTimeoutMs),
       url: completionsUrl(options),
       headers: { ...makeHeaders(options), ...ownHeaders(request, 'llmo') },
       encode: () => {
@@ -80,12 +80,12 @@ export function createLlmoClient(options: ClientOptions): ModelClient {
     const dialect = currentDialect()
     let begun = false
     let learned = false
-    const tell = (events: ModelEvent[]) => {
+    const takeUnlessLearned = (events: ModelEvent[]) => {
       learned = !begun && hasLearned(dialect, events[0])
       begun = true
       return learned ? undefined : take(events)
     }
-    await ask(request, { ...listener, take: tell }, dialect)
+    await ask(request, { ...listener, take: takeUnlessLearned }, dialect)
     return learned
   }
 

@@ -1,5 +1,5 @@
 // llmo to neutral: the request of a proxy client. Every part keeps its original JSON.
-import type { JsonObject } from '../../contract/schema/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { parseArgs } from '../messages/collect.ts'
 import type { ContentBlock, Message, ModelRequest, Raw, TextBlock, ToolChoice } from '../messages/messages.ts'
 import type { LlmoMessage, LlmoRequest } from './schema.ts'

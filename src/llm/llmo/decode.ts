@@ -1,8 +1,8 @@
 // llmo to neutral: chunks and whole answers.
-import type { JsonObject } from '../../contract/schema/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { type AnswerDecoder, StreamedError } from '../call/vendor-call.ts'
 import { readVendorError } from '../call/vendor-error.ts'
-import { createCallIds } from '../messages/call-ids.ts'
+import { createCallIds } from '../messages/answer.ts'
 import type { ModelEvent, Raw, StopReason, TokenUsage } from '../messages/messages.ts'
 import { readCount, readNestedCount } from '../messages/token-usage.ts'
 import { type LlmoCallPart, LlmoChunk, type LlmoDelta, type LlmoUsage } from './schema.ts'
@@ -116,7 +116,7 @@ function failBroken(what: string): never {
 }
 
 /** Whether it contains nothing to read except text. */
-function holdsText(delta: LlmoDelta): delta is LlmoDelta & { content: string } {
+function hasText(delta: LlmoDelta): delta is LlmoDelta & { content: string } {
   const { content, reasoning_content: reason, reasoning, refusal, tool_calls: calls } = delta
   return typeof content === 'string' && (reason ?? reasoning ?? refusal ?? calls ?? undefined) === undefined
 }
@@ -127,7 +127,7 @@ function readText(json: unknown): string | undefined {
   if (!Array.isArray(choices) || choices.length !== 1 || (usage ?? error ?? undefined) !== undefined) return undefined
   const { delta, finish_reason: finish } = choices[0] ?? {}
   if (typeof delta !== 'object' || delta === null || (finish ?? undefined) !== undefined) return undefined
-  return holdsText(delta) ? delta.content : undefined
+  return hasText(delta) ? delta.content : undefined
 }
 
 export function createDecoder(): AnswerDecoder {

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { createDialects, dialectsOf, guessDialect, readRefusal } from './dialect.ts'
+import { adaptDialect, createDialects, dialectsOf, guessDialect } from './dialect.ts'
 
 describe('the dialect of a server', () => {
   it('is learnt from what it refuses, and from nothing else', () => {
     const guessed = guessDialect(false)
-    expect(readRefusal(guessed, "Unsupported parameter: 'max_tokens'.")).toEqual({
+    expect(adaptDialect(guessed, "Unsupported parameter: 'max_tokens'.")).toEqual({
       maxTokensField: 'max_completion_tokens',
       streamOptions: true,
     })
-    const learned = readRefusal(guessed, 'extra fields not permitted: stream_options')
+    const learned = adaptDialect(guessed, 'extra fields not permitted: stream_options')
     expect(learned).toEqual({ maxTokensField: 'max_tokens', streamOptions: false })
-    expect(readRefusal(learned ?? guessed, 'stream_options again')).toBeUndefined()
-    expect(readRefusal(guessed, 'messages: too long')).toBeUndefined()
+    expect(adaptDialect(learned ?? guessed, 'stream_options again')).toBeUndefined()
+    expect(adaptDialect(guessed, 'messages: too long')).toBeUndefined()
   })
 
   it('is known by its address, to all who dial through the same port', () => {

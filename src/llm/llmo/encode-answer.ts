@@ -1,5 +1,5 @@
 // Neutral to llmo: answers, whole and as chunks. The inverse of decode.
-import type { JsonObject } from '../../contract/schema/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { type AnswerEncoder, type EncoderOptions, rawOf, type WholeAnswer } from '../messages/answer.ts'
 import {
   type ContentBlock,
@@ -85,7 +85,7 @@ export function createAnswerEncoder(options: EncoderOptions): AnswerEncoder {
     return chunk({ choices: [{ index: 0, delta, finish_reason: finish }] })
   }
 
-  function sayText(text: string): string {
+  function writeText(text: string): string {
     return `${opening}"choices":[{"index":0,"delta":{"content":${JSON.stringify(text)}},"finish_reason":null}]}\n\n`
   }
 
@@ -115,7 +115,7 @@ export function createAnswerEncoder(options: EncoderOptions): AnswerEncoder {
         case 'error':
           return ''
         case 'text_delta':
-          return sayText(event.text)
+          return writeText(event.text)
         default:
           return pushBlock(event)
       }
@@ -139,14 +139,14 @@ function encodeCalls(content: ContentBlock[]): JsonObject[] {
 }
 
 /** In a whole answer; chunks contain a delta. */
-function holdsMessage({ choices }: JsonObject): boolean {
+function hasMessage({ choices }: JsonObject): boolean {
   return Array.isArray(choices) && choices[0]?.message !== undefined
 }
 
 /** The body of an answer that is not streamed; keeps unknown fields from a vendor of this family. */
 export function encodeAnswer(answer: WholeAnswer, options: EncoderOptions): JsonObject {
   const own = rawOf('llmo', answer.raw)
-  if (answer.untouched && own !== undefined && holdsMessage(own)) return own
+  if (answer.untouched && own !== undefined && hasMessage(own)) return own
   const text = joinText(answer.content, 'text')
   const thinking = joinText(answer.content, 'thinking')
   const calls = encodeCalls(answer.content)

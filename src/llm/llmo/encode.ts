@@ -1,15 +1,16 @@
 // Neutral to llmo: requests.
-import type { JsonObject } from '../../contract/schema/json.ts'
+
 import { SvcError } from '../../errors.ts'
-import { nativeOutput } from '../loop/native-output.ts'
+import { dropUndefined, type JsonObject } from '../../lib/json.ts'
+import { memoizeByObject } from '../../lib/memoize.ts'
+import { nativeOutput } from '../call/structured-output.ts'
 import { crossFields } from '../messages/crossing.ts'
 import type { ContentBlock, Message, ModelRequest, TextBlock, ToolChoice, ToolSchema } from '../messages/messages.ts'
-import { rememberBy } from '../messages/remembered.ts'
-import type { Dialect } from './dialect.ts'
+import type { LlmoDialect } from './dialect.ts'
 
 export type WireOptions = {
   model: string
-  maxTokensField: Dialect['maxTokensField']
+  maxTokensField: LlmoDialect['maxTokensField']
 }
 
 function refuseOpaque(label: string): never {
@@ -68,7 +69,7 @@ function encodeSystem(system: TextBlock[]): JsonObject[] {
   return added === '' ? original : [{ role: 'system', content: added }, ...original]
 }
 
-const encodeTool = rememberBy((tool: ToolSchema): JsonObject => {
+const encodeTool = memoizeByObject((tool: ToolSchema): JsonObject => {
   if (tool.raw?.family === 'llmo') return tool.raw.json
   const parameters = { type: 'object', ...tool.parameters }
   return { type: 'function', function: { name: tool.name, description: tool.description, parameters } }
@@ -88,7 +89,7 @@ function encodeSettings(request: ModelRequest, base: JsonObject, options: WireOp
     stop: request.stopSequences,
     [options.maxTokensField]: hasLimit ? undefined : request.maxTokens,
   }
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+  return dropUndefined(fields)
 }
 
 function encodeStreaming({ whole }: ModelRequest, base: JsonObject): JsonObject {

@@ -1,6 +1,6 @@
 // Restores the loop's own calls in an llmo conversation that a client sends back: each as tool call and tool message
 // (PROXY-014).
-import type { JsonObject } from '../../contract/schema/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { lostResult, readCall, readResultLine } from '../loop/server-calls.ts'
 
 export type Restored = {

@@ -1,5 +1,6 @@
 // What the tool loop remembers: plain JSON, saved before each effect, sufficient to continue in another process.
 import type { ParkWait } from '../../contract/api/tasks/parking.ts'
+import { waitUnlessAborted } from '../../lib/abort.ts'
 import {
   type ContentBlock,
   type Message,
@@ -144,4 +145,38 @@ export function appendUser(messages: Message[], blocks: ContentBlock[]): Message
   if (last?.role !== 'user') return [...messages, { role: 'user', content: blocks }]
   if (last.raw === undefined) return [...messages.slice(0, -1), { ...last, content: [...last.content, ...blocks] }]
   return [...messages, { role: 'user', content: blocks }]
+}
+
+export type Saver = {
+  /**
+   * Resolves when the current or a later state is saved, or when the run is to end. Rejects when saving failed.
+   * `read` is called just before the state is written, and never when nobody saves.
+   */
+  save(read: () => LoopState): Promise<void>
+}
+
+export function createSaver(write: ((state: LoopState) => Promise<void>) | undefined, signal: AbortSignal): Saver {
+  let waiting: (() => LoopState) | undefined
+  let active: Promise<void> | undefined
+
+  async function drain(save: (state: LoopState) => Promise<void>): Promise<void> {
+    try {
+      while (waiting !== undefined) {
+        const read = waiting
+        waiting = undefined
+        await save(read())
+      }
+    } finally {
+      active = undefined
+    }
+  }
+
+  return {
+    async save(read) {
+      if (write === undefined) return
+      waiting = read
+      active ??= drain(write)
+      await waitUnlessAborted(active, signal)
+    },
+  }
 }

@@ -1,15 +1,28 @@
 // The decisions of the tool loop: what comes next, and what each outcome changes. Pure.
 
 import { createHash } from 'node:crypto'
-import { isJsonObject } from '../../contract/schema/json.ts'
-import { estimateTokens } from '../messages/estimate.ts'
-import type { ContentBlock, Message, ModelError, ToolUseBlock, Turn } from '../messages/messages.ts'
-import { addUsage, textOf, toolUsesOf } from '../messages/messages.ts'
-import type { FinishReason, LoopLimits, LoopState, PendingCall } from './loop-state.ts'
-import { appendUser, defaultLimits } from './loop-state.ts'
-import { describeCorrection, mostCorrections, type OutputCheck } from './output-check.ts'
-import type { HostTool, ToolResult, ToolWait } from './tool-host.ts'
-import { failTool } from './tool-results.ts'
+import { isJsonObject } from '../../lib/json.ts'
+import {
+  addUsage,
+  type ContentBlock,
+  type Message,
+  type ModelError,
+  type ToolUseBlock,
+  type Turn,
+  textOf,
+  toolUsesOf,
+} from '../messages/messages.ts'
+import { estimateTokens } from '../messages/token-usage.ts'
+import {
+  appendUser,
+  defaultLimits,
+  type FinishReason,
+  type LoopLimits,
+  type LoopState,
+  type PendingCall,
+} from './loop-state.ts'
+import { describeCorrection, maxCorrections, type OutputCheck } from './output-check.ts'
+import { failTool, type HostTool, type ToolResult, type ToolWait } from './tool-host.ts'
 import { truncateMessages } from './truncate.ts'
 
 const repetitionThreshold = 3
@@ -110,7 +123,7 @@ function endChecked(state: LoopState, turn: Turn, { text, final, checkOutput }: 
   // An answer that was cut off would be cut off again.
   if (turn.stopReason === 'max_tokens') return { ...state, finished: { reason: 'max_tokens', problem } }
   const corrections = (state.corrections ?? 0) + 1
-  if (final || corrections > mostCorrections) return { ...state, finished: { reason: 'invalid_output', problem } }
+  if (final || corrections > maxCorrections) return { ...state, finished: { reason: 'invalid_output', problem } }
   return { ...state, corrections, messages: appendText(state.messages, describeCorrection(problem)) }
 }
 
@@ -135,13 +148,13 @@ function planCalls(
   const repetitions = { ...state.repetitions }
   const repeated: string[] = []
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
-  const most = limits.maxToolCalls ?? defaultLimits.maxToolCalls
+  const max = limits.maxToolCalls ?? defaultLimits.maxToolCalls
   let runs = 0
   const pending = uses.map((use): PendingCall => {
     const tool = byName.get(use.name)
     if (tool?.external) return { ...planCall(use, tool), external: true }
     runs += 1
-    if (runs > most) return { ...planCall(use, tool), args: {}, state: 'done', result: refuseExcess(most) }
+    if (runs > max) return { ...planCall(use, tool), args: {}, state: 'done', result: refuseExcess(max) }
     if (countCall(repetitions, use) >= repetitionThreshold) repeated.push(use.name)
     return planCall(use, tool)
   })
@@ -160,9 +173,9 @@ function planCall(use: ToolUseBlock, tool: HostTool | undefined): PendingCall {
   }
 }
 
-function refuseExcess(most: number): ToolResult {
+function refuseExcess(max: number): ToolResult {
   return failTool({
-    error: `This call was not run: one turn may make ${most} tool calls at most.`,
+    error: `This call was not run: one turn may make ${max} tool calls at most.`,
     errorType: 'too_many_calls',
     suggestion: 'Call it again in a later turn if it is still needed; make fewer calls at once.',
   })

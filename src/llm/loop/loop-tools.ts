@@ -1,12 +1,19 @@
 // Runs one tool call so that anything becomes a result: bad arguments, a throw, a timeout, too much output.
 
+import { abortable, followSignals } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { startDeadline } from '../call/deadlines.ts'
-import { followSignals } from '../call/linked-signal.ts'
-import type { LoopLimits } from './loop-state.ts'
-import { defaultLimits } from './loop-state.ts'
-import type { HostedCall, HostTool, ToolHost, ToolResult, ToolWait } from './tool-host.ts'
-import { cutOutput, failThrown, failTool } from './tool-results.ts'
+import { defaultLimits, type LoopLimits } from './loop-state.ts'
+import {
+  cutOutput,
+  failThrown,
+  failTool,
+  type HostedCall,
+  type HostTool,
+  type ToolHost,
+  type ToolResult,
+  type ToolWait,
+} from './tool-host.ts'
 
 export type ToolRun = {
   host: ToolHost
@@ -62,7 +69,6 @@ async function callWithTimeout(call: HostedCall, tool: HostTool, run: ToolRun): 
   const timeoutMs = limitTime(tool, run.limits)
   const { signal, abort, release } = followSignals(run.signal)
   const early = Promise.withResolvers<ToolResult>()
-  signal.addEventListener('abort', () => early.reject(signal.reason), { once: true })
   const late = startDeadline(run.clock, timeoutMs, () => {
     early.resolve(refuseTimeout(call.name, timeoutMs))
     abort(new Error('The tool took too long.'))
@@ -70,7 +76,7 @@ async function callWithTimeout(call: HostedCall, tool: HostTool, run: ToolRun): 
   try {
     signal.throwIfAborted()
     // A tool that ignores its signal must not block the loop, which continues without it.
-    return await Promise.race([invokeTool(call, run.host, signal), early.promise])
+    return await Promise.race([abortable(invokeTool(call, run.host, signal), signal), early.promise])
   } catch (error) {
     run.signal.throwIfAborted()
     return failThrown(error)

@@ -1,11 +1,10 @@
 // The tool loop: drives a saved state to its end, and saves it before each effect. Chat, proxies and workers all use
 // it.
+
+import { followSignals, waitUnlessAborted } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { startDeadline, TimeLimitError } from '../call/deadlines.ts'
-import { guardCall } from '../call/guarded-call.ts'
-import { guardModel } from '../call/guarded-model.ts'
-import { followSignals, waitUnlessAborted } from '../call/linked-signal.ts'
-import type { ModelClient, ServedCall } from '../call/model.ts'
+import { callToLastEvent, type ModelClient, type ServedCall, withAdmission } from '../call/model-client.ts'
 import { createCollector } from '../messages/collect.ts'
 import {
   addUsage,
@@ -15,8 +14,14 @@ import {
   type Turn,
   textOf,
 } from '../messages/messages.ts'
-import { createSaver, type Saver } from './loop-saver.ts'
-import type { FinishReason, LoopLimits, LoopState, PendingCall } from './loop-state.ts'
+import {
+  createSaver,
+  type FinishReason,
+  type LoopLimits,
+  type LoopState,
+  type PendingCall,
+  type Saver,
+} from './loop-state.ts'
 import {
   addMail,
   applyContextTooLong,
@@ -104,14 +109,14 @@ export async function runLoop(run: LoopRun): Promise<LoopState> {
   const watch = watchDeadline(run)
   const { spending = free } = run
   const context: Context = {
-    model: guardModel(run.model, spending.require),
+    model: withAdmission(run.model, spending.require),
     spending,
     inbox: run.inbox,
     tools: run.tools,
     clock: run.clock,
     limits: run.limits ?? {},
     settings: run.settings ?? {},
-    emit: createTeller(run.emit ?? (() => {}), watch.signal),
+    emit: createEmitter(run.emit ?? (() => {}), watch.signal),
     redact: run.redact ?? ((text) => text),
     signal: watch.signal,
     saver: createSaver(run.save, watch.signal),
@@ -126,10 +131,10 @@ export async function runLoop(run: LoopRun): Promise<LoopState> {
 
 const free: Spending = { require: () => {}, count: () => {} }
 
-function createTeller(emit: NonNullable<LoopRun['emit']>, signal: AbortSignal): Context['emit'] {
+function createEmitter(emit: NonNullable<LoopRun['emit']>, signal: AbortSignal): Context['emit'] {
   return (event) => {
-    const told = emit(event)
-    return told instanceof Promise ? waitUnlessAborted(told, signal) : undefined
+    const emitted = emit(event)
+    return emitted instanceof Promise ? waitUnlessAborted(emitted, signal) : undefined
   }
 }
 
@@ -192,7 +197,7 @@ async function takeTurn(
   if (turn.error !== undefined) return failTurn(state, turn, turn.error, { context, whyAborted })
   await context.emit({ type: 'turn', iteration: state.iteration, turn })
   const after = applyTurn(state, turn, { final: step.final, limits: context.limits, tools: context.list })
-  await tellRefused(after, context)
+  await emitRefused(after, context)
   if (after.corrections !== state.corrections) {
     await context.emit({ type: 'prompt', reason: 'correction', text: lastText(after) })
   }
@@ -205,7 +210,7 @@ function lastText({ messages }: LoopState): string {
 }
 
 /** Calls that were answered without running. */
-async function tellRefused({ pending }: LoopState, context: Context): Promise<void> {
+async function emitRefused({ pending }: LoopState, context: Context): Promise<void> {
   for (const { id, name, args, result } of pending) {
     if (result !== undefined) await context.emit({ type: 'tool_result', call: { id, name, args }, result })
   }
@@ -225,7 +230,7 @@ async function callModel(state: LoopState, withTools: boolean, context: Context)
     collector.push(events)
     return context.emit({ type: 'model', iteration: state.iteration, events })
   }
-  await guardCall(context.model, request, { signal: context.signal, take, spend: context.spending.count })
+  await callToLastEvent(context.model, request, { signal: context.signal, take, spend: context.spending.count })
   return collector.turn()
 }
 

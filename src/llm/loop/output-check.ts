@@ -3,8 +3,8 @@
 import { createContext, runInContext } from 'node:vm'
 import type { OutputUnit } from '@cfworker/json-schema'
 import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
-import type { JsonObject } from '../../contract/schema/json.ts'
 import { draftOf } from '../../contract/schema/output-schema.ts'
+import type { JsonObject } from '../../lib/json.ts'
 
 /** The JSON of an answer, or what is wrong with it, in words for the model. */
 export type CheckedOutput = { json: string; problem?: undefined } | { problem: string }
@@ -13,7 +13,7 @@ export type CheckedOutput = { json: string; problem?: undefined } | { problem: s
 export type OutputCheck = (text: string) => CheckedOutput
 
 /** How often a model is told what is wrong with its answer. */
-export const mostCorrections = 2
+export const maxCorrections = 2
 
 /** For the system prompt: vendors that take no schema read it here, and the others say in it what the shape is for. */
 export function describeOutput(schema: JsonObject): string {
@@ -40,16 +40,16 @@ export async function createOutputCheck(schema: JsonObject): Promise<OutputCheck
       const { valid, errors } = runBounded(() => validator.validate(JSON.parse(json)))
       return valid ? { json } : { problem: describeErrors(errors) }
     } catch (error) {
-      return { problem: `it could not be compared with the schema within ${longestCheckMs / 1000} s (${error})` }
+      return { problem: `it could not be compared with the schema within ${maxCheckMs / 1000} s (${error})` }
     }
   }
 }
 
-const longestCheckMs = 2000
+const maxCheckMs = 2000
 
 /** A pattern of a schema may take for ever on the text of a model; only a time limit of the engine ends it. */
 function runBounded<T>(run: () => T): T {
-  return runInContext('run()', createContext({ run }), { timeout: longestCheckMs })
+  return runInContext('run()', createContext({ run }), { timeout: maxCheckMs })
 }
 
 const fence = '```'
@@ -67,19 +67,19 @@ function describeNoJson(text: string): string {
   return text.trim() === '' ? 'it is empty.' : 'it is not JSON, or not JSON alone.'
 }
 
-const mostErrors = 20
-const longestError = 300
+const maxErrors = 20
+const maxErrorLength = 300
 
 /** Those at the leaves: an error of a whole is told by the errors of its parts. */
 function describeErrors(errors: OutputUnit[]): string {
-  const told = errors.filter(
+  const leaves = errors.filter(
     ({ keyword, keywordLocation }) =>
       keyword !== 'false' && !errors.some((other) => other.keywordLocation.startsWith(`${keywordLocation}/`)),
   )
-  const lines = told.slice(0, mostErrors).map(({ instanceLocation, error }) => {
+  const lines = leaves.slice(0, maxErrors).map(({ instanceLocation, error }) => {
     const line = `- at ${instanceLocation.slice(1) || 'the top'}: ${error}`
-    return line.length > longestError ? `${line.slice(0, longestError)}...` : line
+    return line.length > maxErrorLength ? `${line.slice(0, maxErrorLength)}...` : line
   })
-  const rest = told.length - lines.length
+  const rest = leaves.length - lines.length
   return ['it does not match the schema:', ...lines, ...(rest > 0 ? [`- and ${rest} more`] : [])].join('\n')
 }

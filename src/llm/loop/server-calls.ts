@@ -2,7 +2,7 @@
 // (PROXY-013, PROXY-014).
 
 import { parseForeignObject } from '../../contract/schema/foreign-json.ts'
-import type { JsonObject } from '../../contract/schema/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
 
 /** `session` names the conversation's scratch folder, so that no replica has to remember it. */
 export type ServerCallId = { session: string; id: string }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { estimateTokens } from '../messages/estimate.ts'
 import type { ContentBlock, Message } from '../messages/messages.ts'
 import { userText } from '../messages/messages.ts'
+import { estimateTokens } from '../messages/token-usage.ts'
 import { truncateMessages } from './truncate.ts'
 
 function count(messages: Message[]): number {

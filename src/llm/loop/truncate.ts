@@ -1,12 +1,13 @@
 // Truncates a conversation to a budget of estimated tokens, without separating a tool call from its result.
-import { bytesPerToken, estimateTokens } from '../messages/estimate.ts'
+
 import type { Message } from '../messages/messages.ts'
+import { bytesPerToken, estimateTokens } from '../messages/token-usage.ts'
 
 function countTokens(messages: Message[]): number {
   return messages.reduce((sum, message) => sum + estimateTokens(message), 0)
 }
 
-function holdsResult(message: Message): boolean {
+function hasResult(message: Message): boolean {
   return message.content.some((block) => block.type === 'tool_result')
 }
 
@@ -15,7 +16,7 @@ function groupExchanges(messages: Message[]): Message[][] {
   const groups: Message[][] = []
   for (const message of messages) {
     const last = groups.at(-1)
-    if (last !== undefined && holdsResult(message)) last.push(message)
+    if (last !== undefined && hasResult(message)) last.push(message)
     else groups.push([message])
   }
   return groups
@@ -27,7 +28,7 @@ function groupExchanges(messages: Message[]): Message[][] {
  */
 export function truncateMessages(messages: Message[], budgetTokens: number): Message[] {
   if (countTokens(messages) <= budgetTokens) return messages
-  const first = messages.findIndex((message) => message.role === 'user' && !holdsResult(message))
+  const first = messages.findIndex((message) => message.role === 'user' && !hasResult(message))
   const head = first === -1 ? [] : messages.slice(first, first + 1)
   const groups = groupExchanges(messages.slice(first + 1))
   const newest = groups.pop()
@@ -49,7 +50,7 @@ function shrinkResults(group: Message[], room: number): Message[] {
   const length = results.reduce((sum, block) => sum + Buffer.byteLength(block.content), 0)
   if (excess <= 0 || length === 0) return group
   const share = Math.max(0.02, 1 - excess / length)
-  return group.map((message) => (holdsResult(message) ? shrinkMessage(message, share) : message))
+  return group.map((message) => (hasResult(message) ? shrinkMessage(message, share) : message))
 }
 
 function shrinkMessage(message: Message, share: number): Message {

@@ -1,5 +1,7 @@
 // A neutral answer on its way to a caller: whole, or as the frames of a stream. Each family implements an encoder.
-import { isJsonObject, type JsonObject } from '../../contract/schema/json.ts'
+
+import { randomUUID } from 'node:crypto'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import type { ContentBlock, Family, ModelEvent, Raw, StopReason, TokenUsage } from './messages.ts'
 
 /** Writes one answer as server-sent events; block indexes increase and blocks do not overlap. */
@@ -52,4 +54,20 @@ function addValue(a: unknown, b: unknown): unknown {
   if (typeof a === 'number' && typeof b === 'number') return a + b
   if (isJsonObject(a) && isJsonObject(b)) return addCounts(a, b)
   return b ?? a
+}
+
+type CallIds = {
+  /** The vendor's own id, or a new one when it is missing or repeated. */
+  take(given: string | undefined): string
+}
+
+export function createCallIds(): CallIds {
+  const taken = new Set<string>()
+  return {
+    take(given) {
+      const id = given && !taken.has(given) ? given : `call_${randomUUID().replaceAll('-', '').slice(0, 24)}`
+      taken.add(id)
+      return id
+    },
+  }
 }

@@ -1,8 +1,8 @@
 // Folds the events of a call into one turn.
 
 import { parseForeignObject } from '../../contract/schema/foreign-json.ts'
-import type { JsonObject } from '../../contract/schema/json.ts'
-import type { Listener, ModelClient } from '../call/model.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { Listener, ModelClient } from '../call/model-client.ts'
 import {
   type ContentBlock,
   type ModelEvent,

@@ -1,9 +1,10 @@
 // How each field of a request reaches a provider of the other family: no field is dropped silently.
-import type { JsonObject } from '../../contract/schema/json.ts'
+
 import { SvcError } from '../../errors.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { nativeOutput } from '../call/structured-output.ts'
 import type { LlmaRequest } from '../llma/schema.ts'
 import type { LlmoRequest } from '../llmo/schema.ts'
-import { nativeOutput } from '../loop/native-output.ts'
 import type { Family, Raw } from './messages.ts'
 
 /**

@@ -1,7 +1,7 @@
 // The neutral conversation, to and from which every vendor's messages are translated.
 
 import type { CallFailure } from '../../contract/kinds/tasks/failures.ts'
-import type { JsonObject } from '../../contract/schema/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
 
 /** The two wire languages. */
 export type Family = 'llma' | 'llmo'

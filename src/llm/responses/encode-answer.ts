@@ -1,5 +1,5 @@
 // Neutral to the responses API: answers, whole and as events. An answer is a list of items: messages, calls, reasoning.
-import type { JsonObject } from '../../contract/schema/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import type { AnswerEncoder, EncoderOptions, WholeAnswer } from '../messages/answer.ts'
 import { type ContentBlock, type ModelEvent, noUsage, type StopReason, type TokenUsage } from '../messages/messages.ts'
 

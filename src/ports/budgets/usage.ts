@@ -1,6 +1,17 @@
 // Tokens and cost, one record per model call.
-import type { BudgetScope } from '../../contract/api/budgets/budgets.ts'
+import type { BudgetScope, BudgetSpec } from '../../contract/api/budgets/budgets.ts'
 import type { RecordedCaller } from '../../contract/api/identity/caller.ts'
+
+export type Budget = { name: string; spec: BudgetSpec }
+
+export interface Budgets {
+  /** All budgets, sorted by name. */
+  list(): Promise<Budget[]>
+  /** Creates the budget or replaces the one of the same name. */
+  put(budget: Budget): Promise<void>
+  /** False when it did not exist. */
+  remove(name: string): Promise<boolean>
+}
 
 export type UsageRecord = {
   /** Idempotency: a second record with the same id is ignored. */

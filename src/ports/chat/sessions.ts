@@ -20,7 +20,7 @@ export type Session = SessionKey & {
   updatedAt: string
 }
 
-export type TranscriptMessage = {
+export type NewMessage = {
   role: 'user' | 'assistant' | 'tool' | 'system'
   content: string
   name?: string
@@ -31,10 +31,10 @@ export type TranscriptMessage = {
   ts?: string
 }
 
-export type StoredMessage = TranscriptMessage & { id: number; ts: string }
+export type StoredMessage = NewMessage & { id: number; ts: string }
 
 /** A session as an agent program keeps it itself. */
-export type ProgramSession = {
+export type StoredProgramSession = {
   /** The agent, its program and its model: nobody else can go on with it. */
   program: string
   /** What the program calls its session. */
@@ -84,7 +84,7 @@ export interface Sessions {
    */
   append(
     key: SessionKey,
-    messages: TranscriptMessage[],
+    messages: NewMessage[],
     options?: {
       dedupe?: string
       usage?: { inputTokens: number; outputTokens: number }
@@ -99,16 +99,75 @@ export interface Sessions {
    * Replaces the messages with id up to `throughId` by these (chat truncation). NotFound; InvalidRequest when they are
    * more.
    */
-  compact(key: SessionKey, throughId: number, replacement: TranscriptMessage[]): Promise<void>
+  compact(key: SessionKey, throughId: number, replacement: NewMessage[]): Promise<void>
   /**
    * Replaces what a program has kept of the session; `more`: messages that will be appended about the same work. Conflict
    * unless the holder holds it.
    */
-  keepProgram(key: SessionKey, kept: ProgramSession, by: { holder: string; more: number }): Promise<void>
+  keepProgram(key: SessionKey, kept: StoredProgramSession, by: { holder: string; more: number }): Promise<void>
   /** What the program has kept; undefined when the session has gone another way since, and when another program kept it. */
-  findProgram(key: SessionKey, program: string): Promise<ProgramSession | undefined>
+  findProgram(key: SessionKey, program: string): Promise<StoredProgramSession | undefined>
   /** Removes it with its messages; false when it did not exist. Conflict while it is held. */
   remove(key: SessionKey): Promise<boolean>
   /** Removes sessions not updated since `before` and expired ones, unless they are held; returns how many. */
   sweep(before: Date): Promise<number>
+}
+
+export type TranscriptQuery = {
+  /** At least one. A message is found that contains them all, in any case, also within words; blanks are any blanks. */
+  terms: readonly string[]
+  namespace?: string
+  /** Of all namespaces only these. */
+  namespaces?: readonly string[]
+  /** Only this session. */
+  sessionName?: string | undefined
+  excludeSessionName?: string | undefined
+  /** Absent: all. */
+  roles?: readonly NewMessage['role'][] | undefined
+  limit: number
+  /** In UTF-16 code units. */
+  maxSnippetLength: number
+}
+
+export type TranscriptMatch = {
+  namespace: string
+  sessionName: string
+  messageId: number
+  role: NewMessage['role']
+  /** Of the tool, on its messages. */
+  name?: string | undefined
+  /** The text around the first place of a term, with `…` where some is left out. */
+  snippet: string
+  createdAt: string
+}
+
+export interface Transcripts {
+  /**
+   * The best first, the newer of two that are as good. Of a term that very many messages contain the newest are
+   * compared. What was appended is found at once, whether or not `index` has reached it.
+   */
+  search(query: TranscriptQuery): Promise<TranscriptMatch[]>
+  /**
+   * Adds messages that the index does not have yet, one piece of one session; false when there were none. Never in the
+   * way of an append for longer than a piece takes.
+   */
+  index(): Promise<boolean>
+  /** How many messages the index does not have yet. */
+  countUnindexed(): Promise<number>
+}
+
+/** What a search by a task leaves open. */
+export type TaskTranscriptQuery = {
+  /** Words, and phrases between double quotes. */
+  query: string
+  sessionName?: string | undefined
+  excludeSessionName?: string | undefined
+  roles?: readonly NewMessage['role'][] | undefined
+  limit?: number | undefined
+  maxSnippetLength?: number | undefined
+}
+
+/** The same for a task: in its namespace, and without its own session unless it names one. */
+export interface TranscriptSearch {
+  search(query: TaskTranscriptQuery, signal: AbortSignal): Promise<Omit<TranscriptMatch, 'namespace'>[]>
 }

@@ -1,7 +1,14 @@
 // The code host (GitHub, GitHub Enterprise) as one login sees it: repositories, pull requests, issues. What it answers was written
 // by strangers and is data. Everything is read in whole: every page of a list, unless a method says where it stops.
+
+import type { CodeHostAnswer, CodeHostCall } from '../../contract/api/codehost/code-host-tools.ts'
 import type { Repository } from '../../contract/values/repository-url.ts'
 import { type ErrorReason, SvcError } from '../../errors.ts'
+
+export interface TaskCodeHost {
+  /** What was refused, by the service or by the code host, is part of the answer. */
+  call(call: CodeHostCall): Promise<CodeHostAnswer>
+}
 
 /** Read anew for every call from a Secret; kept in memory no longer than the call, and never given to models or their code. */
 export type CodeHostCredentials =

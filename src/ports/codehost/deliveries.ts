@@ -34,7 +34,7 @@ export type Delivery = DeliveryDraft & {
 }
 
 /** A place in the list. */
-export type DeliveryPlace = Pick<Delivery, 'receivedAt' | 'id'>
+export type DeliveryCursor = Pick<Delivery, 'receivedAt' | 'id'>
 
 export type DeliveryQuery = {
   /** Absent: of all namespaces. */
@@ -44,7 +44,7 @@ export type DeliveryQuery = {
   event?: string | undefined
   state?: DeliveryState | undefined
   /** Only older ones. */
-  before?: DeliveryPlace | undefined
+  before?: DeliveryCursor | undefined
   limit: number
 }
 

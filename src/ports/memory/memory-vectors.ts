@@ -1,7 +1,18 @@
 // Vectors of memories: what makes them is settled for each namespace, and searches find the memories that are like a query.
 
+export interface Embedder {
+  /** What made its vectors, such as `main/embed-small`: vectors of two models cannot be compared. */
+  readonly model: string
+  /**
+   * A vector of length 1 for each text, in order, all of the same dimension; undefined for a text that has none. At most
+   * `embedderLimits.texts` texts. UpstreamFailed, NotFound or Forbidden with a sentence for the operator; it may take as
+   * long as `embedderLimits.timeoutMs`.
+   */
+  embed(texts: readonly string[], signal: AbortSignal): Promise<(Float32Array | undefined)[]>
+}
+
 /** What was learnt of which terms go together: `dimension` numbers for each term, one after the other, and the term's weight. */
-export type LearntSpace = {
+type LearntSpace = {
   dimension: number
   terms: ReadonlyMap<string, { at: number; weight: number }>
   basis: Float32Array
@@ -13,11 +24,11 @@ export type QueryVector = {
   model: string
   vector: Float32Array
   /** The least cosine of a memory that is like it. */
-  leastAlike: number
+  minSimilarity: number
 }
 
 /** A memory that was written or changed since its vector was made. */
-export type UnplacedMemory = {
+export type MemoryToEmbed = {
   /** Names this entry of the list. */
   ticket: number
   memory: number
@@ -27,10 +38,10 @@ export type UnplacedMemory = {
 }
 
 /** `vector` is absent when there can be none. */
-export type PlacedMemory = Omit<UnplacedMemory, 'text'> & { model: string; vector?: Float32Array | undefined }
+export type EmbeddedMemory = Omit<MemoryToEmbed, 'text'> & { model: string; vector?: Float32Array | undefined }
 
 /** What makes the vectors of a namespace. */
-export type VectorModel = {
+type VectorModel = {
   model: string
   /** How many memories there were when that was settled. */
   memories: number
@@ -38,9 +49,9 @@ export type VectorModel = {
 
 export interface MemoryVectors {
   /** Those that have waited longest first. */
-  listUnplaced(limit: number): Promise<UnplacedMemory[]>
+  listUnplaced(limit: number): Promise<MemoryToEmbed[]>
   /** Keeps the vectors, and takes these entries off the list. */
-  place(placed: readonly PlacedMemory[]): Promise<void>
+  place(placed: readonly EmbeddedMemory[]): Promise<void>
   /** Puts all memories of the namespace on the list again, some at a time, so that no other write waits long. */
   unplaceAll(namespace: string): Promise<void>
   modelOf(namespace: string): Promise<VectorModel | undefined>

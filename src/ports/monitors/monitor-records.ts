@@ -49,7 +49,7 @@ export type ReviewProgress = {
 }
 
 /** A finding that was made in a pull request, whatever the review. */
-export type KnownFinding = Pick<MonitorFinding, 'id' | 'priority' | 'file' | 'title'> & {
+export type StoredFinding = Pick<MonitorFinding, 'id' | 'priority' | 'file' | 'title'> & {
   number: number
   /** The text of the line, by which it is known again when lines have moved. */
   anchor?: string
@@ -119,11 +119,11 @@ export interface MonitorRecords {
   countItems(monitor: MonitorKey): Promise<ItemCounts>
 
   /** Stores a review once for each id, with the findings that are new in the pull request. */
-  addReview(monitor: MonitorKey, review: Owned<MonitorReviewRecord>, found: readonly KnownFinding[]): Promise<void>
+  addReview(monitor: MonitorKey, review: Owned<MonitorReviewRecord>, found: readonly StoredFinding[]): Promise<void>
   getReview(monitor: MonitorKey, id: string): Promise<MonitorReviewRecord | undefined>
   /** Newest first; `before` has the time and id of the last one on the page before. */
   listReviews(monitor: MonitorKey, query: ReviewQuery): Promise<MonitorReviewRecord[]>
-  listFindings(monitor: MonitorKey, number: number): Promise<KnownFinding[]>
+  listFindings(monitor: MonitorKey, number: number): Promise<StoredFinding[]>
   /** False when there is no such finding. */
   setDismissed(monitor: MonitorKey, finding: { number: number; id: string }, dismissed: boolean): Promise<boolean>
 

@@ -36,7 +36,7 @@ export type ReviewOutcome = {
 }
 
 /** A finding with the uid of its scan. */
-export type KeptFinding = { scanUid: string; finding: Finding }
+export type MatchedFinding = { scanUid: string; finding: Finding }
 
 export interface Findings {
   /**
@@ -45,7 +45,7 @@ export interface Findings {
    * changes, and false.
    */
   recordReview(scan: ScanKey, outcome: ReviewOutcome): Promise<boolean>
-  get(namespace: string, id: string): Promise<KeptFinding | undefined>
+  get(namespace: string, id: string): Promise<MatchedFinding | undefined>
   list(scanUid: string, query: PageQuery & FindingFilter): Promise<RecordPage<Finding>>
   /** What a review may report again: findings in these files, and the last ones of all others. */
   listKnown(scanUid: string, paths: readonly string[]): Promise<Finding[]>

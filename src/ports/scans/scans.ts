@@ -1,7 +1,17 @@
 // Runs of repository scans with what belongs to them, except findings. A record belongs to one scan by its uid: a scan that is
 // made again under the same name has none of the former one's. Lists are newest first.
-import type { DropLayer, DroppedFinding, RunMode, ScanRun, ThreatModel } from '../../contract/api/scans/runs.ts'
-import type { ReviewSlice, SliceDraft, SliceStatus } from '../../contract/api/scans/slices.ts'
+
+import type {
+  DropLayer,
+  DroppedFinding,
+  ReviewSlice,
+  RunMode,
+  ScanRun,
+  SliceDraft,
+  SliceStatus,
+  ThreatModel,
+} from '../../contract/api/scans/runs.ts'
+import type { ScanImport } from '../../contract/api/scans/sarif-routes.ts'
 
 export type { DroppedFinding, ReviewSlice, ScanRun, ThreatModel }
 
@@ -9,10 +19,10 @@ export type { DroppedFinding, ReviewSlice, ScanRun, ThreatModel }
 export type ScanKey = { uid: string; namespace: string; name: string }
 
 /** `after`: the last entry of the page before. */
-export type PageQuery = { limit: number; after?: PagePlace | undefined }
-export type PagePlace = { order: string; id: string }
+export type PageQuery = { limit: number; after?: PageCursor | undefined }
+export type PageCursor = { order: string; id: string }
 /** `next`: absent on the last page. */
-export type RecordPage<T> = { items: T[]; next?: PagePlace }
+export type RecordPage<T> = { items: T[]; next?: PageCursor }
 
 export type DroppedFilter = {
   scanRunID?: string | undefined
@@ -44,7 +54,7 @@ export type ReviewTotals = {
 }
 
 /** What of a slice a run decides. */
-export type SliceChange = Partial<Pick<ReviewSlice, 'status' | 'error' | 'taskName' | 'lastReviewedAt'>>
+type SliceChange = Partial<Pick<ReviewSlice, 'status' | 'error' | 'taskName' | 'lastReviewedAt'>>
 
 export interface Scans {
   /** Conflict while another run of the scan is pending or running; the same id again: the run as it is. */
@@ -89,4 +99,34 @@ export interface Scans {
   scanUids(after: string | undefined, limit: number): Promise<string[]>
   /** Removes every record of the scan, its findings and patches too. Harmless when there are none. */
   removeScan(scanUid: string): Promise<void>
+}
+
+export type { ScanImport }
+
+export type NewImport = Pick<
+  ScanImport,
+  'id' | 'tools' | 'resultCount' | 'skippedResults' | 'createdBy' | 'commitSHA'
+> & {
+  /** What is to be taken in; kept until the import has ended. */
+  content: string
+}
+
+export type ImportEnd = Pick<ScanImport, 'phase'> &
+  Partial<
+    Pick<
+      ScanImport,
+      'commitSHA' | 'acceptedFindings' | 'newFindings' | 'droppedFindings' | 'fixedFindings' | 'errorMessage'
+    >
+  >
+
+export interface ScanImports {
+  /** Conflict while another import of the scan is under way; the same content again: the import that there is. */
+  startImport(scan: ScanKey, draft: NewImport): Promise<ScanImport>
+  /** The import that is under way. */
+  pendingImport(scanUid: string): Promise<{ record: ScanImport; content: string } | undefined>
+  /** What was given is removed. An import that has ended stays as it is. */
+  endImport(scanUid: string, id: string, end: ImportEnd): Promise<void>
+  getImport(scanUid: string, id: string): Promise<ScanImport | undefined>
+  /** Newest first. */
+  listImports(scanUid: string, page: PageQuery): Promise<RecordPage<ScanImport>>
 }

@@ -1,6 +1,14 @@
 // Trees of source files, read as they are at one commit. Nothing of what lies in them is run, followed or written.
 import type { CheckoutCredentials } from '../workspaces/checkouts.ts'
 
+/** A function, method or type; both lines included, from 1. */
+export type Declaration = { name: string; startLine: number; endLine: number }
+
+export interface Outlines {
+  /** Outer ones before those within them. Undefined: there is no parser for the ending of this path, or the text is too long. */
+  read(path: string, text: string): Promise<Declaration[] | undefined>
+}
+
 export type TreeEntry = {
   /** Relative to the root of the repository, with `/`. */
   path: string
@@ -54,7 +62,7 @@ export interface SourceTree {
   close(): Promise<void>
 }
 
-export type SourceTreeSpec = {
+type SourceTreeSpec = {
   /** As for a checkout. */
   url: string
   /** Absent: the default branch, unless `ref` is set. */

@@ -1,6 +1,6 @@
 // The timeline of a task: what happened to it, in order.
 
-export type TimelineEvent = {
+export type EventRecord = {
   /**
    * Increases by one per task without gaps, so that a reader's cursor never skips an event that is committed late (the
    * SSE id).
@@ -24,14 +24,14 @@ export interface Events {
    * event with the type, attempt, phase and message of the task's newest one is not written twice; the stored one is
    * returned.
    */
-  append(event: Omit<TimelineEvent, 'seq' | 'createdAt'>): Promise<TimelineEvent>
+  append(event: Omit<EventRecord, 'seq' | 'createdAt'>): Promise<EventRecord>
   /**
    * Adds events of one task in one step, as long as it has had fewer than `most`; the rest is left out. Resolves to those
    * that were added.
    */
-  appendAll(events: Omit<TimelineEvent, 'seq' | 'createdAt'>[], most: number): Promise<TimelineEvent[]>
+  appendAll(events: Omit<EventRecord, 'seq' | 'createdAt'>[], most: number): Promise<EventRecord[]>
   /** Oldest first, after `afterSeq`. */
-  list(query: { taskUid: string; afterSeq?: number; limit?: number }): Promise<TimelineEvent[]>
+  list(query: { taskUid: string; afterSeq?: number; limit?: number }): Promise<EventRecord[]>
   /** Calls back when an event is added to the task; returns the unsubscribe function. */
   onAppend(taskUid: string, listener: () => void): () => void
   removeTask(taskUid: string): Promise<void>

@@ -1,11 +1,11 @@
 // Where attempts of tasks run: local processes, containers, Kubernetes Jobs.
 import type { WorkAssignment } from '../../contract/api/tasks/assignment.ts'
-import type { ResolvedWorkspace } from '../../contract/api/workspaces/execution-workspace.ts'
+import type { ResolvedWorkspace } from '../../contract/api/workspaces/execution-workspaces.ts'
 import type { Execution } from '../../contract/kinds/tasks/execution.ts'
 import type { PlaceFailure, RunFailure } from '../../contract/kinds/tasks/failures.ts'
 import type { ResourceKey } from '../resources/resources.ts'
 import type { CheckoutDiff, CheckoutSpec } from '../workspaces/checkouts.ts'
-import type { LeftFile } from './left-files.ts'
+import type { LeftFile } from './results.ts'
 
 /** One attempt of one task. */
 export type AttemptKey = { taskUid: string; attempt: number }

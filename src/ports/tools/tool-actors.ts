@@ -1,8 +1,17 @@
 // Actors that run the MCP servers of Tools.
+
+import type { McpServer } from '../../contract/api/tools/assigned-tool.ts'
+import type { OfferedTool } from '../../contract/kinds/tools/tool-http.ts'
 import type { ResourceKey } from '../resources/resources.ts'
 
+/**
+ * Asks the server for its tools, with its credential, which no part of the answer shows. Rejects with SvcError:
+ * Forbidden when the address is refused, UpstreamFailed when the server cannot be reached or does not speak the protocol.
+ */
+export type ListMcpTools = (server: McpServer, signal: AbortSignal) => Promise<OfferedTool[]>
+
 /** `name` is a DNS label made by a rule; `namespace` is that of the Tool. */
-export type ToolActor = ResourceKey & {
+export type ToolActorSpec = ResourceKey & {
   template: ResourceKey
   pool?: ResourceKey
   /** Started from scratch when it is first resumed. */
@@ -10,7 +19,7 @@ export type ToolActor = ResourceKey & {
 }
 
 /** Where an actor answers: requests go to `router` (an origin), with `host` as their host. */
-export type ActorPlace = { router: string; host: string }
+export type ActorAddress = { router: string; host: string }
 
 /** Every method but `place` may reject with WorkspaceError, whose message is for the owner of the Tool. */
 export interface ToolActors {
@@ -20,11 +29,11 @@ export interface ToolActors {
   readonly installation: string
   /** Whether templates and pools of other namespaces are for nobody. */
   readonly isolated: boolean
-  place(actor: ResourceKey): ActorPlace
+  addressOf(actor: ResourceKey): ActorAddress
   /** Why the actor's pool does not fit; undefined when nothing is against it, or the pool does not exist yet. */
-  findPoolProblem(actor: ToolActor): Promise<string | undefined>
+  findPoolProblem(actor: ToolActorSpec): Promise<string | undefined>
   /** Makes it unless it exists, and resumes it unless it runs. Rejects while no worker is free. */
-  ensure(actor: ToolActor, signal: AbortSignal): Promise<void>
+  ensure(actor: ToolActorSpec, signal: AbortSignal): Promise<void>
   /** Idempotent. */
   remove(actor: ResourceKey): Promise<void>
 }

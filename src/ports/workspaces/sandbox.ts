@@ -1,4 +1,68 @@
 // Runs one untrusted command: no network, read-only root, a scratch folder of its own, hard limits.
+import type { Readable, Writable } from 'node:stream'
+
+export type ProgramStart = {
+  /** The program, as an absolute path, and its arguments. */
+  argv: string[]
+  /** Absolute path, where it begins. */
+  folder: string
+  /** Absolute path. It writes only here, in `folder`, and in a /tmp that ends with it. */
+  home: string
+  /** All of its environment. */
+  env: Record<string, string>
+}
+
+export type ProgramExit = {
+  code: number | null
+  signal: string | null
+  /** It never ran. */
+  startError?: string
+}
+
+export type RunningProgram = {
+  stdin: Writable | undefined
+  stdout: Readable
+  stderr: Readable
+  /** Resolves when nothing of it is left that could be ended, but for what may be left; never rejects. */
+  exited: Promise<ProgramExit>
+  /** SIGTERM to the program. */
+  terminate(): Promise<void>
+  /** SIGKILL to all of it. */
+  kill(): Promise<void>
+  /**
+   * Where what it leaves running may go on: waits for its end, reads what it has printed, and lets go of the rest.
+   * Absent: the rest is ended.
+   */
+  leave?(): Promise<void>
+}
+
+export interface Programs {
+  /**
+   * Why programs share the processes of their starter: then they can read its memory, and end it. Undefined: they
+   * neither see nor reach it. Cached.
+   */
+  findWeakness(): Promise<string | undefined>
+  /** A program that cannot be started ends with `startError`. */
+  start(program: ProgramStart): Promise<RunningProgram>
+}
+
+export type ScratchLease = {
+  /** The folder; valid until `release`, and never removed before. */
+  folder: string
+  /** Aborts when the folder exceeds its limit, or what the owner's other folders leave to it: stop writing. */
+  full: AbortSignal
+  /** Releases it. Idempotent. */
+  release(): Promise<void>
+}
+
+export interface Scratch {
+  /**
+   * The folder of one conversation, created when missing: the same owner and parts give the same folder. It is removed
+   * some time after its last hold was released. StorageFull when the disk has too little space left, and for an empty
+   * folder when the owner's others use all that is allowed.
+   */
+  hold(owner: string, parts: readonly string[]): Promise<ScratchLease>
+}
 
 export type SandboxLimits = {
   timeoutMs: number
@@ -15,7 +79,7 @@ export type SandboxLimits = {
 export type WorkspaceFile = { path: string; bytes: Uint8Array }
 
 /** What a run did to the files it was given. */
-export type WorkspaceChanges = { written: WorkspaceFile[]; removed: string[] }
+export type SandboxChanges = { written: WorkspaceFile[]; removed: string[] }
 
 export type SandboxCommand = {
   /** Executable and arguments, looked up inside the sandbox. */
@@ -52,7 +116,7 @@ export type SandboxOutcome = {
   /** Which limit ended the run, if one did. */
   exceeded?: 'memory' | 'cpu' | 'processes' | 'disk'
   /** With `workspaceFiles`. */
-  changes?: WorkspaceChanges
+  changes?: SandboxChanges
   /** Instead of `changes`: why the workspace is unchanged. */
   changesLost?: string
 }

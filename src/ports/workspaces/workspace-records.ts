@@ -10,7 +10,7 @@ export type WorkspaceKey = { provider: WorkspaceProvider; namespace: string; nam
 export type WorkspaceHolder = AttemptKey & { namespace: string; taskName: string }
 
 /** How far the attempt that holds it is. Before `running` nothing of the attempt goes on by itself. */
-export type HoldStep = 'claiming' | 'running'
+export type LeaseStep = 'claiming' | 'running'
 
 /** What is needed to go on with a workspace after a restart of the service; it has no secrets. */
 export type WorkspaceFacts = {
@@ -33,7 +33,7 @@ export type WorkspaceRecord = WorkspaceKey & {
   /** Namespace of the tasks that it is for. */
   owner: string
   holder?: WorkspaceHolder
-  step?: HoldStep
+  step?: LeaseStep
   /** It was taken away from everybody, to be deleted. */
   isSeized: boolean
   /** Since when it is lent: nobody gets it, and it stays as it is. */
@@ -44,19 +44,19 @@ export type WorkspaceRecord = WorkspaceKey & {
   usedAt: Date
 }
 
-export type HoldRequest = WorkspaceKey & { holder: WorkspaceHolder; facts: WorkspaceFacts; quota: number }
+export type LeaseRequest = WorkspaceKey & { holder: WorkspaceHolder; facts: WorkspaceFacts; quota: number }
 
 export interface WorkspaceRecords {
   /**
    * Records that the attempt holds the workspace; holding it twice is harmless. `busy`: another attempt does. `full`: the
    * namespace of the task has as many workspaces as its quota (0: no limit) allows, and this would be a further one.
    */
-  hold(request: HoldRequest): Promise<'held' | 'busy' | 'full'>
+  hold(request: LeaseRequest): Promise<'held' | 'busy' | 'full'>
   /** Changes what is known of a workspace that the attempt holds; Conflict when it does not. */
   note(
     key: WorkspaceKey,
     holder: AttemptKey,
-    change: { step?: HoldStep; facts?: Partial<WorkspaceFacts> },
+    change: { step?: LeaseStep; facts?: Partial<WorkspaceFacts> },
   ): Promise<void>
   /** Nobody holds it any more; without effect when another attempt does. */
   release(key: WorkspaceKey, holder: AttemptKey): Promise<void>

@@ -10,7 +10,7 @@ export type BlockOrder = {
   /** One event of the current turn, whose indexes start at 0. */
   push(event: BlockEvent): ModelEvent[]
   /** A complete text from the service itself. */
-  say(text: string): ModelEvent[]
+  addText(text: string): ModelEvent[]
   /** Closes open blocks; the next event belongs to another turn. */
   endTurn(): ModelEvent[]
 }
@@ -122,7 +122,7 @@ export function createBlockOrder(): BlockOrder {
   return {
     push,
     endTurn,
-    say(text) {
+    addText(text) {
       const index = next
       next += 1
       return writeText(index, text)

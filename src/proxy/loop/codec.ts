@@ -1,8 +1,8 @@
 // The callers' languages behind one interface.
 
 import type { z } from 'zod'
-import type { JsonObject } from '../../contract/schema/json.ts'
 import { SvcError } from '../../errors.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { decodeRequest as decodeLlma } from '../../llm/llma/decode-request.ts'
 import * as llmaAnswer from '../../llm/llma/encode-answer.ts'
 import { restoreMessages as restoreLlma } from '../../llm/llma/restore.ts'
@@ -13,10 +13,9 @@ import { restoreMessages as restoreLlmo } from '../../llm/llmo/restore.ts'
 import { LlmoRequest } from '../../llm/llmo/schema.ts'
 import type { AnswerEncoder, EncoderOptions, WholeAnswer } from '../../llm/messages/answer.ts'
 import type { ModelRequest } from '../../llm/messages/messages.ts'
-import { toCompletion } from '../../llm/responses/decode-request.ts'
+import { ResponsesRequest, toCompletion } from '../../llm/responses/decode-request.ts'
 import * as responsesAnswer from '../../llm/responses/encode-answer.ts'
-import { ResponsesRequest } from '../../llm/responses/schema.ts'
-import type { Conversation } from '../types.ts'
+import type { ConversationEndpoint } from '../types.ts'
 
 /** `session`: of the conversation, when it contains calls of the service's tools. */
 export type ReadRequest = { request: ModelRequest; session?: string; includeUsage: boolean }
@@ -31,16 +30,16 @@ export type CallerCodec = {
 }
 
 /** The most problems to list: a body may hold a hundred thousand blocks, each with the same mistake. */
-const mostProblems = 50
+const maxProblems = 50
 
 /** Validates without changing the body: fields that are unknown here are for the upstream. */
 function requireShape(schema: z.ZodType, body: JsonObject): void {
   const parsed = schema.safeParse(body)
   if (parsed.success) return
   const { issues } = parsed.error
-  const details = issues.slice(0, mostProblems).map(({ path, message }) => ({ path: path.join('.'), message }))
+  const details = issues.slice(0, maxProblems).map(({ path, message }) => ({ path: path.join('.'), message }))
   const problems = details.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
-  if (issues.length > mostProblems) problems.push(`and ${issues.length - mostProblems} more`)
+  if (issues.length > maxProblems) problems.push(`and ${issues.length - maxProblems} more`)
   throw new SvcError('InvalidRequest', problems.join('; '), { details })
 }
 
@@ -70,7 +69,7 @@ function readResponses(body: JsonObject): ReadRequest {
   return readLlmo(toCompletion(body as unknown as ResponsesRequest))
 }
 
-export const codecs: Record<Conversation, CallerCodec> = {
+export const codecs: Record<ConversationEndpoint, CallerCodec> = {
   messages: {
     read: readLlma,
     createEncoder: llmaAnswer.createAnswerEncoder,

@@ -36,7 +36,7 @@ export function createFrameChannel(): FrameChannel {
     finish()
   }
 
-  function holdUntil(free: Promise<void>): void {
+  function waitUntil(free: Promise<void>): void {
     const held = Promise.withResolvers<void>()
     room = held
     free.then(() => {
@@ -56,7 +56,7 @@ export function createFrameChannel(): FrameChannel {
     if (text === '' || writer === undefined) return
     try {
       const full = writer(text)
-      if (full !== undefined) holdUntil(full)
+      if (full !== undefined) waitUntil(full)
     } catch (error) {
       breakOff(error)
     }

@@ -1,8 +1,8 @@
 // The model of one request: the first call fails fast, later ones are retried.
-import type { JsonObject } from '../../contract/schema/json.ts'
-import type { ModelClient } from '../../llm/call/model.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { ModelClient } from '../../llm/call/model-client.ts'
 import type { ModelRequest, Raw } from '../../llm/messages/messages.ts'
-import { openModel } from '../../usecases/providers/models.ts'
+import { openServiceModel } from '../../usecases/providers/models.ts'
 import type { ProxyCall } from '../types.ts'
 import type { ProxyLoopDeps } from './deps.ts'
 
@@ -10,7 +10,7 @@ import type { ProxyLoopDeps } from './deps.ts'
 const impatient = { retry: { maxTries: 1, maxTriesWhenLimited: 1 }, maxCoolDownWaitMs: 0 }
 
 export function openLoopModel(deps: ProxyLoopDeps, call: ProxyCall): ModelClient {
-  const first = openModel(call.models, deps, impatient)
+  const first = openServiceModel(call.models, deps, impatient)
   let calls = 0
   let later: ModelClient | undefined
 
@@ -18,7 +18,7 @@ export function openLoopModel(deps: ProxyLoopDeps, call: ProxyCall): ModelClient
     call(request, listener) {
       calls += 1
       if (calls === 1) return first.call(request, listener)
-      later ??= openModel(call.models, deps, {})
+      later ??= openServiceModel(call.models, deps, {})
       return later.call(dropKey(answersCall(request) ? relaxChoice(request) : request), listener)
     },
   }

@@ -1,19 +1,19 @@
 // The tool loop of both proxies: one client request, as many model and tool calls as needed, one answer.
 import { isSvcError, SvcError } from '../../errors.ts'
+import { followSignals } from '../../lib/abort.ts'
 import { startDeadline } from '../../llm/call/deadlines.ts'
-import { followSignals } from '../../llm/call/linked-signal.ts'
 import { type LoopEvent, type LoopRun, runLoop } from '../../llm/loop/loop.ts'
 import { createLoopState, type LoopState } from '../../llm/loop/loop-state.ts'
 import type { AnswerEncoder, EncoderOptions } from '../../llm/messages/answer.ts'
 import type { ModelRequest } from '../../llm/messages/messages.ts'
-import { explainModelError } from '../../usecases/providers/failure.ts'
+import { explainModelError } from '../../usecases/providers/estimated-tokens.ts'
 import { writeFamilyError } from '../family-error.ts'
 import type { ProxyAnswer, ProxyCall, WriteFrames } from '../types.ts'
 import { type CallerCodec, codecs } from './codec.ts'
 import type { ProxyLoopDeps } from './deps.ts'
 import { createFrameChannel, type FrameChannel } from './frame-channel.ts'
+import { createKeepAlive } from './keep-alive.ts'
 import { openLoopModel } from './model.ts'
-import { createPulse } from './pulse.ts'
 import { createStreamedReply, type ReplyOptions } from './streamed-reply.ts'
 import { createToolOpener, type ToolOpener } from './tools.ts'
 import { createWholeReply } from './whole-reply.ts'
@@ -55,7 +55,7 @@ const heartbeatMs = 15_000
 /** Extra time after the limit for a client to read what is there. */
 const readingMs = 30_000
 /** With longer answers, vendors can take over ten minutes; their own clients then require streaming. */
-const longestWhole = 21_000
+const maxWholeTokens = 21_000
 
 async function prepare(deps: ProxyLoopDeps, tools: ToolOpener, call: ProxyCall): Promise<Job> {
   const { clock, ids } = deps.ports
@@ -82,24 +82,24 @@ async function prepare(deps: ProxyLoopDeps, tools: ToolOpener, call: ProxyCall):
     },
     reply: { isExternal, session, shows: call.family === 'llma' ? 'blocks' : 'text' },
     encoding: { id: `${codec.idPrefix}${id}`, createdAt: now, includeUsage },
-    headers: tellAdded(added),
+    headers: addedToolsHeader(added),
     close,
   }
 }
 
 /** A namespace may have many tools, and clients limit the size of headers: the rest is only counted. */
-const mostToldTools = 32
+const maxNamedTools = 32
 
 /** The tools that the model was offered in addition to the caller's. */
-function tellAdded(added: readonly string[]): Record<string, string> {
+function addedToolsHeader(added: readonly string[]): Record<string, string> {
   if (added.length === 0) return {}
-  const rest = added.length - mostToldTools
-  const told = added.slice(0, mostToldTools).join(', ')
+  const rest = added.length - maxNamedTools
+  const told = added.slice(0, maxNamedTools).join(', ')
   return { 'x-svc-tools-added': rest > 0 ? `${told}, and ${rest} more` : told }
 }
 
 function isShort({ maxTokens = 0 }: ModelRequest): boolean {
-  return maxTokens <= longestWhole
+  return maxTokens <= maxWholeTokens
 }
 
 /** The error of a run without an answer. */
@@ -153,9 +153,9 @@ type Stream = { channel: FrameChannel; encoder: AnswerEncoder; signal: AbortSign
 
 async function streamLoop(job: Job, { channel, encoder, signal }: Stream): Promise<void> {
   const reply = createStreamedReply(job.reply)
-  const pulse = createPulse(job.deps.ports.clock, heartbeatMs, () => channel.push(encoder.heartbeat))
+  const pulse = createKeepAlive(job.deps.ports.clock, heartbeatMs, () => channel.push(encoder.heartbeat))
   let begun = false
-  const tell = (event: LoopEvent) => {
+  const emit = (event: LoopEvent) => {
     let text = ''
     for (const told of reply.read(event)) text += encoder.push(told)
     if (text === '') return
@@ -165,7 +165,7 @@ async function streamLoop(job: Job, { channel, encoder, signal }: Stream): Promi
     return channel.push(text)
   }
   try {
-    const state = await runLoop({ ...job.run, signal, emit: tell }).finally(() => void job.close())
+    const state = await runLoop({ ...job.run, signal, emit: emit }).finally(() => void job.close())
     const failure = findFailure(state)
     if (failure !== undefined && !begun) throw failure
     // The last frames do not wait for room: the channel ends with them.

@@ -48,7 +48,7 @@ function createResults({ shows }: ReplyOptions, order: Order) {
       const events: ModelEvent[] = []
       for (let call = calls[shown]; call?.result !== undefined; call = calls[shown]) {
         shown += 1
-        events.push(...order.say(describe(call as Required<Shown>)))
+        events.push(...order.addText(describe(call as Required<Shown>)))
       }
       return events
     },
@@ -78,7 +78,7 @@ function createTurns({ isExternal, shows, session }: ReplyOptions, order: Order)
     return []
   }
 
-  function tellOnce(what: keyof typeof told, events: () => ModelEvent[]): ModelEvent[] {
+  function once(what: keyof typeof told, events: () => ModelEvent[]): ModelEvent[] {
     if (told[what]) return []
     told[what] = true
     return events()
@@ -94,11 +94,11 @@ function createTurns({ isExternal, shows, session }: ReplyOptions, order: Order)
     },
     read(event: ModelEvent): ModelEvent[] {
       if ('index' in event) return readBlock(event)
-      if (event.type === 'start') return tellOnce('start', () => [event])
+      if (event.type === 'start') return once('start', () => [event])
       if (event.type === 'stop') stop = event
       if (event.type !== 'usage') return []
       totals.note(event)
-      return tellOnce('usage', count)
+      return once('usage', count)
     },
   }
 }
@@ -115,14 +115,14 @@ export function createStreamedReply(options: ReplyOptions): StreamedReply {
     if (options.shows === 'blocks' || calls.length === 0) return closed
     const { session } = options
     const lines = calls.map((call) => describeCall({ ...call, id: makeServerCallId({ session, id: call.id }) }))
-    return [...closed, ...order.say(`\n\n${lines.join('\n')}\n`)]
+    return [...closed, ...order.addText(`\n\n${lines.join('\n')}\n`)]
   }
 
   function finish({ reason, closing }: Extract<LoopEvent, { type: 'finished' }>): ModelEvent[] {
     if (reason === 'error' || reason === 'cancelled') return []
     const closed = turns.endCall()
-    const text = closing === undefined ? [] : order.say(closing)
-    return [...closed, ...text, ...turns.count(), describeEnd(reason, turns.stop())]
+    const text = closing === undefined ? [] : order.addText(closing)
+    return [...closed, ...text, ...turns.count(), stopEventOf(reason, turns.stop())]
   }
 
   return {
@@ -152,7 +152,7 @@ const reasons: Partial<Record<FinishReason, StopReason>> = {
 }
 
 /** How the last turn stopped, unless the loop itself ended the answer. */
-export function describeEnd(
+export function stopEventOf(
   reason: FinishReason,
   last: Extract<ModelEvent, { type: 'stop' }> | undefined,
 ): Extract<ModelEvent, { type: 'stop' }> {

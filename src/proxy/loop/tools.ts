@@ -2,12 +2,11 @@
 
 import type { HostTool, ToolHost } from '../../llm/loop/tool-host.ts'
 import type { ToolSchema } from '../../llm/messages/messages.ts'
-import { createCatalogMemory } from '../../lookup/memory.ts'
+import { createLookupCaches } from '../../lookup/memory.ts'
 import { createRedactor, type Redactor } from '../../observability/redaction.ts'
-import type { ScratchHold } from '../../ports/workspaces/scratch.ts'
-import { createLinks, type Links } from '../../tools/registry/links.ts'
+import type { ScratchLease } from '../../ports/workspaces/sandbox.ts'
 import { builtinTools, createToolHost } from '../../tools/registry/registry.ts'
-import { showTool, type Tool, type ToolContext } from '../../tools/registry/tool.ts'
+import { createLinks, type Links, showTool, type Tool, type ToolContext } from '../../tools/registry/tool.ts'
 import { explainToolError } from '../../tools/registry/tool-error.ts'
 import { propagateOf } from '../../usecases/identity/tool-token.ts'
 import { type CustomTools, createCustomToolCache } from '../../usecases/tools/custom-tools.ts'
@@ -101,7 +100,7 @@ function createToolCaller(
   const isBuiltin = (tool: Tool) => builtinTools.includes(tool)
   const builtin = server.filter(isBuiltin).map(({ name }) => name)
   const custom = server.filter((tool) => !isBuiltin(tool))
-  const runIn = async (hold: ScratchHold, ...[toolCall, signal]: Parameters<ToolHost['call']>) => {
+  const runIn = async (hold: ScratchLease, ...[toolCall, signal]: Parameters<ToolHost['call']>) => {
     const host = createToolHost({
       builtin,
       custom,
@@ -109,7 +108,7 @@ function createToolCaller(
     })
     try {
       const result = await host.call(toolCall, AbortSignal.any([signal, hold.full]))
-      return hold.full.aborted ? tellFailure(hold.full.reason) : result
+      return hold.full.aborted ? describeToolFailure(hold.full.reason) : result
     } finally {
       await hold.release()
     }
@@ -125,14 +124,14 @@ function createToolCaller(
         signal,
       )
     } catch (error) {
-      return tellFailure(error)
+      return describeToolFailure(error)
     }
   }
 }
 
 export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
   const { ports, builtinTools: shownTools } = deps
-  const memory = createCatalogMemory(ports, { kinds: ['Tool'] })
+  const memory = createLookupCaches(ports, { kinds: ['Tool'] })
   const cache = createCustomToolCache(ports, memory)
   let builtin: { at: number; tools: Tool[] } | undefined
 
@@ -181,7 +180,7 @@ export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
 }
 
 /** Problems with the folder are reported to the model, like any other failure of a tool. */
-function tellFailure(error: unknown) {
+function describeToolFailure(error: unknown) {
   return { content: JSON.stringify(explainToolError(error)), isError: true }
 }
 

@@ -5,7 +5,7 @@ import type { LoopState } from '../../llm/loop/loop-state.ts'
 import { describeCall, describeResult, describeResultLine, makeServerCallId } from '../../llm/loop/server-calls.ts'
 import type { WholeAnswer } from '../../llm/messages/answer.ts'
 import type { ContentBlock, ModelEvent, Turn } from '../../llm/messages/messages.ts'
-import { describeEnd, type ReplyOptions } from './streamed-reply.ts'
+import { type ReplyOptions, stopEventOf } from './streamed-reply.ts'
 import { createTotals } from './totals.ts'
 
 type Event<T extends ModelEvent['type']> = Extract<ModelEvent, { type: T }>
@@ -43,7 +43,7 @@ export function createWholeReply(options: ReplyOptions): WholeReply {
     },
     answer(state) {
       const { usage, raw } = totals.sum()
-      const end = describeEnd(state.finished?.reason ?? 'answer', stop)
+      const end = stopEventOf(state.finished?.reason ?? 'answer', stop)
       return {
         model: start?.model ?? '',
         content: contentOf(state),

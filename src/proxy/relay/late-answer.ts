@@ -2,16 +2,22 @@
 // LIM-008).
 
 import { parseForeignObject } from '../../contract/schema/foreign-json.ts'
-import type { JsonObject } from '../../contract/schema/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { deadlineClosing } from '../../llm/loop/loop-step.ts'
 import type { AnswerEncoder } from '../../llm/messages/answer.ts'
 import { type ModelEvent, noUsage, type Raw, type TokenUsage } from '../../llm/messages/messages.ts'
 import { codecs } from '../loop/codec.ts'
-import type { Conversation } from '../types.ts'
+import type { ConversationEndpoint } from '../types.ts'
 import type { PassedAnswer } from './passed-answer.ts'
 import type { PassedCall, ReplyWriter } from './passthrough.ts'
 
-export type LateRequest = { endpoint: Conversation; stream: boolean; model: string; requestId: string; now: Date }
+export type LateRequest = {
+  endpoint: ConversationEndpoint
+  stream: boolean
+  model: string
+  requestId: string
+  now: Date
+}
 
 /** The last whole frame of `text` about blocks or the message; undefined when the text ends within a frame. */
 function findLastFrame(text: string): JsonObject | undefined {
@@ -64,7 +70,7 @@ function closeChat(frame: JsonObject, end: End): string | undefined {
 }
 
 /** An answer that has started. Items of a response repeat everything that was said, which is not stored here. */
-const closers: Record<Conversation, (frame: JsonObject, end: End) => string | undefined> = {
+const closers: Record<ConversationEndpoint, (frame: JsonObject, end: End) => string | undefined> = {
   messages: closeMessages,
   chat: closeChat,
   responses: () => undefined,

@@ -2,8 +2,8 @@
 // as it came.
 
 import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
-import type { JsonObject } from '../../contract/schema/json.ts'
-import { bytesPerToken, type EstimatedUsage, findMissing } from '../../llm/messages/estimate.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { bytesPerToken, type EstimatedUsage, findMissing } from '../../llm/messages/token-usage.ts'
 import type { Endpoint } from '../types.ts'
 import type { PassedAnswer } from './passed-answer.ts'
 import type { PassedCall } from './passthrough.ts'

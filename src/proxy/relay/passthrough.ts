@@ -3,13 +3,13 @@
 import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
 import type { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { isPacked, unpackBody } from '../../llm/call/wire-body.ts'
+import { isPacked, unpackBody } from '../../llm/call/vendor-request.ts'
 import type { ModelError, TokenUsage } from '../../llm/messages/messages.ts'
 import type { PipeControl, PipeRequest, PipeSink } from '../../ports/service/egress.ts'
-import { explainModelError } from '../../usecases/providers/failure.ts'
-import type { Target } from '../target.ts'
+import { explainModelError } from '../../usecases/providers/estimated-tokens.ts'
+import type { ProxyTarget } from '../target.ts'
 import { PassedAnswer } from './passed-answer.ts'
-import { answerRefusal, explainBroken, explainRefusal } from './upstream-error.ts'
+import { answerRefusal, explainBroken, explainUpstreamRefusal } from './upstream-error.ts'
 import { createUsageFrameFilter, type FrameFilter } from './usage-frames.ts'
 import { createAnswerScanner, createStreamScanner, type UsageScanner } from './usage-scanner.ts'
 
@@ -43,8 +43,8 @@ export type PassedCall = {
   firstByteAt?: number
 }
 
-export type Passage = {
-  target: Target
+export type Passthrough = {
+  target: ProxyTarget
   request: PipeRequest
   /** The service asked for the counts. The caller did not, and is not sent them. */
   usageWish?: UsageWish
@@ -75,7 +75,7 @@ const maxUnpackedBytes = 1_048_576
 const maxTries = 2
 
 /** Headers with a meaning for clients; all others belong to the connection or to the provider's account. */
-const keptHeaders = new Set([
+const passedHeaders = new Set([
   'content-type',
   'content-length',
   'content-encoding',
@@ -84,21 +84,21 @@ const keptHeaders = new Set([
   'retry-after-ms',
   'request-id',
 ])
-const keptPrefixes = ['anthropic-', 'openai-', 'x-ratelimit-', 'x-should-retry']
+const passedPrefixes = ['anthropic-', 'openai-', 'x-ratelimit-', 'x-should-retry']
 const accountHeaders = new Set(['anthropic-organization-id', 'openai-organization', 'openai-project'])
 
-function isKept(name: string): boolean {
-  if (keptHeaders.has(name)) return true
-  return keptPrefixes.some((prefix) => name.startsWith(prefix)) && !accountHeaders.has(name)
+function isPassedHeader(name: string): boolean {
+  if (passedHeaders.has(name)) return true
+  return passedPrefixes.some((prefix) => name.startsWith(prefix)) && !accountHeaders.has(name)
 }
 
 /** The provider's headers that the caller may see. */
-export function keepHeaders(headers: HeaderMap): string[] {
+export function pickAnswerHeaders(headers: HeaderMap): string[] {
   const kept: string[] = []
   for (const name in headers) {
     const value = headers[name]
     if (typeof value !== 'string') continue
-    if (isKept(name)) kept.push(name, value)
+    if (isPassedHeader(name)) kept.push(name, value)
     else if (name === 'x-request-id') kept.push('x-upstream-request-id', value)
   }
   return kept
@@ -118,7 +118,7 @@ function createScanner(headers: HeaderMap): UsageScanner | undefined {
 }
 
 /** An error is read completely before the caller sees it: it may be about the provider's own credential. */
-function createRefusal(passage: Passage, status: number, headers: HeaderMap) {
+function createRefusal(passage: Passthrough, status: number, headers: HeaderMap) {
   const parts: Buffer[] = []
   let size = 0
 
@@ -144,7 +144,7 @@ function createRefusal(passage: Passage, status: number, headers: HeaderMap) {
     },
     /** Whether the error is about the option added here (partly compatible servers answer 400 or 422). */
     isAboutWish: () => (status === 400 || status === 422) && readBody().includes('stream_options'),
-    explain: () => explainRefusal({ status, headers, body: readBody() }, passage.target, passage.clock.now()),
+    explain: () => explainUpstreamRefusal({ status, headers, body: readBody() }, passage.target, passage.clock.now()),
     answer(error: ModelError): void {
       const { target, writer } = passage
       const answer = answerRefusal(error, readBody(), target)
@@ -154,7 +154,7 @@ function createRefusal(passage: Passage, status: number, headers: HeaderMap) {
       }
       const { body, retryAfterSeconds } = answer
       const own = { 'content-encoding': undefined, 'content-length': String(body.length) }
-      const kept = keepHeaders({ ...headers, ...own })
+      const kept = pickAnswerHeaders({ ...headers, ...own })
       const wantsRetry = retryAfterSeconds !== undefined && headers['retry-after'] === undefined
       if (wantsRetry) kept.push('retry-after', String(retryAfterSeconds))
       writer.head(answer.status, kept)
@@ -165,7 +165,7 @@ function createRefusal(passage: Passage, status: number, headers: HeaderMap) {
 }
 
 /** Handles one answer: passes it on as it arrives, but reads an error completely. */
-function createReception(passage: Passage, done: PassedCall, dropsUsage: boolean) {
+function createReception(passage: Passthrough, done: PassedCall, dropsUsage: boolean) {
   const { writer } = passage
   let scanner: UsageScanner | undefined
   let filter: FrameFilter | undefined
@@ -189,7 +189,10 @@ function createReception(passage: Passage, done: PassedCall, dropsUsage: boolean
       answer = new PassedAnswer({ isStream: isStream(headers), isPacked: headers['content-encoding'] !== undefined })
       done.answer = answer
       if (dropsUsage && isStream(headers)) filter = createUsageFrameFilter()
-      writer.head(status, keepHeaders(filter === undefined ? headers : { ...headers, 'content-length': undefined }))
+      writer.head(
+        status,
+        pickAnswerHeaders(filter === undefined ? headers : { ...headers, 'content-length': undefined }),
+      )
     },
     data(chunk: Buffer): boolean {
       if (refusal !== undefined) {
@@ -214,25 +217,25 @@ function createReception(passage: Passage, done: PassedCall, dropsUsage: boolean
   }
 }
 
-export type PassageControl = Omit<PipeControl, 'abort'> & {
+export type PassthroughControl = Omit<PipeControl, 'abort'> & {
   /** `late`: the message about the provider when the caller did not cause the end. */
   abort(late?: string): void
 }
 
-function noteFailure({ onFailure }: Passage, done: PassedCall, error: ModelError | undefined): void {
+function noteFailure({ onFailure }: Passthrough, done: PassedCall, error: ModelError | undefined): void {
   if (error === undefined) return
   done.error = error
   onFailure(error)
 }
 
 /** Lets another provider take over, if one may and exists. */
-function giveOver({ takeOver }: Passage, done: PassedCall): boolean {
+function giveOver({ takeOver }: Passthrough, done: PassedCall): boolean {
   if (done.error === undefined || !ruleOfCall(done.error.reason).takeOver || takeOver?.() !== true) return false
   done.takenOver = true
   return true
 }
 
-export function startPassage(passage: Passage): PassageControl {
+export function startPassthrough(passage: Passthrough): PassthroughControl {
   const { target, writer, usageWish } = passage
   const done: PassedCall = { status: 0, aborted: false }
   let { request } = passage

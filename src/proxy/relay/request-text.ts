@@ -3,7 +3,7 @@
 import { SvcError } from '../../errors.ts'
 
 /** The position of a field's value, in bytes. */
-export type Span = { start: number; end: number }
+export type TextSpan = { start: number; end: number }
 
 const quote = 0x22
 const backslash = 0x5c
@@ -14,9 +14,9 @@ const closeBracket = 0x5d
 const comma = 0x2c
 const colon = 0x3a
 /** No client means to send longer options. */
-const longestOptions = 4096
+const maxOptionsLength = 4096
 /** No vendor has longer names. */
-const longestModel = 256
+const maxModelLength = 256
 /** Shorter strings are searched here, longer ones with the native search. */
 const shortString = 32
 
@@ -89,7 +89,7 @@ function skipValue(bytes: Buffer, start: number): number {
   return byte === openBrace || byte === openBracket ? skipNested(bytes, start) : skipScalar(bytes, start)
 }
 
-function parseSpan(bytes: Buffer, { start, end }: Span): unknown {
+function parseSpan(bytes: Buffer, { start, end }: TextSpan): unknown {
   try {
     return JSON.parse(bytes.toString('utf8', start, end))
   } catch {
@@ -97,16 +97,16 @@ function parseSpan(bytes: Buffer, { start, end }: Span): unknown {
   }
 }
 
-type Field = { name: string; value: Span }
+type Field = { name: string; value: TextSpan }
 
-function isNested(bytes: Buffer, { start }: Span): boolean {
+function isNested(bytes: Buffer, { start }: TextSpan): boolean {
   return nestBy(bytes[start]) === 1
 }
 
 /** The field at `at`, and where the text continues; escapes in its name are decoded. */
 function readField(bytes: Buffer, at: number): { field: Field; next: number } {
   if (bytes[at] !== quote) fail(at)
-  const name: Span = { start: at, end: skipString(bytes, at) }
+  const name: TextSpan = { start: at, end: skipString(bytes, at) }
   const separator = skipBlanks(bytes, name.end)
   if (bytes[separator] !== colon) fail(separator)
   const start = skipBlanks(bytes, separator + 1)
@@ -115,13 +115,13 @@ function readField(bytes: Buffer, at: number): { field: Field; next: number } {
 }
 
 /** Only plain names matter; any other byte keeps a name different from those. */
-function readName(bytes: Buffer, name: Span): string {
+function readName(bytes: Buffer, name: TextSpan): string {
   const text = bytes.toString('latin1', name.start + 1, name.end - 1)
   return text.includes('\\') ? String(parseSpan(bytes, name)) : text
 }
 
 /** Calls `visit` for each field of the object. */
-function visitFields(bytes: Buffer, visit: (name: string, span: Span) => void): void {
+function visitFields(bytes: Buffer, visit: (name: string, span: TextSpan) => void): void {
   let at = skipBlanks(bytes, 0)
   if (bytes[at] !== openBrace) fail(at)
   at = skipBlanks(bytes, at + 1)
@@ -142,9 +142,9 @@ export type RequestFields = {
   model: string | undefined
   stream: boolean
   /** Position of the model's name; absent when there is none. */
-  modelSpan?: Span
+  modelSpan?: TextSpan
   /** Position of `stream_options`; absent when there is none. */
-  streamOptionsSpan?: Span
+  streamOptionsSpan?: TextSpan
 }
 
 /**
@@ -162,12 +162,12 @@ export function readRequestFields(bytes: Buffer): RequestFields {
   return fields
 }
 
-function readModel(fields: RequestFields, model: unknown, span: Span): void {
+function readModel(fields: RequestFields, model: unknown, span: TextSpan): void {
   // Two programs could each use a different one.
   if (fields.modelSpan !== undefined) throw new SvcError('InvalidRequest', 'model: occurs twice; send it once')
   if (typeof model !== 'string' && model !== null) throw new SvcError('InvalidRequest', 'model: must be a string')
-  if (model !== null && model.length > longestModel)
-    throw new SvcError('InvalidRequest', `model: must have at most ${longestModel} characters`)
+  if (model !== null && model.length > maxModelLength)
+    throw new SvcError('InvalidRequest', `model: must have at most ${maxModelLength} characters`)
   fields.model = model ?? undefined
   fields.modelSpan = span
 }
@@ -179,7 +179,7 @@ export function replaceModel(bytes: Buffer, { model, modelSpan }: RequestFields,
   return modelSpan === undefined ? insertField(bytes, `"model":${text}`) : replaceSpan(bytes, modelSpan, text)
 }
 
-function replaceSpan(bytes: Buffer, { start, end }: Span, text: string): Buffer {
+function replaceSpan(bytes: Buffer, { start, end }: TextSpan, text: string): Buffer {
   return Buffer.concat([bytes.subarray(0, start), Buffer.from(text), bytes.subarray(end)])
 }
 
@@ -194,7 +194,7 @@ function insertField(bytes: Buffer, field: string): Buffer {
  * extended: the vendor judges those.
  */
 export function addUsageWish(bytes: Buffer, { streamOptionsSpan: span }: RequestFields): Buffer | undefined {
-  if (span !== undefined && span.end - span.start > longestOptions) return undefined
+  if (span !== undefined && span.end - span.start > maxOptionsLength) return undefined
   const options = span === undefined ? {} : (parseSpan(bytes, span) ?? {})
   if (typeof options !== 'object' || Array.isArray(options)) return undefined
   if ((options as { include_usage?: unknown }).include_usage === true) return undefined

@@ -3,10 +3,10 @@ import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
 import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
 import { errorStatus, type SvcError } from '../../errors.ts'
 import { explainBreak } from '../../llm/call/vendor-call.ts'
-import { type CallTarget, readRefusal, readVendorError } from '../../llm/call/vendor-error.ts'
+import { type CallTarget, readVendorError, readVendorRefusal } from '../../llm/call/vendor-error.ts'
 import type { ModelError } from '../../llm/messages/messages.ts'
-import { explainModelError, retrySecondsOf } from '../../usecases/providers/failure.ts'
-import { addressOf, type Target } from '../target.ts'
+import { explainModelError, modelRetrySeconds } from '../../usecases/providers/estimated-tokens.ts'
+import { type ProxyTarget, providerAddress } from '../target.ts'
 
 type HeaderMap = Record<string, string | string[] | undefined>
 
@@ -15,8 +15,8 @@ export type UpstreamRefusal = { status: number; headers: HeaderMap; body: Buffer
 /** Pass the body on unchanged (with the key removed), or answer with an error of the service. */
 export type RefusalAnswer = { status: number; body: Buffer; retryAfterSeconds?: number } | { error: SvcError }
 
-function describe(target: Target): CallTarget {
-  const address = addressOf(target.choice.provider)
+function describe(target: ProxyTarget): CallTarget {
+  const address = providerAddress(target.choice.provider)
   return {
     provider: `${target.key.namespace}/${target.key.name}`,
     model: target.model,
@@ -25,20 +25,24 @@ function describe(target: Target): CallTarget {
   }
 }
 
-function redactError(error: ModelError, target: Target): ModelError {
+function redactError(error: ModelError, target: ProxyTarget): ModelError {
   return { ...error, message: target.redact(error.message) }
 }
 
 /** What the vendor's answer means; without the provider's key. */
-export function explainRefusal({ status, headers, body }: UpstreamRefusal, target: Target, now: Date): ModelError {
+export function explainUpstreamRefusal(
+  { status, headers, body }: UpstreamRefusal,
+  target: ProxyTarget,
+  now: Date,
+): ModelError {
   const get = (name: string) => [headers[name]].flat()[0] ?? null
-  const url = addressOf(target.choice.provider)
+  const url = providerAddress(target.choice.provider)
   const refusal = { status, headers: { get }, text: body.toString('utf8'), url, now }
-  return redactError(readRefusal(refusal, describe(target)), target)
+  return redactError(readVendorRefusal(refusal, describe(target)), target)
 }
 
 /** What a missing or incomplete answer means. */
-export function explainBroken(error: SvcError, target: Target, wasAnswered: boolean): ModelError {
+export function explainBroken(error: SvcError, target: ProxyTarget, wasAnswered: boolean): ModelError {
   return redactError(explainBreak(error, describe(target), wasAnswered), target)
 }
 
@@ -56,14 +60,14 @@ function statusFor({ reason, status }: ModelError): number {
 }
 
 /** PROXY-017 to PROXY-021: errors about the provider's credential are not the caller's; all others are passed on. */
-export function answerRefusal(error: ModelError, body: Buffer, target: Target): RefusalAnswer {
+export function answerRefusal(error: ModelError, body: Buffer, target: ProxyTarget): RefusalAnswer {
   const text = body.toString('utf8')
   const isReadable = readVendorError(parseForeignJson(text)) !== undefined
   if (!isReadable || !isForCaller(error)) {
     return { error: explainModelError(error) }
   }
   const redacted = target.redact(text)
-  const retryAfterSeconds = retrySecondsOf(error)
+  const retryAfterSeconds = modelRetrySeconds(error)
   return {
     status: statusFor(error),
     body: redacted === text ? body : Buffer.from(redacted),

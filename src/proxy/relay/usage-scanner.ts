@@ -1,5 +1,5 @@
 // Picks the token counts out of an answer while its bytes go by; parses only the part that holds them (PROXY-004).
-import { isJsonObject, type JsonObject, tryParseJson } from '../../contract/schema/json.ts'
+import { isJsonObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import { readUsage as readLlmaUsage } from '../../llm/llma/decode.ts'
 import { readUsage as readLlmoUsage } from '../../llm/llmo/decode.ts'
 import { noUsage, type TokenUsage } from '../../llm/messages/messages.ts'

@@ -1,5 +1,37 @@
 import { describe, expect, it } from 'vitest'
-import { coversSpender, endOfPeriod, explainUsedUp, isUsedUp, type Limit, startOfPeriod } from './budget.ts'
+import type { ModelPrice } from '../../contract/kinds/providers/provider.ts'
+import { coversSubject, endOfPeriod, explainUsedUp, findPrice, isUsedUp, type Limit, startOfPeriod } from './budget.ts'
+
+const priceOf = (model: string, inputPerMillion: number): ModelPrice => ({ model, inputPerMillion, currency: 'USD' })
+const price = { currency: 'EUR', inputPerMillion: 9 }
+
+describe('the price of a model', () => {
+  it.each([
+    ['large-2', 2],
+    ['large-3', 3],
+    ['large', undefined],
+    ['small-1', 1],
+    ['xsmall-1', undefined],
+    ['tiny', 7],
+  ])('%s is the most specific that matches, in any order', (model, wanted) => {
+    const prices = [
+      priceOf('large-*', 3),
+      priceOf('large-2', 2),
+      priceOf('small-?', 1),
+      priceOf('t*', 6),
+      priceOf('t*y', 7),
+    ]
+    expect(findPrice({ prices }, model)?.inputPerMillion).toBe(wanted)
+    expect(findPrice({ prices: prices.toReversed() }, model)?.inputPerMillion).toBe(wanted)
+  })
+
+  it('is the general price where none matches, and undefined where there is no price', () => {
+    expect(findPrice({ price, prices: [priceOf('a', 1)] }, 'b')).toEqual(price)
+    expect(findPrice({ price, prices: [priceOf('a', 1)] }, 'a')).toEqual({ currency: 'USD', inputPerMillion: 1 })
+    expect(findPrice({ prices: [priceOf('a', 1)] }, 'b')).toBeUndefined()
+    expect(findPrice({}, 'b')).toBeUndefined()
+  })
+})
 
 const now = new Date('2026-12-31T23:30:00.000Z')
 const caller = { kind: 'token', id: 'tok-1', name: 'me' } as const
@@ -21,12 +53,12 @@ describe('a budget', () => {
     [{ taskUid: 'u1' }, true],
     [{ taskUid: 'u2' }, false],
   ])('for %j covers: %s', (scope, covered) => {
-    expect(coversSpender(scope, spender)).toBe(covered)
+    expect(coversSubject(scope, spender)).toBe(covered)
   })
 
   it('for a token does not cover a caller of another kind with the same id', () => {
-    expect(coversSpender({ token: 'tok-1' }, { ...spender, caller: { ...caller, kind: 'tokenReview' } })).toBe(false)
-    expect(coversSpender({ token: 'tok-1' }, { namespace: 'team' })).toBe(false)
+    expect(coversSubject({ token: 'tok-1' }, { ...spender, caller: { ...caller, kind: 'tokenReview' } })).toBe(false)
+    expect(coversSubject({ token: 'tok-1' }, { namespace: 'team' })).toBe(false)
   })
 
   it('covers its day or month in UTC, or all time', () => {

@@ -1,11 +1,26 @@
 // Budgets: whose calls each one covers, when its period starts, and whether it is used up. Every edge asks this rule.
 import type { BudgetPeriod, BudgetScope } from '../../contract/api/budgets/budgets.ts'
 import type { RecordedCaller } from '../../contract/api/identity/caller.ts'
+import type { ModelPrice, Price, ProviderSpec } from '../../contract/kinds/providers/provider.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { readCaller } from '../identity/caller-identity.ts'
+import { compileWildcards } from '../resources/label-selector.ts'
+
+function countLetters({ model }: ModelPrice): number {
+  return model.replace(/[*?]/g, '').length
+}
+
+/** The narrowest of those that fit the model, else the one for all models. */
+export function findPrice(spec: Pick<ProviderSpec, 'price' | 'prices'>, model: string): Price | undefined {
+  const fitting = (spec.prices ?? []).filter((price) => compileWildcards(price.model)(model))
+  const [first] = fitting.toSorted((a, b) => countLetters(b) - countLetters(a))
+  if (first === undefined) return spec.price
+  const { model: _model, ...price } = first
+  return price
+}
 
 /** Who uses a model, in the words of the usage records. */
-export type Spender = {
+export type BudgetSubject = {
   /** The namespace the caller acts in, or the task's. */
   namespace: string
   agent?: string | undefined
@@ -15,7 +30,7 @@ export type Spender = {
 }
 
 /** A task counts towards its creator's budgets. */
-export function spenderOf(task: Pick<Task, 'metadata' | 'spec'>): Spender {
+export function budgetSubjectOf(task: Pick<Task, 'metadata' | 'spec'>): BudgetSubject {
   const { namespace, uid, name } = task.metadata
   return { namespace, agent: task.spec.agentRef?.name, caller: readCaller(task), task: { uid, name } }
 }
@@ -39,12 +54,12 @@ export type Limit = {
 /** `cost`: in the limit's currency. */
 export type Spent = { tokens: number; cost: number }
 
-function isCaller({ token, caller: id }: LimitScope, caller: Spender['caller']): boolean {
+function isCaller({ token, caller: id }: LimitScope, caller: BudgetSubject['caller']): boolean {
   if (token !== undefined && (caller?.kind !== 'token' || caller.id !== token)) return false
   return id === undefined || id === (caller?.id ?? caller?.name)
 }
 
-export function coversSpender(scope: LimitScope, { namespace, agent, caller, task }: Spender): boolean {
+export function coversSubject(scope: LimitScope, { namespace, agent, caller, task }: BudgetSubject): boolean {
   if (scope.namespace !== undefined && scope.namespace !== namespace) return false
   if (scope.agent !== undefined && scope.agent !== agent) return false
   if (scope.taskUid !== undefined && scope.taskUid !== task?.uid) return false

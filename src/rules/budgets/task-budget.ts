@@ -1,9 +1,9 @@
 // The budget of one task: what is left of it, and what is said when nothing is.
 
+import type { TaskBudget } from '../../contract/kinds/tasks/execution.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
-import type { TaskBudget } from '../../contract/kinds/tasks/task-budget.ts'
-import { dropUndefined } from '../../contract/schema/json.ts'
 import { formatDuration, tryParseDuration } from '../../contract/values/duration.ts'
+import { dropUndefined } from '../../lib/json.ts'
 
 /** What a task and the tasks that it created have used; `cost` in the currency of the budget. */
 export type TaskSpent = { tokens: number; cost: number }

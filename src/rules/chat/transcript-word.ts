@@ -1,4 +1,11 @@
 // The deduplication key under which a task's messages enter its session, so that they are never added twice.
+import type { Agent } from '../../contract/kinds/agents/agent.ts'
+import type { SessionRef } from '../../contract/kinds/tasks/task.ts'
+
+/** The agent limits what its tasks may ask for. */
+export function limitMessages({ maxMessages }: SessionRef, agent: Agent | undefined): number {
+  return Math.min(maxMessages, agent?.spec.session?.maxMessages ?? maxMessages)
+}
 
 /**
  * For what the service adds when the task ends: its prompt and its outcome. A task that used this key wrote those

@@ -1,16 +1,35 @@
 // What an event of the code host asks for.
 import type { CodeHostEvent } from '../../contract/api/codehost/events.ts'
-import { type CommandVerb, readCommand } from './command.ts'
+
+const commandVerbs = ['review', 'explain', 'stop'] as const
+/** What a comment may ask for. */
+export type CommandVerb = (typeof commandVerbs)[number]
+
+const command = /^\/svc[ \t]+([A-Za-z]+)[ \t]*$/
+
+function isVerb(word: string): word is CommandVerb {
+  return (commandVerbs as readonly string[]).includes(word)
+}
+
+/**
+ * The command of a comment: its first line that is not empty. One in a quotation or a block of code is not meant, and so
+ * is one in the middle of a text.
+ */
+function readCommand(comment: string): CommandVerb | undefined {
+  const first = comment.split(/\r?\n/, 64).find((line) => line.trim() !== '')
+  const word = command.exec(first ?? '')?.[1]?.toLowerCase()
+  return word !== undefined && isVerb(word) ? word : undefined
+}
 
 /** `monitors`: runs at exactly the head of the event; `cancel` without a label: all that the target has started. */
-export type Ask =
+export type RequestedAction =
   | { kind: 'task'; action: string; label: string }
   | { kind: 'monitors' }
   | { kind: 'cancel'; label?: string }
   | { kind: 'command'; verb: CommandVerb }
 
 /** At least one ask, or why there is none; `problem`: the event lacks what its kind of event always has. */
-export type Asked = { asks: readonly Ask[] } | { ignored: string } | { problem: string }
+type EventDecision = { asks: readonly RequestedAction[] } | { ignored: string } | { problem: string }
 
 const monitoredActions = ['opened', 'reopened', 'synchronize', 'ready_for_review', 'labeled', 'unlabeled']
 const endingActions = ['closed', 'deleted', 'transferred']
@@ -36,7 +55,7 @@ function findUnfit({ event, target }: CodeHostEvent, action: string): string | u
   return isForPulls && target?.kind === 'issue' ? `${action} is for pull requests, and this is an issue` : undefined
 }
 
-function decideLabel(event: CodeHostEvent, prefix: string, monitors: readonly Ask[]): Asked {
+function decideLabel(event: CodeHostEvent, prefix: string, monitors: readonly RequestedAction[]): EventDecision {
   const { label, target } = event
   if (label === undefined || target === undefined)
     return { problem: `the payload of a ${event.action} event has no ${label === undefined ? 'label' : 'issue'}` }
@@ -48,11 +67,11 @@ function decideLabel(event: CodeHostEvent, prefix: string, monitors: readonly As
   return { asks: [{ kind: 'cancel', label }] }
 }
 
-function orIgnore(asks: readonly Ask[], ignored: string): Asked {
+function orIgnore(asks: readonly RequestedAction[], ignored: string): EventDecision {
   return asks.length > 0 ? { asks } : { ignored }
 }
 
-function decideComment(event: CodeHostEvent): Asked {
+function decideComment(event: CodeHostEvent): EventDecision {
   if (event.action !== 'created') return { ignored: `comments that are ${event.action} are not read` }
   if (event.isBot) return { ignored: 'comments of programs are not read' }
   const verb = readCommand(event.comment?.body ?? '')
@@ -60,12 +79,12 @@ function decideComment(event: CodeHostEvent): Asked {
 }
 
 /** `prefix`: of labels that create tasks. */
-export function decideAsked(event: CodeHostEvent, { prefix }: { prefix: string }): Asked {
+export function decideEvent(event: CodeHostEvent, { prefix }: { prefix: string }): EventDecision {
   const { action } = event
   if (event.event === 'issue_comment') return decideComment(event)
   if (endingActions.includes(action)) return { asks: [{ kind: 'cancel' }] }
   const isMonitored = event.event === 'pull_request' && monitoredActions.includes(action)
-  const monitors: Ask[] = isMonitored && event.target !== undefined ? [{ kind: 'monitors' }] : []
+  const monitors: RequestedAction[] = isMonitored && event.target !== undefined ? [{ kind: 'monitors' }] : []
   if (action === 'labeled' || action === 'unlabeled') return decideLabel(event, prefix, monitors)
   return orIgnore(monitors, `nothing waits for action ${action} of ${event.event}`)
 }

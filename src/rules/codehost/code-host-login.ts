@@ -11,7 +11,7 @@ const appKeyKeys = ['CODEHOST_APP_PRIVATE_KEY', 'GITHUB_APP_PRIVATE_KEY'] as con
 const installationKeys = ['CODEHOST_APP_INSTALLATION_ID', 'GITHUB_APP_INSTALLATION_ID'] as const
 
 /** For messages. */
-export const codeHostKeys = [...gitCredentialKeys, `${appIdKeys[0]} with ${appKeyKeys[0]}`].join(', ')
+export const codeHostEntryNames = [...gitCredentialKeys, `${appIdKeys[0]} with ${appKeyKeys[0]}`].join(', ')
 
 function find(entries: Readonly<Record<string, string>>, keys: readonly string[]): string | undefined {
   return keys.map((key) => entries[key]?.trim()).find((value) => value !== undefined && value !== '')

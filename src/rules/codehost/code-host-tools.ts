@@ -3,6 +3,33 @@ import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { allowsTool, type ContextMode } from '../identity/context-token.ts'
 
+/** Structurally a check of the port. */
+type SeenCheck = { name: string; state: 'passed' | 'failed' | 'pending'; outcome: string }
+
+export type ChecksVerdict = {
+  status: 'passed' | 'failed' | 'pending' | 'no_checks'
+  passed: number
+  failed: number
+  pending: number
+  /** Those that have not passed, with the code host's word for it. */
+  details: string[]
+}
+
+/** A failure goes before what is still running; without any check nothing has passed. */
+export function judgeChecks(checks: readonly SeenCheck[]): ChecksVerdict {
+  const count = (state: SeenCheck['state']) => checks.filter((check) => check.state === state).length
+  const [passed, failed, pending] = [count('passed'), count('failed'), count('pending')]
+  const open = checks.filter(({ state }) => state !== 'passed')
+  const status = failed > 0 ? 'failed' : pending > 0 ? 'pending' : passed > 0 ? 'passed' : 'no_checks'
+  return {
+    status,
+    passed,
+    failed,
+    pending,
+    details: open.slice(0, 50).map(({ name, outcome }) => `${name}: ${outcome}`),
+  }
+}
+
 /** Come with `coordination.enabled`, and in no other way. */
 export const pullRequestTools = [
   ...['create_pull_request', 'check_pull_request_ci', 'list_pull_requests', 'check_pr_review_marker'],

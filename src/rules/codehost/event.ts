@@ -1,4 +1,6 @@
 // What is kept of a payload of the code host.
+
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import {
   AnyPayload,
   type CodeHostEvent,
@@ -11,17 +13,32 @@ import {
 } from '../../contract/api/codehost/events.ts'
 import { problemsOf } from '../../contract/schema/validation.ts'
 
+const shape = /^sha256=[0-9a-f]{64}$/i
+
+/** Whether a header can be a signature at all; if not, there is no need to read the body. */
+export function isSignature(header: string | undefined): header is string {
+  return header !== undefined && shape.test(header)
+}
+
+/** Whether the body was signed with one of the secrets. Takes as long for each wrong signature. */
+export function verifySignature(body: Uint8Array, header: string | undefined, secrets: readonly string[]): boolean {
+  if (!isSignature(header)) return false
+  const given = Buffer.from(header.slice('sha256='.length), 'hex')
+  const fits = secrets.map((secret) => timingSafeEqual(createHmac('sha256', secret).update(body).digest(), given))
+  return fits.includes(true)
+}
+
 type Payload = CodeHostPayload
 type RepositoryPayload = Payload['repository']
 type PullRequestPayload = NonNullable<Payload['pull_request']>
 
 /** Whether an event can lead to something. */
-export function isWorked(event: string): event is WorkedEvent {
+export function isHandledEvent(event: string): event is WorkedEvent {
   return (workedEvents as readonly string[]).includes(event)
 }
 
 /** The repository as deliveries are filed: names of the code host are the same in upper and lower case. */
-export function fileName(fullName: string): string {
+export function fileRepositoryName(fullName: string): string {
   return fullName.toLowerCase()
 }
 
@@ -94,7 +111,7 @@ export function readSummary(payload: unknown): { action?: string; repository?: s
   const { action, repository, sender } = data ?? {}
   return {
     ...(action !== undefined && { action }),
-    ...(repository && { repository: fileName(repository.full_name) }),
+    ...(repository && { repository: fileRepositoryName(repository.full_name) }),
     ...(sender && { sender: sender.login }),
   }
 }

@@ -2,7 +2,7 @@
 
 /** The first line of the comment; invisible to readers. */
 const marker = '<!-- svc:status -->'
-const mostText = 30_000
+const maxTextLength = 30_000
 
 /** Text of a model or a stranger that mentions nobody, hides nothing, and is no command. */
 function neutralize(text: string): string {
@@ -14,8 +14,9 @@ function neutralize(text: string): string {
 
 /** `detail` is shown below, as it is apart from what could act. */
 export function writeStatus(summary: string, detail?: string): string {
-  const cut = detail !== undefined && detail.length > mostText
-  const shown = detail === undefined ? [] : ['', neutralize(cut ? `${detail.slice(0, mostText)}\n\n(cut)` : detail)]
+  const cut = detail !== undefined && detail.length > maxTextLength
+  const shown =
+    detail === undefined ? [] : ['', neutralize(cut ? `${detail.slice(0, maxTextLength)}\n\n(cut)` : detail)]
   return [marker, neutralize(summary), ...shown].join('\n')
 }
 

@@ -1,7 +1,7 @@
 // How tasks are marked with the issue or pull request they work for, and found again by it.
 import type { CodeHostEvent } from '../../contract/api/codehost/events.ts'
 import { toLabel } from '../tasks/stamp.ts'
-import { fileName } from './event.ts'
+import { fileRepositoryName } from './event.ts'
 
 /** Keys of labels and annotations of tasks that the code host asked for. */
 export const codeHostKeys = {
@@ -22,7 +22,7 @@ export const createdByKey = 'svc.ai/created-by'
 /** Labels by which all tasks of one issue or pull request are found. */
 export function subjectLabels(repository: string, number: number): Record<string, string> {
   return {
-    [codeHostKeys.repository]: toLabel(fileName(repository).replaceAll('/', '.')),
+    [codeHostKeys.repository]: toLabel(fileRepositoryName(repository).replaceAll('/', '.')),
     [codeHostKeys.number]: String(number),
   }
 }
@@ -38,7 +38,7 @@ export function isEndedBy(
 ): boolean {
   const own = annotations[codeHostKeys.repository]
   // Labels of different repositories may be the same; the annotation is exact.
-  if (own === undefined || fileName(own) !== fileName(repository.fullName)) return false
+  if (own === undefined || fileRepositoryName(own) !== fileRepositoryName(repository.fullName)) return false
   if (label !== undefined && annotations[codeHostKeys.label]?.toLowerCase() !== label.toLowerCase()) return false
   const madeAt = annotations[codeHostKeys.happenedAt]
   return madeAt === undefined || happenedAt === undefined || madeAt <= happenedAt

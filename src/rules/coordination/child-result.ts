@@ -1,20 +1,36 @@
 // What a coordinator learns of a child: bounded, in the order in which it asked.
 import type { ChildResult } from '../../contract/api/coordination/coordination.ts'
 import { readStructuredResult } from '../../contract/api/tasks/structured-result.ts'
-import type { Task } from '../../contract/kinds/tasks/task.ts'
-import { dropUndefined } from '../../contract/schema/json.ts'
+import type { ChildTask, Task } from '../../contract/kinds/tasks/task.ts'
+import { dropUndefined } from '../../lib/json.ts'
 import { countRuns } from '../tasks/retry.ts'
 
-const longestText = 4096
-const longestData = 32 * 1024
+const maxResultLength = 4096
+
+export function summarizeChild(child: Task, result: string | undefined): ChildTask {
+  const agent = child.spec.agentRef?.name
+  const text =
+    result !== undefined && result.length > maxResultLength
+      ? `${result.slice(0, maxResultLength)}\n[truncated]`
+      : result
+  return {
+    name: child.metadata.name,
+    agent,
+    phase: child.status?.phase ?? 'Pending',
+    result: text,
+  }
+}
+
+const maxTextLength = 4096
+const maxDataLength = 32 * 1024
 
 function cut(text: string): string {
-  return text.length <= longestText ? text : `${text.slice(0, longestText)}\n[truncated]`
+  return text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength)}\n[truncated]`
 }
 
 function boundData(data: unknown): unknown {
   const bytes = data === undefined ? 0 : Buffer.byteLength(JSON.stringify(data))
-  if (bytes <= longestData) return data
+  if (bytes <= maxDataLength) return data
   return { truncated: true, originalBytes: bytes, message: 'too large; its artifacts or result hold all of it' }
 }
 

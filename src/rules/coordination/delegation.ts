@@ -5,7 +5,7 @@ import type { Agent, Coordination } from '../../contract/kinds/agents/agent.ts'
 import type { Task, TaskSpec } from '../../contract/kinds/tasks/task.ts'
 import { callerAnnotationKeys } from '../identity/caller-identity.ts'
 import { listProviderWishes } from '../providers/model-choice.ts'
-import { cleanupFinalizer, makeOwner, parentAnnotation, parentLabel } from '../tasks/scheduled-run.ts'
+import { cleanupFinalizer, makeOwner, parentAnnotation, parentLabel } from '../tasks/schedule.ts'
 import { inheritStamp, toLabel } from '../tasks/stamp.ts'
 import { builtInTools, chooseTools } from '../tools/tool-choice.ts'
 import { gitWorkspaceOf } from '../workspaces/git-workspace.ts'
@@ -33,7 +33,7 @@ export function depthOf({ metadata }: Pick<Task, 'metadata'>): number {
 }
 
 /** The uid of the first coordinator above it, or its own. */
-export function familyOf({ metadata }: Pick<Task, 'metadata'>): string {
+export function taskFamilyOf({ metadata }: Pick<Task, 'metadata'>): string {
   return metadata.labels?.[delegationKeys.family] ?? metadata.uid
 }
 
@@ -41,7 +41,7 @@ export function isMadeBy(agent: Pick<Agent, 'metadata'>, { metadata }: Pick<Task
   return agent.metadata.labels?.[delegationKeys.createdByTask] === metadata.uid
 }
 
-const longestName = 63
+const maxNameLength = 63
 
 /** The same call always has the same name, so that repeating it makes nothing new. */
 export function nameChild({ metadata }: Pick<Task, 'metadata'>, call: string, args: unknown): string {
@@ -49,7 +49,7 @@ export function nameChild({ metadata }: Pick<Task, 'metadata'>, call: string, ar
     .update(`${metadata.uid}\n${call}\n${JSON.stringify(args)}`)
     .digest('hex')
   const suffix = `-child-${digest.slice(0, 8)}`
-  return `${metadata.name.slice(0, longestName - suffix.length).replace(/-+$/, '')}${suffix}`
+  return `${metadata.name.slice(0, maxNameLength - suffix.length).replace(/-+$/, '')}${suffix}`
 }
 
 type AgentName = { namespace: string; name: string }
@@ -67,7 +67,7 @@ function isListed({ agent, coordination }: Coordinator, { namespace, name }: Age
  * Why the coordinator may not delegate to the agent, or undefined. Without a list, or with an empty one, it may use
  * only agents that it made itself. `found`: the agent, when it exists.
  */
-export function findAgentProblem(
+export function findHelperAgentProblem(
   coordinator: Coordinator,
   wanted: AgentName,
   found: Agent | undefined,
@@ -82,13 +82,13 @@ export function findAgentProblem(
 /** Why there may be no further task below this one, or undefined. `familySize`: how many the first coordinator has. */
 export function findDepthProblem(
   { task, coordination }: Coordinator,
-  { familySize, longestFamily }: { familySize: number; longestFamily: number },
+  { familySize, maxFamilySize }: { familySize: number; maxFamilySize: number },
 ): string | undefined {
   const depth = depthOf(task) + 1
   if (depth > coordination.maxDepth) {
     return `this task is ${depthOf(task)} levels below its first coordinator, and coordination.maxDepth is ${coordination.maxDepth}: do the work yourself`
   }
-  if (familySize < longestFamily) return undefined
+  if (familySize < maxFamilySize) return undefined
   return `the first coordinator already has ${familySize} tasks below it, the most it may have: make no more`
 }
 
@@ -117,7 +117,7 @@ export function draftChild(parent: Task, child: { name: string; agentName?: stri
         ...stamp.labels,
         [parentLabel]: toLabel(name),
         [delegationKeys.coordinator]: 'true',
-        [delegationKeys.family]: familyOf(parent),
+        [delegationKeys.family]: taskFamilyOf(parent),
         ...(child.agentName !== undefined && { [delegationKeys.agent]: toLabel(child.agentName) }),
       },
       annotations: {

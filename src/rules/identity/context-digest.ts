@@ -6,7 +6,7 @@ const recordedKeys = [
   ...['allowedTools', 'provider', 'allowedProviders', 'model', 'allowedModels', 'e2e', 'trace_id'],
 ]
 /** Keys that no decision depends on are dropped when their values are longer than this. */
-const longestNote = 1024
+const maxNoteLength = 1024
 const notes = new Set(['purpose', 'e2e', 'trace_id'])
 
 type Context = Readonly<Record<string, unknown>>
@@ -51,6 +51,6 @@ export function recordContext(context: Context): Record<string, string> {
   const entries = recordedKeys
     .filter((key) => Object.hasOwn(context, key))
     .map((key): [string, string] => [key, writeText(context[key])])
-    .filter(([key, text]) => !(notes.has(key) && text.length > longestNote))
+    .filter(([key, text]) => !(notes.has(key) && text.length > maxNoteLength))
   return Object.fromEntries(entries)
 }

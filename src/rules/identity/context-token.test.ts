@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { Access, TaskFacts } from '../../contract/api/identity/access.ts'
-import { type ContextAction, contextActions } from './context-actions.ts'
-import { allowsTool, type ContextRules, decideContext, readConstraints } from './context-token.ts'
+import {
+  allowsTool,
+  type ContextAction,
+  type ContextRules,
+  contextActions,
+  decideContext,
+  readConstraints,
+} from './context-token.ts'
 
 const everyScope = Object.values(contextActions)
 const scopes = Object.fromEntries(Object.entries(contextActions).map(([action, scope]) => [action, [scope]]))

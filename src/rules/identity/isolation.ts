@@ -15,7 +15,7 @@ export function findForeignReference<K extends Kind>(kind: K, namespace: string,
 }
 
 /** A template or pool of another namespace that a spec names, and that the service itself is not set to. */
-export type ForeignPlace = {
+export type ForeignNamespace = {
   /** Relative to the spec. */
   path: string
   namespace: string
@@ -25,7 +25,7 @@ export type ForeignPlace = {
 
 type Named = { namespace?: string | undefined } | undefined
 
-function listForeign(path: string, named: Named, usual: (string | undefined)[]): ForeignPlace[] {
+function listForeign(path: string, named: Named, usual: (string | undefined)[]): ForeignNamespace[] {
   const { namespace } = named ?? {}
   return namespace === undefined || usual.includes(namespace) ? [] : [{ path: `${path}.namespace`, namespace }]
 }
@@ -35,7 +35,7 @@ export function listForeignWorkspaces(
   namespace: string,
   spec: SpecOf<'Task'>,
   workspaces: WorkspaceDefaults = noWorkspaces,
-): ForeignPlace[] {
+): ForeignNamespace[] {
   const path = 'execution.workspace'
   const asked = spec.execution?.workspace
   if (asked === undefined) return []
@@ -51,7 +51,7 @@ export function listForeignWorkspaces(
 }
 
 /** What the actor of a tool is made from. `usual`: where templates are that the service is set to. */
-export function listForeignActors(namespace: string, { mcp }: SpecOf<'Tool'>, usual?: string): ForeignPlace[] {
+export function listForeignActors(namespace: string, { mcp }: SpecOf<'Tool'>, usual?: string): ForeignNamespace[] {
   const { templateRef, poolRef } = mcp?.actor ?? {}
   return [
     ...listForeign('mcp.actor.templateRef', templateRef, [namespace, usual]),
@@ -60,9 +60,9 @@ export function listForeignActors(namespace: string, { mcp }: SpecOf<'Tool'>, us
 }
 
 /** Those that a resource may not name, and why. */
-export function findPlaceProblems(
+export function findNamespaceProblems(
   home: { kind: Kind; namespace: string },
-  places: readonly ForeignPlace[],
+  places: readonly ForeignNamespace[],
   isolated: boolean,
 ): Problem[] {
   const whose = `${kinds[home.kind].plural} of "${home.namespace}"`
@@ -78,6 +78,6 @@ export function findActorObstacle(
   { templateNamespace, isolated }: { readonly templateNamespace: string | undefined; readonly isolated: boolean },
 ): string | undefined {
   const places = listForeignActors(namespace, spec, templateNamespace)
-  const [first] = findPlaceProblems({ kind: 'Tool', namespace }, places, isolated)
+  const [first] = findNamespaceProblems({ kind: 'Tool', namespace }, places, isolated)
   return first && `${first.path} ${first.message}`
 }

@@ -8,6 +8,29 @@ import {
   type Role,
   reachesRole,
 } from '../../contract/api/identity/access.ts'
+import type { RecordKind } from '../../contract/api/resources/watch.ts'
+
+const listedAs: Record<RecordKind, AccessKind> = {
+  Approval: 'Task',
+  Audit: 'Audit',
+  Budget: 'Budget',
+  Delivery: 'RepositoryMonitor',
+  Finding: 'RepositoryScan',
+  Memory: 'Memory',
+  MemoryProposal: 'Memory',
+  Message: 'Task',
+  Monitor: 'RepositoryMonitor',
+  Plan: 'Task',
+  Scan: 'RepositoryScan',
+  Session: 'Session',
+  Usage: 'Usage',
+  Workspace: 'Task',
+}
+
+/** The kind whose list right is asked for. */
+export function accessKindOf(kind: RecordKind): AccessKind {
+  return listedAs[kind]
+}
 
 /** What a token allows: the part of a caller that permission depends on. */
 export type Rights = {
@@ -39,14 +62,14 @@ export function isOwner({ role }: Pick<Rights, 'role'>): boolean {
   return role === 'owner'
 }
 
-function leastRoleFor(access: Access): Role {
+function requiredRoleFor(access: Access): Role {
   const { kind, namesSecret } = access
   // A task's Secret is named by whoever creates the task; an agent keeps using its Secret for other people's tasks.
   return kind === 'Agent' && isWriting(access) && namesSecret === true ? 'editor' : leastRoleOf(access)
 }
 
 function authorizeRole(role: Role, access: Access): Decision {
-  const least = leastRoleFor(access)
+  const least = requiredRoleFor(access)
   if (reachesRole(role, least)) return allow
   const { verb, kind, namesSecret } = access
   const what = namesSecret === true && least === 'editor' ? `${kind} that names a Secret` : kind

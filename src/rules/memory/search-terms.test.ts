@@ -1,6 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mostSearchedLength, queryTerms, searchTerms } from './search-terms.ts'
+import { maxSearchedLength, queryTerms, searchTerms, splitTerms } from './search-terms.ts'
+
+it.each([
+  ['failed tests', ['failed', 'tests']],
+  ['"failed tests" deploy', ['failed tests', 'deploy']],
+  ['deploy"failed tests"now', ['deploy', 'failed tests', 'now']],
+  ['"not closed', ['not closed']],
+  ['a A "a"', ['a']],
+  ['  \t"" " " ', []],
+  ['NEAR(a* OR b)', ['NEAR(a*', 'OR', 'b)']],
+])('splits %j', (query, terms) => {
+  expect(splitTerms(query)).toEqual(terms)
+})
 
 /** Whether a text is among what the query looks for. */
 function finds(query: string, text: string): boolean {
@@ -70,7 +82,7 @@ describe('terms of a text', () => {
     'reads a body of 15 MiB of %j no further than it searches',
     (part) => {
       const terms = searchTerms(part.repeat((15 * 1_048_576) / part.length))
-      expect(terms.length).toBeLessThanOrEqual(2 * mostSearchedLength)
+      expect(terms.length).toBeLessThanOrEqual(2 * maxSearchedLength)
     },
   )
 })

@@ -1,11 +1,18 @@
 // From text to the terms that searches compare. Stores index these very terms, so that each of them finds the same.
 import { stemmer } from 'stemmer'
 
+/** Terms in order, each once regardless of case; none for a query of blanks and quotes. */
+export function splitTerms(query: string): string[] {
+  const terms = [...query.matchAll(/"([^"]*)"?|([^\s"]+)/g)].map(([, phrase, word]) => (phrase ?? word ?? '').trim())
+  const byFold = new Map(terms.filter(Boolean).map((term) => [term.toLowerCase(), term]))
+  return [...byFold.values()]
+}
+
 /** Only this much of a text is searched, in UTF-16 units: the time to index the longest body stays small. */
-export const mostSearchedLength = 262_144
+export const maxSearchedLength = 262_144
 /** Longer terms are cut: nobody types them, and databases limit what they index. */
-const longestTerm = 64
-const mostQueryTerms = 64
+const maxTermLength = 64
+const maxQueryTerms = 64
 
 /** Words with what joins them in code: `camelCase`, `snake_case`, `kebab-case`, `src/paths.ts`, `dotted.names`. */
 const chunks = /[\p{L}\p{N}\p{M}]+(?:['’._\-/\\:]+[\p{L}\p{N}\p{M}]+)*|\p{Extended_Pictographic}/gu
@@ -29,7 +36,7 @@ type Reading = { term(word: string): void; character(one: string): void }
 
 /** The same for every spelling of a character that a reader takes for the same. */
 function normalise(text: string): string {
-  return text.slice(0, mostSearchedLength).toWellFormed().normalize('NFKD').replace(accents, '').normalize('NFKC')
+  return text.slice(0, maxSearchedLength).toWellFormed().normalize('NFKD').replace(accents, '').normalize('NFKC')
 }
 
 /** Scripts without blanks: every two neighbours are a term. */
@@ -69,8 +76,8 @@ function readText(text: string, reading: Reading): void {
 /** A term as it is indexed: lowercased, an English word reduced to its stem. */
 function termOf(word: string): string {
   const lower = word.toLowerCase()
-  const stem = /^[a-z]+$/.test(lower) && lower.length <= longestTerm ? stemmer(lower) : lower
-  return stem.length <= longestTerm ? stem : stem.slice(0, longestTerm).toWellFormed()
+  const stem = /^[a-z]+$/.test(lower) && lower.length <= maxTermLength ? stemmer(lower) : lower
+  return stem.length <= maxTermLength ? stem : stem.slice(0, maxTermLength).toWellFormed()
 }
 
 /**
@@ -93,5 +100,5 @@ export function queryTerms(query: string): string[] {
   const words: string[] = []
   readText(query, { term: (word) => void words.push(word.toLowerCase()), character: () => {} })
   const telling = words.filter((word) => !stopWords.has(word))
-  return [...new Set((telling.length > 0 ? telling : words).map(termOf))].slice(0, mostQueryTerms)
+  return [...new Set((telling.length > 0 ? telling : words).map(termOf))].slice(0, maxQueryTerms)
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decodeSpace, encodeSpace, learnSpace, placeText } from './text-space.ts'
+import { decodeSpace, embedText, encodeSpace, learnSpace } from './text-space.ts'
 
 /** Numbers that are the same in every run (Park and Miller, 1988). */
 function createRandom() {
@@ -29,7 +29,7 @@ const learn = (given = texts, dimension = 2) =>
   learnSpace(given, { random: createRandom(), pause: async () => {}, dimension })
 const compare = async (one: string, other: string) => {
   const space = await learn()
-  const [first, second] = [one, other].map((text) => space && placeText(space, text.split(' ')))
+  const [first, second] = [one, other].map((text) => space && embedText(space, text.split(' ')))
   return first && second ? multiplyVectors(first, second) : undefined
 }
 
@@ -42,15 +42,15 @@ describe('a space of texts', () => {
 
   it('gives vectors of length 1, the same for the same texts', async () => {
     const [one, other] = [await learn(), await learn()]
-    const place = one && placeText(one, ['car', 'unheard', 'car'])
+    const place = one && embedText(one, ['car', 'unheard', 'car'])
     expect(place && multiplyVectors(place, place)).toBeCloseTo(1, 5)
     expect(one?.basis).toEqual(other?.basis)
   })
 
   it('has no place for a text without a known word, and is none for texts without common words', async () => {
     const space = await learn()
-    expect(space && placeText(space, ['unheard'])).toBeUndefined()
-    expect(space && placeText(space, [])).toBeUndefined()
+    expect(space && embedText(space, ['unheard'])).toBeUndefined()
+    expect(space && embedText(space, [])).toBeUndefined()
     expect(await learn([['a', 'b'], ['c']])).toBeUndefined()
     expect(await learn([])).toBeUndefined()
   })

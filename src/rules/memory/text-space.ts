@@ -26,9 +26,9 @@ const passes = 4
 const textsAtOnce = 100
 const rowsAtOnce = 500
 /** A term of a single text says nothing of which terms go together. */
-const leastTexts = 2
+const minTextsWithTerm = 2
 /** The most frequent ones: a space of them takes 8 MB. */
-const mostTerms = 20_000
+const maxTerms = 20_000
 
 type Entry = { at: number; weight: number }
 
@@ -56,8 +56,8 @@ function weighTerms(terms: Terms, known: TextSpace['terms']): Entry[] {
 function chooseTerms(texts: readonly Terms[]): TextSpace['terms'] {
   const counts = new Map<string, number>()
   for (const terms of texts) for (const term of new Set(terms)) counts.set(term, (counts.get(term) ?? 0) + 1)
-  const shared = [...counts].filter(([, count]) => count >= leastTexts)
-  const kept = shared.sort(([, one], [, other]) => other - one).slice(0, mostTerms)
+  const shared = [...counts].filter(([, count]) => count >= minTextsWithTerm)
+  const kept = shared.sort(([, one], [, other]) => other - one).slice(0, maxTerms)
   const weigh = (count: number) => Math.log(1 + (texts.length - count + 0.5) / (count + 0.5))
   return new Map(kept.map(([term, count], at) => [term, { at, weight: weigh(count) }]))
 }
@@ -201,6 +201,6 @@ export function decodeSpace(bytes: Uint8Array): TextSpace {
 }
 
 /** The vector of a text, of length 1; undefined when the space knows none of its terms. */
-export function placeText({ terms, basis, dimension }: TextSpace, text: Terms): Float32Array | undefined {
+export function embedText({ terms, basis, dimension }: TextSpace, text: Terms): Float32Array | undefined {
   return normalizeVector(projectRow(weighTerms(text, terms), { values: basis, dimension }))
 }

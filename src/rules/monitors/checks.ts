@@ -25,7 +25,7 @@ export function readCheckCommand([, , , fence = '', ...commands]: readonly strin
   return { fence, commands }
 }
 
-const longestOutput = 4000
+const maxOutputLength = 4000
 
 export type CheckLog = {
   /** One line of the log, in order. */
@@ -62,7 +62,7 @@ export function createCheckLog(commands: readonly string[], fence: string): Chec
       }
       const [, index, code] = mark.exec(line) ?? []
       if (index === undefined || Number(index) < at || Number(index) >= outcomes.length) {
-        text = `${text}\n${line}`.slice(-longestOutput)
+        text = `${text}\n${line}`.slice(-maxOutputLength)
         return
       }
       // Later than the next one where the oldest lines were no longer kept.

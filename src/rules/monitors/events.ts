@@ -28,7 +28,7 @@ export function nameEventRun({ uid, name }: { uid: string; name: string }, deliv
 }
 
 /** The id of the run that is due at a time of the schedule. */
-export function nameScheduledRun(monitor: { uid: string; name: string }, tick: Date): string {
+export function nameScheduledMonitorRun(monitor: { uid: string; name: string }, tick: Date): string {
   return nameEventRun(monitor, tick.toISOString())
 }
 

@@ -1,12 +1,12 @@
 // Findings of a pull request over all its reviews: what is new, what was shown before, what a person has dismissed.
 import { createHash } from 'node:crypto'
 import type { MonitorFinding } from '../../contract/api/monitors/monitor-records.ts'
-import { dropUndefined } from '../../contract/schema/json.ts'
+import { dropUndefined } from '../../lib/json.ts'
 import type { DiffLines } from './diff-lines.ts'
-import type { GivenFinding } from './verdict.ts'
+import type { ReportedFinding } from './verdict.ts'
 
 /** A finding that was made before. `anchor` is the text of its line, which moves with the line. */
-export type Remembered = {
+export type EarlierFinding = {
   id: string
   file?: string
   title: string
@@ -15,9 +15,9 @@ export type Remembered = {
   dismissedAt?: string
 }
 
-export type Placed = { finding: MonitorFinding; anchor?: string }
+export type LocatedFinding = { finding: MonitorFinding; anchor?: string }
 
-type Place = { file?: string; line?: number; anchor?: string }
+type Location = { file?: string; line?: number; anchor?: string }
 
 /** How much of the words of two titles must be the same: with the same line of code, and without. */
 const sameLineShare = 0.3
@@ -36,13 +36,17 @@ function compareWords(words: ReadonlySet<string>, others: ReadonlySet<string>): 
 }
 
 /** With the words of its title: a pull request that is pushed to all day long has thousands. */
-type Candidate = { remembered: Remembered; words: Set<string> }
+type Candidate = { remembered: EarlierFinding; words: Set<string> }
 
-function toCandidate(remembered: Remembered): Candidate {
+function toCandidate(remembered: EarlierFinding): Candidate {
   return { remembered, words: listWords(remembered.title) }
 }
 
-function findSame(candidates: readonly Candidate[], { title }: GivenFinding, place: Place): Remembered | undefined {
+function findSame(
+  candidates: readonly Candidate[],
+  { title }: ReportedFinding,
+  place: Location,
+): EarlierFinding | undefined {
   const words = listWords(title)
   const same = candidates.find(({ remembered, words: others }) => {
     if (remembered.file !== place.file) return false
@@ -57,30 +61,30 @@ function makeId(number: number, file: string | undefined, title: string, anchor:
   return `find-${createHash('sha256').update(identity).digest('hex').slice(0, 12)}`
 }
 
-function stateOf(known: Remembered | undefined): MonitorFinding['state'] {
+function stateOf(known: EarlierFinding | undefined): MonitorFinding['state'] {
   if (known?.dismissedAt !== undefined) return 'dismissed'
   return known?.shownAt === undefined ? 'new' : 'shown'
 }
 
 /** Where the finding is, as far as the diff shows it. */
-function placeOf({ file, line }: GivenFinding, lines: DiffLines): Place {
+function locate({ file, line }: ReportedFinding, lines: DiffLines): Location {
   const anchor = file == null || line == null ? undefined : lines.get(file)?.shown.get(line)?.trim()
   return dropUndefined({ file: file ?? undefined, line: line ?? undefined, anchor })
 }
 
-function nameFinding({ title }: GivenFinding, { file, anchor }: Place, number: number): Remembered {
+function nameFinding({ title }: ReportedFinding, { file, anchor }: Location, number: number): EarlierFinding {
   return { id: makeId(number, file, title, anchor), title, ...(file && { file }), ...(anchor && { anchor }) }
 }
 
 /** The findings of a review, each once, with the identity that it has in all reviews of the pull request. */
 export function recognizeFindings(
-  given: readonly GivenFinding[],
-  { number, lines, known }: { number: number; lines: DiffLines; known: readonly Remembered[] },
-): Placed[] {
-  const placed = new Map<string, Placed>()
+  given: readonly ReportedFinding[],
+  { number, lines, known }: { number: number; lines: DiffLines; known: readonly EarlierFinding[] },
+): LocatedFinding[] {
+  const placed = new Map<string, LocatedFinding>()
   const candidates = known.map(toCandidate)
   for (const one of given) {
-    const place = placeOf(one, lines)
+    const place = locate(one, lines)
     const before = findSame(candidates, one, place)
     const remembered = before ?? nameFinding(one, place, number)
     if (before === undefined) candidates.push(toCandidate(remembered))
@@ -91,10 +95,10 @@ export function recognizeFindings(
 }
 
 function describe(
-  { priority, confidence, title, body, recommendation }: GivenFinding,
+  { priority, confidence, title, body, recommendation }: ReportedFinding,
   { id, state }: Pick<MonitorFinding, 'id' | 'state'>,
-  { anchor, ...where }: Place,
-): Placed {
+  { anchor, ...where }: Location,
+): LocatedFinding {
   const advice = recommendation == null ? {} : { recommendation }
   const finding: MonitorFinding = { id, priority, confidence, title, body, ...where, ...advice, state }
   return { finding, ...(anchor !== undefined && { anchor }) }

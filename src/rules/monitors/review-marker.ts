@@ -3,7 +3,18 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Repository, repositoryKey } from '../../contract/values/repository-url.ts'
 
-export type Reviewed = { repository: Pick<Repository, 'owner' | 'name'>; number: number; head: string }
+export const markerVariables = {
+  secret: 'SVC_PR_REVIEW_MARKER_SECRET',
+  previousSecrets: 'SVC_PR_REVIEW_MARKER_PREVIOUS_SECRETS',
+  trustedAuthor: 'SVC_PR_REVIEW_MARKER_TRUSTED_AUTHOR',
+} as const
+
+/** Whether the code of a task may not have the variable. */
+export function isMarkerKey(name: string): boolean {
+  return name === markerVariables.secret || name === markerVariables.previousSecrets
+}
+
+type MarkedHead = { repository: Pick<Repository, 'owner' | 'name'>; number: number; head: string }
 
 /** The first one signs; every one is accepted. Never empty. */
 export type MarkerKeys = readonly (string | Uint8Array)[]
@@ -11,19 +22,19 @@ export type MarkerKeys = readonly (string | Uint8Array)[]
 /** Bounded, because strangers write what is searched. */
 const anyMarker = /<!-- {0,8}svc:pr-review\b[^<>]{0,400}-->/g
 
-function sign({ repository, number, head }: Reviewed, key: string | Uint8Array): string {
+function sign({ repository, number, head }: MarkedHead, key: string | Uint8Array): string {
   return createHmac('sha256', key)
     .update(`${repositoryKey(repository)}\n${number}\n${head.toLowerCase()}`)
     .digest('hex')
 }
 
-function writeMarkerWith(reviewed: Reviewed, key: string | Uint8Array): string {
+function writeMarkerWith(reviewed: MarkedHead, key: string | Uint8Array): string {
   const { repository, number, head } = reviewed
   const fields = `repo=${repositoryKey(repository)} pr=${number} head_sha=${head.toLowerCase()}`
   return `<!-- svc:pr-review ${fields} sig=${sign(reviewed, key)} -->`
 }
 
-export function writeMarker(reviewed: Reviewed, keys: MarkerKeys): string {
+export function writeMarker(reviewed: MarkedHead, keys: MarkerKeys): string {
   return writeMarkerWith(reviewed, keys[0] as string | Uint8Array)
 }
 
@@ -39,12 +50,16 @@ export function listMarkers(text: string): string[] {
 }
 
 /** Whether a marker says exactly this, under any of the keys. */
-export function isMarkerOf(marker: string, reviewed: Reviewed, keys: MarkerKeys): boolean {
+export function isMarkerOf(marker: string, reviewed: MarkedHead, keys: MarkerKeys): boolean {
   return keys.map((key) => isSame(marker, writeMarkerWith(reviewed, key))).includes(true)
 }
 
 /** The head that a marker is about, if it is one of ours for this pull request, whatever the head. */
-export function readMarkedHead(marker: string, reviewed: Omit<Reviewed, 'head'>, keys: MarkerKeys): string | undefined {
+export function readMarkedHead(
+  marker: string,
+  reviewed: Omit<MarkedHead, 'head'>,
+  keys: MarkerKeys,
+): string | undefined {
   const head = / head_sha=([0-9a-f]{40,64}) /.exec(marker)?.[1]
   return head !== undefined && isMarkerOf(marker, { ...reviewed, head }, keys) ? head : undefined
 }
@@ -53,7 +68,7 @@ function isLegacy(text: string, head: string): boolean {
   return text.toLowerCase().includes(`<!-- svc:pr-review head_sha=${head.toLowerCase()} -->`)
 }
 
-export type MarkedReview = { body: string; author: string }
+type MarkedReview = { body: string; author: string }
 
 /**
  * The first review that has a marker for this head: a signed one from anybody, or one of the old form, without a signature, from the
@@ -65,7 +80,7 @@ export async function findMarked<R extends MarkedReview>(
     reviewed,
     keys,
     trustedAuthor,
-  }: { reviewed: Reviewed; keys: MarkerKeys; trustedAuthor(): Promise<string | undefined> },
+  }: { reviewed: MarkedHead; keys: MarkerKeys; trustedAuthor(): Promise<string | undefined> },
 ): Promise<R | undefined> {
   const signed = reviews.find(({ body }) => listMarkers(body).some((marker) => isMarkerOf(marker, reviewed, keys)))
   if (signed !== undefined) return signed

@@ -2,6 +2,7 @@
 
 import type { RepositoryMonitorSpec } from '../../contract/kinds/monitors/repository-monitor.ts'
 import { tryParseDuration } from '../../contract/values/duration.ts'
+import type { Backoff } from '../../lib/backoff.ts'
 
 export const skipReasons = [
   'draft',
@@ -18,9 +19,9 @@ export type SkipReason = (typeof skipReasons)[number]
 /** Reasons that say nothing against the pull request: its review stands, or is under way. */
 export const satisfiedReasons: readonly SkipReason[] = ['review_pending', 'already_reviewed']
 
-export type Candidate = { draft: boolean; labels: readonly string[]; headSHA: string }
+export type ReviewCandidate = { draft: boolean; labels: readonly string[]; headSHA: string }
 
-export type Known = {
+export type KnownItem = {
   /** The commit whose review is under way. */
   pendingSHA?: string | undefined
   lastReviewedHeadSHA?: string | undefined
@@ -38,13 +39,13 @@ export function findBlockingLabels(labels: readonly string[], policy: Repository
   return labels.filter((label) => named.includes(label.toLowerCase()))
 }
 
-function isReviewFresh({ reviewedAt }: Known, { review }: SelectionRules, now: Date): boolean {
+function isReviewFresh({ reviewedAt }: KnownItem, { review }: SelectionRules, now: Date): boolean {
   const ttlMs = tryParseDuration(review.staleReviewTTL ?? '') ?? 0
   if (ttlMs === 0) return true
   return reviewedAt !== undefined && now.getTime() - Date.parse(reviewedAt) < ttlMs
 }
 
-type Question = { candidate: Candidate; known: Known; rules: SelectionRules; now: Date; selected: number }
+type Question = { candidate: ReviewCandidate; known: KnownItem; rules: SelectionRules; now: Date; selected: number }
 
 const tests: Record<SkipReason, (question: Question) => boolean> = {
   draft: ({ candidate, rules }) => candidate.draft && !rules.targets.pullRequests.includeDrafts,
@@ -62,10 +63,5 @@ export function findSkipReason(question: Question): SkipReason | undefined {
   return skipReasons.find((reason) => tests[reason](question))
 }
 
-const firstRetryMs = 600_000
-const longestRetryMs = 86_400_000
-
-/** How long a review that has failed `failures` times in a row, or a schedule whose runs have, waits for the next try. */
-export function retryDelayMs(failures: number, firstMs = firstRetryMs): number {
-  return failures === 0 ? 0 : Math.min(longestRetryMs, firstMs * 2 ** (failures - 1))
-}
+/** When a head whose review has failed is tried again. */
+export const reviewBackoff: Backoff = { firstMs: 600_000, maxMs: 86_400_000 }

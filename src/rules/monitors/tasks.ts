@@ -10,7 +10,7 @@ import { fenceOf, writeCheckCommand } from './checks.ts'
 export const monitorLabel = 'svc.ai/repository-monitor'
 
 /** What is reviewed, as the code host told it. */
-export type Reviewed = {
+export type ReviewedPullRequest = {
   number: number
   title: string
   author: string
@@ -24,23 +24,28 @@ export type Reviewed = {
   fork?: { repository: Repository | undefined }
 }
 
-export type Asking = { monitor: RepositoryMonitor; repository: Repository; pullRequest: Reviewed; runID: string }
+export type ReviewRequest = {
+  monitor: RepositoryMonitor
+  repository: Repository
+  pullRequest: ReviewedPullRequest
+  runID: string
+}
 
-const longestName = 63
+const maxNameLength = 63
 const hashLength = 10
 
 /** A name that is the same for the same review of the same run, and never too long. */
-function nameTask(prefix: string, { monitor, pullRequest, runID }: Omit<Asking, 'repository'>): string {
+function nameTask(prefix: string, { monitor, pullRequest, runID }: Omit<ReviewRequest, 'repository'>): string {
   const { number, headSHA } = pullRequest
   const digest = createHash('sha256').update([monitor.metadata.uid, number, headSHA, runID].join('\0')).digest('hex')
   const name = `${prefix}-${monitor.metadata.name}-${number}-${headSHA.slice(0, 8)}`
-  return `${name.slice(0, longestName - hashLength - 1).replace(/-+$/, '')}-${digest.slice(0, hashLength)}`
+  return `${name.slice(0, maxNameLength - hashLength - 1).replace(/-+$/, '')}-${digest.slice(0, hashLength)}`
 }
 
-export const nameReviewTask = (asking: Omit<Asking, 'repository'>) => nameTask('monrev', asking)
-export const nameValidationTask = (asking: Omit<Asking, 'repository'>) => nameTask('monval', asking)
+export const nameReviewTask = (asking: Omit<ReviewRequest, 'repository'>) => nameTask('monrev', asking)
+export const nameValidationTask = (asking: Omit<ReviewRequest, 'repository'>) => nameTask('monval', asking)
 
-function makeMetadata(name: string, { monitor, repository, pullRequest, runID }: Asking) {
+function makeMetadata(name: string, { monitor, repository, pullRequest, runID }: ReviewRequest) {
   const { namespace, name: owner, uid } = monitor.metadata
   return {
     name,
@@ -63,7 +68,7 @@ function makeMetadata(name: string, { monitor, repository, pullRequest, runID }:
 }
 
 /** Where the commit is; only what lies in the monitored repository itself is fetched with its login. */
-function makeWorkspace({ monitor, repository, pullRequest }: Asking): TaskSpec['workspace'] {
+function makeWorkspace({ monitor, repository, pullRequest }: ReviewRequest): TaskSpec['workspace'] {
   const { fork, headSHA } = pullRequest
   if (fork !== undefined) return { gitRepo: repositoryUrlOf(fork.repository ?? repository), ref: headSHA }
   const { gitSecretRef } = monitor.spec
@@ -84,7 +89,7 @@ const reviewTimeout = '2h'
 export const inputFolder = '.git/svc'
 
 /** The task of the reviewer. It is resumed when its files are there. */
-export function makeReviewTask(asking: Asking, { prompt, isTargeted }: { prompt: string; isTargeted: boolean }) {
+export function makeReviewTask(asking: ReviewRequest, { prompt, isTargeted }: { prompt: string; isTargeted: boolean }) {
   const { monitor } = asking
   const reviewer = monitor.spec.agents?.reviewer
   const spec: TaskSpec = {
@@ -102,7 +107,7 @@ export function makeReviewTask(asking: Asking, { prompt, isTargeted }: { prompt:
 }
 
 /** The task of the validation commands: neither network nor secrets, whoever wrote the commit. */
-export function makeValidationTask(asking: Asking, isTargeted: boolean) {
+export function makeValidationTask(asking: ReviewRequest, isTargeted: boolean) {
   const { commands = [], timeout } = asking.monitor.spec.validation
   const { annotations, ...metadata } = makeMetadata(nameValidationTask(asking), asking)
   const spec: TaskSpec = {

@@ -2,13 +2,13 @@
 import { z } from 'zod'
 import { confidences, priorities, reviewVerdicts } from '../../contract/api/monitors/monitor-records.ts'
 import { readStructuredResult } from '../../contract/api/tasks/structured-result.ts'
-import { tryParseJson } from '../../contract/schema/json.ts'
 import { parse, problemsOf } from '../../contract/schema/validation.ts'
+import { tryParseJson } from '../../lib/json.ts'
 import type { DiffLines } from './diff-lines.ts'
 
 export const verdictVersion = 'svc.prReview.v1'
 /** How many findings of one review are kept. */
-export const mostFindings = 50
+export const maxReviewFindings = 50
 const text = (most: number) => z.string().transform((given) => given.slice(0, most))
 
 const Finding = z.object({
@@ -21,9 +21,9 @@ const Finding = z.object({
   recommendation: text(8000).nullish(),
 })
 /** A finding as the reviewer gave it. */
-export type GivenFinding = z.infer<typeof Finding>
+export type ReportedFinding = z.infer<typeof Finding>
 
-const Verdict = z.object({
+const ReviewerAnswer = z.object({
   schemaVersion: z.literal(verdictVersion),
   repo: z.string(),
   prNumber: z.int(),
@@ -33,15 +33,15 @@ const Verdict = z.object({
   repairable: z.boolean().default(false),
   summary: text(8000),
   suggestedComment: text(8000).nullish(),
-  findings: z.array(Finding).max(mostFindings).default([]),
+  findings: z.array(Finding).max(maxReviewFindings).default([]),
   security: z.object({ status: z.enum(['clear', 'needs_human', 'security_sensitive']), notes: z.string().nullish() }),
 })
-export type Verdict = z.infer<typeof Verdict>
+export type ReviewerAnswer = z.infer<typeof ReviewerAnswer>
 
 /** What was asked to be reviewed. */
-export type Asked = { repo: string; number: number; headSHA: string }
+export type ReviewSubject = { repo: string; number: number; headSHA: string }
 
-export type ReadVerdict = { verdict: Verdict } | { problem: string }
+export type ReadVerdict = { verdict: ReviewerAnswer } | { problem: string }
 
 /** The first `{...}` that is balanced outside of strings. A string without an end goes to the end of the text, so that it is read once. */
 function findObject(source: string): string | undefined {
@@ -56,31 +56,31 @@ function findObject(source: string): string | undefined {
   return undefined
 }
 
-function findMismatch({ repo, prNumber, headSHA }: Verdict, asked: Asked): string | undefined {
+function findMismatch({ repo, prNumber, headSHA }: ReviewerAnswer, asked: ReviewSubject): string | undefined {
   if (repo.toLowerCase() !== asked.repo.toLowerCase()) return `it is about ${repo}, not ${asked.repo}`
   if (prNumber !== asked.number) return `it is about pull request ${prNumber}, not ${asked.number}`
   return headSHA.toLowerCase() === asked.headSHA ? undefined : `it is about commit ${headSHA}, not ${asked.headSHA}`
 }
 
 /** A line that the diff does not show is left out: what is said there may be true, but not of that line. */
-function placeFinding(finding: GivenFinding, lines: DiffLines): GivenFinding {
+function dropUnshownLine(finding: ReportedFinding, lines: DiffLines): ReportedFinding {
   const { file, line } = finding
   if (line == null || lines.get(file ?? '')?.shown.has(line)) return finding
   return { ...finding, line: null }
 }
 
 /** The verdict in the result of the reviewer's task, held to what was asked and to the lines of the diff. */
-export function readVerdict(result: string, asked: Asked, lines: DiffLines): ReadVerdict {
+export function readVerdict(result: string, asked: ReviewSubject, lines: DiffLines): ReadVerdict {
   const said = readStructuredResult(result).summary
   const given = tryParseJson(said.trim()) ?? tryParseJson(findObject(said) ?? '')
   if (given === undefined) return { problem: 'the answer of the reviewer has no JSON in it' }
-  const parsed = parse(Verdict, given)
+  const parsed = parse(ReviewerAnswer, given)
   if (!parsed.success) {
     const [first] = problemsOf(parsed.error)
     return { problem: `the answer of the reviewer does not have the form asked for: ${first?.path} ${first?.message}` }
   }
   const problem = findMismatch(parsed.data, asked)
   if (problem !== undefined) return { problem: `the answer of the reviewer is not used: ${problem}` }
-  const findings = parsed.data.findings.map((finding) => placeFinding(finding, lines))
+  const findings = parsed.data.findings.map((finding) => dropUnshownLine(finding, lines))
   return { verdict: { ...parsed.data, findings } }
 }

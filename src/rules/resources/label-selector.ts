@@ -2,6 +2,39 @@
 // Grammar: https://pkg.go.dev/k8s.io/apimachinery/pkg/labels#Parse
 import { SvcError } from '../../errors.ts'
 
+type Wildcards = (text: string) => boolean
+
+function matchesPattern(pattern: readonly string[], text: readonly string[]): boolean {
+  let at = 0
+  let star = -1
+  let resume = 0
+  for (let index = 0; index < text.length; ) {
+    if (pattern[at] === '*') {
+      star = at++
+      resume = index
+    } else if (at < pattern.length && (pattern[at] === '?' || pattern[at] === text[index])) {
+      at++
+      index++
+    } else if (star >= 0) {
+      at = star + 1
+      index = ++resume
+    } else return false
+  }
+  return pattern.slice(at).every((rest) => rest === '*')
+}
+
+/** Makes the check once for many texts. */
+export function compileWildcards(pattern: string): Wildcards {
+  const compiled = [...pattern.replace(/\*+/g, '*')]
+  return (text) => matchesPattern(compiled, [...text])
+}
+
+/** Creates the check; an empty list allows nobody. */
+export function createSubjectCheck(patterns: readonly string[]): (subject: string) => boolean {
+  const checks = patterns.map(compileWildcards)
+  return (subject) => checks.some((matches) => matches(subject))
+}
+
 export type LabelRequirement =
   | { operator: 'in' | 'notin'; key: string; values: string[] }
   | { operator: 'exists' | 'absent'; key: string }

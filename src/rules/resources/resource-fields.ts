@@ -2,7 +2,7 @@
 import type { Kind, Resource } from '../../contract/kinds/index.ts'
 import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../errors.ts'
-import { parentOf } from '../tasks/family.ts'
+import { parentOf } from '../tasks/stamp.ts'
 
 /** Equals no value. */
 const missing = '\0'

@@ -1,7 +1,7 @@
 // One finding of an answer, before anything is known about whether it is true: its fields, each a plain text of bounded length.
 
 import { type Confidence, confidences, type Severity, severities } from '../../contract/kinds/scans/repository-scan.ts'
-import { isJsonObject, type JsonObject } from '../../contract/schema/json.ts'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 
 export type CandidateEvidence = {
   path: string
@@ -22,7 +22,7 @@ const optionalTexts = [
 ] as const
 const requiredTexts = ['title', 'category', 'severity', 'confidence', 'summary', 'remediation'] as const
 
-export type Candidate = {
+export type FindingCandidate = {
   title: string
   category: string
   severity: Severity
@@ -34,7 +34,7 @@ export type Candidate = {
 
 /** UTF-16 units; what is longer is cut. */
 const longest = { title: 300, category: 120, other: 8192, quote: 4096, symbol: 256 }
-const mostEvidence = 32
+const maxEvidence = 32
 
 function readText(value: unknown, most: number): string | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters could change what a terminal shows
@@ -68,7 +68,7 @@ function findMissing(item: JsonObject): string | undefined {
 const lower = (value: unknown) => readText(value, 40)?.toLowerCase() ?? ''
 
 /** A reason when fields are missing or have values that there are not. */
-export function readCandidate(item: unknown): Candidate | { reason: string } {
+export function readCandidate(item: unknown): FindingCandidate | { reason: string } {
   if (!isJsonObject(item)) return { reason: 'title is required' }
   const missing = findMissing(item)
   if (missing !== undefined) return { reason: missing }
@@ -88,6 +88,6 @@ export function readCandidate(item: unknown): Candidate | { reason: string } {
     summary: readText(item.summary, longest.other) ?? '',
     remediation: readText(item.remediation, longest.other) ?? '',
     ...Object.fromEntries(others),
-    evidence: (item.evidence as unknown[]).slice(0, mostEvidence).map(readCandidateEvidence),
+    evidence: (item.evidence as unknown[]).slice(0, maxEvidence).map(readCandidateEvidence),
   }
 }

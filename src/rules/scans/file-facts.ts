@@ -1,5 +1,4 @@
 // What is kept of each file of a tree while it is read once: enough to cut slices, and no text.
-import { type Entrypoint, findEntrypoint } from './entrypoints.ts'
 import { listSpecifiers, type Specifier } from './import-specifiers.ts'
 import { type Language, languageOf, languageOfScript } from './languages.ts'
 import {
@@ -10,7 +9,74 @@ import {
   leaveOutByBytes,
   leaveOutByPath,
 } from './left-out.ts'
-import { endingOf, folderOf, nameOf } from './tree-paths.ts'
+import { baseNameOf, endingOf, parentFolderOf } from './tree-paths.ts'
+
+/** The first place of a file at which it is entered; a route says more than a program, and that more than an export. */
+type Entrypoint = { route?: string; command?: string; symbol?: string }
+
+const scriptRoute =
+  /\b(?:app|router|server|fastify|api)\.(?:get|post|put|patch|delete|all|use)\([ \t]*["'`](\/[^"'`\n]{0,200})["'`]/i
+const decoratorRoute =
+  /^[ \t]*@(?:[\w.]{1,60}\.)?(?:route|get|post|put|patch|delete|websocket|(?:Request|Get|Post|Put|Patch|Delete)Mapping|WebServlet|Path)\([^"'\n)]{0,80}["']([^"'\n]{0,200})["']/m
+const goRoute =
+  /\.(?:HandleFunc|Handle|GET|POST|PUT|PATCH|DELETE|Get|Post|Put|Patch|Delete|Any)\([ \t]*"((?:[A-Z]+ )?\/[^"\n]{0,200})"/
+
+const routes: Partial<Record<Language, RegExp>> = {
+  javascript: scriptRoute,
+  typescript: scriptRoute,
+  tsx: scriptRoute,
+  python: decoratorRoute,
+  java: decoratorRoute,
+  kotlin: decoratorRoute,
+  csharp: /^[ \t]*\[(?:Route|Http(?:Get|Post|Put|Patch|Delete))\("([^"\n]{0,200})"/m,
+  go: goRoute,
+  ruby: /^[ \t]*(?:get|post|put|patch|delete|match)[ \t]+["'](\/?[^"'\n]{1,200})["']/m,
+  php: /\bRoute::(?:get|post|put|patch|delete|any|match)\([^"'\n]{0,40}["']([^"'\n]{1,200})["']/,
+  rust: /(?:\.route\(|#\[(?:get|post|put|patch|delete)\()[ \t]*"([^"\n]{1,200})"/,
+}
+
+const scriptExport =
+  /^export[ \t]+(?:default[ \t]+)?(?:async[ \t]+)?(?:abstract[ \t]+)?(?:function\*?|class|const|let|interface|type|enum)[ \t]+([\w$]{1,120})/m
+const jvmExport =
+  /^[ \t]*(?:public[ \t]+)?(?:abstract[ \t]+|final[ \t]+|sealed[ \t]+|data[ \t]+|open[ \t]+)*(?:class|interface|enum|record|object)[ \t]+(\w{1,120})/m
+
+const symbols: Partial<Record<Language, RegExp>> = {
+  javascript: scriptExport,
+  typescript: scriptExport,
+  tsx: scriptExport,
+  python: /^(?:async[ \t]+)?(?:def|class)[ \t]+([A-Za-z]\w{0,120})/m,
+  go: /^(?:func[ \t]+(?:\([^)\n]{0,120}\)[ \t]*)?|type[ \t]+)([A-Z]\w{0,120})/m,
+  java: jvmExport,
+  kotlin: jvmExport,
+  scala: jvmExport,
+  csharp: jvmExport,
+  swift: jvmExport,
+  ruby: /^[ \t]*(?:class|module)[ \t]+([\w:]{1,120})/m,
+  php: /^[ \t]*(?:abstract[ \t]+|final[ \t]+)?(?:class|interface|trait|function)[ \t]+(\w{1,120})/m,
+  rust: /^[ \t]*pub(?:\([\w: ]+\))?[ \t]+(?:async[ \t]+|unsafe[ \t]+)*(?:fn|struct|enum|trait)[ \t]+(\w{1,120})/m,
+  c: /^[A-Za-z_][\w \t*]{0,80}[ \t*](\w{1,80})\([^;\n]{0,200}\)[ \t]*\{?[ \t]*$/m,
+  cpp: /^[A-Za-z_][\w \t*:<>&]{0,80}[ \t*&]([\w:]{1,80})\([^;\n]{0,200}\)[ \t]*\{?[ \t]*$/m,
+}
+
+const programs: Partial<Record<Language, RegExp>> = {
+  python: /^if __name__ ==/m,
+  go: /^func main\(\)/m,
+  java: /\bpublic static void main\(/,
+  rust: /^(?:async )?fn main\(\)/m,
+  c: /^int main\(/m,
+  cpp: /^int main\(/m,
+}
+
+/** Undefined: the file declares nothing that others enter. */
+function findEntrypoint(language: Language, text: string): Entrypoint | undefined {
+  const route = routes[language]?.exec(text)?.[1]
+  const symbol = symbols[language]?.exec(text)?.[1]
+  const named = symbol === undefined ? {} : { symbol }
+  if (route !== undefined) return { route: route === '' ? '/' : route, ...named }
+  if (programs[language]?.test(text) || (language === 'shell' && text.startsWith('#!')))
+    return { command: 'main', ...named }
+  return symbol === undefined ? undefined : named
+}
 
 /** A file of a tree, without its content. */
 export type TreeFile = {
@@ -21,7 +87,7 @@ export type TreeFile = {
 }
 
 /** What a file is to the slices. */
-export type FileRole = 'source' | 'workflow' | 'config'
+type FileRole = 'source' | 'workflow' | 'config'
 
 export type FileFacts = {
   path: string
@@ -55,18 +121,18 @@ const configEndings =
 const pageCode = /\{\{|\{%|<%|<\?|<script\b|\bon\w{3,20}=|\bth:|v-html/i
 
 function roleOf(path: string, language: Language | undefined): FileRole | undefined {
-  const name = nameOf(path)
+  const name = baseNameOf(path)
   if (workflowNames.test(name) || workflowPlaces.test(path)) return 'workflow'
   if (language === 'settings' || configNames.test(name) || configEndings.test(name)) return 'config'
   return language === undefined ? undefined : 'source'
 }
 
 /** No project has them; a made-up tree with folders without end would keep whoever looks in each of them busy. */
-const longestPath = 1024
-const mostFolders = 64
+const maxPathLength = 1024
+const maxFolders = 64
 
 const isTooDeep = (path: string) =>
-  path.length > longestPath || path.split('/', mostFolders + 2).length > mostFolders + 1
+  path.length > maxPathLength || path.split('/', maxFolders + 2).length > maxFolders + 1
 
 /** Whether a file may be one to review, before it is read. */
 export function leaveOut({ path, bytes, kind }: TreeFile): LeftOutReason | undefined {
@@ -89,7 +155,7 @@ function parseObject(text: string): Record<string, unknown> {
 }
 
 /** Bytes of a file, or of its files together, that one slice owns: they fit into a review context beside some of others. */
-export const mostOwnedBytes = 73_728
+export const maxOwnedBytes = 73_728
 
 /** Parts of whole lines, none larger than a slice takes unless one line is. */
 function cutLines(text: string): number[] {
@@ -97,7 +163,7 @@ function cutLines(text: string): number[] {
   let bytes = 0
   for (const [at, line] of text.split('\n').entries()) {
     const size = Buffer.byteLength(line) + 1
-    if (bytes > 0 && bytes + size > mostOwnedBytes) {
+    if (bytes > 0 && bytes + size > maxOwnedBytes) {
       starts.push(at + 1)
       bytes = 0
     }
@@ -109,11 +175,11 @@ function cutLines(text: string): number[] {
 const telling = ['test', 'lint', 'typecheck', 'build']
 
 function readPackage(path: string, text: string): Pick<FileFacts, 'packageName' | 'scripts'> {
-  if (nameOf(path) === 'go.mod') {
+  if (baseNameOf(path) === 'go.mod') {
     const name = /^module[ \t]+(\S{1,300})/m.exec(text)?.[1]
     return name === undefined ? {} : { packageName: name }
   }
-  if (nameOf(path) !== 'package.json') return {}
+  if (baseNameOf(path) !== 'package.json') return {}
   const { name, scripts } = parseObject(text)
   const known = typeof scripts === 'object' && scripts !== null ? Object.keys(scripts) : []
   return {
@@ -153,7 +219,7 @@ export function readFileFacts(path: string, content: Uint8Array): FileFacts | Le
   if (role === undefined) return 'not-source'
   const language = found ?? 'settings'
   const lines = countLines(text)
-  const parts = content.length > mostOwnedBytes ? { partStarts: cutLines(text) } : {}
+  const parts = content.length > maxOwnedBytes ? { partStarts: cutLines(text) } : {}
   const shape = { path, bytes: content.length, lines, ...parts, language, role }
   const none = leaveOutText(text, lines, shape)
   if (none !== undefined) return none
@@ -170,8 +236,8 @@ const testNames =
 
 /** By the usual names of tests, which no compiler checks: what other code imports is no test, whatever its name. */
 export function looksLikeTest(path: string): boolean {
-  if (testNames.test(nameOf(path))) return true
-  return folderOf(path)
+  if (testNames.test(baseNameOf(path))) return true
+  return parentFolderOf(path)
     .toLowerCase()
     .split('/')
     .some((name) => testFolders.has(name))

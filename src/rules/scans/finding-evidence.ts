@@ -1,7 +1,11 @@
 // Evidence is checked against the file as it is at the commit that was reviewed, within what the reviewer was shown.
+
+import type { Finding } from '../../contract/api/scans/findings.ts'
+import { isInnerPath } from '../../lib/inner-path.ts'
+import { createRedactor } from '../../observability/redaction.ts'
 import type { CandidateEvidence } from './candidate.ts'
-import type { Lines } from './review-context.ts'
-import { normalizePath } from './tree-paths.ts'
+import { decodeSource } from './left-out.ts'
+import { type Lines, splitSourceLines } from './review-context.ts'
 
 /** A file at the commit. */
 export type SourceText = {
@@ -22,7 +26,7 @@ export type VerifiedEvidence = {
   quote: string
 }
 
-export const evidenceFaults = {
+const evidenceFaults = {
   path: (path: string) => `evidence path "${path.slice(0, 200)}" is not repo-relative and safe`,
   notShown: 'evidence file was not included in review context',
   halfRange: 'evidence line ranges must include both startLine and endLine',
@@ -32,9 +36,9 @@ export const evidenceFaults = {
 } as const
 
 /** Lines of code of a finding without a quote that are kept. */
-const mostQuotedLines = 20
+const maxQuotedLines = 20
 /** A quote this short stands in many places. */
-const leastQuote = 12
+const minQuoteLength = 12
 
 /** Blanks count for nothing: models and formatters change them. */
 export function squeeze(text: string): string {
@@ -42,7 +46,7 @@ export function squeeze(text: string): string {
 }
 
 function checkPlace({ path, startLine, endLine }: CandidateEvidence, shown: Shown): string | undefined {
-  if (path === '' || normalizePath(path) !== path || /[\\\0\n]|^[a-z]:/i.test(path)) return evidenceFaults.path(path)
+  if (!isInnerPath(path)) return evidenceFaults.path(path)
   const ranges = shown.get(path)
   if (ranges === undefined) return evidenceFaults.notShown
   if (startLine === undefined || endLine === undefined) return evidenceFaults.halfRange
@@ -71,7 +75,7 @@ function locate(evidence: CandidateEvidence, source: SourceText, ranges: readonl
   if (quote === undefined) return { startLine, endLine }
   const wanted = squeeze(quote)
   const cited = findQuote(source.lines.slice(startLine - 1, endLine), startLine, wanted)
-  if (cited !== undefined || wanted.length < leastQuote) return cited
+  if (cited !== undefined || wanted.length < minQuoteLength) return cited
   const places = ranges.flatMap((range) => findEach(source.lines, range, wanted))
   return places.length === 1 ? places[0] : undefined
 }
@@ -96,7 +100,56 @@ export function checkEvidence(
   if (source === undefined || endLine > source.lines.length) return { reason: evidenceFaults.outside }
   const place = locate(evidence, source, shown.get(path) ?? [])
   if (place === undefined) return { reason: evidenceFaults.quote }
-  const lines = source.lines.slice(place.startLine - 1, Math.min(place.endLine, place.startLine - 1 + mostQuotedLines))
+  const lines = source.lines.slice(place.startLine - 1, Math.min(place.endLine, place.startLine - 1 + maxQuotedLines))
   const symbol = source.symbolAt(place.startLine)
   return { path, ...place, ...(symbol !== undefined && { symbol }), quote: lines.join('\n') }
+}
+
+export const redactCode = createRedactor([], 'tokens')
+
+/** `lines`: of its file; undefined: there is no such file. */
+export function isCodeGone({ evidence: [first] }: Pick<Finding, 'evidence'>, lines: readonly string[] | undefined) {
+  if (lines === undefined) return true
+  if (first?.quote === undefined) return false
+  return !squeeze(redactCode(lines.join('\n'))).includes(squeeze(first.quote))
+}
+
+/** A function, method or type that a file declares; both lines included, from 1. */
+type SourceDeclaration = { name: string; startLine: number; endLine: number }
+
+const declaring =
+  /^\s*(?:export\s+|default\s+|public\s+|private\s+|protected\s+|static\s+|async\s+|pub\s+)*(?:function\*?|def|func|fn|class|interface|trait|impl|struct|module|sub)\s+(?:\([^)]{0,120}\)\s*)?([\w$.:]{1,120})/
+
+const indentOf = (line: string) => line.length - line.trimStart().length
+
+/** By indentation and the usual words, of a language that nothing else is known of. */
+function guessSymbol(lines: readonly string[], line: number): string | undefined {
+  let indent = indentOf(lines[line - 1] ?? '') + 1
+  for (let at = line - 1; at >= 0; at -= 1) {
+    const text = lines[at] ?? ''
+    if (text.trim() === '' || indentOf(text) >= indent) continue
+    const name = declaring.exec(text)?.[1]
+    if (name !== undefined) return name
+    indent = Math.max(1, indentOf(text))
+  }
+  return undefined
+}
+
+/** `declarations` absent: the language has no parser here. */
+export function makeSourceText(content: Uint8Array, declarations?: readonly SourceDeclaration[]): SourceText {
+  const lines = splitSourceLines(decodeSource(content))
+  const isAround = (line: number) => (one: SourceDeclaration) => line >= one.startLine && line <= one.endLine
+  return {
+    lines,
+    symbolAt(line) {
+      if (declarations === undefined) return guessSymbol(lines, line)
+      const around = declarations.filter(isAround(line))
+      return around.length === 0
+        ? undefined
+        : around
+            .map(({ name }) => name)
+            .join('.')
+            .slice(0, 256)
+    },
+  }
 }

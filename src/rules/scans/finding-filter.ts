@@ -1,12 +1,12 @@
 // Findings that are true to the file and still none: kinds of report that reviewers make without a weakness behind them.
 // Keyword rules over what the finding itself says; the first that applies names the reason. Text of a repository and of
 // policies has no part in it.
-import type { Candidate } from './candidate.ts'
+import type { FindingCandidate } from './candidate.ts'
 import { looksLikeTest } from './file-facts.ts'
 import type { VerifiedEvidence } from './finding-evidence.ts'
-import { endingOf, nameOf } from './tree-paths.ts'
+import { baseNameOf, endingOf } from './tree-paths.ts'
 
-export type FilteredFinding = Omit<Candidate, 'evidence'> & { evidence: readonly VerifiedEvidence[] }
+export type FilteredFinding = Omit<FindingCandidate, 'evidence'> & { evidence: readonly VerifiedEvidence[] }
 
 type Texts = {
   /** Everything it says, in lower case, without punctuation. */
@@ -34,10 +34,10 @@ const exploit =
 
 const isDocument = (path: string) =>
   /^(md|mdx|rst|adoc|txt)$/.test(endingOf(path)) ||
-  /^(readme|changelog|contributing|license|security)(\.|$)/i.test(nameOf(path)) ||
+  /^(readme|changelog|contributing|license|security)(\.|$)/i.test(baseNameOf(path)) ||
   /(^|\/)docs?\//i.test(path)
 const isShell = (path: string) =>
-  /^(sh|bash|zsh|ksh|mk|ya?ml)$/.test(endingOf(path)) || /^(makefile|dockerfile)/i.test(nameOf(path))
+  /^(sh|bash|zsh|ksh|mk|ya?ml)$/.test(endingOf(path)) || /^(makefile|dockerfile)/i.test(baseNameOf(path))
 
 const unsafeSink =
   /dangerouslysetinnerhtml|innerhtml|outerhtml|insertadjacenthtml|document\.write|srcdoc|\beval\b|javascript:|createcontextualfragment|v-html|bypasssecuritytrust/i

@@ -1,16 +1,74 @@
 // Which known finding a reported one is: the same after lines moved, a file was renamed, or a reviewer quoted other lines.
+
+import { createHash } from 'node:crypto'
 import type { Finding } from '../../contract/api/scans/findings.ts'
-import { squeeze } from './finding-evidence.ts'
-import { type Anchor, familyOf, fingerprintOf, quotedLines } from './finding-fingerprint.ts'
+import { squeeze, type VerifiedEvidence } from './finding-evidence.ts'
+
+/** Words that reviewers use for the same class of weakness; the first that applies. */
+const families: [string, RegExp][] = [
+  ['sql-injection', /\b(no)?sql(i|injection)?\b|cwe(89|564|943)\b/],
+  ['prompt-injection', /prompt injection/],
+  ['command-injection', /\b(command|shell|os) (command )?(injection|execution)|\brce\b|cwe(77|78)\b/],
+  ['code-injection', /\b(code|eval|template|expression) ?(injection|execution)|\bssti\b|\beval\b|cwe(94|95|1336)\b/],
+  ['ldap-injection', /\bldap|cwe90\b/],
+  ['xpath-injection', /\bxpath|cwe643\b/],
+  ['xss', /\bxss\b|cross site scripting|cwe(79|80)\b/],
+  ['path-traversal', /path traversal|directory traversal|pathtraver|zip slip|file inclusion|cwe(22|23|36|73)\b/],
+  ['ssrf', /\bssrf\b|server side request|cwe918\b/],
+  ['xxe', /\bxxe\b|external entit|cwe611\b/],
+  ['csrf', /\bcsrf\b|cross site request|cwe352\b/],
+  ['open-redirect', /redirect|cwe601\b/],
+  ['deserialization', /deserial|unpickl|pickle|cwe502\b/],
+  ['weak-random', /random|cwe(330|338)\b/],
+  ['weak-crypto', /crypto|cipher|hash|cwe(326|327|328|759|760|916)\b/],
+  ['hardcoded-secret', /hard ?coded|embedded (secret|credential)|cwe(259|321|798)\b/],
+  ['missing-authorization', /authori[sz]ation|access control|\bidor\b|\bbola\b|privilege|cwe(284|285|639|862|863)\b/],
+  ['missing-authentication', /authenticat|cwe(287|306)\b/],
+  ['tls', /\btls\b|\bssl\b|certificate|cwe295\b/],
+  ['information-disclosure', /sensitive|disclosure|exposure|leak|\blog(ging)?\b|cwe(200|209|532)\b/],
+]
+
+const plain = (text: string) =>
+  text
+    .toLowerCase()
+    .replace(/cwe[-_ ]?0*(\d+)/g, 'cwe$1')
+    .replace(/[^a-z0-9]+/g, ' ')
+    .trim()
+
+/** The class of weakness that a category is another word for. */
+export function weaknessFamilyOf(category: string): string {
+  const words = plain(category)
+  return families.find(([, pattern]) => pattern.test(words))?.[0] ?? words.replaceAll(' ', '-')
+}
+
+/** Lines of a quote that say something, without blanks. */
+function quotedLines(quote: string): string[] {
+  return quote
+    .split('\n')
+    .map(squeeze)
+    .filter((line) => line !== '')
+}
+
+/** What a finding is about. */
+type Anchor = Pick<VerifiedEvidence, 'quote' | 'symbol'> & { category: string }
+
+/**
+ * `copy`: 0, or a number that tells findings apart which are the same but for the file they are in: code that was copied
+ * is weak in each place.
+ */
+export function fingerprintOf({ category, quote, symbol = '' }: Anchor, copy = 0): string {
+  const parts = [3, weaknessFamilyOf(category), symbol, quotedLines(quote).join('\n'), ...(copy > 0 ? [copy] : [])]
+  return `v3:${createHash('sha256').update(JSON.stringify(parts)).digest('hex')}`
+}
 
 /** What of a stored finding tells it from others. */
-export type KnownFinding = Pick<Finding, 'fingerprint' | 'category' | 'filePath' | 'evidence'>
+export type MatchableFinding = Pick<Finding, 'fingerprint' | 'category' | 'filePath' | 'evidence'>
 
 /** A reported finding, by its first evidence. */
-export type Reported = Anchor & { path: string; startLine: number }
+type Reported = Anchor & { path: string; startLine: number }
 
-export type Matching = {
-  known: readonly KnownFinding[]
+type Matching = {
+  known: readonly MatchableFinding[]
   /** New path to the former one. */
   renamed?: ReadonlyMap<string, string>
   /** The lines of a file of the tree; undefined: it is gone. */
@@ -18,13 +76,13 @@ export type Matching = {
 }
 
 /** Copies of one piece of code that are told apart. */
-const mostCopies = 1000
+const maxCopies = 1000
 /** Shorter lines (`}`, `return`) stand everywhere. */
 const tellingLine = 8
 
 export class FindingMatcher {
-  readonly #byFingerprint: Map<string, KnownFinding>
-  readonly #byPath: Map<string, KnownFinding[]>
+  readonly #byFingerprint: Map<string, MatchableFinding>
+  readonly #byPath: Map<string, MatchableFinding[]>
   readonly #former: ReadonlyMap<string, string>
   readonly #linesOf: Matching['linesOf']
   /** Fingerprints of this review, with the place that each was given to. */
@@ -51,7 +109,7 @@ export class FindingMatcher {
     return fingerprint
   }
 
-  #isHere({ filePath }: KnownFinding, path: string): boolean {
+  #isHere({ filePath }: MatchableFinding, path: string): boolean {
     return filePath === path || filePath === this.#former.get(path)
   }
 
@@ -68,9 +126,9 @@ export class FindingMatcher {
   }
 
   /** Known ones and those of this review, which have the same fingerprint but for the copy. */
-  #listCopies(reported: Reported): KnownFinding[] {
-    const copies: KnownFinding[] = []
-    for (let copy = 0; copy < mostCopies; copy += 1) {
+  #listCopies(reported: Reported): MatchableFinding[] {
+    const copies: MatchableFinding[] = []
+    for (let copy = 0; copy < maxCopies; copy += 1) {
       const fingerprint = fingerprintOf(reported, copy)
       const known = this.#byFingerprint.get(fingerprint)
       if (known === undefined && !this.#given.has(fingerprint)) break
@@ -80,29 +138,29 @@ export class FindingMatcher {
   }
 
   /** Whether the known place no longer has the code: it has moved to where it is reported. */
-  async #isGone({ filePath }: KnownFinding, quote: string): Promise<boolean> {
+  async #isGone({ filePath }: MatchableFinding, quote: string): Promise<boolean> {
     const lines = filePath === undefined ? undefined : await this.#linesOf(filePath)
     return lines === undefined || !squeeze(lines.join('\n')).includes(squeeze(quote))
   }
 
   /** Of the same class, in the same file and function, about some of the same lines. */
   #findOverlapping({ path, category, symbol, quote }: Reported): string | undefined {
-    const family = familyOf(category)
+    const family = weaknessFamilyOf(category)
     const lines = new Set(quotedLines(quote).filter((line) => line.length >= tellingLine))
     const here = [...(this.#byPath.get(path) ?? []), ...(this.#byPath.get(this.#former.get(path) ?? '') ?? [])]
-    const isSame = ({ category: other = '', evidence: [first] }: KnownFinding) =>
-      familyOf(other) === family &&
+    const isSame = ({ category: other = '', evidence: [first] }: MatchableFinding) =>
+      weaknessFamilyOf(other) === family &&
       first?.symbol === symbol &&
       quotedLines(first?.quote ?? '').some((line) => lines.has(line))
     return here.find((known) => !this.#given.has(known.fingerprint) && isSame(known))?.fingerprint
   }
 
   #findFree(reported: Reported): string {
-    const copies = Array.from({ length: mostCopies }, (_, copy) => copy)
+    const copies = Array.from({ length: maxCopies }, (_, copy) => copy)
     const free = copies.find((copy) => {
       const fingerprint = fingerprintOf(reported, copy)
       return !this.#byFingerprint.has(fingerprint) && !this.#given.has(fingerprint)
     })
-    return fingerprintOf(reported, free ?? mostCopies)
+    return fingerprintOf(reported, free ?? maxCopies)
   }
 }

@@ -7,8 +7,8 @@ import type {
   FindingState,
 } from '../../contract/api/scans/findings.ts'
 import { confidences, severities } from '../../contract/kinds/scans/repository-scan.ts'
-import { dropUndefined } from '../../contract/schema/json.ts'
 import { SvcError } from '../../errors.ts'
+import { dropUndefined } from '../../lib/json.ts'
 
 /** What people and the service do with a finding. */
 export type FindingAction = 'dismiss' | 'reopen' | 'validate' | 'patch' | 'open a pull request for'

@@ -6,7 +6,7 @@ import type { Language } from './languages.ts'
 export type Specifier = { kind: 'module' | 'file' | 'folder' | 'template'; name: string }
 
 /** Of one file: beyond it nothing is told apart anyway. */
-const mostSpecifiers = 400
+const maxSpecifiers = 400
 
 type Rule = [pattern: RegExp, kind: Specifier['kind']]
 
@@ -56,7 +56,7 @@ export function listSpecifiers(language: Language, text: string): Specifier[] {
   const found = new Map<string, Specifier>()
   for (const [pattern, kind] of [...(rules[language] ?? []), pages]) {
     for (const [, name = ''] of text.matchAll(pattern)) {
-      if (found.size >= mostSpecifiers) break
+      if (found.size >= maxSpecifiers) break
       found.set(`${kind} ${name}`, { kind, name })
     }
   }

@@ -1,11 +1,11 @@
 // How much of what is known to be weak reaches a reviewer: places of a list, looked for in the slices and their contexts.
 
-import type { SliceDraft } from '../../contract/api/scans/slices.ts'
+import type { SliceDraft } from '../../contract/api/scans/runs.ts'
 import type { ReviewContext } from './review-context.ts'
-import { nameOf } from './tree-paths.ts'
+import { baseNameOf } from './tree-paths.ts'
 
 /** A place as a list names it: a path, or the name of a file without its ending; with or without a line. */
-export type KnownPlace = { name: string; line?: number }
+export type KnownLocation = { name: string; line?: number }
 
 const nameColumn = /^(path|file|filename|file path|test name|name)$/i
 const lineColumn = /^(line|start line|startline)$/i
@@ -19,7 +19,7 @@ function splitRow(row: string): string[] {
 }
 
 /** With a line of titles, which may begin with `#`; rows that are said not to be weak are passed over. Undefined: no column names a file. */
-export function readKnownPlaces(csv: string): KnownPlace[] | undefined {
+export function readKnownLocations(csv: string): KnownLocation[] | undefined {
   const [head = '', ...rows] = csv
     .replace(/^\uFEFF/, '')
     .split(/\r?\n/)
@@ -43,13 +43,13 @@ export type Coverage = {
   /** And in what a reviewer of that slice is shown. */
   shown: number
   /** The first of those that are not shown. */
-  missed: KnownPlace[]
+  missed: KnownLocation[]
 }
 
-const mostMissed = 50
+const maxMissedShown = 50
 
 function isAmong(
-  { line = 1 }: KnownPlace,
+  { line = 1 }: KnownLocation,
   {
     startLine = 1,
     endLine = Number.POSITIVE_INFINITY,
@@ -58,10 +58,10 @@ function isAmong(
   return line >= startLine && line <= endLine
 }
 
-const stemOf = (path: string) => nameOf(path).replace(/\.[^.]*$/, '')
+const stemOf = (path: string) => baseNameOf(path).replace(/\.[^.]*$/, '')
 
 /** Paths that a place means; of a name without an ending, those of the language that most of the list is in. */
-function findPaths(slices: readonly SliceDraft[]): (place: KnownPlace) => string[] {
+function findPaths(slices: readonly SliceDraft[]): (place: KnownLocation) => string[] {
   const paths = new Set(slices.flatMap(({ ownedFiles }) => ownedFiles.map(({ path }) => path)))
   const byStem = Map.groupBy(paths, stemOf)
   return ({ name }) => (paths.has(name) ? [name] : (byStem.get(name) ?? []))
@@ -69,7 +69,7 @@ function findPaths(slices: readonly SliceDraft[]): (place: KnownPlace) => string
 
 /** `contextOf`: what is shown of a slice. A place counts when every file that it may mean is there. */
 export function measureCoverage(
-  places: readonly KnownPlace[],
+  places: readonly KnownLocation[],
   slices: readonly SliceDraft[],
   contextOf: (slice: SliceDraft) => ReviewContext,
 ): Coverage {
@@ -79,14 +79,14 @@ export function measureCoverage(
     ({ file }) => file.path,
   )
   const contexts = new Map<SliceDraft, ReviewContext>()
-  const shownIn = (slice: SliceDraft, place: KnownPlace, path: string) => {
+  const shownIn = (slice: SliceDraft, place: KnownLocation, path: string) => {
     const context = contexts.get(slice) ?? contextOf(slice)
     contexts.set(slice, context)
     const ranges = context.includedFiles.filter((file) => file.path === path).flatMap((file) => file.includedLineRanges)
     const isWhole = context.includedFiles.some((file) => file.path === path && file.role === 'owned' && !file.truncated)
     return place.line === undefined ? isWhole : ranges.some((range) => isAmong(place, range))
   }
-  const judge = (place: KnownPlace) => {
+  const judge = (place: KnownLocation) => {
     const found = pathsOf(place).map((path) => (owners.get(path) ?? []).filter(({ file }) => isAmong(place, file)))
     const isOwned = found.length > 0 && found.every((slots) => slots.length > 0)
     const isShown = isOwned && found.every((slots) => slots.some(({ slice, file }) => shownIn(slice, place, file.path)))
@@ -99,7 +99,7 @@ export function measureCoverage(
     shown: judged.filter(({ isShown }) => isShown).length,
     missed: judged
       .filter(({ isShown }) => !isShown)
-      .slice(0, mostMissed)
+      .slice(0, maxMissedShown)
       .map(({ place }) => place),
   }
 }

@@ -1,5 +1,5 @@
 // Which language a file is written in, by its name alone, or by its first line when the name has no ending.
-import { endingOf, nameOf } from './tree-paths.ts'
+import { baseNameOf, endingOf } from './tree-paths.ts'
 
 /** A language that review slices are cut by. `text` stands for what people write settings and templates in. */
 export type Language =
@@ -108,7 +108,7 @@ export function isScript(language: Language): boolean {
 
 /** Undefined: no language that is reviewed. */
 export function languageOf(path: string): Language | undefined {
-  return byName.get(nameOf(path).toLowerCase()) ?? byEnding.get(endingOf(path))
+  return byName.get(baseNameOf(path).toLowerCase()) ?? byEnding.get(endingOf(path))
 }
 
 /** By the `#!` of a file without an ending. */

@@ -3,7 +3,7 @@
 // A text cannot hide itself: what a comment or an attribute of the repository says ("generated", "vendored") counts for
 // nothing, only the place and the name of a file do, and what its bytes are.
 import { languageOf } from './languages.ts'
-import { endingOf, folderOf, nameOf } from './tree-paths.ts'
+import { baseNameOf, endingOf, parentFolderOf } from './tree-paths.ts'
 
 export const leftOutReasons = [
   'vendored',
@@ -84,7 +84,7 @@ const secretWords = /(^|[._-])(secrets?|credentials?|passwords?|private[._-]?key
 
 /** A source file may be called by what it deals with (`secrets.ts`); one of settings or data may hold them. */
 function isSecret(path: string): boolean {
-  const name = nameOf(path)
+  const name = baseNameOf(path)
   if (secretNames.test(name) || secretEndings.has(endingOf(path))) return true
   const language = languageOf(path)
   const isCode = language !== undefined && language !== 'settings'
@@ -93,12 +93,12 @@ function isSecret(path: string): boolean {
 
 /** By the path alone; undefined: it is worth reading. */
 export function leaveOutByPath(path: string): LeftOutReason | undefined {
-  const folders = folderOf(path).toLowerCase().split('/')
+  const folders = parentFolderOf(path).toLowerCase().split('/')
   if (folders.some((name) => vendoredFolders.has(name))) return 'vendored'
   if (folders.some((name) => generatedFolders.has(name))) return 'generated'
-  if (lockFiles.has(nameOf(path).toLowerCase())) return 'lock-file'
+  if (lockFiles.has(baseNameOf(path).toLowerCase())) return 'lock-file'
   if (isSecret(path)) return 'secret'
-  return generatedNames.test(nameOf(path)) ? 'generated' : undefined
+  return generatedNames.test(baseNameOf(path)) ? 'generated' : undefined
 }
 
 const lfsPointer = 'version https://git-lfs.github.com/spec/v1\n'
@@ -115,13 +115,13 @@ export function leaveOutByBytes(bytes: Uint8Array): LeftOutReason | undefined {
 
 /** Characters to a line, on average, that nobody writes by hand. */
 const minifiedLine = 400
-const leastMinified = 16_384
+const minMinifiedBytes = 16_384
 /** A file with more of them has code that people read, whatever stands beside it. */
-const mostMinifiedLines = 20
+const maxMinifiedLines = 20
 
 /** Whether a program wrote it on a few endless lines: measured, not claimed. */
 export function isMinified(text: string, lines: number): boolean {
-  return lines <= mostMinifiedLines && text.length >= leastMinified && text.length / lines > minifiedLine
+  return lines <= maxMinifiedLines && text.length >= minMinifiedBytes && text.length / lines > minifiedLine
 }
 
 const latin1 = new TextDecoder('latin1')

@@ -7,7 +7,7 @@ import { redactText } from '../../observability/redaction.ts'
 
 export const policyMark = 'svc.ai/security-policy'
 /** In UTF-8. */
-const mostPolicyBytes = 32_768
+const maxPolicyBytes = 32_768
 
 export type PolicyField = 'customScanInstructionsRef' | 'falsePositivePolicyRef'
 
@@ -28,7 +28,7 @@ export function readPolicy(
   const text = found.data[key]
   if (text === undefined) return { problem: `config map "${name}" has no entry "${key}"` }
   const bytes = Buffer.byteLength(text)
-  if (bytes > mostPolicyBytes) return { problem: `it has ${bytes} bytes, more than the ${mostPolicyBytes} of a policy` }
+  if (bytes > maxPolicyBytes) return { problem: `it has ${bytes} bytes, more than the ${maxPolicyBytes} of a policy` }
   if (redactText(text) !== text) return { problem: 'it seems to hold a secret: remove it, models read this text' }
   return { field, name, key, text }
 }

@@ -28,7 +28,7 @@ function describePolicies(policies: readonly PolicyText[]): string[] {
 export const threatModelInstructions = `You write threat models of software repositories. ${dataRule}`
 
 /** Asks for a threat model in Markdown. */
-export function askThreatModel(
+export function writeThreatModelPrompt(
   { repoURL, files, readme }: { repoURL: string; files: readonly string[]; readme: string },
   policies: readonly PolicyText[],
 ): string {
@@ -48,17 +48,17 @@ type ReviewQuestion = {
   context: ReviewContext
   threatModel: string | undefined
   policies: readonly PolicyText[]
-  mostFindings: number
+  maxFindings: number
 }
 
 /** Asks for the findings of one slice, in the form of findings v2. */
-export function askReview({ context, threatModel, policies, mostFindings }: ReviewQuestion): string {
+export function writeSliceReviewPrompt({ context, threatModel, policies, maxFindings }: ReviewQuestion): string {
   const { sliceId, changedFiles, changedLineRanges } = context
   const changed =
     changedFiles === undefined ? [] : [fence('changed', JSON.stringify({ changedFiles, changedLineRanges }))]
   return [
     `Review slice ${sliceId}. Answer with JSON alone: {"schemaVersion":2,"scan":{"sliceId":"${sliceId}","summary":"..."},"findings":[...]}.
-At most ${mostFindings} findings, the worst first; an empty list when there are none. Each finding has title, category, severity
+At most ${maxFindings} findings, the worst first; an empty list when there are none. Each finding has title, category, severity
 (${severities.join(', ')}), confidence (${confidences.join(', ')}), triage, evidence, summary, rootCause, reproduction, remediation, suggestedAction,
 whyTestsDoNotAlreadyCoverThis, suggestedRegressionTest and minimumFixScope. Evidence is a list of {path, startLine, endLine, symbol,
 quote}; the quote is the text of exactly these lines, without their numbers.`,
@@ -81,7 +81,7 @@ export const validationInstructions = `You check whether a reported weakness is 
 and where it helps run a small program that shows the weakness. Change nothing else. ${dataRule}`
 
 /** Asks whether a finding holds. */
-export function askValidation(finding: Finding, policies: readonly PolicyText[]): string {
+export function writeValidationPrompt(finding: Finding, policies: readonly PolicyText[]): string {
   return [
     `Validate finding ${finding.id}. Answer with JSON alone: {"finding_id":"${finding.id}","status":"validated" | "failed" | "skipped","summary":"...",
 "validation_steps":["..."],"reproduction":"...","attack_path_analysis":"...","likelihood":"...","impact":"...","assumptions":["..."],
@@ -95,7 +95,7 @@ export const patchInstructions = `You repair one weakness in a working copy of t
 has nothing to do with it. Do not commit. ${dataRule}`
 
 /** Asks for a patch with a test. `commands`: what the service runs afterwards. */
-export function askPatch(finding: Finding, commands: readonly string[]): string {
+export function writePatchPrompt(finding: Finding, commands: readonly string[]): string {
   const tried =
     commands.length === 0 ? [] : [`Afterwards this is run with your change, and must pass:\n${commands.join('\n')}`]
   return [

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import type { SliceDraft } from '../../contract/api/scans/slices.ts'
-import { buildReviewContext, contextCaps, digestContext, listContextPaths, renderContext } from './review-context.ts'
+import type { SliceDraft } from '../../contract/api/scans/runs.ts'
+import {
+  buildReviewContext,
+  contextCaps,
+  digestReviewContext,
+  listContextPaths,
+  renderContext,
+} from './review-context.ts'
 import { selectSlices } from './slice-selection.ts'
 
 const draft: SliceDraft = {
@@ -74,9 +80,9 @@ describe('a review context', () => {
     const changed = buildReviewContext(draft, (path) => (path === 'app/web.py' ? Buffer.from(forged) : read(path)))
     const fences = renderContext(changed)
       .split('\n')
-      .filter((line) => line.startsWith(`----- ${digestContext(changed).slice(-24)}`))
+      .filter((line) => line.startsWith(`----- ${digestReviewContext(changed).slice(-24)}`))
     expect(fences).toHaveLength(6)
-    expect(digestContext(changed)).not.toContain(fence)
+    expect(digestReviewContext(changed)).not.toContain(fence)
   })
 })
 

@@ -1,9 +1,10 @@
 // What a reviewer is shown of a slice: its own files whole, then as much of those beside them as fits; and the manifest of
 // it, against which findings are checked.
+
 import { createHash } from 'node:crypto'
-import type { LineRange, SliceDraft } from '../../contract/api/scans/slices.ts'
+import type { LineRange, SliceDraft } from '../../contract/api/scans/runs.ts'
+import { isInnerPath } from '../../lib/inner-path.ts'
 import { decodeSource, leaveOutByBytes } from './left-out.ts'
-import { normalizePath } from './tree-paths.ts'
 
 export const contextCaps = { files: 48, bytes: 98_304, changedFiles: 32, changedRanges: 64 } as const
 
@@ -79,7 +80,7 @@ function includeFile(wanted: Wanted, content: Uint8Array | undefined, most: numb
     const none = { includedBytes: 0, includedLineRanges: [], truncated: true, readable: false }
     return { path, role, bytes, ...none, skippedReason: 'unreadable' }
   }
-  const lines = splitLines(decodeSource(content))
+  const lines = splitSourceLines(decodeSource(content))
   const span = { startLine: wanted.startLine ?? 1, endLine: Math.min(wanted.endLine ?? lines.length, lines.length) }
   const { end, bytes: includedBytes } = takeLines(lines, span, most)
   const shown = lines.slice(span.startLine - 1, end)
@@ -97,7 +98,7 @@ function includeFile(wanted: Wanted, content: Uint8Array | undefined, most: numb
 }
 
 /** As editors count them: what follows the last line end is no line when it is empty. */
-export function splitLines(text: string): string[] {
+export function splitSourceLines(text: string): string[] {
   const lines = text.split(/\r\n|\n|\r/)
   if (lines.length > 1 && lines.at(-1) === '') lines.pop()
   return lines
@@ -113,7 +114,7 @@ class Filling {
 
   add(wanted: Wanted, content: Uint8Array | undefined): void {
     const { path, role } = wanted
-    if (normalizePath(path) !== path) return void this.omitted.push({ path, role, reason: 'unsafePath' })
+    if (!isInnerPath(path)) return void this.omitted.push({ path, role, reason: 'unsafePath' })
     if (this.included.length >= contextCaps.files) return void this.omitted.push({ path, role, reason: 'maxFiles' })
     const file = includeFile(wanted, content, role === 'owned' ? this.#left : Math.floor(this.#left * largestShare))
     if (file.readable && file.includedBytes === 0 && file.bytes > 0)
@@ -142,7 +143,7 @@ export function buildReviewContext(slice: SliceDraft, read: (path: string) => Ui
 }
 
 /** `sha256:` and the hash of what was shown: a run that shows the same again need not review it again. */
-export function digestContext(context: ReviewContext): string {
+export function digestReviewContext(context: ReviewContext): string {
   return `sha256:${createHash('sha256').update(JSON.stringify(context)).digest('hex')}`
 }
 
@@ -151,7 +152,7 @@ export function digestContext(context: ReviewContext): string {
  * themselves, so that no text can contain it and end its file early.
  */
 export function renderContext(context: ReviewContext): string {
-  const fence = digestContext(context).slice(-24)
+  const fence = digestReviewContext(context).slice(-24)
   const files = context.includedFiles.map(({ path, role, excerpt, truncated, readable }) => {
     const notes = [role, ...(truncated ? ['cut'] : []), ...(readable ? [] : ['unreadable'])].join(', ')
     return [`----- ${fence} file ${JSON.stringify(path)} (${notes})`, excerpt ?? '', `----- ${fence} end`].join('\n')

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { familyOf, fingerprintOf } from './finding-fingerprint.ts'
-import type { KnownFinding } from './finding-matching.ts'
-import { longestAnswer } from './review-answer.ts'
-import { ingestReview, type Review } from './review-ingest.ts'
-import { makeSourceText } from './source-text.ts'
+import { makeSourceText } from './finding-evidence.ts'
+import { fingerprintOf, type MatchableFinding, weaknessFamilyOf } from './finding-matching.ts'
+import { ingestReview, type SliceReview } from './review-ingest.ts'
+import { maxReviewAnswerLength } from './validation-answer.ts'
 
 const files: Record<string, string> = {
   'app/web.py': 'import db\n\ndef show(q):\n    return db.run("select " + q)\n\ndef other(q):\n    return q\n',
@@ -23,13 +22,16 @@ const item = (more: object = {}, evidence: object = {}) => ({
 const answer = (findings: unknown, more: object = {}) =>
   JSON.stringify({ schemaVersion: 2, scan: { sliceId: 's1' }, findings, ...more })
 
-function ingest(text: string, more: Partial<Review> = {}) {
+function ingest(text: string, more: Partial<SliceReview> = {}) {
   const shownOf = (path: string, endLine: number) => ({
     path,
     readable: true,
     includedLineRanges: [{ startLine: 1, endLine }],
   })
-  const includedFiles = [shownOf('app/web.py', 7), shownOf('app/long.py', 20)] as Review['context']['includedFiles']
+  const includedFiles = [
+    shownOf('app/web.py', 7),
+    shownOf('app/long.py', 20),
+  ] as SliceReview['context']['includedFiles']
   return ingestReview({
     text,
     sliceId: 's1',
@@ -41,7 +43,7 @@ function ingest(text: string, more: Partial<Review> = {}) {
     ...more,
   })
 }
-async function reasonsOf(findings: unknown[], more: Partial<Review> = {}) {
+async function reasonsOf(findings: unknown[], more: Partial<SliceReview> = {}) {
   const {
     dropped = [],
     accepted = [],
@@ -61,7 +63,7 @@ describe('an answer that cannot be used', () => {
     ['no slice', answer([], { scan: null }), /another slice/],
     ['no list', answer({ a: 1 }), /must be a list/],
     ['endless nesting', `{"a":${'['.repeat(100_000)}`, /not JSON|cut off/],
-    ['far too much', `{"a":"${'x'.repeat(longestAnswer)}"}`, /more than/],
+    ['far too much', `{"a":"${'x'.repeat(maxReviewAnswerLength)}"}`, /more than/],
   ])('is a fault that says what to do: %s', async (_name, text, expected) => {
     expect(await ingest(text)).toEqual({ fault: expect.stringMatching(expected) })
   })
@@ -188,13 +190,13 @@ describe('the fingerprint', () => {
     expect(fingerprintOf({ ...anchor, quote: 'db.run(q)' })).not.toBe(fingerprintOf(anchor))
     expect(fingerprintOf({ ...anchor, symbol: 'other' })).not.toBe(fingerprintOf(anchor))
     expect(fingerprintOf({ ...anchor, category: 'xss' })).not.toBe(fingerprintOf(anchor))
-    expect(familyOf('Business logic: refunds')).toBe('business-logic-refunds')
+    expect(weaknessFamilyOf('Business logic: refunds')).toBe('business-logic-refunds')
   })
 
   it('is that of the known finding when code moved to another file, and a new one when it was copied', async () => {
     const before = await ingest(answer([item()]))
     const [draft] = 'accepted' in before ? before.accepted : []
-    const known: KnownFinding[] = draft === undefined ? [] : [{ ...draft, filePath: 'app/former.py' }]
+    const known: MatchableFinding[] = draft === undefined ? [] : [{ ...draft, filePath: 'app/former.py' }]
     const identified = async (former: string | undefined) => {
       const found = await ingest(answer([item()]), {
         known,

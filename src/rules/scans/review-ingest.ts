@@ -5,15 +5,14 @@ import type { FindingDraft } from '../../contract/api/scans/findings.ts'
 import type { DropLayer } from '../../contract/api/scans/runs.ts'
 import { confidences, severities } from '../../contract/kinds/scans/repository-scan.ts'
 import { redactText } from '../../observability/redaction.ts'
-import { type Candidate, readCandidate } from './candidate.ts'
-import { checkEvidence, type Shown, type SourceText, type VerifiedEvidence } from './finding-evidence.ts'
+import { type FindingCandidate, readCandidate } from './candidate.ts'
+import { checkEvidence, redactCode, type Shown, type SourceText, type VerifiedEvidence } from './finding-evidence.ts'
 import { type FilteredFinding, filterFinding } from './finding-filter.ts'
-import { redactCode } from './finding-gone.ts'
-import { FindingMatcher, type KnownFinding } from './finding-matching.ts'
-import { readReviewAnswer } from './review-answer.ts'
+import { FindingMatcher, type MatchableFinding } from './finding-matching.ts'
 import type { ReviewContext } from './review-context.ts'
+import { readReviewAnswer } from './validation-answer.ts'
 
-export type Review = {
+export type SliceReview = {
   /** The answer as it came. */
   text: string
   /** Id of the slice that was reviewed. */
@@ -24,9 +23,9 @@ export type Review = {
   /** `maxFindingsPerRun`, and how many new ones the run may still accept. */
   cap: { most: number; left: number }
   /** Findings that are looked at; the others are counted in one record. Default: 1000. */
-  mostCandidates?: number
+  maxCandidates?: number
   /** Stored findings of the scan; at least those of the files shown. */
-  known: readonly KnownFinding[]
+  known: readonly MatchableFinding[]
   /** New path to the former one, since these were stored. */
   renamed?: ReadonlyMap<string, string>
   /** A file at the commit that was reviewed; undefined: there is none. */
@@ -37,7 +36,7 @@ export type DroppedCandidate = { id: string; reason: string; layer: DropLayer; s
 export type IngestedReview = { accepted: FindingDraft[]; dropped: DroppedCandidate[] }
 
 const usualMost = 1000
-const longestSample = 160
+const maxSampleLength = 160
 
 type Sample = {
   title?: unknown
@@ -50,13 +49,13 @@ type Sample = {
 
 /** Without what looks like a secret: samples are for people who find out why something was dropped. */
 function writeSample(sample: Sample): string {
-  const cut = (value: unknown) => (typeof value === 'string' ? redactText(value.slice(0, longestSample)) : value)
+  const cut = (value: unknown) => (typeof value === 'string' ? redactText(value.slice(0, maxSampleLength)) : value)
   const entries = Object.entries(sample).filter(([, value]) => ['string', 'number'].includes(typeof value))
   return JSON.stringify(Object.fromEntries(entries.map(([name, value]) => [name, cut(value)])))
 }
 
 /** The same of the same run and task: the same id. */
-function dropId({ run, sliceId }: Omit<Review, 'text'>, at: number, reason: string): string {
+function dropId({ run, sliceId }: Omit<SliceReview, 'text'>, at: number, reason: string): string {
   const key = [run.id, run.taskName, sliceId, at, reason].join('\0')
   return `drop_fnd_${createHash('sha256').update(key).digest('hex').slice(0, 12)}`
 }
@@ -83,12 +82,12 @@ function byGravity(a: Placed, b: Placed): number {
 }
 
 class Ingest {
-  readonly #review: Omit<Review, 'text'>
+  readonly #review: Omit<SliceReview, 'text'>
   readonly #shown: Shown
   readonly #sources = new Map<string, Promise<SourceText | undefined>>()
   readonly dropped: DroppedCandidate[] = []
 
-  constructor(review: Omit<Review, 'text'>) {
+  constructor(review: Omit<SliceReview, 'text'>) {
     this.#review = review
     const readable = review.context.includedFiles.filter((file) => file.readable)
     this.#shown = new Map(
@@ -110,16 +109,16 @@ class Ingest {
   }
 
   async judge(items: readonly unknown[]): Promise<Placed[]> {
-    const { mostCandidates = usualMost } = this.#review
+    const { maxCandidates = usualMost } = this.#review
     const kept: Placed[] = []
-    for (const [at, item] of items.slice(0, mostCandidates).entries()) {
+    for (const [at, item] of items.slice(0, maxCandidates).entries()) {
       const finding = await this.#validate(item, at)
       if (finding === undefined) continue
       const filtered = filterFinding(finding)
       kept.push({ at, finding, ...(filtered !== undefined && { filtered }) })
     }
-    const count = items.length - mostCandidates
-    if (count > 0) this.#drop('cap', mostCandidates, this.#capReason(), { count })
+    const count = items.length - maxCandidates
+    if (count > 0) this.#drop('cap', maxCandidates, this.#capReason(), { count })
     return kept.sort(byGravity)
   }
 
@@ -134,7 +133,7 @@ class Ingest {
     return { ...candidate, evidence: evidence.verified }
   }
 
-  async #verify({ evidence }: Candidate): Promise<{ verified: VerifiedEvidence[] } | { reason: string }> {
+  async #verify({ evidence }: FindingCandidate): Promise<{ verified: VerifiedEvidence[] } | { reason: string }> {
     const verified: VerifiedEvidence[] = []
     for (const one of evidence) {
       const source = this.#shown.has(one.path) ? await this.#readSource(one.path) : undefined
@@ -188,18 +187,21 @@ class Ingest {
   }
 }
 
-function sampleOf({ title, category, severity }: Pick<Candidate, 'title' | 'category' | 'severity'>): Sample {
+function sampleOf({ title, category, severity }: Pick<FindingCandidate, 'title' | 'category' | 'severity'>): Sample {
   return { title, category, severity }
 }
 
 /** A fault when nothing of the answer can be used: the review of the slice has failed. */
-export async function ingestReview(review: Review): Promise<IngestedReview | { fault: string }> {
+export async function ingestReview(review: SliceReview): Promise<IngestedReview | { fault: string }> {
   const answer = readReviewAnswer(review.text, review.sliceId)
   return 'fault' in answer ? answer : await ingestItems(review, answer.findings)
 }
 
 /** The same for findings that come without an answer around them, from a scanner. */
-export async function ingestItems(review: Omit<Review, 'text'>, items: readonly unknown[]): Promise<IngestedReview> {
+export async function ingestItems(
+  review: Omit<SliceReview, 'text'>,
+  items: readonly unknown[],
+): Promise<IngestedReview> {
   const ingest = new Ingest(review)
   const kept = await ingest.judge(items)
   const accepted = await ingest.accept(kept)

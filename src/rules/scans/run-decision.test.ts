@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { RepositoryScanSpec } from '../../contract/kinds/scans/repository-scan.ts'
-import { decideRun, restAfter } from './run-decision.ts'
+import { maxDelayMs } from '../../lib/backoff.ts'
+import { decideRun, runBackoff } from './run-decision.ts'
 
 const minute = 60_000
 const createdAt = new Date('2030-01-01T00:00:00Z')
@@ -51,6 +52,6 @@ describe('a run that starts by itself', () => {
     expect(decide(spec, failed, later(minute))).toEqual({ action: 'wait', until: later(40 * minute) })
     expect(decide(spec, failed, later(5 * minute))).toEqual({ action: 'wait', until: later(40 * minute) })
     expect(decide(spec, failed, later(40 * minute))).toMatchObject({ action: 'start' })
-    expect([0, 1, 2, 3, 50].map((count) => restAfter(count) / minute)).toEqual([0, 10, 20, 40, 24 * 60])
+    expect([0, 1, 2, 3, 50].map((count) => maxDelayMs(runBackoff, count) / minute)).toEqual([0, 10, 20, 40, 24 * 60])
   })
 })

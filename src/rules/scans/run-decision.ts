@@ -1,6 +1,8 @@
 // When a run starts by itself: at first, by the schedule, and later and later after failures.
+
 import type { RunMode } from '../../contract/api/scans/runs.ts'
 import type { RepositoryScanSpec, RepositoryScanStatus } from '../../contract/kinds/scans/repository-scan.ts'
+import { type Backoff, maxDelayMs } from '../../lib/backoff.ts'
 import { decideSchedule } from '../tasks/schedule.ts'
 
 export type RunDecision =
@@ -10,13 +12,8 @@ export type RunDecision =
   /** `until`: absent: nothing starts by itself. */
   | { action: 'wait'; until?: Date }
 
-const firstRestMs = 10 * 60_000
-const longestRestMs = 24 * 3600_000
-
-/** How long no scheduled run starts after that many failures in a row, in milliseconds. */
-export function restAfter(failures: number): number {
-  return failures === 0 ? 0 : Math.min(firstRestMs * 2 ** (failures - 1), longestRestMs)
-}
+/** How long no scheduled run starts after failures in a row. */
+export const runBackoff: Backoff = { firstMs: 10 * 60_000, maxMs: 24 * 3600_000 }
 
 /** What changed since the last good run is looked at alone only while that is recent. */
 function isStale(
@@ -40,7 +37,7 @@ function decideTick(spec: RepositoryScanSpec, { createdAt, status = {} }: Facts,
   const timing = { schedule, timeZone, startingDeadlineSeconds: noDeadline, concurrencyPolicy: 'Allow' } as const
   const decision = decideSchedule({ ...timing, suspend: false }, { createdAt, lastTick, hasActiveRun: false }, now)
   if (decision.action === 'invalid') return decision
-  const rested = new Date((lastTick ?? createdAt).getTime() + restAfter(failedRuns))
+  const rested = new Date((lastTick ?? createdAt).getTime() + maxDelayMs(runBackoff, failedRuns))
   if (decision.action === 'wait') return waitUntil(decision.next && laterOf(decision.next, rested))
   if (rested > now) return waitUntil(rested)
   const isWhole = lastProcessedCommit === undefined || isStale(spec, status, now)

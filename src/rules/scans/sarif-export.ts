@@ -1,8 +1,8 @@
 // Findings as SARIF 2.1.0, the format that code hosts and editors read (OASIS, Static Analysis Results Interchange Format).
 import type { Evidence, Finding } from '../../contract/api/scans/findings.ts'
 import { type Severity, severities } from '../../contract/kinds/scans/repository-scan.ts'
-import { dropUndefined } from '../../contract/schema/json.ts'
-import { familyOf } from './finding-fingerprint.ts'
+import { dropUndefined } from '../../lib/json.ts'
+import { weaknessFamilyOf } from './finding-matching.ts'
 
 export type SarifSource = {
   scan: string
@@ -49,7 +49,7 @@ const files = ({ evidence }: Finding) => evidence.filter(({ path }) => path !== 
 function resultOf(finding: Finding) {
   const [first, ...others] = files(finding)
   const hash = finding.fingerprint.replace(/^v\d+:/, '')
-  const ruleId = familyOf(finding.category ?? 'security')
+  const ruleId = weaknessFamilyOf(finding.category ?? 'security')
   return dropUndefined({
     ruleId,
     kind: 'fail',

@@ -2,10 +2,80 @@
 // scanner writes is untrusted.
 
 import type { Severity } from '../../contract/kinds/scans/repository-scan.ts'
-import type { JsonObject } from '../../contract/schema/json.ts'
-import { asList, asObject, asText, findRule, type LogRun, readLog, readMessage, textOf } from './sarif-log.ts'
-import { Places } from './sarif-places.ts'
+import { isInnerPath } from '../../lib/inner-path.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { asList, asObject, asText, findRule, type LogRun, readMessage, readSarifLog, sarifTextOf } from './sarif-log.ts'
 import { normalizePath } from './tree-paths.ts'
+
+const isAbsolute = (path: string) => /^(\/|[a-z][a-z0-9+.-]*:)/i.test(path)
+/** A base may be relative to another one. */
+const deepestBase = 8
+
+function decode(uri: string): string {
+  try {
+    return decodeURIComponent(uri)
+  } catch {
+    return uri
+  }
+}
+
+/** A `file:` address as a path; others as they are, without escapes. */
+function plain(uri: string): string {
+  return decode(uri)
+    .replaceAll('\\', '/')
+    .replace(/^file:\/\/(localhost)?(?=\/)/i, '')
+    .replace(/^\/(?=[a-z]:\/)/i, '')
+}
+
+const folderOf = (path: string) => (path.endsWith('/') ? path : `${path}/`)
+
+class SarifLocations {
+  readonly #run: LogRun
+  readonly #roots: string[]
+  readonly #bases = new Map<string, string>()
+
+  /** `root`: the folder that the scanner ran in, as a person names it. */
+  constructor(run: LogRun, root?: string) {
+    this.#run = run
+    const named = [
+      root,
+      this.#baseOf('%SRCROOT%'),
+      ...run.roots,
+      ...Object.keys(run.bases).map((id) => this.#baseOf(id)),
+    ]
+    const folders = named.flatMap((one) => asText(one) ?? []).map((one) => folderOf(plain(one)))
+    this.#roots = [...new Set(folders)].filter((folder) => isAbsolute(folder) && folder !== '/')
+  }
+
+  #baseOf(id: string): string {
+    const known = this.#bases.get(id)
+    if (known !== undefined) return known
+    const base = this.#resolveBase(id, deepestBase)
+    this.#bases.set(id, base)
+    return base
+  }
+
+  #resolveBase(id: string, depth: number): string {
+    const { uri, uriBaseId } = asObject(this.#run.bases[id])
+    const own = plain(asText(uri) ?? '')
+    const parent = asText(uriBaseId)
+    if (isAbsolute(own) || parent === undefined || depth === 0) return own === '' ? '' : folderOf(own)
+    return `${this.#resolveBase(parent, depth - 1)}${folderOf(own)}`
+  }
+
+  /** Of an artifact location. Absolute, and so refused later, when it is in none of the folders that are known. */
+  pathOf(location: unknown): string {
+    const artifact = asObject(location)
+    const indexed =
+      typeof artifact.index === 'number' ? asObject(this.#run.artifacts[artifact.index]).location : undefined
+    const { uri, uriBaseId }: JsonObject = asText(artifact.uri) === undefined ? asObject(indexed) : artifact
+    const own = plain(asText(uri) ?? '')
+    const path = isAbsolute(own) ? own : `${this.#baseOf(asText(uriBaseId) ?? '')}${own}`
+    const root = this.#roots.find((one) => path.startsWith(one))
+    const inner = root === undefined ? path : path.slice(root.length)
+    return isAbsolute(inner) ? inner : (normalizePath(inner) ?? inner)
+  }
+}
 
 /** A candidate as a reviewer would report it. `related`: further evidence, which counts only where it is true. */
 export type ImportedItem = { item: JsonObject & { evidence: JsonObject[] }; related: JsonObject[] }
@@ -22,15 +92,15 @@ export type ToolReport = {
 
 export type SarifReport = { tools: ToolReport[]; skipped: number; commit?: string }
 
-const mostRelated = 12
+const maxRelatedLocations = 12
 
 /** What a scanner writes instead of the code when it may not show it. */
 const noSnippet = /^requires login$/i
 
-function readEvidence(location: unknown, places: Places): JsonObject {
+function readEvidence(location: unknown, places: SarifLocations): JsonObject {
   const physical = asObject(asObject(location).physicalLocation)
   const region = asObject(physical.region)
-  const snippet = textOf(region.snippet)
+  const snippet = sarifTextOf(region.snippet)
   const { startLine, endLine = startLine } = region
   return {
     path: places.pathOf(physical.artifactLocation),
@@ -41,12 +111,12 @@ function readEvidence(location: unknown, places: Places): JsonObject {
 }
 
 /** From where to where data flows (3.36), and related places. */
-function readRelated(result: JsonObject, places: Places): JsonObject[] {
+function readRelated(result: JsonObject, places: SarifLocations): JsonObject[] {
   const [flow] = asList(result.codeFlows)
   const [thread] = asList(asObject(flow).threadFlows)
   const steps = asList(asObject(thread).locations).map((step) => asObject(step).location)
   return [...steps, ...asList(result.relatedLocations)]
-    .slice(0, mostRelated)
+    .slice(0, maxRelatedLocations)
     .map((location) => readEvidence(location, places))
 }
 
@@ -89,13 +159,13 @@ function isFailure({ suppressions, kind = 'fail', baselineState }: JsonObject): 
   return !isDismissed && kind === 'fail' && baselineState !== 'absent'
 }
 
-function readItem(result: JsonObject, run: LogRun, places: Places): ImportedItem {
+function readItem(result: JsonObject, run: LogRun, places: SarifLocations): ImportedItem {
   const rule = findRule(run, result)
   const ruleId = asText(result.ruleId) ?? asText(rule.id) ?? 'finding'
   const summary = readMessage(result, rule)
-  const short = textOf(rule.shortDescription)
+  const short = sarifTextOf(rule.shortDescription)
   const title = short === undefined || short.includes(ruleId) ? summary : short
-  const help = textOf(rule.help) ?? textOf(rule.fullDescription) ?? asText(rule.helpUri)
+  const help = sarifTextOf(rule.help) ?? sarifTextOf(rule.fullDescription) ?? asText(rule.helpUri)
   const item = {
     title: title?.split('\n')[0],
     category: readCategory(rule, ruleId),
@@ -117,12 +187,10 @@ export function pathOfItem({ item }: ImportedItem): string {
 }
 
 function readRun(run: LogRun, root: string | undefined): ToolReport {
-  const places = new Places(run, root)
+  const places = new SarifLocations(run, root)
   const items = run.results.filter(isFailure).map((result) => readItem(result, run, places))
   const named = run.artifacts.map(({ location }) => places.pathOf(location))
-  const files = [...new Set([...named, ...items.map(pathOfItem)])].filter(
-    (path) => path !== '' && normalizePath(path) === path,
-  )
+  const files = [...new Set([...named, ...items.map(pathOfItem)])].filter(isInnerPath)
   return { name: run.tool, items, files, isComplete: run.isComplete }
 }
 
@@ -138,7 +206,7 @@ function join(reports: readonly ToolReport[]): ToolReport[] {
 
 /** Every result of every run, but those that the scanner says are none. A fault says what to do. */
 export function readSarif(text: string, root?: string): SarifReport | { fault: string } {
-  const runs = readLog(text)
+  const runs = readSarifLog(text)
   if ('fault' in runs) return runs
   const tools = join(runs.map((run) => readRun(run, root)))
   const all = runs.reduce((sum, { results }) => sum + results.length, 0)

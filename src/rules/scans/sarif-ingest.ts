@@ -1,16 +1,16 @@
 // Findings of a scanner, checked against the files at a commit like those of reviewers: what does not stand there is dropped.
-import type { JsonObject } from '../../contract/schema/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { readCandidateEvidence } from './candidate.ts'
 import { checkEvidence, type SourceText } from './finding-evidence.ts'
 import type { IncludedFile } from './review-context.ts'
-import { type IngestedReview, ingestItems, type Review } from './review-ingest.ts'
+import { type IngestedReview, ingestItems, type SliceReview } from './review-ingest.ts'
 import { type ImportedItem, pathOfItem, type ToolReport } from './sarif-import.ts'
-import { mostResults } from './sarif-log.ts'
+import { maxResults } from './sarif-log.ts'
 
 /** Some results of a scanner, and the files that they name. */
 export type ResultBatch = { items: ImportedItem[]; paths: string[] }
 
-const mostBatchBytes = 16 * 1024 * 1024
+const maxBatchBytes = 16 * 1024 * 1024
 
 /**
  * Results in parts whose files fit into memory together; those of one file stay together. `sizeOf`: bytes; undefined of what
@@ -26,7 +26,7 @@ export function batchResults(
     const bytes = sizeOf(path) ?? 0
     if (batches.length === 0 || bytes > left) {
       batches.push({ items: [], paths: [] })
-      left = Math.max(0, mostBatchBytes - bytes)
+      left = Math.max(0, maxBatchBytes - bytes)
     } else left -= bytes
     batches.at(-1)?.items.push(...own)
     batches.at(-1)?.paths.push(path)
@@ -35,7 +35,7 @@ export function batchResults(
 }
 
 /** What a scanner that ran in a folder of the repository names from there. */
-export function placeReport(
+export function locateReport(
   report: ToolReport,
   has: (path: string) => boolean,
   folder: string | undefined,
@@ -50,7 +50,7 @@ export function placeReport(
   return { ...report, items, files: report.files.map(place) }
 }
 
-export type BatchReview = Pick<Review, 'run' | 'known' | 'readSource'> & {
+export type BatchReview = Pick<SliceReview, 'run' | 'known' | 'readSource'> & {
   batch: ResultBatch
   /** Tells the batch from others of the same import. */
   part: string
@@ -85,8 +85,8 @@ export async function ingestBatch({ batch, part, ...given }: BatchReview): Promi
     if (source !== undefined) sources.set(path, source)
   }
   const includedFiles = [...sources].map(([path, source]) => include(path, source))
-  const cap = { most: mostResults, left: mostResults }
-  const review = { ...given, sliceId: part, context: { includedFiles }, cap, mostCandidates: mostResults }
+  const cap = { most: maxResults, left: maxResults }
+  const review = { ...given, sliceId: part, context: { includedFiles }, cap, maxCandidates: maxResults }
   return ingestItems(
     review,
     batch.items.map((one) => withRelated(one, sources)),

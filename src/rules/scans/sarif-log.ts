@@ -1,19 +1,19 @@
 // A SARIF 2.1.0 log as a scanner wrote it, which is untrusted: anything may stand in place of anything. Numbers in comments are
 // sections of the standard (OASIS, Static Analysis Results Interchange Format 2.1.0).
 import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
-import { isJsonObject, type JsonObject } from '../../contract/schema/json.ts'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 
 /** Results of one file that are read; more are refused: they are to be split. */
-export const mostResults = 25_000
+export const maxResults = 25_000
 /** UTF-16 units of a message. */
-const longestMessage = 8192
-const longestArgument = 512
+const maxMessageLength = 8192
+const maxArgumentLength = 512
 
 export const asObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : {})
 export const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 export const asText = (value: unknown): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value : undefined
-export const textOf = (message: unknown) => asText(asObject(message).text)
+export const sarifTextOf = (message: unknown) => asText(asObject(message).text)
 
 type Component = { rules: JsonObject[]; byId: Map<unknown, JsonObject> }
 
@@ -77,11 +77,11 @@ export function findRule({ components }: LogRun, result: JsonObject): JsonObject
 export function readMessage(result: JsonObject, rule: JsonObject): string | undefined {
   const message = asObject(result.message)
   const id = asText(message.id)
-  const text = asText(message.text) ?? (id === undefined ? undefined : textOf(asObject(rule.messageStrings)[id]))
+  const text = asText(message.text) ?? (id === undefined ? undefined : sarifTextOf(asObject(rule.messageStrings)[id]))
   const given = asList(message.arguments)
   return text
-    ?.slice(0, longestMessage)
-    .replace(/\{(\d{1,3})\}/g, (whole, at) => asText(given[Number(at)])?.slice(0, longestArgument) ?? whole)
+    ?.slice(0, maxMessageLength)
+    .replace(/\{(\d{1,3})\}/g, (whole, at) => asText(given[Number(at)])?.slice(0, maxArgumentLength) ?? whole)
 }
 
 function parse(text: string): JsonObject | undefined {
@@ -97,11 +97,11 @@ function checkLog(log: JsonObject | undefined): string | undefined {
   }
   if (!Array.isArray(log.runs)) return 'the file has no runs: give a SARIF file'
   const results = asList(log.runs).reduce<number>((sum, run) => sum + asList(asObject(run).results).length, 0)
-  return results > mostResults ? `the file has ${results} results, more than ${mostResults}: split it` : undefined
+  return results > maxResults ? `the file has ${results} results, more than ${maxResults}: split it` : undefined
 }
 
 /** A fault says what to do. */
-export function readLog(text: string): LogRun[] | { fault: string } {
+export function readSarifLog(text: string): LogRun[] | { fault: string } {
   const log = parse(text)
   const fault = checkLog(log)
   return fault === undefined ? asList(log?.runs).map((run) => readRun(asObject(run))) : { fault }

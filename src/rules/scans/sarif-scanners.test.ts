@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { ingestSarif } from '../../../test/fixtures/scans/sarif.ts'
+import { makeSourceText } from './finding-evidence.ts'
 import { readSarif } from './sarif-import.ts'
-import { makeSourceText } from './source-text.ts'
 
 const folder = join(import.meta.dirname, '../../../test/fixtures/scans/scanners')
 const read = (name: string) => readFileSync(join(folder, name), 'utf8')

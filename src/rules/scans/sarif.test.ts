@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { absolutePaths, innerPaths, outerPaths } from '../../../test/fixtures/inner-paths.ts'
 import { ingestSarif, readExport } from '../../../test/fixtures/scans/sarif.ts'
 import type { Finding } from '../../contract/api/scans/findings.ts'
+import { isInnerPath } from '../../lib/inner-path.ts'
+import { makeSourceText } from './finding-evidence.ts'
 import { readSarif } from './sarif-import.ts'
-import { mostResults } from './sarif-log.ts'
-import { makeSourceText } from './source-text.ts'
+import { maxResults } from './sarif-log.ts'
 
 const finding: Finding = {
   id: 'fnd_1',
@@ -191,11 +193,18 @@ describe('a scanner’s SARIF', () => {
     ['no runs', '{"version": "2.1.0"}', /no runs/],
     [
       'endless results',
-      JSON.stringify({ version: '2.1.0', runs: [{ results: Array(mostResults + 1).fill(0) }] }),
+      JSON.stringify({ version: '2.1.0', runs: [{ results: Array(maxResults + 1).fill(0) }] }),
       /split it/,
     ],
   ])('is refused with what to do: %s', (_name, text, expected) => {
     expect(readSarif(text)).toEqual({ fault: expect.stringMatching(expected) })
+  })
+
+  it.each([...innerPaths, ...outerPaths, ...absolutePaths])('names no file outside the repository by %j', (path) => {
+    const read = readSarif(log([{ message: { text: 'x' }, locations: [location(encodeURIComponent(path))] }]))
+    const files = 'fault' in read ? [] : read.tools.flatMap((tool) => tool.files)
+    expect(files.every(isInnerPath)).toBe(true)
+    if (isInnerPath(path)) expect(files).toContain(path)
   })
 
   it('may have anything in place of anything', () => {

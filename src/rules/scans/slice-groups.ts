@@ -1,9 +1,9 @@
 // Which files are reviewed together: every file belongs to exactly one group.
-import type { sliceKinds, sliceSources } from '../../contract/api/scans/slices.ts'
+import type { sliceKinds, sliceSources } from '../../contract/api/scans/runs.ts'
 import type { Confidence } from '../../contract/kinds/scans/repository-scan.ts'
 import type { FileFacts } from './file-facts.ts'
 import { isScript, type Language, titleOf } from './languages.ts'
-import { folderOf, nameOf } from './tree-paths.ts'
+import { baseNameOf, parentFolderOf } from './tree-paths.ts'
 
 export type SliceSource = (typeof sliceSources)[number]
 export type SliceKind = (typeof sliceKinds)[number]
@@ -30,11 +30,11 @@ const show = (folder: string) => (folder === '' ? '.' : folder)
 
 /** Looks at each folder once. */
 function findPackages(files: readonly FileFacts[]): Packages {
-  const own = files.filter(({ path }) => nameOf(path) === 'package.json').map(({ path }) => folderOf(path))
+  const own = files.filter(({ path }) => baseNameOf(path) === 'package.json').map(({ path }) => parentFolderOf(path))
   const around = new Map<string, string | undefined>(own.map((folder) => [folder, folder]))
   return function find(folder): string | undefined {
     if (around.has(folder)) return around.get(folder)
-    const found = folder === '' ? undefined : find(folderOf(folder))
+    const found = folder === '' ? undefined : find(parentFolderOf(folder))
     around.set(folder, found)
     return found
   }
@@ -46,19 +46,19 @@ const workflow: Rule = ({ role }) =>
     : undefined
 
 const config: Rule = ({ path, role }) => {
-  const [top = ''] = folderOf(path).split('/')
+  const [top = ''] = parentFolderOf(path).split('/')
   const shape = { source: 'deterministic-config', kind: 'config', confidence: 'medium' } as const
   return role === 'config' ? { ...shape, title: `Configuration ${show(top)}` } : undefined
 }
 
 const shell: Rule = ({ path, language }) => {
   const shape = { source: 'deterministic-scripts', kind: 'service', confidence: 'medium' } as const
-  return language === 'shell' ? { ...shape, title: `Scripts ${show(folderOf(path))}` } : undefined
+  return language === 'shell' ? { ...shape, title: `Scripts ${show(parentFolderOf(path))}` } : undefined
 }
 
 const goPackage: Rule = ({ path, language }) => {
   if (language !== 'go') return undefined
-  const folder = folderOf(path)
+  const folder = parentFolderOf(path)
   const shape = { source: 'deterministic-go-package', kind: 'package', confidence: 'high' } as const
   return { ...shape, title: `Go package ${show(folder)}`, testCommand: `go test ./${folder}` }
 }
@@ -66,7 +66,7 @@ const goPackage: Rule = ({ path, language }) => {
 /** `app/` and `pages/` of a package hold what it answers. */
 const nodeRoutes: Rule = ({ path, language }, packages) => {
   if (!isScript(language)) return undefined
-  const root = packages(folderOf(path)) ?? ''
+  const root = packages(parentFolderOf(path)) ?? ''
   const inner = root === '' ? path : path.slice(root.length + 1)
   const found = /^(?:src\/)?(app|pages)\//.exec(inner)?.[1]
   const shape = { source: 'deterministic-node-routes', kind: 'route', confidence: 'medium' } as const
@@ -76,7 +76,7 @@ const nodeRoutes: Rule = ({ path, language }, packages) => {
 }
 
 const nodePackage: Rule = ({ path, language }, packages) => {
-  const root = isScript(language) ? packages(folderOf(path)) : undefined
+  const root = isScript(language) ? packages(parentFolderOf(path)) : undefined
   if (root === undefined) return undefined
   const kind = /(^|\/)(apps|services)\//.test(`${root}/`) ? 'service' : 'library'
   const shape = { source: 'deterministic-node-package', kind, confidence: 'medium' } as const
@@ -85,7 +85,7 @@ const nodePackage: Rule = ({ path, language }, packages) => {
 
 const pythonPackage: Rule = ({ path, language }) => {
   if (language !== 'python') return undefined
-  const folder = show(folderOf(path))
+  const folder = show(parentFolderOf(path))
   const shape = { source: 'deterministic-python-package', kind: 'service', confidence: 'medium' } as const
   return { ...shape, title: `Python package ${folder}`, testCommand: 'python -m pytest' }
 }
@@ -95,11 +95,11 @@ const loose: readonly Language[] = ['sql', 'schema', 'powershell', 'settings', '
 const sourcePackage: Rule = ({ path, language }) => {
   if (loose.includes(language)) return undefined
   const shape = { source: 'deterministic-source-package', kind: 'package', confidence: 'medium' } as const
-  return { ...shape, title: `${titleOf(language)} files ${show(folderOf(path))}` }
+  return { ...shape, title: `${titleOf(language)} files ${show(parentFolderOf(path))}` }
 }
 
 const genericFolder: Rule = ({ path }) => {
-  const [top = ''] = folderOf(path).split('/')
+  const [top = ''] = parentFolderOf(path).split('/')
   const shape = { source: 'deterministic-generic-directory', kind: 'unknown', confidence: 'low' } as const
   return { ...shape, title: `Directory ${show(top)}` }
 }

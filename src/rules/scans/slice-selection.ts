@@ -1,5 +1,5 @@
 // Which slices a run reviews: all of them, or in an incremental run those that a change can have made worse.
-import type { LineRange, SliceDraft } from '../../contract/api/scans/slices.ts'
+import type { LineRange, SliceDraft } from '../../contract/api/scans/runs.ts'
 import type { SlicedTree } from './slices.ts'
 
 /** What changed since the last processed commit. */
@@ -19,8 +19,8 @@ export type SelectedSlice = {
 }
 
 /** Of one slice: beyond them only its files are named. */
-const mostChangedFiles = 32
-const mostChangedRanges = 64
+const maxChangedFiles = 32
+const maxChangedRanges = 64
 
 type Changed = { paths: ReadonlySet<string>; ranges: ReadonlyMap<string, readonly LineRange[]> }
 
@@ -33,10 +33,10 @@ const filesOf = ({ ownedFiles, contextFiles = [], tests = [] }: SliceDraft) => [
 function annotate(slice: SliceDraft, { paths, ranges }: Changed): SliceDraft {
   const changedFiles = [...new Set(filesOf(slice).map(({ path }) => path))].filter((path) => paths.has(path)).sort()
   if (changedFiles.length === 0) return slice
-  const changedLineRanges = changedFiles.flatMap((path) => ranges.get(path) ?? []).slice(0, mostChangedRanges)
+  const changedLineRanges = changedFiles.flatMap((path) => ranges.get(path) ?? []).slice(0, maxChangedRanges)
   return {
     ...slice,
-    changedFiles: changedFiles.slice(0, mostChangedFiles),
+    changedFiles: changedFiles.slice(0, maxChangedFiles),
     ...(changedLineRanges.length > 0 && { changedLineRanges }),
   }
 }

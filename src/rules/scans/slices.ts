@@ -1,11 +1,11 @@
 // Review slices of a tree: the same tree gives the same slices, in any order of files and on any machine, without a model.
 import { createHash } from 'node:crypto'
-import type { SliceDraft, SliceFile, SliceTest } from '../../contract/api/scans/slices.ts'
-import { type FileFacts, type LeftOut, looksLikeTest, mostOwnedBytes } from './file-facts.ts'
+import type { SliceDraft, SliceFile, SliceTest } from '../../contract/api/scans/runs.ts'
+import { type FileFacts, type LeftOut, looksLikeTest, maxOwnedBytes } from './file-facts.ts'
 import { createImportIndex } from './import-paths.ts'
 import { titleOf } from './languages.ts'
 import { type FileGroup, groupFiles } from './slice-groups.ts'
-import { folderOf, nameOf } from './tree-paths.ts'
+import { baseNameOf, parentFolderOf } from './tree-paths.ts'
 
 /** How much of each goes into one slice. */
 export const sliceCaps = {
@@ -13,7 +13,7 @@ export const sliceCaps = {
   owned: 24,
   context: 24,
   tests: 24,
-  ownedBytes: mostOwnedBytes,
+  ownedBytes: maxOwnedBytes,
 } as const
 
 /** What became of each file. */
@@ -148,7 +148,7 @@ function findEntrypoints(files: readonly FileFacts[]): SliceFile[] {
 }
 
 const stem = (path: string) =>
-  nameOf(path)
+  baseNameOf(path)
     .replace(/\.[^.]+$/, '')
     .replace(/([._-](test|tests|spec|e2e)|Tests?|TestCase|IT)$/, '')
     .replace(/^test_/, '')
@@ -221,7 +221,7 @@ class Cutting {
     this.#tests = findTests(files, this.#imports)
     this.#testsByStem = Map.groupBy(this.#tests, stem)
     this.#scripts = new Map(
-      files.flatMap(({ path, scripts }) => (scripts === undefined ? [] : [[folderOf(path), scripts]])),
+      files.flatMap(({ path, scripts }) => (scripts === undefined ? [] : [[parentFolderOf(path), scripts]])),
     )
   }
 
@@ -275,10 +275,10 @@ function findBereft(
     (path): FileFacts => ({ path, bytes: 0, lines: 1, language: 'page', role: 'source', specifiers: [] }),
   )
   const index = createImportIndex([...files, ...gone].sort(byPath))
-  const [paths, folders] = [new Set(removed), new Set(removed.map(folderOf))]
+  const [paths, folders] = [new Set(removed), new Set(removed.map(parentFolderOf))]
   const touched = new Set(
     files
-      .filter((file) => folders.has(folderOf(file.path)) || index.resolve(file).some((path) => paths.has(path)))
+      .filter((file) => folders.has(parentFolderOf(file.path)) || index.resolve(file).some((path) => paths.has(path)))
       .map(({ path }) => path),
   )
   const isTouched = ({ ownedFiles }: SliceDraft) => ownedFiles.some(({ path }) => touched.has(path))

@@ -15,11 +15,11 @@ export type RoundResults = { before: RoundResult; with: RoundResult; without?: R
 
 /** Bytes of each command's output that are kept. */
 const keptBytes = 1200
-const mostTestPaths = 200
+const maxTestPaths = 200
 
 /** Tests among the files of a patch: by their names, and the one that its author names. */
 export function listTestPaths({ changedFiles = [], regressionTest }: CheckedPatch): string[] {
-  return changedFiles.filter((path) => path === regressionTest?.path || looksLikeTest(path)).slice(0, mostTestPaths)
+  return changedFiles.filter((path) => path === regressionTest?.path || looksLikeTest(path)).slice(0, maxTestPaths)
 }
 
 /** A word of a round, by which its outcome is found in its output. */

@@ -1,9 +1,37 @@
 // A tree that is read once, file by file, and then cut: the caller does the reading.
+
+import { createHash } from 'node:crypto'
 import { type FileFacts, type LeftOut, leaveOut, readFileFacts, type TreeFile } from './file-facts.ts'
-import type { KnownFacts, ReadFacts } from './known-facts.ts'
+import type { LeftOutReason } from './left-out.ts'
 import { cutSlices, type SlicedTree } from './slices.ts'
 
-export type TreeReading = {
+const factsVersion = 'af552b178f4b5099'
+
+/** A file that was read, or why it is left out. */
+type ReadFacts = FileFacts | LeftOutReason
+/** By path; `id`: of the content. */
+export type KnownFacts = ReadonlyMap<string, Known>
+type Known = { id: string; facts: ReadFacts }
+
+/** Of the version and of every byte: damaged, cut or old facts count as none. */
+function headOf(body: Uint8Array): string {
+  return `svc-facts ${factsVersion} ${createHash('sha256').update(body).digest('hex')}\n`
+}
+
+export function encodeFacts(facts: KnownFacts): Buffer {
+  const body = Buffer.from(JSON.stringify([...facts]))
+  return Buffer.concat([Buffer.from(headOf(body)), body])
+}
+
+export function decodeFacts(bytes: Buffer | undefined): KnownFacts {
+  const end = bytes?.indexOf(10) ?? -1
+  if (bytes === undefined || end < 0) return new Map()
+  const body = bytes.subarray(end + 1)
+  const isWhole = bytes.subarray(0, end + 1).toString('latin1') === headOf(body)
+  return isWhole ? new Map(JSON.parse(body.toString()) as Iterable<[string, Known]>) : new Map()
+}
+
+type TreeReading = {
   /** Paths to read, sorted. */
   wanted: string[]
   /** For each of them once; without content: it could not be read. */
@@ -15,7 +43,7 @@ export type TreeReading = {
 }
 
 /** `id`: of its content, if that is told. */
-export type Entry = TreeFile & { id?: string }
+type ListedFile = TreeFile & { id?: string }
 
 const isWithin = (path: string, folder: string) => folder === '' || path.startsWith(`${folder}/`)
 
@@ -29,12 +57,12 @@ class Reading implements TreeReading {
   readonly #files: FileFacts[] = []
   readonly #leftOut: LeftOut[] = []
 
-  constructor(entries: readonly Entry[], known: KnownFacts) {
+  constructor(entries: readonly ListedFile[], known: KnownFacts) {
     for (const entry of entries) this.#begin(entry, known)
     this.wanted.sort()
   }
 
-  #begin(entry: Entry, known: KnownFacts): void {
+  #begin(entry: ListedFile, known: KnownFacts): void {
     const { path, id } = entry
     const reason = leaveOut(entry)
     if (reason !== undefined) return void this.#leftOut.push({ path, reason })
@@ -69,7 +97,7 @@ class Reading implements TreeReading {
  * `entries`: in any order. `subPath`: only what lies in this folder; its paths stay those of the repository. `known`: files
  * that need not be read again.
  */
-export function startReading(entries: readonly Entry[], subPath = '', known: KnownFacts = new Map()): TreeReading {
+export function startReading(entries: readonly ListedFile[], subPath = '', known: KnownFacts = new Map()): TreeReading {
   const folder = plainFolder(subPath)
   return new Reading(
     entries.filter(({ path }) => isWithin(path, folder)),

@@ -1,12 +1,13 @@
 // The completion callback of a task: what is sent, how it is signed, and when it is tried again.
+
 import { createHmac } from 'node:crypto'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
+import { type Backoff, delayMs } from '../../lib/backoff.ts'
 
 /** Name of the Secret that signs callbacks in each namespace (TASK-055). */
 export const signingSecret = 'svc-callback-signing'
 
-const longestDelayMs = 3_600_000
-const firstDelayMs = 5_000
+const backoff: Backoff = { firstMs: 5_000, maxMs: 3_600_000 }
 /** Callbacks are given up this long after the task's end (TASK-056). */
 export const callbackWindowMs = 86_400_000
 
@@ -53,13 +54,12 @@ export function signCallback(body: string, secret: string): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
 }
 
-/** Delay after `attempts` failed deliveries. Jitter covers its upper half, so a retry never comes at once. */
+/** Delay after `attempts` failed deliveries; a retry never comes at once. */
 export function callbackDelayMs(attempts: number, random: number): number {
-  const ceiling = Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(attempts - 1, 30))
-  return Math.round(ceiling / 2 + (ceiling / 2) * random)
+  return delayMs(backoff, attempts, random)
 }
 
 /** Whether a callback is still owed. */
-export function owesCallback(task: Task): boolean {
+export function callbackDue(task: Task): boolean {
   return task.spec.webhookURL !== undefined && task.status?.webhook?.state === 'Pending'
 }

@@ -2,7 +2,7 @@
 
 import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import { tryParseDuration } from '../../contract/values/duration.ts'
-import { owesCallback } from './callback.ts'
+import { callbackDue } from './callback.ts'
 
 /**
  * Milliseconds until the task is to be deleted: 0 when it is due, undefined when it stays. `usualMs` applies to tasks
@@ -11,7 +11,7 @@ import { owesCallback } from './callback.ts'
  */
 export function timeToRemoval(task: Task, now: Date, usualMs?: number): number | undefined {
   const { metadata, spec, status } = task
-  if (!isTerminalPhase(status?.phase) || owesCallback(task)) return undefined
+  if (!isTerminalPhase(status?.phase) || callbackDue(task)) return undefined
   const keptMs = spec.ttlSecondsAfterFinished === undefined ? usualMs : spec.ttlSecondsAfterFinished * 1000
   if (keptMs === undefined) return undefined
   const end = Date.parse(status?.completionTime ?? metadata.creationTimestamp)

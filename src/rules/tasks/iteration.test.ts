@@ -6,7 +6,7 @@ import {
   countsOfIteration,
   decideIteration,
   isOfEarlierIteration,
-  mostModelCalls,
+  maxModelCalls,
   restsBetweenIterations,
 } from './iteration.ts'
 
@@ -77,7 +77,7 @@ describe('an agent', () => {
     expect(autonomyOf(both)?.maxIterations).toBe(7)
     expect(autonomyOf(makeAgent({ autonomous: true }))).toBeUndefined()
     expect(autonomyOf(makeAgent({ enabled: true }))).toBeUndefined()
-    expect([mostModelCalls(50, both), mostModelCalls(50, makeAgent({})), mostModelCalls(50, undefined)]).toEqual([
+    expect([maxModelCalls(50, both), maxModelCalls(50, makeAgent({})), maxModelCalls(50, undefined)]).toEqual([
       100, 50, 50,
     ])
   })

@@ -24,7 +24,7 @@ export function autonomyOf(agent: Agent | undefined): Coordination | undefined {
 }
 
 /** Upper limit of the model calls of one attempt: an iteration has more to do than a plain task. */
-export function mostModelCalls(setting: number, agent: Agent | undefined): number {
+export function maxModelCalls(setting: number, agent: Agent | undefined): number {
   return autonomyOf(agent) === undefined ? setting : 2 * setting
 }
 

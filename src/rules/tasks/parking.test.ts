@@ -1,6 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import type { ParkWait } from '../../contract/api/tasks/parking.ts'
-import { isParked, isResumed, viewParking } from './parking.ts'
+import { isParked, isResumed, probeDelayMs, viewParking } from './parking.ts'
+
+const pauses = (every?: string) => [1, 2, 3, 100].map((asked) => probeDelayMs(every, asked))
+
+it('asks less and less often, up to every two minutes', () => {
+  expect(pauses()).toEqual([10_000, 15_000, 22_500, 120_000])
+  expect(pauses('30s')).toEqual([30_000, 45_000, 67_500, 120_000])
+})
+
+it('keeps to what is wanted within bounds', () => {
+  expect(pauses('5m')).toEqual([300_000, 300_000, 300_000, 300_000])
+  expect(probeDelayMs('1ms', 1)).toBe(5_000)
+  expect(probeDelayMs('300h', 1)).toBe(600_000)
+})
 
 const now = new Date('2026-03-01T12:00:00Z')
 const later = '2026-03-01T12:10:00.000Z'

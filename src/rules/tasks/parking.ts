@@ -1,7 +1,21 @@
 // Parked tasks: what they wait for, and when that is over.
 import type { ParkWait } from '../../contract/api/tasks/parking.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
+import { tryParseDuration } from '../../contract/values/duration.ts'
 import { findCondition } from '../resources/conditions.ts'
+
+const minMs = 5_000
+const firstMs = 10_000
+const growth = 1.5
+const maxPauseMs = 120_000
+const maxMs = 600_000
+
+/** The pause after having asked `asked` times; `every` as its wait says. */
+export function probeDelayMs(every: string | undefined, asked: number): number {
+  const wanted = every === undefined ? firstMs : (tryParseDuration(every) ?? firstMs)
+  const first = Math.min(maxMs, Math.max(minMs, wanted))
+  return Math.round(Math.min(Math.max(first, maxPauseMs), first * growth ** Math.min(asked - 1, 30)))
+}
 
 /** Type of the condition that is True while a task is parked, and False once it goes on. */
 export const parkedCondition = 'Parked'
@@ -60,7 +74,7 @@ function describeWait(wait: ParkWait): string {
 }
 
 /** Whether the task of that uid has ended or is gone, the approval of that id is answered, or what that call waits for has come. */
-export type HasEnded = (id: string) => boolean
+type HasEnded = (id: string) => boolean
 
 function isWaitOver(wait: ParkWait, { now, hasEnded }: { now: Date; hasEnded: HasEnded }): boolean {
   if (now.getTime() >= Date.parse(wait.until)) return true

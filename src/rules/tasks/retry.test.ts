@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { RetryPolicy } from '../../contract/kinds/tasks/task.ts'
-import { mayRetry, retryCeilingMs, retryDelayMs } from './retry.ts'
+import { maxDelayMs } from '../../lib/backoff.ts'
+import { backoffOf, mayRetry, retryDelayMs } from './retry.ts'
 
 const failure = { reason: 'ExitCode', message: 'x' } as const
 
@@ -22,13 +23,13 @@ describe('retries', () => {
   )
 
   it('double their longest delay from 10 s up to five minutes [TASK-042]', () => {
-    const ceilings = [1, 2, 3, 4, 5, 6, 7].map((retry) => retryCeilingMs(undefined, retry) / 1000)
+    const ceilings = [1, 2, 3, 4, 5, 6, 7].map((retry) => maxDelayMs(backoffOf(undefined), retry) / 1000)
     expect(ceilings).toEqual([10, 20, 40, 80, 160, 300, 300])
   })
 
   it('honour initialDelay and backoffMultiplier', () => {
     const policy = RetryPolicy.parse({ maxRetries: 3, initialDelay: '1m', backoffMultiplier: 1 })
-    expect([1, 2, 3].map((retry) => retryCeilingMs(policy, retry))).toEqual([60_000, 60_000, 60_000])
+    expect([1, 2, 3].map((retry) => maxDelayMs(backoffOf(policy), retry))).toEqual([60_000, 60_000, 60_000])
   })
 
   it('wait a random time up to that delay: full jitter [TASK-042]', () => {
@@ -40,7 +41,7 @@ describe('retries', () => {
         (attempts, random) => {
           const delay = retryDelayMs(undefined, { attempts, interruptions: 0 }, random)
           expect(delay).toBeLessThanOrEqual(300_000)
-          expect(delay).toBeCloseTo(retryCeilingMs(undefined, attempts) * random, -1)
+          expect(delay).toBeCloseTo(maxDelayMs(backoffOf(undefined), attempts) * random, -1)
         },
       ),
     )

@@ -3,11 +3,12 @@
 import { type FailureReason, failures, type RunFailure } from '../../contract/kinds/tasks/failures.ts'
 import type { RetryPolicy } from '../../contract/kinds/tasks/task.ts'
 import { tryParseDuration } from '../../contract/values/duration.ts'
+import { type Backoff, delayMs } from '../../lib/backoff.ts'
 
 /** How many new attempts after interruptions cost no retry (TASK-043). */
 export const maxInterruptions = 3
 
-const longestDelayMs = 300_000
+const maxRetryDelayMs = 300_000
 const defaultInitialDelayMs = 10_000
 const defaultMultiplier = 2
 
@@ -38,14 +39,14 @@ export function mayRetry(policy: RetryPolicy | undefined, counts: RetryCounts, f
   return countRuns(counts) <= (policy?.maxRetries ?? 0)
 }
 
-/** Upper bound of the delay before retry number `retry` (from 1), in milliseconds. */
-export function retryCeilingMs(policy: RetryPolicy | undefined, retry: number): number {
+/** How the delays before the retries of a task grow. */
+export function backoffOf(policy: RetryPolicy | undefined): Backoff {
   const initial = tryParseDuration(policy?.initialDelay ?? '') ?? defaultInitialDelayMs
   const multiplier = policy?.backoffMultiplier ?? defaultMultiplier
-  return Math.min(longestDelayMs, initial * multiplier ** Math.min(retry - 1, 1000))
+  return { firstMs: initial, maxMs: maxRetryDelayMs, factor: multiplier, jitter: 'full' }
 }
 
 /** Delay before the next run with full jitter; `random` is in [0, 1). */
 export function retryDelayMs(policy: RetryPolicy | undefined, counts: RetryCounts, random: number): number {
-  return Math.round(retryCeilingMs(policy, Math.max(1, countRuns(counts))) * random)
+  return delayMs(backoffOf(policy), Math.max(1, countRuns(counts)), random)
 }

@@ -1,11 +1,18 @@
 // The verified identity that a task keeps of whoever asked for it, and how its children inherit it (TASK-012 to
 // TASK-017).
 import { createHash } from 'node:crypto'
-import { RequestedBy, Transaction } from '../../contract/kinds/tasks/requester.ts'
+import { parentOf, RequestedBy, type TaskIdentity, Transaction } from '../../contract/kinds/tasks/requester.ts'
+import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { digestContext, recordContext } from '../identity/context-digest.ts'
 import { transactionAnnotations } from '../identity/token-propagation.ts'
 
-export const stampLabels = { transactionId: 'svc.ai/transaction-id', profile: 'svc.ai/auth-profile' } as const
+export { parentOf } from '../../contract/kinds/tasks/requester.ts'
+
+export function isChildOf(child: Task, parent: TaskIdentity): boolean {
+  return parentOf(child)?.uid === parent.uid
+}
+
+const stampLabels = { transactionId: 'svc.ai/transaction-id', profile: 'svc.ai/auth-profile' } as const
 
 /** Labels of the stamp; only the service writes them. */
 const stampedLabelKeys: readonly string[] = Object.values(stampLabels)
@@ -14,7 +21,7 @@ const { tokenSecret, tokenPending, tokenPendingSince } = transactionAnnotations
 /** About the token of this one task; children do not inherit it. */
 const ownAnnotations: readonly string[] = [tokenSecret, tokenPending, tokenPendingSince]
 
-export type Stamp = {
+type Stamp = {
   spec: { requestedBy?: RequestedBy; transaction?: Transaction }
   labels: Record<string, string>
   annotations: Record<string, string>
@@ -42,7 +49,7 @@ export type Identity = {
 }
 
 const nothing: Stamp = { spec: {}, labels: {}, annotations: {} }
-const longestLabel = 63
+const maxLabelLength = 63
 const hashDigits = 10
 
 function isPresent(value: unknown): boolean {
@@ -57,9 +64,9 @@ function keepPresent<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[
 /** A text as a label value: unsuitable characters are left out, and a hash then keeps it distinct. */
 export function toLabel(text: string): string {
   const safe = text.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '')
-  if (safe === text && text.length <= longestLabel) return text
+  if (safe === text && text.length <= maxLabelLength) return text
   const hash = createHash('sha256').update(text, 'utf8').digest('hex').slice(0, hashDigits)
-  const stem = safe.slice(0, longestLabel - hashDigits - 1).replace(/[^A-Za-z0-9]+$/, '')
+  const stem = safe.slice(0, maxLabelLength - hashDigits - 1).replace(/[^A-Za-z0-9]+$/, '')
   return stem === '' ? hash : `${stem}-${hash}`
 }
 

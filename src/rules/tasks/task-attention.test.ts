@@ -1,7 +1,29 @@
 import { describe, expect, it } from 'vitest'
 import { Task } from '../../contract/kinds/tasks/task.ts'
-import { awaitsPlace, needsAttention } from './task-attention.ts'
+import { awaitsSlot, compareStart, needsAttention, type StartRank } from './task-attention.ts'
 import { cancelAnnotation } from './task-decision.ts'
+
+function rank(name: string, change: Partial<StartRank> = {}): StartRank {
+  return { priority: 500, createdAt: '2026-01-01T00:00:00Z', uid: `uid-${name}`, name, ...change }
+}
+
+function order(...ranks: StartRank[]): string[] {
+  return ranks.toSorted(compareStart).map((entry) => entry.name)
+}
+
+describe('the order in which tasks start', () => {
+  it('is priority, highest first, then age, then name [TASK-039]', () => {
+    const young = rank('young', { createdAt: '2026-01-01T00:00:05Z' })
+    const urgent = rank('urgent', { createdAt: '2026-01-01T00:00:09Z', priority: 900 })
+    expect(order(young, rank('b'), rank('a'), urgent)).toEqual(['urgent', 'a', 'b', 'young'])
+  })
+
+  it('orders tasks of the same second by their time-ordered uids [TASK-039]', () => {
+    const first = rank('z', { uid: '0192aaaa-0000-7000-8000-000000000001' })
+    const second = rank('a', { uid: '0192aaab-0000-7000-8000-000000000000' })
+    expect(order(second, first)).toEqual(['z', 'a'])
+  })
+})
 
 function makeTask(status: object | undefined, metadata: object = {}, spec: object = {}): Task {
   return Task.parse({
@@ -57,8 +79,8 @@ describe('needsAttention', () => {
 
 describe('awaitsPlace', () => {
   it('is true for a task that waits only for its turn', () => {
-    expect(awaitsPlace(makeTask(undefined))).toBe(true)
-    expect(awaitsPlace(makeTask({ phase: 'Pending', queuedReason: 'NamespaceLimit' }))).toBe(true)
+    expect(awaitsSlot(makeTask(undefined))).toBe(true)
+    expect(awaitsSlot(makeTask({ phase: 'Pending', queuedReason: 'NamespaceLimit' }))).toBe(true)
   })
 
   it.each<[string, object | undefined, object, object]>([
@@ -68,6 +90,6 @@ describe('awaitsPlace', () => {
     ['is to be cancelled', { phase: 'Pending' }, { annotations: { [cancelAnnotation]: '' } }, {}],
     ['has a schedule', undefined, {}, { schedule: '@hourly' }],
   ])('is false for one that %s', (_what, status, metadata, spec) => {
-    expect(awaitsPlace(makeTask(status, metadata, spec))).toBe(false)
+    expect(awaitsSlot(makeTask(status, metadata, spec))).toBe(false)
   })
 })

@@ -48,7 +48,7 @@ export type TaskDecision =
   /** Must not start before `lookAgainMs` have passed. */
   | { action: 'wait'; reason: string; message: string; lookAgainMs: number }
   /** Runs, or is held up before it can run; look again by then. */
-  | { action: 'watch'; lookAgainMs: number; heldUp?: HeldUp }
+  | { action: 'watch'; lookAgainMs: number; heldUp?: BlockedReason }
   | { action: 'retry'; reason: FailureReason; message: string; delayMs: number }
   /** The attempt was lost through no fault of its own; another one follows at once (TASK-043). */
   | { action: 'interrupt'; message: string }
@@ -66,7 +66,7 @@ export type TaskDecision =
   | { action: 'cancel'; message: string }
 
 /** Why a started attempt is not running yet. */
-export type HeldUp = { reason: string; message: string }
+export type BlockedReason = { reason: string; message: string }
 
 type DecisionInput = {
   now: Date

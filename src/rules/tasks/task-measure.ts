@@ -3,7 +3,7 @@ import { type Task, type TaskStatus, terminalPhases } from '../../contract/kinds
 import { countsOfIteration } from './iteration.ts'
 import { countRuns } from './retry.ts'
 
-export type TaskMeasure = {
+export type MeasuredChange = {
   type: Task['spec']['type']
   phase?: NonNullable<TaskStatus['phase']>
   waitedSeconds?: number
@@ -27,7 +27,7 @@ function waitOf(task: Task, after: TaskStatus): number | undefined {
 }
 
 /** Only what is new in `after`, so that every change is counted once. */
-export function measureChange(task: Task, after: TaskStatus): TaskMeasure {
+export function measureChange(task: Task, after: TaskStatus): MeasuredChange {
   const before = task.status ?? {}
   const waitedSeconds = waitOf(task, after)
   const retries = Math.max(0, retriesOf(after) - retriesOf(before))

@@ -5,7 +5,7 @@ import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { taskProblems, type WorkspaceDefaults } from '../../contract/kinds/tasks/task-problems.ts'
 import { summarize } from '../../contract/schema/validation.ts'
 import { type AgentPrograms, approvalsOf, findProgramProblem, findUnkeptLimit } from '../agents/agent-programs.ts'
-import { findForeignReference, findPlaceProblems, listForeignWorkspaces } from '../identity/isolation.ts'
+import { findForeignReference, findNamespaceProblems, listForeignWorkspaces } from '../identity/isolation.ts'
 
 /** What this service supports. */
 export type Abilities = {
@@ -32,7 +32,7 @@ const checkIsolation: Check = (task, agent, { isolateNamespaces }) => {
 
 const checkPlaces: Check = ({ metadata: { namespace }, spec }, _agent, { workspaces, isolateNamespaces }) => {
   const places = listForeignWorkspaces(namespace, spec, workspaces)
-  const problems = findPlaceProblems({ kind: 'Task', namespace }, places, isolateNamespaces)
+  const problems = findNamespaceProblems({ kind: 'Task', namespace }, places, isolateNamespaces)
   return problems.length === 0 ? undefined : summarize('task', problems)
 }
 

@@ -1,11 +1,41 @@
 // A skill as a folder: `SKILL.md`, which begins with its name and description as YAML, and the files beside it.
 import { isUtf8 } from 'node:buffer'
+import { createHash } from 'node:crypto'
 import { type SkillContent, skillTextName } from '../../contract/kinds/tools/skill.ts'
-import { isJsonObject, type JsonObject } from '../../contract/schema/json.ts'
 import { SvcError } from '../../errors.ts'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
+
+/** A skill with more bytes than this takes up much of the context of a model that reads it. */
+export const largeSkillBytes = 10_240
+
+function listFiles(content: SkillContent): [path: string, text: string][] {
+  return Object.entries(content.files ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
+}
+
+/**
+ * `sha256:<hex>` over the Markdown and the files sorted by path; lengths are hashed too, so different contents never
+ * match.
+ */
+export function hashSkill(content: SkillContent): string {
+  const hash = createHash('sha256')
+  for (const text of [content.inline, ...listFiles(content).flat()]) {
+    const bytes = Buffer.from(text)
+    hash.update(`${bytes.length}\n`).update(bytes)
+  }
+  return `sha256:${hash.digest('hex')}`
+}
+
+export function measureSkill(content: SkillContent): number {
+  return [content.inline, ...Object.values(content.files ?? {})].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+}
+
+/** A text without a description, as a delimited section of a system prompt. */
+export function formatSkill(name: string, text: string): string {
+  return [`<skill name="${name}">`, text.trimEnd(), '</skill>'].join('\n')
+}
 
 /** The time to read YAML grows with the square of its length. */
-const longestHead = 16_384
+const maxHeaderLength = 16_384
 
 export type SkillFolder = {
   /** As the folder itself says. */
@@ -50,10 +80,10 @@ function textAt(fields: JsonObject, name: string): string | undefined {
 async function splitHead(text: string): Promise<{ head: JsonObject; body: string }> {
   const [, yaml, body] = /^\uFEFF?---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)([\s\S]*)$/.exec(text) ?? []
   if (yaml === undefined || body === undefined) return { head: {}, body: text }
-  if (yaml.length > longestHead) {
+  if (yaml.length > maxHeaderLength) {
     throw new SvcError(
       'InvalidRequest',
-      `the beginning of ${skillTextName}, between two lines of ---, has more than ${longestHead} characters; shorten it`,
+      `the beginning of ${skillTextName}, between two lines of ---, has more than ${maxHeaderLength} characters; shorten it`,
     )
   }
   const { parse } = await import('yaml')

@@ -23,7 +23,7 @@ export type ActorPool = {
 
 export const templateMarks = { 'svc.ai/execution-workspace': 'true', 'svc.ai/workspace-provider': 'actor' } as const
 export const daemonProtocol = 'http-json-v1'
-export const annotations = {
+export const actorAnnotations = {
   protocol: 'svc.ai/workspace-protocol',
   port: 'svc.ai/workspace-daemon-port',
   root: 'svc.ai/workspace-staging-root',
@@ -34,7 +34,7 @@ export const annotations = {
   targetActors: 'svc.ai/target-actors',
 } as const
 /** The label by which the actor service finds the workers of one pool. */
-export const poolLabel = 'svc.ai/actor-pool'
+export const actorPoolLabel = 'svc.ai/actor-pool'
 export const bootstrapVariable = 'SVC_WORKSPACE_BOOTSTRAP_TOKEN'
 const usualRoot = '/app'
 
@@ -42,15 +42,15 @@ type ProblemOf = 'TemplateNotReady' | 'TemplateIncompatible'
 export type TemplateProblem = { reason: ProblemOf; message: string; isFinal: boolean }
 
 function findMissing({ labels, annotations: notes, variables }: ActorTemplate): string[] {
-  const port = Number(notes[annotations.port])
+  const port = Number(notes[actorAnnotations.port])
   const missing = Object.entries(templateMarks).flatMap(([name, value]) =>
     labels[name] === value ? [] : [`the label ${name}: "${value}"`],
   )
-  if (notes[annotations.protocol] !== daemonProtocol)
-    missing.push(`the annotation ${annotations.protocol}: ${daemonProtocol}`)
+  if (notes[actorAnnotations.protocol] !== daemonProtocol)
+    missing.push(`the annotation ${actorAnnotations.protocol}: ${daemonProtocol}`)
   if (!Number.isInteger(port) || port < 1 || port > 65_535)
-    missing.push(`the annotation ${annotations.port} with a port`)
-  if (!readRoot(notes).startsWith('/')) missing.push(`the annotation ${annotations.root} with an absolute path`)
+    missing.push(`the annotation ${actorAnnotations.port} with a port`)
+  if (!readRoot(notes).startsWith('/')) missing.push(`the annotation ${actorAnnotations.root} with an absolute path`)
   if (!variables.some((names) => names.includes(bootstrapVariable)))
     missing.push(`the variable ${bootstrapVariable} in a container`)
   return missing
@@ -70,10 +70,10 @@ export function findTemplateProblem(template: ActorTemplate, program?: string): 
   if (missing.length > 0) {
     return { reason: 'TemplateIncompatible', message: `${whose} lacks ${missing.join(', ')}`, isFinal: true }
   }
-  const programs = template.annotations[annotations.programs]?.split(',').map((one) => one.trim())
+  const programs = template.annotations[actorAnnotations.programs]?.split(',').map((one) => one.trim())
   if (program !== undefined && programs?.includes(program) !== true) {
     const has = programs === undefined ? 'names none' : `has ${programs.join(', ')}`
-    const message = `${whose} has no agent program ${program}; its annotation ${annotations.programs} ${has}`
+    const message = `${whose} has no agent program ${program}; its annotation ${actorAnnotations.programs} ${has}`
     return { reason: 'TemplateIncompatible', message, isFinal: true }
   }
   return findUnready(template)
@@ -81,7 +81,7 @@ export function findTemplateProblem(template: ActorTemplate, program?: string): 
 
 /** The folder of staged files. */
 export function readRoot(notes: Record<string, string>): string {
-  return notes[annotations.root] ?? usualRoot
+  return notes[actorAnnotations.root] ?? usualRoot
 }
 
 type Key = { name: string; namespace: string }
@@ -89,17 +89,17 @@ type Key = { name: string; namespace: string }
 /** Why an actor of the template cannot come from the pool; undefined when it can. */
 export function findPoolProblem(pool: ActorPool, template: Key): string | undefined {
   const whose = `the pool "${pool.namespace}/${pool.name}"`
-  const named = pool.annotations[annotations.poolTemplate]
+  const named = pool.annotations[actorAnnotations.poolTemplate]
   const [last = '', first = pool.namespace] = (named ?? '').split('/').toReversed()
-  if (named === undefined) return `${whose} names no template (annotation ${annotations.poolTemplate})`
+  if (named === undefined) return `${whose} names no template (annotation ${actorAnnotations.poolTemplate})`
   if (last !== template.name || first !== template.namespace) {
     return `${whose} has actors of template "${first}/${last}", not of "${template.namespace}/${template.name}"`
   }
-  const target = Number(pool.annotations[annotations.targetActors])
+  const target = Number(pool.annotations[actorAnnotations.targetActors])
   if (!Number.isInteger(target) || target < 1 || target > 1000) {
-    return `${whose} is meant for no actors; its annotation ${annotations.targetActors} must be 1 to 1000`
+    return `${whose} is meant for no actors; its annotation ${actorAnnotations.targetActors} must be 1 to 1000`
   }
-  return pool.labels[poolLabel] === undefined ? `${whose} lacks the label ${poolLabel}` : undefined
+  return pool.labels[actorPoolLabel] === undefined ? `${whose} lacks the label ${actorPoolLabel}` : undefined
 }
 
 /** What a Tool with an actor says where there are none (MCP-014). */

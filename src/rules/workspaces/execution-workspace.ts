@@ -1,12 +1,12 @@
 // The execution workspace of an attempt: its effective settings, and the name under which it is claimed.
 import { createHash } from 'node:crypto'
-import type { ResolvedWorkspace } from '../../contract/api/workspaces/execution-workspace.ts'
+import type { ResolvedWorkspace } from '../../contract/api/workspaces/execution-workspaces.ts'
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import type { WorkspaceProvider } from '../../contract/kinds/tasks/execution.ts'
 import type { ExecutionWorkspaceStatus, Task } from '../../contract/kinds/tasks/task.ts'
 import type { ProviderDefaults, WorkspaceDefaults } from '../../contract/kinds/tasks/task-problems.ts'
-import { dropUndefined } from '../../contract/schema/json.ts'
 import { findReferences } from '../../contract/schema/reference-paths.ts'
+import { dropUndefined } from '../../lib/json.ts'
 import { nameOfProgram } from '../agents/agent-programs.ts'
 import { callerKey, readCaller } from '../identity/caller-identity.ts'
 

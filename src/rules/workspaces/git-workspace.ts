@@ -2,7 +2,7 @@
 
 import type { Workspace } from '../../contract/kinds/tasks/execution.ts'
 import type { TaskSpec } from '../../contract/kinds/tasks/task.ts'
-import { readGitAddress } from '../../contract/values/git-address.ts'
+import { readGitAddress } from '../../contract/values/repository-url.ts'
 
 /** A workspace that names a repository. */
 export type GitWorkspace = Workspace & { gitRepo: string }

@@ -1,6 +1,9 @@
 // Client of the control service of actors, by gRPC. What it throws are WorkspaceErrors.
+
+import { once } from '../../lib/once.ts'
 import { readFileSync } from 'node:fs'
 import type { ChannelCredentials, Client, Metadata, ServiceError } from '@grpc/grpc-js'
+import { onAbort } from '../../lib/abort.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
 import { type ActorStatus, actorProtocol, type ControlCall } from './protocol.ts'
@@ -62,7 +65,7 @@ const callMs = 10_000
 /** Restoring a snapshot or storing one takes as long as its size asks for. */
 const longCallMs = 120_000
 const pageSize = 500
-const mostTries = 4
+const maxTries = 4
 /** https://grpc.io/docs/guides/status-codes/ */
 const code = { notFound: 5, alreadyExists: 6, failedPrecondition: 9, aborted: 10 } as const
 /** Trying again later is of no use. */
@@ -118,7 +121,7 @@ function explain(error: ServiceError): Error {
   const { code: status, details } = error
   if (status === code.failedPrecondition) return new ActorRefusal(details, { cause: error })
   if (misuse.includes(status)) {
-    return new WorkspaceError('ProtocolError', `the actor service answered what nobody understands: ${details}`, {
+    return new WorkspaceError('ProtocolError', `the actor service sent an unexpected answer: ${details}`, {
       cause: error,
     })
   }
@@ -138,14 +141,13 @@ function ask<T>(unary: Unary, target: Client, request: object, asked: Asked & { 
     const running = unary.call(target, request, asked.metadata, options, (error, answer) =>
       error === null ? resolve(answer as T) : reject(explain(error)),
     )
-    if (asked.signal?.aborted === true) running.cancel()
-    asked.signal?.addEventListener('abort', () => running.cancel(), { once: true })
+    onAbort(asked.signal, () => running.cancel())
   })
 }
 
 /** Two writers at once: the service asks for another try. */
 async function repeatWhenAborted<T>(run: () => Promise<T>): Promise<T> {
-  for (let left = mostTries; ; left -= 1) {
+  for (let left = maxTries; ; left -= 1) {
     try {
       return await run()
     } catch (error) {
@@ -166,14 +168,11 @@ async function unless<T>(status: number, answer: Promise<T>): Promise<T | undefi
 
 /** Loads what it needs, and connects, with the first call. */
 export function createActorControl(options: ActorControlOptions): ActorControl {
-  let loading: Promise<Parts> | undefined
-  const open = () => {
-    loading ??= load(options)
-    loading.catch(() => {
-      loading = undefined
-    })
-    return loading
-  }
+  let isOpen = false
+  const open = once(() => {
+    isOpen = true
+    return load(options)
+  })
 
   async function send<T>(name: ControlCall, request: object, asked: Asked = {}): Promise<T> {
     const { client, metadata } = await open()
@@ -230,7 +229,7 @@ export function createActorControl(options: ActorControlOptions): ActorControl {
       return (await ask<{ session_jwt: string }>(MintJWT, identity, request, { metadata })).session_jwt
     },
     close() {
-      void loading?.then(({ client, identity }) => [client, identity].map((one) => one.close())).catch(() => {})
+      if (isOpen) void open().then(({ client, identity }) => [client, identity].map((one) => one.close()), () => {})
     },
   }
 }

@@ -1,5 +1,6 @@
 // Speaks with the daemon in an actor (http-json-v1, docs/actors.md), through the router. Answers are bounded in time and
 // size, and read as what a stranger says: code in the actor may have replaced the daemon.
+
 import { posix } from 'node:path'
 import { z } from 'zod'
 import { messageOf } from '../../errors.ts'
@@ -11,6 +12,7 @@ import {
   WorkspaceError,
 } from '../../ports/workspaces/execution-workspaces.ts'
 import { hostOfActor } from '../../rules/workspaces/actor-templates.ts'
+import { requireInside } from '../workspaces/inside.ts'
 import type { ActorRef } from './control.ts'
 
 export type Router = { egress: Pick<Egress, 'request'>; routerUrl: string; dnsSuffix: string }
@@ -45,17 +47,15 @@ export interface Daemon {
 
 /** A path in the folder of staged files. ProtocolError for one that leads out of it, or to itself. */
 export function joinRoot(root: string, path: string): string {
-  const inside = posix.normalize(path)
-  if (!posix.isAbsolute(inside) && inside !== '.' && inside.split('/')[0] !== '..') return posix.join(root, inside)
-  throw new WorkspaceError('ProtocolError', `${path} is no path inside a workspace`)
+  return posix.join(root, requireInside(path))
 }
 
 const answerMs = 10_000
 /** Of TERM, its grace and KILL. */
 const stopMs = 30_000
-const smallAnswer = 65_536
+const maxAnswer = 65_536
 /** Output of a command as JSON, whose every byte may be escaped. */
-const largestAnswer = 32 * 1_048_576
+const maxOutputAnswer = 32 * 1_048_576
 
 type Asked = { method: string; path: string; token?: string; body?: object; maxBytes?: number; timeoutMs?: number }
 
@@ -65,7 +65,7 @@ export function openDaemon({ egress, routerUrl, dnsSuffix }: Router, { atespace,
   const { origin: via, protocol } = new URL(routerUrl)
   const base = `${protocol}//${host}`
 
-  async function send({ method, path, token, body, maxBytes = smallAnswer, timeoutMs = answerMs }: Asked) {
+  async function send({ method, path, token, body, maxBytes = maxAnswer, timeoutMs = answerMs }: Asked) {
     const content = body === undefined ? {} : { body: JSON.stringify(body) }
     const bounds = { maxBytes, timeoutMs, maxRedirects: 0, policy: { allowNetworks: [], deny: [], via } }
     const request = { url: `${base}${path}`, method, headers: makeHeaders(token), ...content, ...bounds }
@@ -82,15 +82,12 @@ export function openDaemon({ egress, routerUrl, dnsSuffix }: Router, { atespace,
     if (answer.truncated) {
       throw new WorkspaceError(
         'ProtocolError',
-        `the daemon of the actor sent more than ${asked.maxBytes ?? smallAnswer} bytes`,
+        `the daemon of the actor sent more than ${asked.maxBytes ?? maxAnswer} bytes`,
       )
     }
     const parsed = schema.safeParse(readJson(answer))
     if (parsed.success) return parsed.data
-    throw new WorkspaceError(
-      'ProtocolError',
-      `the daemon of the actor answered ${asked.path} with something else than http-json-v1`,
-    )
+    throw new WorkspaceError('ProtocolError', `the daemon of the actor did not answer ${asked.path} as http-json-v1`)
   }
 
   return {
@@ -112,11 +109,13 @@ export function openDaemon({ egress, routerUrl, dnsSuffix }: Router, { atespace,
     },
     async observe(id, token) {
       const path = `/v1/exec/${encodeURIComponent(id)}`
-      return describeExecution(await orAbsent(ask(Execution, { method: 'GET', path, token, maxBytes: largestAnswer })))
+      return describeExecution(
+        await orAbsent(ask(Execution, { method: 'GET', path, token, maxBytes: maxOutputAnswer })),
+      )
     },
     async stop(id, token) {
       const path = `/v1/exec/${encodeURIComponent(id)}`
-      await orAbsent(ask(Done, { method: 'DELETE', path, token, timeoutMs: stopMs, maxBytes: largestAnswer }))
+      await orAbsent(ask(Done, { method: 'DELETE', path, token, timeoutMs: stopMs, maxBytes: maxOutputAnswer }))
     },
     async scrub(paths, token) {
       await ask(Done, { method: 'POST', path: '/v1/scrub', token, body: { paths }, timeoutMs: stopMs })
@@ -141,9 +140,9 @@ async function orAbsent<T>(answer: Promise<T>): Promise<T | undefined> {
 }
 
 /** 128 + a signal's number, 124 for a command whose time was up: as the daemon says. */
-function describeExecution(told: z.infer<typeof Execution> | undefined): CommandState {
-  if (told === undefined) return { phase: 'Missing' }
-  const { running, exitCode, stdout, stderr, stdoutTruncated, stderrTruncated } = told
+function describeExecution(text: z.infer<typeof Execution> | undefined): CommandState {
+  if (text === undefined) return { phase: 'Missing' }
+  const { running, exitCode, stdout, stderr, stdoutTruncated, stderrTruncated } = text
   if (running) return { phase: 'Running' }
   if (typeof exitCode !== 'number') {
     throw new WorkspaceError('ProtocolError', 'the daemon of the actor says that a command ended, but not how')
@@ -163,13 +162,13 @@ function readJson({ body }: EgressResponse): unknown {
 function refuseStatus(answer: EgressResponse): void {
   const { status } = answer
   if (status >= 200 && status <= 299) return
-  const told = answer.body.toString('utf8').slice(0, 300)
+  const text = answer.body.toString('utf8').slice(0, 300)
   const isDaemon = typeof readJson(answer) === 'object'
-  if (status === 401 || status === 403) throw new TokenRefused(told)
-  if (status === 404 && isDaemon) throw new Unknown('WorkspaceLost', `the actor does not know it: ${told}`)
-  if (status === 404) throw new WorkspaceError('WorkspaceLost', `the router knows no such actor: ${told}`)
+  if (status === 401 || status === 403) throw new TokenRefused(text)
+  if (status === 404 && isDaemon) throw new Unknown('WorkspaceLost', `the actor does not know it: ${text}`)
+  if (status === 404) throw new WorkspaceError('WorkspaceLost', `the router knows no such actor: ${text}`)
   if (status === 429 || status >= 502) {
-    throw new WorkspaceError('ProviderUnavailable', `the actor cannot be reached (status ${status}): ${told}`)
+    throw new WorkspaceError('ProviderUnavailable', `the actor cannot be reached (status ${status}): ${text}`)
   }
-  throw new WorkspaceError('ProtocolError', `the daemon of the actor answered ${status}: ${told}`)
+  throw new WorkspaceError('ProtocolError', `the daemon of the actor answered ${status}: ${text}`)
 }

@@ -1,29 +1,48 @@
-// From an actor that exists to one whose daemon obeys this service.
+// What workspaces that are actors are made of.
+import { type Backoff, delayMs } from '../../lib/backoff.ts'
+import type { Clock, Ids } from '../../lib/clock.ts'
+import { createKeyedQueue } from '../../lib/keyed-queue.ts'
 import {
   type ReadyWorkspace,
   type WorkspaceClaim,
   WorkspaceError,
 } from '../../ports/workspaces/execution-workspaces.ts'
 import { readRoot } from '../../rules/workspaces/actor-templates.ts'
-import type { ActorClaims } from './claims.ts'
-import type { Actor } from './control.ts'
-import { joinRoot, openDaemon } from './daemon.ts'
-import { type ActorParts, identityFile } from './parts.ts'
-import { describePlacement } from './placement.ts'
-import { createResumption, repeatUntilAble, type Waiting } from './resumption.ts'
+import type { Actor, ActorControl, ActorRef } from './control.ts'
+import { joinRoot, openDaemon, type Router } from './daemon.ts'
 import { nameWorkspaceActors } from './state.ts'
+import type { ActorClaims, ActorTemplates } from './templates.ts'
+import type { DaemonTokens, MintIdentity } from './tokens.ts'
+
+export type ActorParts = {
+  control: ActorControl
+  /** A part of a DNS label that no other installation of the service has. */
+  installation: string
+  templates: ActorTemplates
+  router: Router
+  tokens: DaemonTokens
+  /** Absent: sessions have no identity. */
+  mintIdentity?: MintIdentity | undefined
+  clock: Clock
+  ids: Pick<Ids, 'random'>
+}
+
+/** Relative to the root. */
+export const identityFile = '.svc/session-identity'
+
+// From an actor that exists to one whose daemon obeys this service.
 
 type Start = { claim: WorkspaceClaim; actor: Actor; root: string }
 
 export function createReadiness(options: ActorParts, claims: ActorClaims) {
   const { control, clock, router, tokens, mintIdentity } = options
   const { refOf } = nameWorkspaceActors(options.installation)
-  const resume = createResumption({ control, clock })
+  const resume = createResumption(options)
 
-  async function begin(claim: WorkspaceClaim, { tell }: Waiting): Promise<Start> {
+  async function begin(claim: WorkspaceClaim, { onWait }: Waiting): Promise<Start> {
     const { annotations, unready } = await claims.requireTemplate(claim)
     if (unready !== undefined) {
-      tell(unready.message)
+      onWait(unready.message)
       throw new WorkspaceError('ProviderUnavailable', unready.message)
     }
     const actor = await control.get(refOf(claim))
@@ -52,11 +71,64 @@ export function createReadiness(options: ActorParts, claims: ActorClaims) {
   }
 
   return async (claim: WorkspaceClaim, waiting: Waiting): Promise<ReadyWorkspace> => {
-    const start = await repeatUntilAble(clock, waiting, () => begin(claim, waiting))
+    const start = await repeatUntilAble(options, waiting, () => begin(claim, waiting))
     const resumeMs = await wake(start, waiting)
-    const isKnown = await repeatUntilAble(clock, waiting, () => introduce(start))
+    const isKnown = await repeatUntilAble(options, waiting, () => introduce(start))
     const reused = isKnown || start.actor.latest_snapshot_info !== null
     const timed = resumeMs === undefined ? {} : { resumeMs }
     return { reused, root: start.root, ...timed, ...(await describePlacement(control, refOf(claim))) }
   }
+}
+
+// Resumes actors. While no worker is free they wait, those of one pool in the order in which they came.
+
+const backoff: Backoff = { firstMs: 100, maxMs: 2000 }
+
+type Timing = { clock: Clock; ids: Pick<Ids, 'random'> }
+
+type Waiting = {
+  signal: AbortSignal
+  /** Hears what it waits for. */
+  onWait(message: string): void
+}
+
+/** Repeats what the provider cannot do yet, until the signal. */
+async function repeatUntilAble<T>({ clock, ids }: Timing, waiting: Waiting, run: () => Promise<T>): Promise<T> {
+  const { signal, onWait } = waiting
+  for (let failures = 1; ; failures += 1) {
+    signal.throwIfAborted()
+    try {
+      return await run()
+    } catch (error) {
+      if (!(error instanceof WorkspaceError && error.reason === 'ProviderUnavailable')) throw error
+      onWait(error.message)
+    }
+    await clock.sleep(delayMs(backoff, failures, ids.random()), signal)
+  }
+}
+
+type Wanted = { ref: ActorRef; queue: string; boot: boolean }
+
+function createResumption({ control, ...timing }: Timing & { control: ActorControl }) {
+  const queues = createKeyedQueue()
+  return ({ ref, queue, boot }: Wanted, waiting: Waiting): Promise<Actor> =>
+    queues.run(
+      queue,
+      () => repeatUntilAble(timing, waiting, () => control.resume(ref, boot, waiting.signal)),
+      waiting.signal,
+    )
+}
+
+// Where an actor runs, as people are told.
+
+/** Only for people: nothing fails when it is not known. */
+async function describePlacement(
+  control: ActorControl,
+  { atespace, name }: ActorRef,
+): Promise<Pick<ReadyWorkspace, 'placement' | 'density'>> {
+  const workers = await control.listWorkers().catch(() => [])
+  const own = workers.find((worker) => worker.actor_id === name && worker.actor_atespace === atespace)
+  if (own === undefined || own.node_name === '') return {}
+  const sharing = workers.filter((worker) => worker.node_name === own.node_name && worker.actor_id !== '')
+  return { placement: own.node_name, density: sharing.length }
 }

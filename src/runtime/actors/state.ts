@@ -1,6 +1,6 @@
 // What actors are for those who use them as workspaces.
 import type { WorkspaceState } from '../../ports/workspaces/execution-workspaces.ts'
-import type { Actor, ActorRef } from './control.ts'
+import type { Actor, ActorControl, ActorRef } from './control.ts'
 
 /** Claims of workspaces; other actors are none of theirs. */
 const prefix = 'svc-ws-'
@@ -40,4 +40,19 @@ export function describeActor(actor: Actor | undefined): WorkspaceState {
     default:
       return { phase: 'Pending', message: `is ${actor.status.replace('STATUS_', '').toLowerCase()}` }
   }
+}
+
+// How actors end, whoever they belong to.
+
+/** Keeps its files, frees its worker. Idempotent. */
+export async function suspendActor(control: ActorControl, ref: ActorRef): Promise<void> {
+  const found = await control.get(ref)
+  if (found === undefined || found.status === 'STATUS_SUSPENDED') return
+  await control.suspend(ref)
+}
+
+/** Only a suspended one can be deleted. Idempotent. */
+export async function removeActor(control: ActorControl, ref: ActorRef): Promise<void> {
+  await suspendActor(control, ref)
+  await control.delete(ref)
 }

@@ -1,13 +1,11 @@
 // Actors of Tools: made once, and running as long as the Tool exists.
 
-import type { ToolActor, ToolActors } from '../../ports/tools/tool-actors.ts'
+import type { ToolActorSpec, ToolActors } from '../../ports/tools/tool-actors.ts'
 import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
 import { findPoolProblem, findUnready, hostOfActor } from '../../rules/workspaces/actor-templates.ts'
-import { createActorClaims } from './claims.ts'
 import type { ActorControl } from './control.ts'
-import { removeActor } from './lifecycle.ts'
-import { refOf } from './state.ts'
-import type { ActorTemplates } from './templates.ts'
+import { refOf, removeActor } from './state.ts'
+import { type ActorTemplates, createActorClaims } from './templates.ts'
 
 export type ToolActorsOptions = {
   control: ActorControl
@@ -23,13 +21,13 @@ export function createToolActors(options: ToolActorsOptions): ToolActors {
   const { control, templates } = options
   const claims = createActorClaims(templates)
 
-  async function requireTemplate({ template }: ToolActor): Promise<void> {
+  async function requireTemplate({ template }: ToolActorSpec): Promise<void> {
     const found = await claims.readTemplate(template)
     const problem = findUnready(found)
     if (problem !== undefined) throw new WorkspaceError(problem.reason, problem.message)
   }
 
-  async function make(actor: ToolActor): Promise<void> {
+  async function make(actor: ToolActorSpec): Promise<void> {
     await requireTemplate(actor)
     await control.create(refOf(actor), actor.template, await claims.requirePool(actor))
   }
@@ -38,7 +36,7 @@ export function createToolActors(options: ToolActorsOptions): ToolActors {
     templateNamespace: options.templateNamespace,
     installation: options.installation,
     isolated: options.isolated,
-    place: (actor) => ({ router: new URL(options.routerUrl).origin, host: hostOfActor(actor, options.dnsSuffix) }),
+    addressOf: (actor) => ({ router: new URL(options.routerUrl).origin, host: hostOfActor(actor, options.dnsSuffix) }),
     async findPoolProblem({ pool, template }) {
       const found = pool === undefined ? undefined : await templates.pool(pool)
       return found === undefined ? undefined : findPoolProblem(found, template)

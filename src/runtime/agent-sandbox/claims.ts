@@ -1,5 +1,4 @@
 // Claims of sandboxes: made, waited for, listed.
-
 import { listScopes } from '../../cluster/api/paths.ts'
 import { isSvcError } from '../../errors.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
@@ -8,11 +7,24 @@ import {
   type WorkspaceClaim,
   WorkspaceError,
 } from '../../ports/workspaces/execution-workspaces.ts'
-import { explainFault } from './faults.ts'
-import type { Installed } from './installation.ts'
-import { component, labels, readClaim, type Sandbox, type SandboxClaim, templateAnnotation } from './objects.ts'
-import type { SandboxReader } from './reader.ts'
-import { findReadySandbox, judgeClaim } from './state.ts'
+import { type Pod, pods } from '../jobs/objects.ts'
+import { explainClusterFault, orAbsent } from './faults.ts'
+import {
+  claimComponent,
+  claimLabels,
+  findLastingFolder,
+  findReadySandbox,
+  isSuspended,
+  isSuspendedClaim,
+  judgeClaim,
+  podNameAnnotation,
+  readClaim,
+  type SandboxClaim,
+  type SandboxObject,
+  setRunning,
+  templateAnnotation,
+} from './objects.ts'
+import type { Installed, SandboxReader } from './reader.ts'
 import { referToTemplate, type TemplateParts } from './templates.ts'
 import { type Watcher, waitForObject } from './watched-object.ts'
 
@@ -31,7 +43,7 @@ export function nameClaim({ namespace, name }: ResourceKey): string {
 }
 
 /** Deleted, with all that it had. */
-export async function waitUntilGone(parts: ClaimParts, { namespace, name }: ResourceKey): Promise<void> {
+async function waitUntilGone(parts: ClaimParts, { namespace, name }: ResourceKey): Promise<void> {
   const { claims: collection } = (await parts.reader.find()).collections
   const judge = (claim: SandboxClaim | undefined) => claim === undefined || undefined
   const signal = AbortSignal.timeout(endTimeoutMs)
@@ -55,7 +67,7 @@ async function makeClaim(parts: ClaimParts, { installed, claim, spec }: Making):
     metadata: {
       name,
       namespace,
-      labels: { ...claim.labels, [labels.instance]: parts.instance, [labels.component]: component },
+      labels: { ...claim.labels, [claimLabels.instance]: parts.instance, [claimLabels.component]: claimComponent },
       annotations: { [templateAnnotation]: claim.template.name },
     },
     spec,
@@ -64,7 +76,7 @@ async function makeClaim(parts: ClaimParts, { installed, claim, spec }: Making):
 }
 
 function checkOwn({ metadata }: SandboxClaim, instance: string): void {
-  if (metadata.labels?.[labels.instance] === instance) return
+  if (metadata.labels?.[claimLabels.instance] === instance) return
   throw new WorkspaceError('ProtocolError', `${nameClaim(metadata)} is there, but not of this service: delete it`)
 }
 
@@ -101,7 +113,7 @@ export async function waitForSandbox(
   parts: ClaimParts,
   claim: ResourceKey,
   { signal, seen, onPending }: SandboxWait,
-): Promise<Sandbox> {
+): Promise<SandboxObject> {
   signal.throwIfAborted()
   const { claims: collection } = (await parts.reader.find()).collections
   const judge = (found: SandboxClaim | undefined) => {
@@ -123,18 +135,121 @@ export async function* listClaims(parts: ClaimParts): AsyncGenerator<ListedWorks
   try {
     yield* listAll(parts)
   } catch (error) {
-    throw explainFault(error)
+    throw explainClusterFault(error)
   }
 }
 
 async function* listAll(parts: ClaimParts): AsyncGenerator<ListedWorkspace> {
   const { claims: collection } = (await parts.reader.find()).collections
-  const query = { labelSelector: `${labels.instance}=${parts.instance},${labels.component}=${component}` }
+  const query = {
+    labelSelector: `${claimLabels.instance}=${parts.instance},${claimLabels.component}=${claimComponent}`,
+  }
   for (const scope of listScopes(parts.namespaces)) {
     const { items } = await parts.api.request<{ items: SandboxClaim[] }>({ verb: 'list', collection, ...scope, query })
     for (const claim of items) {
       const createdAt = new Date(claim.metadata.creationTimestamp)
       yield { claim: readClaim(claim), state: judgeClaim(claim), createdAt }
     }
+  }
+}
+
+// Sandboxes that are resumed, suspended and deleted.
+
+const suspendTimeoutMs = 60_000
+/** Programs that are still there get a second, then the kernel ends them. */
+const podGraceSeconds = 1
+
+export function podNameOf({ metadata }: SandboxObject): string {
+  return metadata.annotations?.[podNameAnnotation] ?? metadata.name
+}
+
+async function setMode({ api, reader }: ClaimParts, { metadata }: SandboxObject, isRunning: boolean): Promise<void> {
+  const { collections, version } = await reader.find()
+  const { namespace, name } = metadata
+  const body = setRunning(version, isRunning)
+  await api.request({ verb: 'patch', patch: 'merge', collection: collections.sandboxes, namespace, name, body })
+}
+
+async function findSandbox({ reader }: ClaimParts, key: ResourceKey): Promise<SandboxObject | undefined> {
+  const claim = await reader.claim(key)
+  return claim && reader.sandboxOf(claim)
+}
+
+/** Whether it was suspended. */
+export async function resumeSandbox(parts: ClaimParts, claim: SandboxClaim | undefined): Promise<boolean> {
+  if (claim === undefined || !isSuspendedClaim(claim)) return false
+  const sandbox = await parts.reader.sandboxOf(claim)
+  if (sandbox === undefined) return true
+  // One that is still on its way out would be taken for the new one.
+  await removePod(parts, sandbox)
+  await setMode(parts, sandbox, true)
+  return true
+}
+
+async function removePod(parts: ClaimParts, sandbox: SandboxObject): Promise<void> {
+  const target = { collection: pods, namespace: sandbox.metadata.namespace, name: podNameOf(sandbox) }
+  const pod = await orAbsent(parts.api.request<Pod>({ verb: 'get', ...target }))
+  if (pod === undefined) return
+  const { uid } = pod.metadata
+  const body = { gracePeriodSeconds: podGraceSeconds, preconditions: { uid } }
+  await orAbsent(parts.api.request({ verb: 'delete', ...target, body }))
+  const judge = (found: Pod | undefined) => found?.metadata.uid !== uid || undefined
+  await waitForObject<Pod, true>(parts, { ...target, judge }, AbortSignal.timeout(suspendTimeoutMs))
+}
+
+/** Does nothing where the files would go with the pod: in a template without a volume of its own. */
+export async function suspendSandbox(parts: ClaimParts, key: ResourceKey): Promise<void> {
+  const sandbox = await findSandbox(parts, key)
+  if (sandbox === undefined || isSuspended(sandbox) || findLastingFolder(sandbox.spec ?? {}) === undefined) return
+  await setMode(parts, sandbox, false)
+  const { claims: collection } = (await parts.reader.find()).collections
+  const judge = (claim: SandboxClaim | undefined) => claim === undefined || isSuspendedClaim(claim) || undefined
+  const wanted = { collection, namespace: key.namespace, name: key.name, judge }
+  await waitForObject<SandboxClaim, true>(parts, wanted, AbortSignal.timeout(suspendTimeoutMs))
+  await removePod(parts, sandbox)
+}
+
+/** From the claim down to the pod: in this order nobody makes the pod again. */
+export async function removeSandbox(parts: ClaimParts, key: ResourceKey): Promise<void> {
+  const { api, reader } = parts
+  const { claims, sandboxes } = (await reader.find()).collections
+  const sandbox = await findSandbox(parts, key)
+  const { namespace, name } = key
+  const query = { propagationPolicy: 'Foreground' }
+  const deleted = await orAbsent(api.request({ verb: 'delete', collection: claims, namespace, name, query }))
+  if (sandbox !== undefined) {
+    const target = { collection: sandboxes, namespace, name: sandbox.metadata.name }
+    await orAbsent(api.request({ verb: 'delete', ...target, query }))
+    await removePod(parts, sandbox)
+  }
+  if (deleted !== undefined) await waitUntilGone(parts, key)
+}
+
+// Why a sandbox is not ready: its claim says little more than that its pod is not, so the pod is asked.
+
+function describe(what: { reason?: string; message?: string } | undefined): string | undefined {
+  const parts = [what?.reason, what?.message].filter((part) => part !== undefined && part !== '')
+  return parts.length === 0 ? undefined : parts.join(': ')
+}
+
+function readPod({ status }: Pod): string | undefined {
+  const unmet = status?.conditions?.find(({ type, status: is }) => type === 'PodScheduled' && is === 'False')
+  if (unmet !== undefined) return describe(unmet)
+  const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
+  const waiting = all.map(({ state }) => state?.waiting).find((each) => each?.reason !== undefined)
+  return describe(waiting ?? all.find(({ state }) => state?.terminated)?.state?.terminated)
+}
+
+/** Undefined when nothing more is known. */
+export async function explainUnready({ api, reader }: ClaimParts, key: ResourceKey): Promise<string | undefined> {
+  try {
+    const claim = await reader.claim(key)
+    const sandbox = claim && (await reader.sandboxOf(claim))
+    if (sandbox === undefined) return undefined
+    const target = { collection: pods, namespace: key.namespace, name: podNameOf(sandbox) }
+    const pod = await orAbsent(api.request<Pod>({ verb: 'get', ...target, tries: 1 }))
+    return pod && readPod(pod)
+  } catch {
+    return undefined
   }
 }

@@ -1,12 +1,13 @@
 // Commands and files in a sandbox, by scripts that a shell runs there.
-import { posix } from 'node:path'
+
 import {
   type CommandState,
   type StagedFile,
   type WorkspaceCommand,
   WorkspaceError,
 } from '../../ports/workspaces/execution-workspaces.ts'
-import { chooseContainer, findLastingFolder, type Sandbox } from './objects.ts'
+import { requireInside } from '../workspaces/inside.ts'
+import { chooseContainer, findLastingFolder, type SandboxObject } from './objects.ts'
 import {
   observeScript,
   prepareScript,
@@ -16,7 +17,7 @@ import {
   startScript,
   stopScript,
 } from './scripts.ts'
-import { quote, type SandboxPlace, type SandboxShell, type ShellScript } from './shell.ts'
+import { type SandboxAddress, type SandboxShell, type ShellScript, shellQuote } from './shell.ts'
 
 const shortMs = 30_000
 /** Of answers that are one line. */
@@ -31,7 +32,7 @@ type Script = Omit<ShellScript, 'timeoutMs' | 'maxBytes'> & Partial<ShellScript>
 /** Comes before a script: nothing of it is in what the cluster logs. */
 function assign(values: Record<string, string | number>): string {
   return Object.entries(values)
-    .map(([name, value]) => `${name}=${quote(String(value))}\n`)
+    .map(([name, value]) => `${name}=${shellQuote(String(value))}\n`)
     .join('')
 }
 
@@ -40,10 +41,10 @@ const lines = (texts: readonly string[]) => Buffer.from(texts.map((text) => `${t
 /** The words of the first line. Scripts that fail say why on their standard error. */
 async function ask(
   shell: SandboxShell,
-  place: SandboxPlace,
+  address: SandboxAddress,
   script: Script,
 ): Promise<{ words: string[]; rest: string }> {
-  const { code, stdout, stderr } = await shell.run(place, { timeoutMs: shortMs, maxBytes: lineBytes, ...script })
+  const { code, stdout, stderr } = await shell.run(address, { timeoutMs: shortMs, maxBytes: lineBytes, ...script })
   const text = stdout.toString('utf8')
   const end = text.indexOf('\n')
   const words = text.slice(0, Math.max(end, 0)).split(' ')
@@ -52,44 +53,41 @@ async function ask(
   throw new WorkspaceError('ProtocolError', `a script of the service failed in the workspace (${code}): ${said}`)
 }
 
-function misunderstood(words: string[]): WorkspaceError {
-  return new WorkspaceError(
-    'ProtocolError',
-    `the workspace answers what nobody asked: ${words.join(' ').slice(0, 200)}`,
-  )
+function unexpectedAnswer(words: string[]): WorkspaceError {
+  return new WorkspaceError('ProtocolError', `unexpected answer from the workspace: ${words.join(' ').slice(0, 200)}`)
 }
 
 function lost(): WorkspaceError {
   return new WorkspaceError('WorkspaceLost', 'the container of the sandbox is not the one that was made ready')
 }
 
-async function expectWord(shell: SandboxShell, place: SandboxPlace, script: Script, word: string): Promise<void> {
-  const { words } = await ask(shell, place, script)
+async function expectWord(shell: SandboxShell, address: SandboxAddress, script: Script, word: string): Promise<void> {
+  const { words } = await ask(shell, address, script)
   if (words[0] === 'lost') throw lost()
-  if (words[0] !== word) throw misunderstood(words)
+  if (words[0] !== word) throw unexpectedAnswer(words)
 }
 
 /** Folders that its files may be in, best first: what lasts longer than a pod and no other, or what the image is made for. */
-function listRoots({ spec = {} }: Sandbox): string[] {
+function listRoots({ spec = {} }: SandboxObject): string[] {
   const lasting = findLastingFolder(spec)
   if (lasting !== undefined) return [lasting]
   const folders = [chooseContainer(spec)?.workingDir, '/workspace', '/tmp/workspace']
   return folders.filter((folder) => folder !== undefined && folder !== '/') as string[]
 }
 
-function describeLack(what: string, roots: string[]): string {
+function describeMissing(what: string, roots: string[]): string {
   if (!what.startsWith('a folder')) return `the image of the sandbox lacks ${what}`
   return `the user of the sandbox may write to none of ${roots.join(', ')}: a volume needs a securityContext.fsGroup in the pod of its template`
 }
 
 /** Absolute path of the root, in a container that can be worked in. Idempotent. */
-export async function prepare(shell: SandboxShell, place: SandboxPlace, sandbox: Sandbox): Promise<string> {
+export async function prepare(shell: SandboxShell, address: SandboxAddress, sandbox: SandboxObject): Promise<string> {
   const roots = listRoots(sandbox)
-  const { words } = await ask(shell, place, { text: assign({ folders: roots.join('\n') }) + prepareScript })
+  const { words } = await ask(shell, address, { text: assign({ folders: roots.join('\n') }) + prepareScript })
   const [word, ...rest] = words
   if (word === 'root' && rest.join(' ').startsWith('/')) return rest.join(' ')
-  if (word !== 'missing') throw misunderstood(words)
-  throw new WorkspaceError('TemplateIncompatible', describeLack(rest.join(' '), roots))
+  if (word !== 'missing') throw unexpectedAnswer(words)
+  throw new WorkspaceError('TemplateIncompatible', describeMissing(rest.join(' '), roots))
 }
 
 /** What is not to be asked for: nothing of it reaches the workspace. */
@@ -97,40 +95,38 @@ function refuse(what: string): WorkspaceError {
   return new WorkspaceError('ProtocolError', what)
 }
 
+/** With `./` before it: no name is taken for an option. */
 function checkPath(path: string): string {
-  const parts = path.split('/')
-  const isInside = !parts.includes('..') && parts.some((part) => part !== '' && part !== '.') && !path.startsWith('/')
-  if (isInside && !/[\n\0]/.test(path)) return `./${posix.normalize(path)}`
-  throw refuse(`${JSON.stringify(path)} is no path below the root of a workspace`)
+  return `./${requireInside(path)}`
 }
 
-export async function stage(shell: SandboxShell, place: SandboxPlace, files: readonly StagedFile[]): Promise<void> {
+export async function stage(shell: SandboxShell, address: SandboxAddress, files: readonly StagedFile[]): Promise<void> {
   const names = files.map(({ path, mode }) => `${(mode & 0o777).toString(8)} ${checkPath(path)}`)
   const parts = [lines(names), ...files.map(({ bytes }) => bytes)]
-  await expectWord(shell, place, { text: stageScript, parts }, 'staged')
+  await expectWord(shell, address, { text: stageScript, parts }, 'staged')
 }
 
 function printVariable([name, value]: [string, string]): string {
-  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return `export ${name}=${quote(value)}`
-  throw refuse(`${JSON.stringify(name)} is no name of an environment variable`)
+  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return `export ${name}=${shellQuote(value)}`
+  throw refuse(`${JSON.stringify(name)} is not a name of an environment variable`)
 }
 
 /** It removes itself, with what it was given: the shell has read it. */
 function printCommand({ id, command, env, workDir = '.' }: WorkspaceCommand): string {
-  const folder = quote(workDir)
+  const folder = shellQuote(workDir)
   return [
     'rm -f -- "$0" "$(dirname -- "$0")/stdin"',
     ...Object.entries(env).map(printVariable),
     `export SVC_WORKSPACE_COMMAND=/${id}/`,
     `mkdir -p -- ${folder} && cd -- ${folder} || exit 126`,
-    `exec ${command.map(quote).join(' ')}`,
+    `exec ${command.map(shellQuote).join(' ')}`,
     '',
   ].join('\n')
 }
 
 function checkId(id: string): string {
   if (/^[a-z0-9-]{1,63}$/.test(id)) return id
-  throw refuse(`${JSON.stringify(id)} is no id of a command`)
+  throw refuse(`${JSON.stringify(id)} is not an id of a command`)
 }
 
 /** From TERM to KILL. */
@@ -138,15 +134,25 @@ type Grace = { graceSeconds: number }
 
 export async function start(
   shell: SandboxShell,
-  place: SandboxPlace,
+  address: SandboxAddress,
   command: WorkspaceCommand & Grace,
 ): Promise<void> {
   const { graceSeconds, stdin, timeoutSeconds, maxOutputBytes } = command
   const blocks = Math.floor(maxOutputBytes / blockBytes) + 1
   const seconds = Math.ceil(timeoutSeconds)
   const limits = { seconds, grace: graceSeconds, blocks, bytes: maxOutputBytes }
-  const given = assign({ id: checkId(command.id), ...limits, command: printCommand(command), runner: runnerScript })
-  await expectWord(shell, place, { text: given + startScript, parts: stdin === undefined ? [] : [stdin] }, 'started')
+  const assignments = assign({
+    id: checkId(command.id),
+    ...limits,
+    command: printCommand(command),
+    runner: runnerScript,
+  })
+  await expectWord(
+    shell,
+    address,
+    { text: assignments + startScript, parts: stdin === undefined ? [] : [stdin] },
+    'started',
+  )
 }
 
 /** Base64 of two outputs. */
@@ -158,30 +164,34 @@ function readEnd(words: string[], rest: string): CommandState {
   const [code, limit, ...sizes] = words.slice(1).map(Number)
   const outputs = rest.split('\n').slice(0, 2)
   const isWhole = [code, limit, ...sizes].every((each) => Number.isInteger(each)) && outputs.length === 2
-  if (!isWhole || code === undefined || limit === undefined) throw misunderstood(words)
+  if (!isWhole || code === undefined || limit === undefined) throw unexpectedAnswer(words)
   const [stdout = '', stderr = ''] = outputs.map((text) => Buffer.from(text, 'base64').toString('utf8'))
   return { phase: 'Ended', exitCode: code, stdout, stderr, truncated: Math.max(...sizes) > limit }
 }
 
 /** The most that a command may be asked to keep. */
-const mostOutputBytes = 16 * 1024 ** 2
+const maxOutputBytes = 16 * 1024 ** 2
 
-export async function observe(shell: SandboxShell, place: SandboxPlace, id: string): Promise<CommandState> {
-  const script = { text: assign({ id: checkId(id) }) + observeScript, maxBytes: boundAnswer(mostOutputBytes) }
-  const { words, rest } = await ask(shell, place, script)
+export async function observe(shell: SandboxShell, address: SandboxAddress, id: string): Promise<CommandState> {
+  const script = { text: assign({ id: checkId(id) }) + observeScript, maxBytes: boundAnswer(maxOutputBytes) }
+  const { words, rest } = await ask(shell, address, script)
   if (words[0] === 'missing') return { phase: 'Missing' }
   if (words[0] === 'running') return { phase: 'Running' }
-  if (words[0] !== 'ended') throw misunderstood(words)
+  if (words[0] !== 'ended') throw unexpectedAnswer(words)
   return readEnd(words, rest)
 }
 
-export async function stop(shell: SandboxShell, place: SandboxPlace, given: { id: string } & Grace): Promise<void> {
-  const { id, graceSeconds } = given
+export async function stop(
+  shell: SandboxShell,
+  address: SandboxAddress,
+  assignments: { id: string } & Grace,
+): Promise<void> {
+  const { id, graceSeconds } = assignments
   const text = assign({ id: checkId(id), patience: graceSeconds * 10 }) + stopScript
-  await expectWord(shell, place, { text, timeoutMs: stopMs + graceSeconds * 1000, isAlone: true }, 'stopped')
+  await expectWord(shell, address, { text, timeoutMs: stopMs + graceSeconds * 1000, isAlone: true }, 'stopped')
 }
 
-export async function scrub(shell: SandboxShell, place: SandboxPlace, paths: readonly string[]): Promise<void> {
+export async function scrub(shell: SandboxShell, address: SandboxAddress, paths: readonly string[]): Promise<void> {
   const parts = [lines(paths.map(checkPath))]
-  await expectWord(shell, place, { text: scrubScript, parts, timeoutMs: stopMs, isAlone: true }, 'scrubbed')
+  await expectWord(shell, address, { text: scrubScript, parts, timeoutMs: stopMs, isAlone: true }, 'scrubbed')
 }

@@ -1,8 +1,9 @@
 // The ExecutionWorkspaces port by kubernetes-sigs/agent-sandbox: a claim of the service's for each workspace, programs in
 // the pod of its sandbox. Nothing is held here that a restart would lose.
-
 import type { KubernetesApi } from '../../cluster/api.ts'
+import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock, Ids } from '../../lib/clock.ts'
+import { createKeyedQueue } from '../../lib/keyed-queue.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import {
   type ExecutionWorkspaces,
@@ -10,18 +11,23 @@ import {
   type WorkspaceClaim,
   WorkspaceError,
 } from '../../ports/workspaces/execution-workspaces.ts'
-import { type ClaimParts, ensureClaim, listClaims, nameClaim, waitForSandbox } from './claims.ts'
+import {
+  type ClaimParts,
+  ensureClaim,
+  explainUnready,
+  listClaims,
+  nameClaim,
+  podNameOf,
+  removeSandbox,
+  resumeSandbox,
+  suspendSandbox,
+  waitForSandbox,
+} from './claims.ts'
 import { observe, prepare, scrub, stage, start, stop } from './commands.ts'
-import { explainFault } from './faults.ts'
-import { createInstallation } from './installation.ts'
-import { removeSandbox, resumeSandbox, suspendSandbox } from './lifecycle.ts'
-import { createLine } from './line.ts'
-import type { Sandbox, SandboxClaim } from './objects.ts'
-import { findObstacle } from './obstacle.ts'
-import { createPlaces } from './places.ts'
-import { createReader } from './reader.ts'
-import type { SandboxPlace, SandboxShell } from './shell.ts'
-import { judgeClaim } from './state.ts'
+import { explainClusterFault } from './faults.ts'
+import { chooseContainer, isSuspended, judgeClaim, type SandboxClaim, type SandboxObject } from './objects.ts'
+import { createInstallation, createReader } from './reader.ts'
+import type { SandboxAddress, SandboxShell } from './shell.ts'
 import type { WarmPoolPolicy } from './templates.ts'
 
 export type AgentSandboxOptions = {
@@ -42,7 +48,7 @@ export type AgentSandboxOptions = {
 type Waiting = { timeoutMs: number; signal: AbortSignal; seen?: SandboxClaim | undefined }
 
 /** Until the time is up; the error then says what was waited for. */
-async function awaitReady(parts: ClaimParts, claim: WorkspaceClaim, waiting: Waiting): Promise<Sandbox> {
+async function awaitReady(parts: ClaimParts, claim: WorkspaceClaim, waiting: Waiting): Promise<SandboxObject> {
   const { timeoutMs, signal, seen } = waiting
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
   let why = 'agent-sandbox has not answered'
@@ -54,7 +60,7 @@ async function awaitReady(parts: ClaimParts, claim: WorkspaceClaim, waiting: Wai
   } catch (error) {
     if (!limit.aborted) throw error
     const when = signal.aborted ? 'before the wait was given up' : `after ${timeoutMs / 1000} s`
-    const obstacle = signal.aborted ? undefined : await findObstacle(parts, claim)
+    const obstacle = signal.aborted ? undefined : await explainUnready(parts, claim)
     const message = `the sandbox of ${nameClaim(claim)} was not ready ${when}: ${obstacle ?? why}`
     throw new WorkspaceError('ClaimTimeout', message)
   }
@@ -66,15 +72,16 @@ export function createAgentSandboxes(options: AgentSandboxOptions): ExecutionWor
   const parts: ClaimParts = { ...options, reader: createReader({ api, installation }) }
   /** Claims that this process made, and that nobody has used yet. */
   const made = new Set<string>()
-  const line = createLine()
-  const places = createPlaces(parts)
+  /** By claim: what is ended in a workspace must not be another call of the service's own. */
+  const queue = createKeyedQueue()
+  const addresses = createSandboxAddresses(parts)
 
   /** What does not answer may come back as another version. */
   async function explained<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      const failure = explainFault(error)
+      const failure = explainClusterFault(error)
       if (failure instanceof WorkspaceError && failure.reason === 'ProviderUnavailable') installation.forget()
       throw failure
     }
@@ -85,8 +92,8 @@ export function createAgentSandboxes(options: AgentSandboxOptions): ExecutionWor
     const seen = await parts.reader.claim(claim)
     const resumed = await resumeSandbox(parts, seen)
     const sandbox = await awaitReady(parts, claim, { ...waiting, ...(!resumed && { seen }) })
-    const { place } = places.remember(claim, sandbox)
-    const root = await line.join(nameClaim(claim), () => prepare(shell, place, sandbox))
+    const { address } = addresses.remember(claim, sandbox)
+    const root = await queue.run(nameClaim(claim), () => prepare(shell, address, sandbox))
     const placement = sandbox.status?.nodeName
     return {
       reused: !made.delete(nameClaim(claim)),
@@ -97,9 +104,12 @@ export function createAgentSandboxes(options: AgentSandboxOptions): ExecutionWor
   }
 
   /** In the pod, one after the other. */
-  function inside<T>(claim: ResourceKey, work: (place: SandboxPlace, sandbox: Sandbox) => Promise<T>): Promise<T> {
-    return line.join(nameClaim(claim), () =>
-      explained(() => places.visit(claim, ({ place, sandbox }) => work(place, sandbox))),
+  function inside<T>(
+    claim: ResourceKey,
+    work: (address: SandboxAddress, sandbox: SandboxObject) => Promise<T>,
+  ): Promise<T> {
+    return queue.run(nameClaim(claim), () =>
+      explained(() => addresses.visit(claim, ({ address, sandbox }) => work(address, sandbox))),
     )
   }
 
@@ -110,27 +120,99 @@ export function createAgentSandboxes(options: AgentSandboxOptions): ExecutionWor
       }),
     observe: (claim) => explained(async () => judgeClaim(await parts.reader.claim(claim))),
     waitUntilReady: (claim, waiting) => explained(() => waitUntilReady(claim, waiting)),
-    stage: (claim, files) => inside(claim, (place) => stage(shell, place, files)),
-    start: (claim, command) => inside(claim, (place) => start(shell, place, { ...command, graceSeconds })),
-    observeCommand: (claim, id) => inside(claim, (place) => observe(shell, place, id)),
-    stop: (claim, id) => inside(claim, (place) => stop(shell, place, { id, graceSeconds })),
+    stage: (claim, files) => inside(claim, (address) => stage(shell, address, files)),
+    start: (claim, command) => inside(claim, (address) => start(shell, address, { ...command, graceSeconds })),
+    observeCommand: (claim, id) => inside(claim, (address) => observe(shell, address, id)),
+    stop: (claim, id) => inside(claim, (address) => stop(shell, address, { id, graceSeconds })),
     scrub: (claim, paths) =>
-      inside(claim, async (place, sandbox) => {
+      inside(claim, async (address, sandbox) => {
         // In a pod that took the place of another the files may still be there.
-        await prepare(shell, place, sandbox)
-        await scrub(shell, place, paths)
+        await prepare(shell, address, sandbox)
+        await scrub(shell, address, paths)
       }),
     suspend: (claim) =>
       explained(async () => {
-        places.forget(claim)
+        addresses.forget(claim)
         await suspendSandbox(parts, claim)
       }),
     delete: (claim) =>
       explained(async () => {
-        places.forget(claim)
+        addresses.forget(claim)
         await removeSandbox(parts, claim)
         made.delete(nameClaim(claim))
       }),
     list: () => listClaims(parts),
+  }
+}
+
+// Where the programs of a claim run: remembered, so that a script costs no look at the claim and its sandbox.
+
+type LocatedSandbox = { sandbox: SandboxObject; address: SandboxAddress }
+
+type SandboxAddresses = {
+  remember(claim: ResourceKey, sandbox: SandboxObject): LocatedSandbox
+  forget(claim: ResourceKey): void
+  /** Where it was at the last visit; where it is now, when that is gone. WorkspaceLost where nothing runs. */
+  visit<T>(claim: ResourceKey, work: (found: LocatedSandbox) => Promise<T>): Promise<T>
+}
+
+/** Another replica may delete a claim that is remembered here. */
+const maxRemembered = 2000
+
+function locate(sandbox: SandboxObject): LocatedSandbox {
+  const { namespace, name } = sandbox.metadata
+  const container = chooseContainer(sandbox.spec ?? {})?.name ?? name
+  const [podIP] = sandbox.status?.podIPs ?? []
+  return { sandbox, address: { namespace, sandbox: name, pod: podNameOf(sandbox), container, podIP } }
+}
+
+async function look({ reader }: Pick<ClaimParts, 'reader'>, key: ResourceKey): Promise<LocatedSandbox> {
+  const claim = await reader.claim(key)
+  const sandbox = claim && (await reader.sandboxOf(claim))
+  if (sandbox !== undefined && !isSuspended(sandbox)) return locate(sandbox)
+  throw new WorkspaceError('WorkspaceLost', `${nameClaim(key)} has no sandbox that runs`)
+}
+
+function isLost(error: unknown): boolean {
+  return error instanceof WorkspaceError && error.reason === 'WorkspaceLost'
+}
+
+function createSandboxAddresses(parts: Pick<ClaimParts, 'reader'>): SandboxAddresses {
+  const known = new BoundedMap<string, LocatedSandbox>({ max: maxRemembered })
+
+  const keep = (claim: ResourceKey, found: LocatedSandbox) => known.set(nameClaim(claim), found)
+
+  async function visitFound<T>(
+    claim: ResourceKey,
+    found: LocatedSandbox,
+    work: (found: LocatedSandbox) => Promise<T>,
+  ): Promise<T> {
+    const answer = await work(found)
+    keep(claim, found)
+    return answer
+  }
+
+  async function visit<T>(claim: ResourceKey, work: (found: LocatedSandbox) => Promise<T>): Promise<T> {
+    const before = known.get(nameClaim(claim))
+    if (before === undefined) return visitFound(claim, await look(parts, claim), work)
+    try {
+      return await work(before)
+    } catch (error) {
+      known.delete(nameClaim(claim))
+      if (!isLost(error)) throw error
+      const now = await look(parts, claim)
+      if (now.address.pod === before.address.pod) throw error
+      return visitFound(claim, now, work)
+    }
+  }
+
+  return {
+    visit,
+    remember(claim, sandbox) {
+      const found = locate(sandbox)
+      keep(claim, found)
+      return found
+    },
+    forget: (claim) => void known.delete(nameClaim(claim)),
   }
 }

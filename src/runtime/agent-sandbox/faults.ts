@@ -6,7 +6,7 @@ const install =
   'agent-sandbox is not installed on this cluster: apply the manifests of a release of kubernetes-sigs/agent-sandbox, those of its extensions too'
 
 /** `NotFound` is the caller's to judge: of what, only it knows. */
-export function explainFault(error: unknown): Error {
+export function explainClusterFault(error: unknown): Error {
   if (error instanceof WorkspaceError) return error
   if (isSvcError(error, 'NotConfigured')) return new WorkspaceError('ProviderUnavailable', install, { cause: error })
   if (isSvcError(error, 'Unavailable') || isSvcError(error, 'Forbidden')) {

@@ -1,9 +1,8 @@
 // The objects of kubernetes-sigs/agent-sandbox that are read and written: those fields of its API types that matter here
 // (api/v1alpha1, api/v1beta1, extensions/api/v1alpha1, extensions/api/v1beta1).
-
 import type { Collection } from '../../cluster/api/paths.ts'
-import type { WorkspaceClaim } from '../../ports/workspaces/execution-workspaces.ts'
-import type { Condition, StoredObject } from '../jobs/objects.ts'
+import type { WorkspaceClaim, WorkspaceFailure, WorkspaceState } from '../../ports/workspaces/execution-workspaces.ts'
+import type { ClusterObject, ObjectCondition } from '../jobs/objects.ts'
 
 export const groups = { core: 'agents.x-k8s.io', extensions: 'extensions.agents.x-k8s.io' } as const
 
@@ -23,8 +22,8 @@ export function listCollections(version: SandboxVersion): SandboxCollections {
   }
 }
 
-export const labels = { instance: 'svc.ai/instance', component: 'svc.ai/component' } as const
-export const component = 'execution-workspace'
+export const claimLabels = { instance: 'svc.ai/instance', component: 'svc.ai/component' } as const
+export const claimComponent = 'execution-workspace'
 export const templateAnnotation = 'svc.ai/workspace-template'
 /** A sandbox may have a pod of another name, if it was in a warm pool. */
 export const podNameAnnotation = 'agents.x-k8s.io/pod-name'
@@ -46,24 +45,24 @@ export type Blueprint = {
   volumeClaimTemplates?: { metadata?: { name?: string } }[]
 }
 
-export type SandboxTemplate = StoredObject & { spec?: Blueprint }
+export type SandboxTemplate = ClusterObject & { spec?: Blueprint }
 
-export type SandboxWarmPool = StoredObject & {
+export type SandboxWarmPool = ClusterObject & {
   spec?: { replicas?: number; sandboxTemplateRef?: { name?: string } }
   status?: { readyReplicas?: number }
 }
 
-export type SandboxClaim = StoredObject & {
-  status?: { conditions?: Condition[]; sandbox?: { name?: string; podIPs?: string[] } }
+export type SandboxClaim = ClusterObject & {
+  status?: { conditions?: ObjectCondition[]; sandbox?: { name?: string; podIPs?: string[] } }
 }
 
-export type Sandbox = StoredObject & {
+export type SandboxObject = ClusterObject & {
   /** `replicas` says in v1alpha1 what `operatingMode` says later. */
   spec?: Blueprint & { operatingMode?: string; replicas?: number }
-  status?: { conditions?: Condition[]; podIPs?: string[]; nodeName?: string }
+  status?: { conditions?: ObjectCondition[]; podIPs?: string[]; nodeName?: string }
 }
 
-export function isSuspended({ spec }: Sandbox): boolean {
+export function isSuspended({ spec }: SandboxObject): boolean {
   return spec?.operatingMode === 'Suspended' || spec?.replicas === 0
 }
 
@@ -87,7 +86,7 @@ export function findLastingFolder(blueprint: Blueprint): string | undefined {
 
 /** What was asked for, from the claim that was made of it. */
 export function readClaim({ metadata }: SandboxClaim): WorkspaceClaim {
-  const { [labels.instance]: _instance, [labels.component]: _component, ...own } = metadata.labels ?? {}
+  const { [claimLabels.instance]: _instance, [claimLabels.component]: _component, ...own } = metadata.labels ?? {}
   const template = metadata.annotations?.[templateAnnotation] ?? ''
   return {
     name: metadata.name,
@@ -95,4 +94,49 @@ export function readClaim({ metadata }: SandboxClaim): WorkspaceClaim {
     template: { namespace: metadata.namespace, name: template },
     labels: own,
   }
+}
+
+// What the status of a claim says: the Ready condition of its sandbox, or why there is none (SandboxClaim and Sandbox
+// controllers of agent-sandbox).
+
+/** Reasons that stay until somebody changes the template. */
+const lasting: Record<string, WorkspaceFailure> = {
+  InvalidMetadata: 'TemplateIncompatible',
+  EnvVarsInjectionRejected: 'TemplateIncompatible',
+  VolumeClaimTemplatesError: 'TemplateIncompatible',
+}
+
+/** Its sandbox, or what ran in it, has ended; or nobody can tell any more which pod it is. */
+const ended = new Set(['ClaimExpired', 'SandboxExpired', 'PodFailed', 'PodSucceeded', 'MultiplePods'])
+
+const suspended = 'SandboxSuspended'
+
+function readyConditionOf({ status }: SandboxClaim): ObjectCondition | undefined {
+  return status?.conditions?.find(({ type }) => type === 'Ready')
+}
+
+/** Name of the sandbox that can be used now. */
+export function findReadySandbox(claim: SandboxClaim): string | undefined {
+  return readyConditionOf(claim)?.status === 'True' ? claim.status?.sandbox?.name : undefined
+}
+
+export function isSuspendedClaim(claim: SandboxClaim): boolean {
+  return readyConditionOf(claim)?.reason === suspended
+}
+
+function describe({ reason, message }: ObjectCondition): string {
+  return [reason, message].filter((part) => part !== undefined && part !== '').join(': ')
+}
+
+export function judgeClaim(claim: SandboxClaim | undefined): WorkspaceState {
+  if (claim === undefined) return { phase: 'Absent' }
+  if (claim.metadata.deletionTimestamp !== undefined) return { phase: 'Pending', message: 'it is being deleted' }
+  const ready = readyConditionOf(claim)
+  if (ready === undefined) return { phase: 'Pending', message: 'agent-sandbox has not looked at its claim yet' }
+  if (findReadySandbox(claim) !== undefined) return { phase: 'Ready' }
+  const { reason = '' } = ready
+  if (reason === suspended) return { phase: 'Suspended' }
+  const failure = ended.has(reason) ? 'WorkspaceLost' : lasting[reason]
+  if (failure === undefined) return { phase: 'Pending', message: describe(ready) }
+  return { phase: 'Failed', reason: failure, message: `agent-sandbox says of its claim: ${describe(ready)}` }
 }

@@ -1,19 +1,56 @@
-// Reads claims and sandboxes, in the version that the cluster has.
-
+// Which version of agent-sandbox's API the cluster serves.
+import { once } from '../../lib/once.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
+import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
 import { orAbsent } from './faults.ts'
-import type { Installation, Installed } from './installation.ts'
-import type { Sandbox, SandboxClaim } from './objects.ts'
+import {
+  groups,
+  listCollections,
+  type SandboxClaim,
+  type SandboxCollections,
+  type SandboxObject,
+  type SandboxVersion,
+  versions,
+} from './objects.ts'
+
+export type Installed = { version: SandboxVersion; collections: SandboxCollections }
+
+type Installation = {
+  /** What is installed now. ProviderUnavailable when nothing is. */
+  find(): Promise<Installed>
+  /** It is looked for again: an answer did not fit. */
+  forget(): void
+}
+
+type Group = { versions: { version: string }[] }
+
+async function look(api: KubernetesApi): Promise<Installed> {
+  const collection = { group: groups.extensions, version: '', plural: '' }
+  const { versions: served } = await api.request<Group>({ verb: 'get', collection })
+  const version = versions.find((each) => served.some((one) => one.version === each))
+  if (version !== undefined) return { version, collections: listCollections(version) }
+  const known = versions.join(' nor ')
+  const found = served.map((one) => one.version).join(', ')
+  const message = `the agent-sandbox of this cluster serves neither ${known} of ${groups.extensions}, but ${found}`
+  throw new WorkspaceError('ProviderUnavailable', message)
+}
+
+export function createInstallation(api: KubernetesApi): Installation {
+  const find = once(() => look(api))
+  return { find, forget: find.forget }
+}
+
+// Reads claims and sandboxes, in the version that the cluster has.
 
 export type SandboxReader = {
   find(): Promise<Installed>
   claim(key: ResourceKey): Promise<SandboxClaim | undefined>
   /** The sandbox that a claim has now. */
-  sandboxOf(claim: SandboxClaim): Promise<Sandbox | undefined>
+  sandboxOf(claim: SandboxClaim): Promise<SandboxObject | undefined>
 }
 
-function isOwn(sandbox: Sandbox, claim: SandboxClaim): boolean {
+function isOwn(sandbox: SandboxObject, claim: SandboxClaim): boolean {
   return sandbox.metadata.ownerReferences?.some(({ uid }) => uid === claim.metadata.uid) ?? false
 }
 
@@ -30,7 +67,7 @@ export function createReader(parts: { api: KubernetesApi; installation: Installa
       const { namespace } = claim.metadata
       // One that was started for this claim has its name, which the status may not tell yet.
       const name = claim.status?.sandbox?.name ?? claim.metadata.name
-      const sandbox = await orAbsent(api.request<Sandbox>({ verb: 'get', collection, namespace, name }))
+      const sandbox = await orAbsent(api.request<SandboxObject>({ verb: 'get', collection, namespace, name }))
       return sandbox !== undefined && isOwn(sandbox, claim) ? sandbox : undefined
     },
   }

@@ -5,7 +5,14 @@ import { z } from 'zod'
 import { messageOf } from '../../errors.ts'
 import type { Ids } from '../../lib/clock.ts'
 import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
-import { packScript, quote, type SandboxPlace, type SandboxShell, type ShellAnswer, type ShellScript } from './shell.ts'
+import {
+  packScript,
+  type SandboxAddress,
+  type SandboxShell,
+  type ShellAnswer,
+  type ShellScript,
+  shellQuote,
+} from './shell.ts'
 
 export type RouterShellParts = {
   url: string
@@ -17,7 +24,7 @@ export type RouterShellParts = {
   ids: Ids
 }
 
-const usualPort = 8888
+const defaultPort = 8888
 /** Of an answer, beside what the command wrote: names, and what JSON escapes. */
 const frameBytes = 64 * 1024
 const stderrBytes = 4096
@@ -25,14 +32,14 @@ const stderrBytes = 4096
 const answerSchema = z.object({ stdout: z.string(), stderr: z.string(), exit_code: z.number().int() })
 
 type Call = {
-  place: SandboxPlace
+  address: SandboxAddress
   script: ShellScript
   path: string
   body: string | FormData
   headers?: Record<string, string>
 }
 
-function garbage(what: string): WorkspaceError {
+function unexpected(what: string): WorkspaceError {
   return new WorkspaceError('ProtocolError', `the router of sandboxes ${what}`)
 }
 
@@ -47,14 +54,14 @@ async function readBounded(response: Response, maxBytes: number): Promise<string
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.length
-    if (size > maxBytes) throw garbage(`answers with more than ${maxBytes} bytes`)
+    if (size > maxBytes) throw unexpected(`answers with more than ${maxBytes} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
 }
 
 /** 502 and 504 say that there is no such sandbox, or that it does not listen. */
-function checkStatus({ status }: Response, { sandbox, namespace }: SandboxPlace, text: string): void {
+function checkStatus({ status }: Response, { sandbox, namespace }: SandboxAddress, text: string): void {
   if (status >= 200 && status < 300) return
   const said = text.slice(0, 200)
   if (status === 502) {
@@ -67,28 +74,28 @@ function checkStatus({ status }: Response, { sandbox, namespace }: SandboxPlace,
     throw new WorkspaceError('ProviderUnavailable', `the router of sandboxes refuses this service (${status}): ${said}`)
   }
   if (status >= 500) throw new WorkspaceError('ProviderUnavailable', `the router answers ${status}: ${said}`)
-  throw garbage(`answers ${status}: ${said}`)
+  throw unexpected(`answers ${status}: ${said}`)
 }
 
-function makeHeaders({ token, port = usualPort }: RouterShellParts, place: SandboxPlace): Record<string, string> {
+function makeHeaders({ token, port = defaultPort }: RouterShellParts, address: SandboxAddress): Record<string, string> {
   return {
-    'X-Sandbox-ID': place.sandbox,
-    'X-Sandbox-Namespace': place.namespace,
+    'X-Sandbox-ID': address.sandbox,
+    'X-Sandbox-Namespace': address.namespace,
     'X-Sandbox-Port': String(port),
     // Sandboxes of a warm pool have no Service whose name could be looked up.
-    ...(place.podIP !== undefined && { 'X-Sandbox-Pod-IP': place.podIP }),
+    ...(address.podIP !== undefined && { 'X-Sandbox-Pod-IP': address.podIP }),
     ...(token !== undefined && { Authorization: `Bearer ${token}` }),
   }
 }
 
-async function post(parts: RouterShellParts, { place, script, path, body, headers }: Call): Promise<string> {
+async function post(parts: RouterShellParts, { address, script, path, body, headers }: Call): Promise<string> {
   const url = new URL(path, parts.url.endsWith('/') ? parts.url : `${parts.url}/`)
   const signal = AbortSignal.timeout(script.timeoutMs)
   try {
-    const request = { method: 'POST', headers: { ...makeHeaders(parts, place), ...headers }, body, signal }
+    const request = { method: 'POST', headers: { ...makeHeaders(parts, address), ...headers }, body, signal }
     const response = await parts.fetch(url, { ...request, redirect: 'error' })
     const text = await readBounded(response, script.maxBytes * 2 + frameBytes)
-    checkStatus(response, place, text)
+    checkStatus(response, address, text)
     return text
   } catch (error) {
     throw error instanceof WorkspaceError ? error : silent(error)
@@ -97,10 +104,10 @@ async function post(parts: RouterShellParts, { place, script, path, body, header
 
 function readAnswer(text: string, maxBytes: number): ShellAnswer {
   const parsed = answerSchema.safeParse(parseJson(text))
-  if (!parsed.success) throw garbage(`answers what is no result of a command: ${text.slice(0, 200)}`)
+  if (!parsed.success) throw unexpected(`did not answer as a command does: ${text.slice(0, 200)}`)
   const { stdout, stderr, exit_code: code } = parsed.data
   const bytes = Buffer.from(stdout)
-  if (bytes.length > maxBytes) throw garbage(`answers with more than ${maxBytes} bytes`)
+  if (bytes.length > maxBytes) throw unexpected(`answers with more than ${maxBytes} bytes`)
   return { code, stdout: bytes, stderr: stderr.slice(0, stderrBytes) }
 }
 
@@ -115,17 +122,17 @@ function parseJson(text: string): unknown {
 /** The runtime splits a command line as a shell does, but runs none; its files and commands share one folder. */
 export function createRouterShell(parts: RouterShellParts): SandboxShell {
   return {
-    async run(place, script) {
+    async run(address, script) {
       const { argv, input } = packScript(script)
       const name = `.svc-${parts.ids.hex(16)}`
       const form = new FormData()
       form.set('file', new Blob([new Uint8Array(input)]), name)
-      await post(parts, { place, script, path: 'upload', body: form })
+      await post(parts, { address, script, path: 'upload', body: form })
       const [program, zero, ...sizes] = argv
       const line = ['/bin/sh', '-c', `exec < "$1"; rm -f "$1"; shift\n${program}`, zero ?? 'sh', name, ...sizes]
-      const body = JSON.stringify({ command: line.map(quote).join(' ') })
+      const body = JSON.stringify({ command: line.map(shellQuote).join(' ') })
       const headers = { 'content-type': 'application/json' }
-      return readAnswer(await post(parts, { place, script, path: 'execute', body, headers }), script.maxBytes)
+      return readAnswer(await post(parts, { address, script, path: 'execute', body, headers }), script.maxBytes)
     },
   }
 }

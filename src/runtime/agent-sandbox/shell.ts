@@ -2,7 +2,7 @@
 import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
 
 /** A container that runs. */
-export type SandboxPlace = {
+export type SandboxAddress = {
   namespace: string
   sandbox: string
   pod: string
@@ -28,7 +28,7 @@ export interface SandboxShell {
    * WorkspaceLost when there is no such pod, ProviderUnavailable when it or what leads there does not answer in time,
    * ProtocolError when the answer makes no sense.
    */
-  run(place: SandboxPlace, script: ShellScript): Promise<ShellAnswer>
+  run(place: SandboxAddress, script: ShellScript): Promise<ShellAnswer>
 }
 
 /**
@@ -108,12 +108,15 @@ export function createAnswerBuffer(maxBytes: number, onFlood: (error: WorkspaceE
     take(chunk: Buffer): void {
       size += chunk.length
       if (size <= maxBytes) chunks.push(chunk)
-      else onFlood(new WorkspaceError('ProtocolError', `the workspace answers with more than ${maxBytes} bytes`))
+      else
+        onFlood(
+          new WorkspaceError('ProtocolError', `unexpected answer from the workspace of more than ${maxBytes} bytes`),
+        )
     },
     read: () => Buffer.concat(chunks),
   }
 }
 
-export function quote(text: string): string {
+export function shellQuote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }

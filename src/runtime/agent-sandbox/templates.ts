@@ -5,8 +5,8 @@ import { isSvcError } from '../../errors.ts'
 import type { WorkspaceClaim } from '../../ports/workspaces/execution-workspaces.ts'
 import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
 import { orAbsent } from './faults.ts'
-import type { Installed } from './installation.ts'
-import { chooseContainer, component, labels, type SandboxTemplate, type SandboxWarmPool } from './objects.ts'
+import { chooseContainer, claimComponent, claimLabels, type SandboxTemplate, type SandboxWarmPool } from './objects.ts'
+import type { Installed } from './reader.ts'
 
 /** `template`: a claim takes a sandbox that waits in a warm pool of its template. */
 export type WarmPoolPolicy = 'disabled' | 'template'
@@ -59,7 +59,7 @@ async function ensureEmptyPool(
     metadata: {
       name,
       namespace,
-      labels: { [labels.instance]: instance, [labels.component]: component },
+      labels: { [claimLabels.instance]: instance, [claimLabels.component]: claimComponent },
       ownerReferences: [{ apiVersion, kind: 'SandboxTemplate', name: template, uid }],
     },
     spec: { replicas: 0, sandboxTemplateRef: { name: template } },

@@ -4,12 +4,13 @@ import type { Collection } from '../../cluster/api/paths.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'
 import { createReflector } from '../../cluster/reflector.ts'
 import { isSvcError } from '../../errors.ts'
+import { onAbort } from '../../lib/abort.ts'
 import type { Clock, Ids } from '../../lib/clock.ts'
-import type { StoredObject } from '../jobs/objects.ts'
+import type { ClusterObject } from '../jobs/objects.ts'
 
 export type Watcher = { api: KubernetesApi; clock: Clock; ids: Ids }
 
-export type Wanted<T, R> = {
+export type ObjectWait<T, R> = {
   collection: Collection
   namespace: string
   name: string
@@ -18,9 +19,9 @@ export type Wanted<T, R> = {
 }
 
 /** Rejects with the signal's reason, with what `judge` throws, and when the kind can never be watched. */
-export async function waitForObject<T extends StoredObject, R>(
+export async function waitForObject<T extends ClusterObject, R>(
   { api, clock, ids }: Watcher,
-  { collection, namespace, name, judge }: Wanted<T, R>,
+  { collection, namespace, name, judge }: ObjectWait<T, R>,
   signal: AbortSignal,
 ): Promise<R> {
   signal.throwIfAborted()
@@ -47,12 +48,11 @@ export async function waitForObject<T extends StoredObject, R>(
     onFault: (error) => isSvcError(error, 'NotConfigured') && answer.reject(error),
   })
   reflector.ready.catch(answer.reject)
-  const abort = () => answer.reject(signal.reason)
-  signal.addEventListener('abort', abort, { once: true })
+  const removeListener = onAbort(signal, () => answer.reject(signal.reason))
   try {
     return await answer.promise
   } finally {
-    signal.removeEventListener('abort', abort)
+    removeListener()
     void reflector.close()
   }
 }

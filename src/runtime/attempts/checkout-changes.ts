@@ -19,14 +19,14 @@ export type CheckedOutAttempt = {
   taskName: string
   checkout: AttemptCheckout
   /** Takes lines for the log of the task. */
-  tell(lines: string[]): Promise<void> | void
+  log(lines: string[]): Promise<void> | void
 }
 
-export type ChangesKeeper = {
+export type ChangesSaver = {
   /** Of an attempt that has succeeded: stores its changes, then pushes them if they are to be pushed; else keeps the diff. */
-  keepChanges(opened: Checkout, output: CommandOutput | undefined): Promise<void>
+  save(opened: Checkout, output: CommandOutput | undefined): Promise<void>
   /** Of any other attempt. Never rejects: it changes nothing about the end of the attempt. */
-  keepDiff(open: () => Promise<Checkout>): Promise<void>
+  saveDiff(open: () => Promise<Checkout>): Promise<void>
 }
 
 const interruptedPush = 'the push was interrupted; the diff is complete and can be applied by hand'
@@ -56,33 +56,33 @@ async function push(checkout: Checkout): Promise<Pick<CheckoutChanges, 'pushBran
   }
 }
 
-export function createChangesKeeper(
+export function createChangesSaver(
   parts: Pick<CheckoutParts, 'saveChanges' | 'saveDiff'>,
-  { key, taskName, checkout: asked, tell }: CheckedOutAttempt,
-): ChangesKeeper {
+  { key, taskName, checkout: wanted, log }: CheckedOutAttempt,
+): ChangesSaver {
   async function saveDiff(opened: Checkout): Promise<void> {
     const diff = await opened.diff()
     if (diff.files.length === 0) return
-    await tell([describeChanges(diff)])
-    if (diff.truncated) await tell(['[some of the changes are too large to be kept]'])
+    await log([describeChanges(diff)])
+    if (diff.truncated) await log(['[some of the changes are too large to be kept]'])
     if (diff.text === '') return
     await parts.saveDiff(key, leftDiff, diff.text)
-    await tell([`[the changes are kept: \`task download ${taskName} ${leftDiff}\` fetches them]`])
+    await log([`[the changes are kept: \`task download ${taskName} ${leftDiff}\` fetches them]`])
   }
 
   async function saveChanges(opened: Checkout, output: CommandOutput | undefined): Promise<void> {
     const { baseSHA, branch } = opened
     const diff = await opened.diff()
-    const headSHA = await opened.commit(asked.message)
+    const headSHA = await opened.commit(wanted.message)
     const changes = { baseSHA, diff, ...(branch && { branch }), ...(headSHA && { headSHA }) }
     const save = (more: Partial<CheckoutChanges> = {}) =>
       parts.saveChanges(key, { changes: { ...changes, ...more }, output })
-    await tell([describeChanges(diff)])
-    if (headSHA === undefined || asked.spec.pushBranch === undefined) return save()
+    await log([describeChanges(diff)])
+    if (headSHA === undefined || wanted.spec.pushBranch === undefined) return save()
     // First, so that the work outlives the service.
     await save({ pushError: interruptedPush })
     const pushed = await push(opened)
-    await tell([
+    await log([
       pushed.pushError === undefined
         ? `[pushed: ${headSHA.slice(0, 12)} to ${pushed.pushBranch}]`
         : `[not pushed: ${pushed.pushError}]`,
@@ -94,13 +94,13 @@ export function createChangesKeeper(
     try {
       await saveDiff(await open())
     } catch (error) {
-      await tell([`[the changes are lost: ${messageOf(error)}]`])
+      await log([`[the changes are lost: ${messageOf(error)}]`])
     }
   }
 
   return {
-    keepDiff,
-    async keepChanges(opened, output) {
+    saveDiff: keepDiff,
+    async save(opened, output) {
       try {
         await saveChanges(opened, output)
       } catch (error) {

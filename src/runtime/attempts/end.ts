@@ -1,6 +1,37 @@
-// The end of an attempt, and the sentence that describes it.
+// How a process ended.
+import { constants } from 'node:os'
 import type { PlaceFailure, RunFailure } from '../../contract/kinds/tasks/failures.ts'
-import type { ProcessExit } from './exit.ts'
+
+export type ProcessExit = {
+  code: number | null
+  signal: string | null
+  /** It never ran: the program or the sandbox could not be started. */
+  startError?: string
+}
+
+/** What the kernel counted against a program's limits: processes killed for memory, forks refused. */
+export type GroupEvents = { memoryKills: number; refusedForks: number }
+
+// Reversed, so that of two names for one number (SIGABRT, SIGIOT) the first listed is kept.
+const signalNames = new Map(
+  Object.entries(constants.signals)
+    .reverse()
+    .map(([name, number]) => [number, name]),
+)
+
+/** Shells and bubblewrap report 128+n for a program that signal n ended. */
+export function readExit(code: number | null, signal: string | null): ProcessExit {
+  const name = code !== null && code > 128 ? signalNames.get(code - 128) : undefined
+  return name === undefined ? { code, signal } : { code: null, signal: name }
+}
+
+/** True when the sandbox itself failed before the program ran. */
+export function isSandboxFailure(exit: ProcessExit, errorText: string): boolean {
+  if (exit.startError !== undefined) return true
+  return (exit.code === 1 && /^bwrap: /m.test(errorText)) || (exit.code === 126 && /cgroup\.procs/.test(errorText))
+}
+
+// The end of an attempt, and the sentence that describes it.
 
 export type AttemptEnd =
   | { ok: true }
@@ -33,7 +64,7 @@ function describeDisk(what: string, cause: string, exitCode: { exitCode?: number
 }
 
 /** Describes the end of a process in a sentence: what ended, how, and its last output. */
-export function describeEnd(facts: EndFacts): AttemptEnd {
+export function describeProcessEnd(facts: EndFacts): AttemptEnd {
   const { exit, what } = facts
   if (exit.code === 0) return { ok: true }
   const exitCode = exit.code === null ? {} : { exitCode: exit.code }

@@ -1,9 +1,11 @@
 // Runs a program in a container over the exec subresource: a web socket with channels for its streams
 // (v5.channel.k8s.io).
+
 import { setTimeout as pause } from 'node:timers/promises'
 import type { WebSocket } from 'undici'
 import type { ApiConnection } from '../../cluster/api/connection.ts'
 import { messageOf, SvcError } from '../../errors.ts'
+import { onAbort } from '../../lib/abort.ts'
 
 export type ExecCommand = {
   namespace: string
@@ -22,7 +24,7 @@ const protocol = 'v5.channel.k8s.io'
 /** A frame size that every proxy accepts. */
 const frameBytes = 32 * 1024
 /** More waits until the server has taken some of it. */
-const mostBuffered = 1024 * 1024
+const maxBuffered = 1024 * 1024
 const bufferPauseMs = 5
 
 /** The `Status` on the error channel: success, or the exit code among the causes of a failure. */
@@ -75,7 +77,7 @@ async function sendInput(socket: WebSocket, { input, endsInput = false }: ExecCo
 
 async function sendChunk(socket: WebSocket, chunk: Buffer): Promise<void> {
   sendFrames(socket, chunk)
-  while (socket.readyState === socket.OPEN && socket.bufferedAmount > mostBuffered) await pause(bufferPauseMs)
+  while (socket.readyState === socket.OPEN && socket.bufferedAmount > maxBuffered) await pause(bufferPauseMs)
 }
 
 function takeFrame(command: ExecCommand, data: unknown): ExecStatus | undefined {
@@ -92,8 +94,7 @@ export async function execInPod(connection: ApiConnection, command: ExecCommand,
   signal.throwIfAborted()
   const { socket, release } = await openSocket(connection, command)
   const ended = Promise.withResolvers<number>()
-  const abort = () => ended.reject(signal.reason)
-  signal.addEventListener('abort', abort, { once: true })
+  const removeListener = onAbort(signal, () => ended.reject(signal.reason))
   socket.addEventListener('open', () => sendInput(socket, command).catch(ended.reject))
   socket.addEventListener('message', ({ data }) => {
     try {
@@ -110,7 +111,7 @@ export async function execInPod(connection: ApiConnection, command: ExecCommand,
   try {
     return await ended.promise
   } finally {
-    signal.removeEventListener('abort', abort)
+    removeListener()
     socket.close()
     release()
   }

@@ -2,12 +2,12 @@
 
 import type { KubernetesApi } from '../../cluster/api.ts'
 import { isSvcError, messageOf, SvcError } from '../../errors.ts'
+import { onAbort } from '../../lib/abort.ts'
 import type { Clock, Ids } from '../../lib/clock.ts'
-import { labels } from '../jobs/names.ts'
 import { createObjectCache } from '../jobs/object-cache.ts'
-import { type OwnerReference, type Pod, pods } from '../jobs/objects.ts'
-import { containerStateOf, hasEnded, judge } from '../jobs/verdict.ts'
-import { makeSandboxPod, poolLabel } from './pod.ts'
+import { type ObjectOwner, type Pod, podLabels, pods } from '../jobs/objects.ts'
+import { containerStateOf, hasPodEnded, judge } from '../jobs/verdict.ts'
+import { makeSandboxPod, sandboxPoolLabel } from './pod.ts'
 
 export type SandboxPoolOptions = {
   api: KubernetesApi
@@ -23,12 +23,12 @@ export type SandboxPoolOptions = {
   /** Number of waiting pods; default 2. */
   size?: number
   /** The most pods, waiting and busy; default 8. */
-  most?: number
+  max?: number
   memoryBytes: number
   diskBytes: number
   cpu?: number
   /** This replica's own pod: its sandboxes are removed with it. */
-  owner?: OwnerReference
+  owner?: ObjectOwner
   /** Secrets with the registries' credentials, by name. */
   imagePullSecrets?: readonly string[]
 }
@@ -42,8 +42,8 @@ export type SandboxPool = {
   close(): Promise<void>
 }
 
-const usualSize = 2
-const usualMost = 8
+const defaultSize = 2
+const defaultMax = 8
 /** Waiting pods are replaced about every hour: none lives forever. */
 const lifeSeconds = 3600
 const startGraceMs = 60_000
@@ -53,7 +53,9 @@ const retryMs = 2000
 const users = { first: 1_000_000_000, count: 1_000_000_000 }
 
 function isReady(pod: Pod): boolean {
-  return pod.metadata.deletionTimestamp === undefined && !hasEnded(pod) && containerStateOf(pod).running !== undefined
+  return (
+    pod.metadata.deletionTimestamp === undefined && !hasPodEnded(pod) && containerStateOf(pod).running !== undefined
+  )
 }
 
 /** Remembers the last error, to explain why no pod was ready. */
@@ -80,8 +82,8 @@ function createPodMaker(options: SandboxPoolOptions, pool: string, note: (error:
   return {
     create(name: string): Promise<Pod> {
       const user = users.first + Math.floor(ids.random() * users.count)
-      const place = { name, namespace, instance, pool, image, owner, imagePullSecrets }
-      const body = makeSandboxPod({ ...place, user, memoryBytes, diskBytes, cpu, lifeSeconds })
+      const identity = { name, namespace, instance, pool, image, owner, imagePullSecrets }
+      const body = makeSandboxPod({ ...identity, user, memoryBytes, diskBytes, cpu, lifeSeconds })
       return api.request<Pod>({ verb: 'create', collection: pods, namespace, body })
     },
     async remove(name: string): Promise<void> {
@@ -108,10 +110,7 @@ async function queueUp(line: Waiter[], signals: { caller: AbortSignal; closing: 
     reject(signals.caller.aborted ? signals.caller.reason : new SvcError('Unavailable', message))
   }
   line.push(waiter)
-  // A signal that has aborted does not notify later listeners.
-  if (limit.aborted) leave()
-  else limit.addEventListener('abort', leave, { once: true })
-  return promise.finally(() => limit.removeEventListener('abort', leave))
+  return promise.finally(onAbort(limit, leave))
 }
 
 type WarmPodParts = {
@@ -148,7 +147,7 @@ function createWarmPods({ all, remove, faults }: WarmPodParts) {
 }
 
 export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
-  const { api, clock, ids, namespace, instance, size = usualSize, most = usualMost } = options
+  const { api, clock, ids, namespace, instance, size = defaultSize, max = defaultMax } = options
   const pool = ids.hex(12)
   const closing = new AbortController()
   /** Names of requested pods that are not in the cache yet. */
@@ -163,7 +162,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
     ids,
     namespaces: [namespace],
     collection: pods,
-    labelSelector: `${labels.instance}=${instance},${poolLabel}=${pool}`,
+    labelSelector: `${podLabels.instance}=${instance},${sandboxPoolLabel}=${pool}`,
     onChange: () => arrange(),
     onFault: faults.note,
   })
@@ -188,7 +187,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
   function refill(): void {
     const free = warm.listFree().filter((pod) => !starting.has(pod.metadata.name)).length + starting.size
     const present = cache.all().length
-    const wanted = Math.min(size + waiting.length - free, most - present - starting.size)
+    const wanted = Math.min(size + waiting.length - free, max - present - starting.size)
     for (let more = 0; more < wanted; more += 1) void start()
   }
 

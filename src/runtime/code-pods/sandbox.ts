@@ -1,19 +1,24 @@
 // The Sandbox port on a cluster: each command gets its own, unused pod (BUILT-024).
-
+import { once } from '../../lib/once.ts'
 import type { ApiConnection } from '../../cluster/api/connection.ts'
+import { workspaceLimits } from '../../contract/api/workspaces/code-runs.ts'
 import { isSvcError, messageOf, SvcError } from '../../errors.ts'
-import type { Sandbox, SandboxAvailability, SandboxCommand, SandboxOutcome } from '../../ports/workspaces/sandbox.ts'
-import { readExit } from '../attempts/exit.ts'
-import { createHeadBuffer } from '../attempts/sandbox/captured-output.ts'
-import { checkFileNames } from '../attempts/sandbox/file-names.ts'
-import { composeOutcome, limitTime } from '../attempts/sandbox/outcome.ts'
-import { containerName } from '../jobs/names.ts'
-import { makeSandboxPolicy } from '../jobs/network-policy.ts'
-import { networkPolicies, type Pod } from '../jobs/objects.ts'
-import { collectChanges } from './carried-files.ts'
+import type {
+  Sandbox,
+  SandboxAvailability,
+  SandboxChanges,
+  SandboxCommand,
+  SandboxOutcome,
+  WorkspaceFile,
+} from '../../ports/workspaces/sandbox.ts'
+import { readExit } from '../attempts/end.ts'
+import { checkFileNames, composeOutcome, createHeadBuffer, limitTime } from '../attempts/sandbox-run.ts'
+import { makeSandboxPolicy } from '../jobs/namespaces.ts'
+import { containerName, networkPolicies, type Pod } from '../jobs/objects.ts'
 import { execInPod } from './exec.ts'
-import { makeLaunch } from './launch.ts'
+import { makeLaunch } from './pod.ts'
 import { createSandboxPool, type SandboxPool, type SandboxPoolOptions } from './pool.ts'
+import { unpackFiles } from './tar.ts'
 
 export type KubernetesSandboxOptions = Omit<SandboxPoolOptions, 'memoryBytes' | 'diskBytes'> & {
   connection: ApiConnection
@@ -76,26 +81,23 @@ async function openPool(options: KubernetesSandboxOptions & { memoryBytes: numbe
   return createSandboxPool(options)
 }
 
-function checkLimits({ limits, workspace }: SandboxCommand, most: { memoryBytes: number; diskBytes: number }): void {
+function checkLimits({ limits, workspace }: SandboxCommand, max: { memoryBytes: number; diskBytes: number }): void {
   if (workspace !== undefined) {
     throw new SvcError('InvalidRequest', 'a folder of this machine cannot be used in a pod; hand over files instead')
   }
-  if (limits.memoryBytes <= most.memoryBytes && limits.diskBytes <= most.diskBytes) return
-  const words = `${most.memoryBytes} bytes of memory and ${most.diskBytes} of disk`
-  throw new SvcError('InvalidRequest', `a sandbox has at most ${words}; ask for less`)
+  if (limits.memoryBytes <= max.memoryBytes && limits.diskBytes <= max.diskBytes) return
+  const words = `${max.memoryBytes} bytes of memory and ${max.diskBytes} of disk`
+  throw new SvcError('InvalidRequest', `a sandbox has at max ${words}; ask for less`)
 }
 
-export function createKubernetesSandbox(given: KubernetesSandboxOptions): KubernetesSandbox {
-  const options = { memoryBytes: gibibyte, diskBytes: gibibyte / 4, ...given }
+export function createKubernetesSandbox(settings: KubernetesSandboxOptions): KubernetesSandbox {
+  const options = { memoryBytes: gibibyte, diskBytes: gibibyte / 4, ...settings }
   const { connection, languages = ['python', 'javascript', 'bash'] } = options
   let opened: Promise<SandboxPool> | undefined
-  const open = () => {
-    opened ??= openPool(options).catch((error: unknown) => {
-      opened = undefined
-      throw error
-    })
+  const open = once(() => {
+    opened = openPool(options)
     return opened
-  }
+  })
 
   async function check(): Promise<SandboxAvailability> {
     try {
@@ -122,5 +124,78 @@ export function createKubernetesSandbox(given: KubernetesSandboxOptions): Kubern
       }
     },
     close: async () => (await opened?.catch(() => undefined))?.close(),
+  }
+}
+
+// The files of a workspace that are sent with a command into its pod, and the command's changes to them.
+
+const collectTimeoutMs = 10_000
+/** Headers of the archive, for files and folders. */
+const archiveLimit = workspaceLimits.bytes + 2 * workspaceLimits.files * 1024
+
+/** Ends whatever still runs there first, so that nothing is interrupted in the middle of a write. */
+const collectScript =
+  'kill -9 -1 2> /dev/null; exec tar -c -C /workspace --format=ustar --hard-dereference --owner=0 --group=0 .'
+
+type Collected = { changes: SandboxChanges } | { changesLost: string }
+
+function lose(cause: string): Collected {
+  return { changesLost: cause }
+}
+
+function compare(before: WorkspaceFile[], after: WorkspaceFile[]): SandboxChanges {
+  const present = new Set(after.map(({ path }) => path))
+  const sent = new Map(before.map(({ path, bytes }) => [path, bytes]))
+  return {
+    written: after.filter(({ path, bytes }) => !Buffer.from(sent.get(path) ?? []).equals(bytes) || !sent.has(path)),
+    removed: before.map(({ path }) => path).filter((path) => !present.has(path)),
+  }
+}
+
+function judge(before: WorkspaceFile[], archive: Buffer): Collected {
+  const after = unpackFiles(archive)
+  const size = after.reduce((sum, { bytes }) => sum + bytes.length, 0)
+  if (size <= workspaceLimits.bytes && after.length <= workspaceLimits.files) return { changes: compare(before, after) }
+  return lose(tooMuch)
+}
+
+const tooMuch = `afterwards there were more than ${workspaceLimits.files} files or ${workspaceLimits.bytes / 1024 ** 2} MiB`
+const full = Symbol('more than the limit')
+
+/** The command's changes to the files; only rejects when the caller's signal aborts. */
+async function collectChanges(
+  connection: ApiConnection,
+  pod: Pod,
+  before: WorkspaceFile[],
+  signal: AbortSignal,
+): Promise<Collected> {
+  const chunks: Buffer[] = []
+  let size = 0
+  let complaint = ''
+  const ending = new AbortController()
+  const { namespace, name } = pod.metadata
+  const argv = ['/bin/sh', '-c', collectScript]
+  const command = {
+    namespace,
+    pod: name,
+    container: containerName,
+    argv,
+    input: Buffer.alloc(0),
+    onStdout(chunk: Buffer) {
+      size += chunk.length
+      if (size > archiveLimit) ending.abort(full)
+      else chunks.push(chunk)
+    },
+    onStderr(chunk: Buffer) {
+      complaint = (complaint + chunk.toString('utf8')).slice(0, 200)
+    },
+  }
+  const limit = AbortSignal.any([signal, ending.signal, AbortSignal.timeout(collectTimeoutMs)])
+  try {
+    const code = await execInPod(connection, command, limit)
+    return code === 0 ? judge(before, Buffer.concat(chunks)) : lose(`they could not be read: ${complaint.trim()}`)
+  } catch (error) {
+    signal.throwIfAborted()
+    return lose(error === full ? tooMuch : `they could not be read: ${messageOf(error)}`)
   }
 }

@@ -3,6 +3,7 @@ import { linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, wr
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { absolutePaths, innerPaths, outerPaths } from '../../../test/fixtures/inner-paths.ts'
 import { packFiles, unpackFiles } from './tar.ts'
 
 let folder: string
@@ -44,6 +45,13 @@ describe('an archive of files', () => {
   it('unpacks to the files that were packed', () => {
     expect(byPath(unpackFiles(packFiles(files)))).toEqual(samples)
     expect(unpackFiles(packFiles([]))).toEqual([])
+  })
+
+  it('keeps what lies inside by every name, and leaves out what leads elsewhere', () => {
+    const pack = (paths: readonly string[]) => packFiles(paths.map((path) => ({ path, bytes: Buffer.from(path) })))
+    expect(Object.keys(byPath(unpackFiles(pack(innerPaths))))).toEqual(innerPaths)
+    const outside = [...outerPaths, ...absolutePaths].filter((path) => !path.includes('\0'))
+    expect(unpackFiles(pack(outside))).toEqual([])
   })
 
   it('is refused when it is truncated; a path too long for the format is named', () => {

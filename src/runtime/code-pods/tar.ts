@@ -1,10 +1,12 @@
 // Files to and from a sandbox as one archive in the `ustar` format (POSIX.1-1988, pax(1)), which every tar supports.
+
 import { SvcError } from '../../errors.ts'
+import { isInnerPath } from '../../lib/inner-path.ts'
 import type { WorkspaceFile } from '../../ports/workspaces/sandbox.ts'
 
 const block = 512
-const longestName = 100
-const longestPrefix = 155
+const maxNameLength = 100
+const maxPrefixLength = 155
 /** Offsets of the fields of a header. */
 const fields = {
   name: [0, 100],
@@ -39,10 +41,11 @@ function take(header: Buffer, field: Field): string {
 
 /** A path of over 100 bytes is split at a slash into prefix and name. */
 function splitPath(path: string): { prefix: string; name: string } {
-  if (Buffer.byteLength(path) <= longestName) return { prefix: '', name: path }
+  if (Buffer.byteLength(path) <= maxNameLength) return { prefix: '', name: path }
   for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) {
     const [prefix, name] = [path.slice(0, at), path.slice(at + 1)]
-    if (Buffer.byteLength(prefix) <= longestPrefix && Buffer.byteLength(name) <= longestName) return { prefix, name }
+    if (Buffer.byteLength(prefix) <= maxPrefixLength && Buffer.byteLength(name) <= maxNameLength)
+      return { prefix, name }
   }
   throw new SvcError('InvalidRequest', `the path "${path}" is too long for a sandbox; give the file a shorter one`)
 }
@@ -79,7 +82,7 @@ function pathOf(header: Buffer): string {
   return (prefix === '' ? name : `${prefix}/${name}`).replace(/^(\.\/)+/, '')
 }
 
-/** The regular files of an archive; links, folders and other entries are left out. */
+/** The regular files of an archive; links, folders, other entries, and files whose name leads elsewhere are left out. */
 export function unpackFiles(archive: Buffer): WorkspaceFile[] {
   const files: WorkspaceFile[] = []
   // A complete archive ends with blocks of zeros.
@@ -89,7 +92,9 @@ export function unpackFiles(archive: Buffer): WorkspaceFile[] {
     const end = at + block + size
     if (!Number.isInteger(size) || end >= archive.length)
       throw new SvcError('Internal', 'an archive of files is cut off')
-    if (take(header, 'type') === '0') files.push({ path: pathOf(header), bytes: archive.subarray(at + block, end) })
+    const path = pathOf(header)
+    if (take(header, 'type') === '0' && isInnerPath(path))
+      files.push({ path, bytes: archive.subarray(at + block, end) })
     at += block + padded(size)
   }
   return files

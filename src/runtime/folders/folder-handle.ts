@@ -13,20 +13,20 @@ const flags = nameOnly | constants.O_DIRECTORY | constants.O_NOFOLLOW
 export const hasHandles = process.platform === 'linux'
 
 /** The path of the folder itself; equivalent to its descriptor. */
-export function addressOf(folder: FileHandle): string {
+export function folderPath(folder: FileHandle): string {
   return `/proc/self/fd/${folder.fd}`
 }
 
-export function entryOf(folder: FileHandle, name: string): string {
-  return `${addressOf(folder)}/${name}`
+export function entryPath(folder: FileHandle, name: string): string {
+  return `${folderPath(folder)}/${name}`
 }
 
 /**
  * Names are bytes, and here each of them is one character, as with the encoding `latin1` of opendir: a name that is no UTF-8
  * could not be found again otherwise.
  */
-export function addressIn(folder: FileHandle, name: string): Buffer {
-  return Buffer.from(entryOf(folder, name), 'latin1')
+export function entryBytes(folder: FileHandle, name: string): Buffer {
+  return Buffer.from(entryPath(folder, name), 'latin1')
 }
 
 /** ENOTDIR when it is a link or anything else that is not a folder. */
@@ -36,5 +36,5 @@ export function enterFolder(address: string | Buffer): Promise<FileHandle> {
 
 /** Restores the service's permissions on the folder that a program removed. */
 export function unlockFolder(folder: FileHandle): Promise<void> {
-  return chmod(addressOf(folder), 0o700)
+  return chmod(folderPath(folder), 0o700)
 }

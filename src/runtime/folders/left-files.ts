@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { artifactLimits, recordLimit } from '../../contract/api/tasks/internal.ts'
 import { ArtifactName, ArtifactPath } from '../../contract/api/tasks/task-records.ts'
 import { isPassedOver } from '../../contract/values/carried-folders.ts'
-import type { LeftFile } from '../../ports/tasks/left-files.ts'
-import { addressOf, enterFolder, entryOf, hasHandles } from './folder-handle.ts'
+import type { LeftFile } from '../../ports/tasks/results.ts'
+import { enterFolder, entryPath, folderPath, hasHandles } from './folder-handle.ts'
 
 const readOnly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
@@ -21,7 +21,7 @@ async function enter(address: string): Promise<Entered | undefined> {
   }
   const folder = await enterFolder(address).catch(() => undefined)
   if (folder === undefined) return undefined
-  return { address: addressOf(folder), entry: (name) => entryOf(folder, name), close: () => folder.close() }
+  return { address: folderPath(folder), entry: (name) => entryPath(folder, name), close: () => folder.close() }
 }
 
 /** Opens folder after folder; undefined when one of them does not exist or is not a folder. */
@@ -36,11 +36,11 @@ async function enterPath(root: string, path: string): Promise<Entered | undefine
   return folder
 }
 
-async function listNames(address: string, most: number): Promise<string[]> {
+async function listNames(address: string, max: number): Promise<string[]> {
   const names: string[] = []
   for await (const { name } of await opendir(address)) {
     names.push(name)
-    if (names.length === most) break
+    if (names.length === max) break
   }
   return names.sort()
 }

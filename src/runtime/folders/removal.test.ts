@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, sym
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { enterFolder, entryOf } from './folder-handle.ts'
+import { enterFolder, entryPath } from './folder-handle.ts'
 import { removeTree } from './removal.ts'
 import { measureFolder } from './size.ts'
 
@@ -67,7 +67,7 @@ describe('removal of the files that a program wrote', () => {
     symlinkSync(outside, join(folder, 'swapped'))
     await expect(enterFolder(join(folder, 'swapped'))).rejects.toMatchObject({ code: 'ENOTDIR' })
     const handle = await enterFolder(folder)
-    await expect(enterFolder(entryOf(handle, 'swapped'))).rejects.toMatchObject({ code: 'ENOTDIR' })
+    await expect(enterFolder(entryPath(handle, 'swapped'))).rejects.toMatchObject({ code: 'ENOTDIR' })
     await handle.close()
   })
 

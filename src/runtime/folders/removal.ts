@@ -1,8 +1,9 @@
 // Removes folders that untrusted code wrote to, whatever they contain: links, trees of any depth, locked folders.
 import { randomUUID } from 'node:crypto'
-import { chmod, type FileHandle, opendir, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises'
+import { realpathSync } from 'node:fs'
+import { chmod, type FileHandle, mkdir, opendir, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { addressIn, addressOf, enterFolder, hasHandles, unlockFolder } from './folder-handle.ts'
+import { enterFolder, entryBytes, folderPath, hasHandles, unlockFolder } from './folder-handle.ts'
 
 function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code
@@ -25,9 +26,9 @@ async function removeFile(address: string | Buffer): Promise<boolean> {
 /** Calls `take` for each folder in a folder, and removes the other entries. */
 async function clearFiles(folder: FileHandle, take: (name: string) => Promise<void>): Promise<number> {
   let count = 0
-  for await (const { name } of await opendir(addressOf(folder), { encoding: 'latin1' })) {
+  for await (const { name } of await opendir(folderPath(folder), { encoding: 'latin1' })) {
     count++
-    if (!(await removeFile(addressIn(folder, name)))) await take(name)
+    if (!(await removeFile(entryBytes(folder, name)))) await take(name)
   }
   return count
 }
@@ -44,15 +45,15 @@ async function useFolder<T>(address: string | Buffer, use: (folder: FileHandle) 
 
 /** Moves subfolders up beside their parent, so that no depth needs more than three descriptors, nor recursion. */
 async function flattenFolder(root: FileHandle, name: string): Promise<void> {
-  await useFolder(addressIn(root, name), async (folder) => {
+  await useFolder(entryBytes(root, name), async (folder) => {
     const hoist = async (child: string) => {
       // An unwritable folder cannot be moved, because its entry `..` changes.
-      await useFolder(addressIn(folder, child), async () => undefined)
-      await rename(addressIn(folder, child), addressIn(root, randomUUID()))
+      await useFolder(entryBytes(folder, child), async () => undefined)
+      await rename(entryBytes(folder, child), entryBytes(root, randomUUID()))
     }
     while ((await clearFiles(folder, hoist)) > 0);
   })
-  await rmdir(addressIn(root, name))
+  await rmdir(entryBytes(root, name))
 }
 
 async function emptyFolder(root: FileHandle): Promise<void> {
@@ -84,4 +85,12 @@ export async function removeTree(path: string): Promise<void> {
 /** Empties a folder of the service; leaves what cannot be removed. */
 export async function clearFolder(path: string): Promise<void> {
   for (const name of await readdir(path).catch(() => [])) await removeTree(join(path, name)).catch(() => undefined)
+}
+
+/** An empty folder below `parent`, which is made when it is missing; its real path. */
+export async function makeWorkFolder(parent: string, id: string): Promise<string> {
+  await mkdir(parent, { recursive: true, mode: 0o700 })
+  const folder = join(parent, id)
+  await mkdir(folder, { mode: 0o700 })
+  return realpathSync(folder)
 }

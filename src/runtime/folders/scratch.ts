@@ -4,12 +4,10 @@ import { lstat, mkdir, readdir, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { Scratch } from '../../ports/workspaces/scratch.ts'
+import type { Scratch } from '../../ports/workspaces/sandbox.ts'
 import { removeTree } from './removal.ts'
-import { createShares, ownerOf, type Shares } from './scratch-shares.ts'
-import { boundless, describeSize, measureFolder, type WorkspaceSize } from './size.ts'
-import { watchFolder } from './watch.ts'
-import { isDiskLow, usualReserve, usualSize } from './workspaces.ts'
+import { boundless, describeSize, measureFolder, type WorkspaceSize, watchFolder } from './size.ts'
+import { defaultReserve, defaultSize, isDiskLow } from './workspaces.ts'
 
 export type ScratchOptions = {
   /** The parent folder; created when missing. */
@@ -26,11 +24,11 @@ export type ScratchOptions = {
 }
 
 const defaultIdleMs = 3_600_000
-export const usualQuota: WorkspaceSize = { bytes: 8 * 1024 ** 3, files: 262_144 }
+export const defaultQuota: WorkspaceSize = { bytes: 8 * 1024 ** 3, files: 262_144 }
 
 type ScratchFolders = Required<ScratchOptions> & {
   /** How many hold each folder. */
-  held: Map<string, number>
+  holders: Map<string, number>
   removing: Map<string, Promise<void>>
   shares: Shares
   sweptAt: number
@@ -52,7 +50,7 @@ async function noteUse(folders: ScratchFolders, name: string): Promise<void> {
 async function sweepOne(folders: ScratchFolders, name: string, oldest: number): Promise<void> {
   const { mtimeMs } = await lstat(recordOf(folders, name))
   // Nothing is awaited between this check and marking it as being removed.
-  if (mtimeMs >= oldest || folders.held.has(name)) return
+  if (mtimeMs >= oldest || folders.holders.has(name)) return
   const removal = removeTree(recordOf(folders, name)).finally(() => folders.removing.delete(name))
   folders.removing.set(name, removal)
   await removal
@@ -72,11 +70,11 @@ async function sweepNowAndThen(folders: ScratchFolders): Promise<void> {
   await sweep(folders, now)
 }
 
-async function letGo(folders: ScratchFolders, name: string): Promise<void> {
+async function releaseFolder(folders: ScratchFolders, name: string): Promise<void> {
   await noteUse(folders, name).catch(() => undefined)
-  const left = (folders.held.get(name) ?? 1) - 1
-  if (left > 0) folders.held.set(name, left)
-  else folders.held.delete(name)
+  const left = (folders.holders.get(name) ?? 1) - 1
+  if (left > 0) folders.holders.set(name, left)
+  else folders.holders.delete(name)
 }
 
 async function openFolder(folders: ScratchFolders, name: string): Promise<string> {
@@ -112,7 +110,7 @@ async function watchHold(folders: ScratchFolders, name: string, folder: string) 
   if (before.files === 0 && (left().bytes <= 0 || left().files <= 0)) {
     throw refuse(`${describeQuota(folders)}; remove what earlier conversations left, or wait until it expires`)
   }
-  const most = () => ({
+  const max = () => ({
     bytes: Math.max(before.bytes, Math.min(size.bytes, left().bytes)),
     files: Math.max(before.files, Math.min(size.files, left().files)),
   })
@@ -120,7 +118,7 @@ async function watchHold(folders: ScratchFolders, name: string, folder: string) 
     const isQuota = left().bytes < size.bytes || left().files < size.files
     full.abort(refuse(isQuota ? describeQuota(folders) : `the workspace may hold no more than ${describeSize(size)}`))
   }
-  const watch = watchFolder({ folder, most, onOver })
+  const watch = watchFolder({ folder, max, onOver })
   shares.follow(name, () => watch.used() ?? before)
   const stop = () => {
     watch.stop()
@@ -136,17 +134,17 @@ function nameFolder(owner: string, parts: readonly string[]): string {
 }
 
 function openFolders(options: ScratchOptions): ScratchFolders {
-  const { root, size = usualSize, quota = usualQuota } = options
-  const held = new Map<string, number>()
+  const { root, size = defaultSize, quota = defaultQuota } = options
+  const holders = new Map<string, number>()
   return {
     ...options,
     size,
     quota,
-    reserveBytes: options.reserveBytes ?? usualReserve,
+    reserveBytes: options.reserveBytes ?? defaultReserve,
     idleMs: options.idleMs ?? defaultIdleMs,
-    held,
+    holders,
     removing: new Map(),
-    shares: createShares({ root, quota, unreadable: size, isHeld: (name) => held.has(name) }),
+    shares: createShares({ root, quota, unreadable: size, isHeld: (name) => holders.has(name) }),
     sweptAt: Number.NEGATIVE_INFINITY,
   }
 }
@@ -156,12 +154,12 @@ export function createScratch(options: ScratchOptions): Scratch {
   return {
     async hold(owner, parts) {
       const name = nameFolder(owner, parts)
-      folders.held.set(name, (folders.held.get(name) ?? 0) + 1)
+      folders.holders.set(name, (folders.holders.get(name) ?? 0) + 1)
       let ended: Promise<void> | undefined
       let stop = () => {}
       const release = () => {
         stop()
-        ended ??= letGo(folders, name)
+        ended ??= releaseFolder(folders, name)
         return ended
       }
       try {
@@ -176,5 +174,70 @@ export function createScratch(options: ScratchOptions): Scratch {
         throw error
       }
     },
+  }
+}
+
+// The total size of one owner's scratch folders, and how much is left for one of them.
+
+type SharesOptions = {
+  /** The folder of records, whose names start with their owner's. */
+  root: string
+  /** Limit for all folders of one owner. */
+  quota: WorkspaceSize
+  /** The size assumed for an unreadable folder. */
+  unreadable: WorkspaceSize
+  isHeld(name: string): boolean
+}
+
+type Shares = {
+  /** Counts the owner's folders of unknown size. */
+  look(owner: string): Promise<void>
+  /** What the owner's other folders leave to this one, as far as they have been counted. */
+  leftFor(name: string): WorkspaceSize
+  /** From now on `used` gives the folder's size. */
+  follow(name: string, used: () => WorkspaceSize): void
+  /** Nobody watches it there any more: it is counted again when needed. */
+  leave(name: string): void
+}
+
+function ownerOf(name: string): string {
+  return name.slice(0, name.indexOf('-') + 1)
+}
+
+function createShares({ root, quota, unreadable, isHeld }: SharesOptions): Shares {
+  const sizes = new Map<string, () => WorkspaceSize>()
+  const stale = new Set<string>()
+
+  async function count(name: string): Promise<void> {
+    const size = (await measureFolder(join(root, name, 'files'), boundless)) ?? unreadable
+    sizes.set(name, () => size)
+    if (!isHeld(name)) stale.delete(name)
+  }
+
+  function forget(name: string): void {
+    sizes.delete(name)
+    stale.delete(name)
+  }
+
+  return {
+    async look(owner) {
+      const present = new Set(await readdir(root))
+      for (const name of sizes.keys()) if (!present.has(name)) forget(name)
+      const isUnknown = (name: string) => !sizes.has(name) || stale.has(name)
+      const names = [...present].filter((name) => ownerOf(name) === owner && isUnknown(name))
+      for (const name of names) await count(name)
+    },
+    leftFor(name) {
+      const left = { ...quota }
+      for (const [other, used] of sizes) {
+        if (other === name || ownerOf(other) !== ownerOf(name)) continue
+        const { bytes, files } = used()
+        left.bytes -= bytes
+        left.files -= files
+      }
+      return left
+    },
+    follow: (name, used) => void sizes.set(name, used),
+    leave: (name) => void stale.add(name),
   }
 }

@@ -1,8 +1,7 @@
 // The size of a workspace: its limit, and what it holds now.
-
 import type { Stats } from 'node:fs'
-import { type FileHandle, lstat, opendir } from 'node:fs/promises'
-import { addressIn, addressOf, enterFolder } from './folder-handle.ts'
+import { type FileHandle, lstat, opendir, statfs } from 'node:fs/promises'
+import { enterFolder, entryBytes, folderPath, hasHandles } from './folder-handle.ts'
 
 export type WorkspaceSize = {
   bytes: number
@@ -15,11 +14,11 @@ export const boundless: WorkspaceSize = { bytes: Number.POSITIVE_INFINITY, files
 /** Blocks of stat(2) have 512 bytes, whatever the block size of the file system. */
 const blockBytes = 512
 /** Deeper than programs build: a deeper folder counts as unreadable. */
-const deepest = 256
+const maxDepth = 256
 /** How many entries are examined together. */
 const batchSize = 64
 
-type Count = WorkspaceSize & { most: WorkspaceSize; seen: Set<number> }
+type Count = WorkspaceSize & { max: WorkspaceSize; seen: Set<number> }
 
 const overfull = Symbol('more than may be')
 
@@ -31,7 +30,7 @@ function add(count: Count, stats: Stats): void {
   }
   count.files++
   count.bytes += stats.blocks * blockBytes
-  if (count.bytes > count.most.bytes || count.files > count.most.files) throw overfull
+  if (count.bytes > count.max.bytes || count.files > count.max.files) throw overfull
 }
 
 function isGone(error: unknown): boolean {
@@ -48,7 +47,7 @@ async function forgiveGone<T>(work: Promise<T>): Promise<T | undefined> {
 
 async function countEntries(folder: FileHandle, names: string[], count: Count): Promise<string[]> {
   const folders: string[] = []
-  const entries = await Promise.all(names.map((name) => forgiveGone(lstat(addressIn(folder, name)))))
+  const entries = await Promise.all(names.map((name) => forgiveGone(lstat(entryBytes(folder, name)))))
   entries.forEach((stats, index) => {
     if (stats === undefined) return
     add(count, stats)
@@ -58,17 +57,17 @@ async function countEntries(folder: FileHandle, names: string[], count: Count): 
 }
 
 async function countFolder(folder: FileHandle, count: Count, depth: number): Promise<void> {
-  if (depth > deepest) throw overfull
+  if (depth > maxDepth) throw overfull
   const folders: string[] = []
   let names: string[] = []
-  for await (const { name } of await opendir(addressOf(folder), { bufferSize: batchSize, encoding: 'latin1' })) {
+  for await (const { name } of await opendir(folderPath(folder), { bufferSize: batchSize, encoding: 'latin1' })) {
     names.push(name)
     if (names.length < batchSize) continue
     folders.push(...(await countEntries(folder, names, count)))
     names = []
   }
   folders.push(...(await countEntries(folder, names, count)))
-  for (const name of folders) await countBelow(addressIn(folder, name), count, depth + 1)
+  for (const name of folders) await countBelow(entryBytes(folder, name), count, depth + 1)
 }
 
 async function countBelow(address: string | Buffer, count: Count, depth: number): Promise<void> {
@@ -81,9 +80,9 @@ async function countBelow(address: string | Buffer, count: Count, depth: number)
   }
 }
 
-/** The size of a folder; undefined when it exceeds `most`, or has unreadable parts, which count as too much. */
-export async function measureFolder(path: string, most: WorkspaceSize): Promise<WorkspaceSize | undefined> {
-  const count: Count = { bytes: 0, files: 0, most, seen: new Set() }
+/** The size of a folder; undefined when it exceeds `max`, or has unreadable parts, which count as too much. */
+export async function measureFolder(path: string, max: WorkspaceSize): Promise<WorkspaceSize | undefined> {
+  const count: Count = { bytes: 0, files: 0, max, seen: new Set() }
   try {
     await countBelow(path, count, 0)
     return { bytes: count.bytes, files: count.files }
@@ -101,4 +100,117 @@ export function formatBytes(bytes: number): string {
 
 export function describeSize({ bytes, files }: WorkspaceSize): string {
   return `${formatBytes(bytes)} or ${files} files`
+}
+
+// Watches a folder while a program writes to it, where nothing else limits it.
+
+export type FolderWatch = {
+  /** The last count; undefined before the first. */
+  used(): WorkspaceSize | undefined
+  stop(): void
+}
+
+type FolderWatchOptions = {
+  folder: string
+  /** Read at each check. */
+  max: () => WorkspaceSize
+  /** Called once, when the folder exceeds its limit. */
+  onOver: () => void
+  /** Time between two checks; default 100 ms. */
+  intervalMs?: number
+}
+
+const defaultIntervalMs = 100
+/** It is counted at least this often, however quiet the file system is. */
+const maxIntervalMs = 2000
+/** Counting takes at most a tenth of the time. */
+const pauseFactor = 10
+
+type Free = { bytes: number; files: number }
+
+async function readFree(folder: string): Promise<Free> {
+  const { bavail, bsize, ffree } = await statfs(folder)
+  return { bytes: bavail * bsize, files: ffree }
+}
+
+type Counted = { size: WorkspaceSize; free: Free; at: number; tookMs: number }
+
+/** Everything that the file system has lost since the last count may be in this folder. */
+function mayBeOver(counted: Counted, free: Free, max: WorkspaceSize): boolean {
+  const lost = { bytes: counted.free.bytes - free.bytes, files: counted.free.files - free.files }
+  return counted.size.bytes + lost.bytes > max.bytes || counted.size.files + lost.files > max.files
+}
+
+function isDue(counted: Counted, free: Free, { max, now }: { max: WorkspaceSize; now: number }): boolean {
+  const rest = now - counted.at
+  if (rest > Math.max(maxIntervalMs, counted.tookMs * pauseFactor)) return true
+  return rest > counted.tookMs && mayBeOver(counted, free, max)
+}
+
+async function count(folder: string, max: WorkspaceSize): Promise<Counted | undefined> {
+  const startedAt = performance.now()
+  const free = await readFree(folder)
+  const size = await measureFolder(folder, max)
+  const at = performance.now()
+  return size && { size, free, at, tookMs: at - startedAt }
+}
+
+/** Can overshoot by what is written in one interval; does not see deleted files that are still open. */
+export function watchFolder({ folder, max, onOver, intervalMs = defaultIntervalMs }: FolderWatchOptions): FolderWatch {
+  let counted: Counted | undefined
+  let isStopped = !hasHandles
+
+  async function look(): Promise<boolean> {
+    const now = performance.now()
+    const free = await readFree(folder)
+    if (counted !== undefined && !isDue(counted, free, { max: max(), now })) return false
+    const found = await count(folder, max())
+    counted = found ?? counted
+    return found === undefined
+  }
+
+  async function run(): Promise<void> {
+    while (!isStopped) {
+      // A folder that no longer exists holds nothing.
+      const isOver = await look().catch(() => false)
+      if (isOver && !isStopped) {
+        isStopped = true
+        onOver()
+      }
+      if (!isStopped) await new Promise((resolve) => setTimeout(resolve, intervalMs).unref())
+    }
+  }
+
+  void run()
+  return {
+    used: () => counted?.size,
+    stop: () => {
+      isStopped = true
+    },
+  }
+}
+
+// Limits what one run writes into an existing folder: what was there before does not count.
+
+type Growth = {
+  /** Whether the run was stopped because of it. */
+  wasOver(): boolean
+  stop(): void
+}
+
+/** Files that one run may add. */
+const maxFiles = 65_536
+
+/** Ends the run with `end` when it has written more than `bytes`. Without a folder nothing is watched. */
+export async function watchGrowth(folder: string | undefined, bytes: number, end: () => void): Promise<Growth> {
+  let isOver = false
+  if (folder === undefined) return { wasOver: () => false, stop: () => undefined }
+  const before = (await measureFolder(folder, boundless)) ?? { bytes: 0, files: 0 }
+  const onOver = () => {
+    isOver = true
+    end()
+  }
+  const max = { bytes: before.bytes + bytes, files: before.files + maxFiles }
+  const watch = watchFolder({ folder, max: () => max, onOver })
+  return { wasOver: () => isOver, stop: watch.stop }
 }

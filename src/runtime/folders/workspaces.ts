@@ -5,14 +5,20 @@ import { join } from 'node:path'
 import { messageOf } from '../../errors.ts'
 import type { WorkloadLimits } from '../../ports/tasks/workloads.ts'
 import type { SharedFiles } from '../../ports/workspaces/checkouts.ts'
-import { isImageFull, mountImage } from './image.ts'
-import { findMountProblem, listMountsIn, unmount, unmountAll } from './mounts.ts'
-import { createSharedFiles, findOverlayProblem } from './overlay.ts'
+import {
+  createSharedFiles,
+  findMountProblem,
+  findOverlayProblem,
+  isImageFull,
+  listMountsIn,
+  mountImage,
+  unmount,
+  unmountAll,
+} from './mounts.ts'
 import { clearFolder, removeTree } from './removal.ts'
-import { boundless, describeSize, measureFolder, type WorkspaceSize } from './size.ts'
-import { type FolderWatch, watchFolder } from './watch.ts'
+import { boundless, describeSize, type FolderWatch, measureFolder, type WorkspaceSize, watchFolder } from './size.ts'
 
-export type Workspace = {
+export type AttemptWorkspace = {
   folder: string
   /** Starts to watch what is written; `end` is called once, when the program in it must end. */
   guard(end: () => void): void
@@ -34,9 +40,9 @@ export type SizeLayer = { kind: 'image'; unshared?: string } | { kind: 'watch'; 
 export type AskedSize = Pick<WorkloadLimits, 'diskBytes' | 'diskFiles'>
 
 export type Workspaces = {
-  open(id: string, asked?: AskedSize): Promise<Workspace>
+  open(id: string, wanted?: AskedSize): Promise<AttemptWorkspace>
   /** One that programs of others see as well, such as a container engine: what this process mounts they do not. */
-  openForOthers(id: string, asked?: AskedSize): Promise<Workspace>
+  openForOthers(id: string, wanted?: AskedSize): Promise<AttemptWorkspace>
   /** Shows files that never change in workspaces of this kind, without copies of them. */
   shared: SharedFiles
   size: WorkspaceSize
@@ -61,12 +67,12 @@ export type WorkspacesOptions = {
   layer?: SizeLayer
 }
 
-export const usualSize: WorkspaceSize = { bytes: 2 * 1024 ** 3, files: 65_536 }
-const usualCheckoutSize: WorkspaceSize = { bytes: 10 * 1024 ** 3, files: 1024 ** 2 }
-export const usualReserve = 1024 ** 3
+export const defaultSize: WorkspaceSize = { bytes: 2 * 1024 ** 3, files: 65_536 }
+const defaultCheckoutSize: WorkspaceSize = { bytes: 10 * 1024 ** 3, files: 1024 ** 2 }
+export const defaultReserve = 1024 ** 3
 
 /** On a small disk less is kept free than configured. */
-const largestShare = 0.05
+const maxReserveShare = 0.05
 
 function readDisk(folder: string): { free: number; total: number } {
   const { bavail, bsize, blocks } = statfsSync(folder)
@@ -76,7 +82,7 @@ function readDisk(folder: string): { free: number; total: number } {
 /** Whether less than the required space is free, or less than a given part of it. */
 export function isDiskLow(folder: string, reserveBytes: number, part = 1): boolean {
   const { free, total } = readDisk(folder)
-  return free < Math.min(reserveBytes, total * largestShare) * part
+  return free < Math.min(reserveBytes, total * maxReserveShare) * part
 }
 
 const probeSize: WorkspaceSize = { bytes: 8 * 1024 ** 2, files: 64 }
@@ -115,13 +121,13 @@ const guardMs = 250
 /** Below this part of the required free space, one is ended. */
 const dangerPart = 0.5
 /** An ended one releases its space within this time. */
-const restMs = 3000
+const coolDownMs = 3000
 
 /** One timer for all: ends the largest when too little space is left for the store. */
 function createDiskGuard(root: string, reserveBytes: number) {
   const guarded = new Set<Guarded>()
   let timer: NodeJS.Timeout | undefined
-  let restUntil = 0
+  let coolDownUntil = 0
 
   async function endLargest(): Promise<void> {
     const all = await Promise.all([...guarded].map(async (one) => ({ one, used: await one.used().catch(() => 0) })))
@@ -135,8 +141,8 @@ function createDiskGuard(root: string, reserveBytes: number) {
   }
 
   function look(): void {
-    if (performance.now() < restUntil || !isDiskLow(root, reserveBytes, dangerPart)) return
-    restUntil = performance.now() + restMs
+    if (performance.now() < coolDownUntil || !isDiskLow(root, reserveBytes, dangerPart)) return
+    coolDownUntil = performance.now() + coolDownMs
     void endLargest()
   }
 
@@ -159,7 +165,7 @@ function createDiskGuard(root: string, reserveBytes: number) {
 type Parts = WorkspacesOptions & { guards: ReturnType<typeof createDiskGuard>; reserveBytes: number }
 
 /** How one of them is kept within its limit. */
-type Kept = {
+type SizeLimiter = {
   watch(onOver: () => void): FolderWatch | undefined
   isFull(): Promise<boolean>
   /** Its current size, for choosing which to end: a fast writer is far beyond the last count. */
@@ -167,16 +173,16 @@ type Kept = {
   end(): Promise<void>
 }
 
-function keepByWatching(folder: string, most: WorkspaceSize): Kept {
+function limitByWatching(folder: string, max: WorkspaceSize): SizeLimiter {
   return {
-    watch: (onOver) => watchFolder({ folder, most: () => most, onOver }),
+    watch: (onOver) => watchFolder({ folder, max: () => max, onOver }),
     isFull: async () => false,
-    used: async () => (await measureFolder(folder, boundless))?.bytes ?? most.bytes,
+    used: async () => (await measureFolder(folder, boundless))?.bytes ?? max.bytes,
     end: async () => undefined,
   }
 }
 
-async function keepByImage(folder: string, size: WorkspaceSize): Promise<Kept> {
+async function limitByImage(folder: string, size: WorkspaceSize): Promise<SizeLimiter> {
   const file = `${folder}.image`
   await mountImage(file, folder, size)
   return {
@@ -191,16 +197,19 @@ async function keepByImage(folder: string, size: WorkspaceSize): Promise<Kept> {
 }
 
 /** A mount that fails now (no loop device is free) must not stop the work. */
-async function keepSize(folder: string, size: WorkspaceSize, layer: SizeLayer): Promise<Kept> {
-  if (layer.kind === 'watch') return keepByWatching(folder, size)
-  return await keepByImage(folder, size).catch(async () => {
+async function limitSize(folder: string, size: WorkspaceSize, layer: SizeLayer): Promise<SizeLimiter> {
+  if (layer.kind === 'watch') return limitByWatching(folder, size)
+  return await limitByImage(folder, size).catch(async () => {
     await rm(`${folder}.image`, { force: true })
-    return keepByWatching(folder, size)
+    return limitByWatching(folder, size)
   })
 }
 
-function openWorkspace(parts: Parts, place: { folder: string; size: WorkspaceSize; kept: Kept }): Workspace {
-  const { folder, size, kept } = place
+function openWorkspace(
+  parts: Parts,
+  opened: { folder: string; size: WorkspaceSize; limiter: SizeLimiter },
+): AttemptWorkspace {
+  const { folder, size, limiter } = opened
   const tooMuch = `more than ${describeSize(size)} in its workspace`
   let watch: FolderWatch | undefined
   let leave: (() => void) | undefined
@@ -216,16 +225,16 @@ function openWorkspace(parts: Parts, place: { folder: string; size: WorkspaceSiz
         ended ??= why
         end()
       }
-      watch = kept.watch(() => endBecause(`it wrote ${tooMuch}`))
-      leave = parts.guards.enter({ used: kept.used, end: endBecause })
+      watch = limiter.watch(() => endBecause(`it wrote ${tooMuch}`))
+      leave = parts.guards.enter({ used: limiter.used, end: endBecause })
     },
     async explainFull() {
       if (ended !== undefined) return ended
-      return (await kept.isFull().catch(() => false)) ? `it wrote ${tooMuch}` : undefined
+      return (await limiter.isFull().catch(() => false)) ? `it wrote ${tooMuch}` : undefined
     },
     async remove() {
       endGuard()
-      await kept.end()
+      await limiter.end()
       await removeTree(folder)
     },
   }
@@ -233,13 +242,17 @@ function openWorkspace(parts: Parts, place: { folder: string; size: WorkspaceSiz
 
 const seenByAll: SizeLayer = { kind: 'watch', why: 'others see it' }
 
-async function openIn(parts: Parts, asked: WorkspaceSize & { id: string }, layer: SizeLayer): Promise<Workspace> {
-  const { id, ...size } = asked
+async function openIn(
+  parts: Parts,
+  wanted: WorkspaceSize & { id: string },
+  layer: SizeLayer,
+): Promise<AttemptWorkspace> {
+  const { id, ...size } = wanted
   const folder = join(parts.root, id)
   await mkdir(folder, { mode: 0o700 })
   const real = realpathSync(folder)
   try {
-    return openWorkspace(parts, { folder: real, size, kept: await keepSize(real, size, layer) })
+    return openWorkspace(parts, { folder: real, size, limiter: await limitSize(real, size, layer) })
   } catch (error) {
     await removeTree(real)
     throw error
@@ -247,7 +260,7 @@ async function openIn(parts: Parts, asked: WorkspaceSize & { id: string }, layer
 }
 
 export function createWorkspaces(options: WorkspacesOptions): Workspaces {
-  const { root, size, checkoutSize = usualCheckoutSize, reserveBytes = usualReserve } = options
+  const { root, size, checkoutSize = defaultCheckoutSize, reserveBytes = defaultReserve } = options
   mkdirSync(root, { recursive: true, mode: 0o700 })
   const parts: Parts = { ...options, reserveBytes, guards: createDiskGuard(root, reserveBytes) }
   let found: Promise<SizeLayer> | undefined
@@ -269,8 +282,8 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
     layer,
     shared: createSharedFiles(canShare),
     hasRoom: () => !isDiskLow(root, reserveBytes),
-    open: async (id, asked) => await openIn(parts, { id, ...sizeOf(asked) }, await layer()),
-    openForOthers: (id, asked) => openIn(parts, { id, ...sizeOf(asked) }, seenByAll),
+    open: async (id, wanted) => await openIn(parts, { id, ...sizeOf(wanted) }, await layer()),
+    openForOthers: (id, wanted) => openIn(parts, { id, ...sizeOf(wanted) }, seenByAll),
     async clear() {
       for (const point of listMountsIn(root)) await unmount(point).catch(() => undefined)
       await clearFolder(root)

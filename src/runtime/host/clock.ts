@@ -1,10 +1,9 @@
 // The machine's own clock and randomness.
+
 import { randomFillSync } from 'node:crypto'
 import { V7Generator } from 'uuidv7'
-import type { Clock, Ids } from '../../lib/clock.ts'
-
-// setTimeout wraps beyond this and would fire at once.
-const longestDelayMs = 2 ** 31 - 1
+import { onAbort } from '../../lib/abort.ts'
+import { type Clock, type Ids, maxTimerMs } from '../../lib/clock.ts'
 
 export const systemClock: Clock = {
   now: () => new Date(),
@@ -12,16 +11,15 @@ export const systemClock: Clock = {
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
-      const onAbort = () => {
+      const removeListener = onAbort(signal, () => {
         clearTimeout(timer)
         reject(signal?.reason)
-      }
+      })
       const onTime = () => {
-        signal?.removeEventListener('abort', onAbort)
+        removeListener()
         resolve()
       }
-      const timer = setTimeout(onTime, Math.min(Math.max(0, ms), longestDelayMs)).unref()
-      signal?.addEventListener('abort', onAbort, { once: true })
+      const timer = setTimeout(onTime, Math.min(Math.max(0, ms), maxTimerMs)).unref()
     }),
 }
 

@@ -12,7 +12,7 @@ export type ToolShell = {
 type Ended = { status: number; words: string }
 
 const environment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' }
-const longestSeconds = 30
+const maxSeconds = 30
 const notFound = 127
 
 const quote = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`
@@ -20,7 +20,7 @@ const quote = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`
 /** In the background, without the input of the shell, which is its script; answers with one line. */
 function writeCommand(id: number, words: readonly string[]): string {
   const command = words.map(quote).join(' ')
-  return `{ said=$(exec timeout ${longestSeconds} ${command} 2>&1 >/dev/null </dev/null); echo "${id} $? \${said%%"$end"*}"; } &\n`
+  return `{ said=$(exec timeout ${maxSeconds} ${command} 2>&1 >/dev/null </dev/null); echo "${id} $? \${said%%"$end"*}"; } &\n`
 }
 
 export function createToolShell(): ToolShell {
@@ -29,7 +29,7 @@ export function createToolShell(): ToolShell {
   let last = 0
 
   /** It keeps the service alive only while somebody waits for it. */
-  function hold(child: ChildProcessWithoutNullStreams): void {
+  function keepAlive(child: ChildProcessWithoutNullStreams): void {
     const parts = [child, child.stdin as Socket, child.stdout as Socket]
     for (const part of parts) waiting.size > 0 ? part.ref() : part.unref()
   }
@@ -38,7 +38,7 @@ export function createToolShell(): ToolShell {
     const [, id, status, words = ''] = /^(\d+) (\d+) (.*)$/.exec(line) ?? []
     waiting.get(Number(id))?.({ status: Number(status), words })
     waiting.delete(Number(id))
-    hold(child)
+    keepAlive(child)
   }
 
   function abandon(why: string): void {
@@ -66,7 +66,7 @@ export function createToolShell(): ToolShell {
       const id = last
       const { promise, resolve } = Promise.withResolvers<Ended>()
       waiting.set(id, resolve)
-      hold(shell)
+      keepAlive(shell)
       shell.stdin.write(writeCommand(id, [name, ...args]))
       const { status, words } = await promise
       if (status === notFound) throw new Error(`${name}: it is not installed`)

@@ -1,11 +1,10 @@
 // What is known about each attempt: its Job, its pod, who follows its log, the last reported state.
-import type { AttemptKey, WorkloadSpec, WorkloadState } from '../../ports/tasks/workloads.ts'
-import type { OutputTail } from '../attempts/output/output-tail.ts'
-import type { AttemptFolder } from './checkouts/attempt-folder.ts'
+import type { AttemptCheckout, AttemptKey, WorkloadSpec, WorkloadState } from '../../ports/tasks/workloads.ts'
+import type { OutputTail } from '../attempts/output-tail.ts'
 import type { LogFollower } from './log-follower.ts'
-import type { LogPosition } from './log-position.ts'
-import { type AttemptNames, readAttempt } from './names.ts'
-import type { Job, Pod, StoredObject } from './objects.ts'
+import type { StoredLogPosition } from './log-intake.ts'
+import type { ClusterObject, Job, Pod } from './objects.ts'
+import { type AttemptNames, readAttempt } from './objects.ts'
 
 export type AttemptOutput = {
   tail: OutputTail
@@ -28,7 +27,7 @@ export type Attempt = AttemptNames & {
   isSeekingLog: boolean
   output: AttemptOutput | undefined
   /** Where its log begins in the store, when lines of the service stand before it. */
-  logStart: LogPosition | undefined
+  logStart: StoredLogPosition | undefined
   /** Of an attempt in a git repository. */
   folder: AttemptFolder | undefined
   /** When to look at it again even without a report. */
@@ -36,7 +35,7 @@ export type Attempt = AttemptNames & {
   /** Called whenever something about it has changed. */
   watchers: Set<() => void>
   /** The state last reported to listeners, in short. */
-  told: string
+  published: string
 }
 
 export function nameAttempt({ taskUid, attempt }: AttemptKey): string {
@@ -48,7 +47,7 @@ export type AttemptTable = {
   /** The entry of a spec, created when missing. */
   enter(names: Pick<WorkloadSpec, 'key' | 'namespace' | 'taskName'>): Attempt
   /** The entry of an object, created when missing; undefined when the object belongs to no attempt. */
-  enterObject(object: StoredObject): Attempt | undefined
+  enterObject(object: ClusterObject): Attempt | undefined
   all(): Attempt[]
   remove(attempt: Attempt): void
 }
@@ -73,7 +72,7 @@ export function createAttemptTable(): AttemptTable {
       folder: undefined,
       alarm: undefined,
       watchers: new Set(),
-      told: '',
+      published: '',
     }
     attempts.set(nameAttempt(key), attempt)
     return attempt
@@ -97,6 +96,35 @@ export function podOf(attempt: Attempt): Pod | undefined {
 }
 
 /** Two states that listeners need not distinguish have the same text. */
-export function summarize(state: WorkloadState): string {
+export function summarizeState(state: WorkloadState): string {
   return state.phase === 'Pending' ? `Pending ${state.message ?? ''}` : state.phase
+}
+
+/** What is known here of the checkout of one attempt. */
+type AttemptFolder = {
+  checkout: AttemptCheckout | undefined
+  /** The commit that was checked out. */
+  base: string | undefined
+  /** The pod has its files. */
+  isFilled: boolean
+  work: Promise<void> | undefined
+  /** Its program has ended, and what it changed is being kept. */
+  isKeeping: boolean
+  ending: AbortController
+  /** Decided: the attempt is told to be in it from then on. */
+  end: WorkloadState | undefined
+}
+
+/** Of an attempt in a git repository. */
+export function openAttemptFolder(attempt: { folder: AttemptFolder | undefined }): AttemptFolder {
+  attempt.folder ??= {
+    checkout: undefined,
+    base: undefined,
+    isFilled: false,
+    work: undefined,
+    isKeeping: false,
+    ending: new AbortController(),
+    end: undefined,
+  }
+  return attempt.folder
 }

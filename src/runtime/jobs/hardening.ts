@@ -1,6 +1,6 @@
 // The security settings of every pod: no privilege, no writable root, limits.
 import type { WorkloadLimits } from '../../ports/tasks/workloads.ts'
-import type { Component } from './names.ts'
+import type { Component } from './objects.ts'
 
 const mebibyte = 1024 * 1024
 
@@ -22,7 +22,7 @@ export function hardenPod(user: number) {
   }
 }
 
-export const hardenContainer = {
+export const hardenedContainer = {
   allowPrivilegeEscalation: false,
   privileged: false,
   readOnlyRootFilesystem: true,
@@ -35,21 +35,21 @@ function formatCpu(cores: number): string {
 
 /** Limits as given; requests are the task's or small ones, and never above the limits. */
 export function makeResources(component: Component, limits: WorkloadLimits) {
-  const usual = requests[component]
-  const { cpu, memoryBytes: most, diskBytes, requests: asked = {}, extended } = limits
-  const memoryBytes = asked.memoryBytes ?? usual.memoryBytes
+  const defaults = requests[component]
+  const { cpu, memoryBytes: maxMemory, diskBytes, requests: requested = {}, extended } = limits
+  const memoryBytes = requested.memoryBytes ?? defaults.memoryBytes
   return {
     requests: {
       ...extended?.requests,
-      cpu: formatCpu(Math.min(asked.cpu ?? usual.milliCpu / 1000, cpu ?? Number.POSITIVE_INFINITY)),
-      memory: String(Math.round(Math.min(memoryBytes, most ?? Number.POSITIVE_INFINITY))),
+      cpu: formatCpu(Math.min(requested.cpu ?? defaults.milliCpu / 1000, cpu ?? Number.POSITIVE_INFINITY)),
+      memory: String(Math.round(Math.min(memoryBytes, maxMemory ?? Number.POSITIVE_INFINITY))),
       // Set explicitly, or it would equal the limit.
-      ...(diskBytes !== undefined && { 'ephemeral-storage': String(Math.round(asked.diskBytes ?? 0)) }),
+      ...(diskBytes !== undefined && { 'ephemeral-storage': String(Math.round(requested.diskBytes ?? 0)) }),
     },
     limits: {
       ...extended?.limits,
       ...(cpu !== undefined && { cpu: formatCpu(cpu) }),
-      ...(most !== undefined && { memory: String(Math.round(most)) }),
+      ...(maxMemory !== undefined && { memory: String(Math.round(maxMemory)) }),
       ...(diskBytes !== undefined && { 'ephemeral-storage': String(Math.round(diskBytes)) }),
     },
   }

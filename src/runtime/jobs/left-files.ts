@@ -6,14 +6,14 @@ import { artifactLimits, recordLimit } from '../../contract/api/tasks/internal.t
 import { ArtifactName } from '../../contract/api/tasks/task-records.ts'
 import { messageOf, SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { LeftFile } from '../../ports/tasks/left-files.ts'
+import type { LeftFile } from '../../ports/tasks/results.ts'
 import { execInPod } from '../code-pods/exec.ts'
 import { unpackFiles } from '../code-pods/tar.ts'
-import { keeperName } from './names.ts'
 import type { Pod } from './objects.ts'
+import { keeperName } from './objects.ts'
 
 /** The keeper's path of the folder. */
-export const keptFolder = '/run/svc/artifacts'
+export const keeperFolder = '/run/svc/artifacts'
 
 const blockBytes = 512
 /** Regular files directly in the folder that are not empty and not too large; follows no links. */
@@ -22,7 +22,7 @@ const listScript = [
   'sort -z',
   `head -z -n ${artifactLimits.entries}`,
 ].join(' | ')
-const readScript = `cd ${keptFolder} && ${listScript} | tar -c --no-recursion --hard-dereference --format=ustar --owner=0 --group=0 --null -T -`
+const readScript = `cd ${keeperFolder} && ${listScript} | tar -c --no-recursion --hard-dereference --format=ustar --owner=0 --group=0 --null -T -`
 
 /** Headers of the archive beside the files. */
 const archiveLimit = artifactLimits.bytes + 2 * artifactLimits.entries * blockBytes * 2
@@ -63,7 +63,7 @@ async function readArchive(connection: ApiConnection, { metadata }: Pod): Promis
 }
 
 /** An exec is refused while the keeper is not running. */
-async function readPatiently(connection: ApiConnection, clock: Clock, pod: Pod): Promise<Buffer> {
+async function readWithRetries(connection: ApiConnection, clock: Clock, pod: Pod): Promise<Buffer> {
   for (let left = startTries; ; left -= 1) {
     try {
       return await readArchive(connection, pod)
@@ -80,7 +80,7 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 export async function* readPodFiles(connection: ApiConnection, clock: Clock, pod: Pod): AsyncGenerator<LeftFile> {
-  for (const { path: name, bytes } of unpackFiles(await readPatiently(connection, clock, pod))) {
+  for (const { path: name, bytes } of unpackFiles(await readWithRetries(connection, clock, pod))) {
     const isFit = ArtifactName.safeParse(name).success
     yield isFit
       ? { name, size: bytes.length, open: () => once(bytes) }

@@ -3,18 +3,23 @@
 
 import type { KubernetesApi } from '../../cluster/api.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { type Backoff, delayMs } from '../../lib/backoff.ts'
+import type { Clock, Ids } from '../../lib/clock.ts'
 import type { Redactor } from '../../observability/redaction.ts'
-import type { Logs } from '../../ports/tasks/logs.ts'
+import type { Logs } from '../../ports/tasks/results.ts'
 import type { AttemptKey } from '../../ports/tasks/workloads.ts'
-import type { OutputTail } from '../attempts/output/output-tail.ts'
-import { createIntake, type Intake } from './log-intake.ts'
-import { createLogSieve, type LogSieve } from './log-place.ts'
-import { countStored, type LogPosition, readLastSeq, type Stored } from './log-position.ts'
-import { createLogReader, writeSecond } from './log-stream.ts'
-import { containerName, streamsName } from './names.ts'
-import { pods } from './objects.ts'
-import { createPlainReader, createRecordReader, type RecordReader } from './streams/records.ts'
+import type { OutputTail } from '../attempts/output-tail.ts'
+import {
+  countStored,
+  createIntake,
+  type Intake,
+  readLastSeq,
+  type Stored,
+  type StoredLogPosition,
+} from './log-intake.ts'
+import { createLogReader, createLogSieve, type LogSieve, writeSecond } from './log-stream.ts'
+import { containerName, pods, streamsName } from './objects.ts'
+import { createPlainReader, createRecordReader, type RecordReader } from './streams/launch.ts'
 
 export type FollowedLog = {
   key: AttemptKey
@@ -25,14 +30,14 @@ export type FollowedLog = {
   redact: Redactor
   tail: OutputTail
   /** How far an earlier run of the service had come, if it recorded that. */
-  position: LogPosition | undefined
+  position: StoredLogPosition | undefined
   /** Whether the container has ended: then the end of the stream is the end of the log. */
   isOver(): boolean
   /** Records from time to time how far the log is stored. */
-  savePosition(position: LogPosition): Promise<void>
+  savePosition(position: StoredLogPosition): Promise<void>
 }
 
-export type FollowerOptions = { api: KubernetesApi; logs: Logs; clock: Clock }
+export type FollowerOptions = { api: KubernetesApi; logs: Logs; clock: Clock; ids: Pick<Ids, 'random'> }
 
 export type LogFollower = {
   /** Resolves when everything is stored, or cannot be read; never rejects. */
@@ -46,8 +51,7 @@ export type LogFollower = {
 
 /** How often the log is read again after the end of the container. */
 const triesAfterEnd = 6
-const firstPauseMs = 250
-const longestPauseMs = 5000
+const backoff: Backoff = { firstMs: 250, maxMs: 5000 }
 /** The only unlimited wait: for an unavailable store, so that no lines are lost. */
 const storePauseMs = 1000
 /** A log that was rotated can end early for a follower, so it is read once more after the container's end. */
@@ -154,14 +158,14 @@ async function readRound(reading: Reading): Promise<Round> {
 }
 
 async function readToEnd(reading: Reading): Promise<void> {
-  const { log, clock, signal } = reading
+  const { log, clock, ids, signal } = reading
   let failures = 0
   let failuresAfterEnd = 0
   for (let round = await readRound(reading); round !== 'end'; round = await readRound(reading)) {
     failures = round === 'again' ? 0 : failures + 1
     failuresAfterEnd = round !== 'again' && log.isOver() ? failuresAfterEnd + 1 : 0
     if (round !== 'again' && failuresAfterEnd >= triesAfterEnd) return noteLoss(reading, messageOf(round.error))
-    await clock.sleep(Math.min(longestPauseMs, firstPauseMs * 2 ** failures), signal)
+    await clock.sleep(delayMs(backoff, failures + 1, ids.random()), signal)
   }
 }
 

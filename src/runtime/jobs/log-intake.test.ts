@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createIntake } from './log-intake.ts'
-import { countStored } from './log-position.ts'
-import type { LogRecord } from './streams/records.ts'
+import { countStored, createIntake } from './log-intake.ts'
+import type { LogRecord } from './streams/launch.ts'
 
 const record = (stamp: number, stream: LogRecord['stream'], text: string, isCutOff = false): LogRecord => ({
   stamp: BigInt(stamp),

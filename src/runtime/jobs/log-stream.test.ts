@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { createLogSieve } from './log-place.ts'
-import { countStored, readPosition, writePosition } from './log-position.ts'
-import { createLogReader, type LogPart, readStamp, writeSecond } from './log-stream.ts'
+import { countStored, readPosition, writePosition } from './log-intake.ts'
+import { createLogReader, createLogSieve, type LogLinePart, readStamp, writeSecond } from './log-stream.ts'
 
 const at = (nanos: number) => `2026-03-01T12:00:00.${String(nanos).padStart(9, '0')}Z`
 const log = [`${at(1)} one\n`, `${at(1)} again at once\n`, `${at(2)} \n`, `${at(3)} ünïcode\n`, `${at(4)} no end`].join(
   '',
 )
 
-function readIn(pieces: Iterable<Buffer>): LogPart[] {
+function readIn(pieces: Iterable<Buffer>): LogLinePart[] {
   const reader = createLogReader()
   return [...pieces].flatMap((piece) => reader.push(piece))
 }

@@ -1,7 +1,7 @@
 // Reads the log of a container as the kubelet sends it: each line after its timestamp.
 
 /** Bytes of one line; a long line comes in several parts. */
-export type LogPart = {
+export type LogLinePart = {
   /** In nanoseconds since 1970. */
   stamp: bigint
   bytes: Buffer
@@ -12,7 +12,7 @@ export type LogPart = {
 const newline = 10
 const space = 32
 /** RFC 3339 with nine digits and an offset. */
-const longestStamp = 64
+const maxStampLength = 64
 
 const secondLength = '2026-01-01T00:00:00'.length
 
@@ -48,7 +48,7 @@ export function writeSecond(stamp: bigint): string {
   return new Date(Number(stamp / 1_000_000_000n) * 1000).toISOString()
 }
 
-export type LogReader = { push(chunk: Uint8Array): LogPart[] }
+export type LogReader = { push(chunk: Uint8Array): LogLinePart[] }
 
 type Line = { stamp: bigint }
 
@@ -62,7 +62,7 @@ function createLineStarter() {
   return (bytes: Buffer): { line: Line; rest: Buffer } | undefined => {
     const gathered = head.length === 0 ? bytes : Buffer.concat([head, bytes])
     const end = gathered.indexOf(space)
-    if (end === -1 && gathered.length < longestStamp) {
+    if (end === -1 && gathered.length < maxStampLength) {
       head = gathered
       return undefined
     }
@@ -81,7 +81,7 @@ export function createLogReader(): LogReader {
   let line: Line | undefined
 
   /** The first part of the bytes, and the rest. */
-  function cut(bytes: Buffer): { part: LogPart; rest: Buffer } | undefined {
+  function cut(bytes: Buffer): { part: LogLinePart; rest: Buffer } | undefined {
     const started = line === undefined ? begin(bytes) : { line, rest: bytes }
     if (started === undefined) return undefined
     const end = started.rest.indexOf(newline)
@@ -92,7 +92,7 @@ export function createLogReader(): LogReader {
 
   return {
     push(chunk) {
-      const parts: LogPart[] = []
+      const parts: LogLinePart[] = []
       let rest: Buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
       while (rest.length > 0) {
         const next = cut(rest)
@@ -101,6 +101,94 @@ export function createLogReader(): LogReader {
         rest = next.rest
       }
       return parts
+    },
+  }
+}
+
+// Which parts of a log are new when it is read again after a broken connection. Lines are counted, not compared: their
+// timestamps do not always increase, since two streams are written independently and clocks are set back.
+
+export type LogSieve = {
+  /** The part that was not taken before; empty when all of it was. */
+  take(part: LogLinePart): Buffer
+  /** From when to read the log now; undefined: from its start. Lines taken since then are skipped once. */
+  rewind(): bigint | undefined
+}
+
+const nothing = Buffer.alloc(0)
+const second = 1_000_000_000n
+/** How far timestamps may go back within a log. */
+const keptSeconds = 3n
+
+/** Number of lines taken in each of the last seconds. */
+function createLineCount() {
+  const counts = new Map<bigint, number>()
+  let latest = -1n
+
+  function dropOld(): void {
+    const old = [...counts.keys()].filter((at) => at < latest / second - keptSeconds)
+    for (const at of old) counts.delete(at)
+  }
+
+  return {
+    latest: () => latest,
+    add(stamp: bigint): void {
+      if (stamp > latest) latest = stamp
+      const at = stamp / second
+      if (!counts.has(at)) dropOld()
+      counts.set(at, (counts.get(at) ?? 0) + 1)
+    },
+    since: (from: bigint) =>
+      [...counts].filter(([at]) => at * second >= from).reduce((sum, [, count]) => sum + count, 0),
+  }
+}
+
+export function createLogSieve(): LogSieve {
+  const lines = createLineCount()
+  /** Bytes taken of an incomplete line; undefined between two lines. */
+  let open: number | undefined
+  /** Lines to skip, and bytes received of the current one. */
+  let left = 0
+  let seen = 0
+
+  function pass(part: LogLinePart): Buffer {
+    if (open === undefined) lines.add(part.stamp)
+    open = part.isEnd ? undefined : (open ?? 0) + part.bytes.length
+    return part.bytes
+  }
+
+  /** The rest of a line of which `taken` bytes were taken. */
+  function goOn(part: LogLinePart, taken: number, before: number): Buffer {
+    const length = before + part.bytes.length
+    if (length <= taken) return nothing
+    left = 0
+    open = part.isEnd ? undefined : length
+    return part.bytes.subarray(Math.max(0, taken - before))
+  }
+
+  function leaveOut(part: LogLinePart): Buffer {
+    const before = seen
+    const isCut = left === 1 && open !== undefined
+    seen = part.isEnd ? 0 : seen + part.bytes.length
+    if (part.isEnd) left -= 1
+    return isCut ? goOn(part, open ?? 0, before) : nothing
+  }
+
+  return {
+    take(part) {
+      // Later than everything taken: the log was rotated, and the lines to skip are no longer in it.
+      if (left > 0 && seen === 0 && part.stamp > lines.latest()) {
+        left = 0
+        open = undefined
+      }
+      return left > 0 ? leaveOut(part) : pass(part)
+    },
+    rewind() {
+      seen = 0
+      if (lines.latest() < 0n) return undefined
+      const from = (lines.latest() / second - 1n) * second
+      left = lines.since(from)
+      return from
     },
   }
 }

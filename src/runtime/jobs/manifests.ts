@@ -5,12 +5,20 @@ import { mountedFiles } from '../../contract/api/tasks/worker-pod.ts'
 import { SvcError } from '../../errors.ts'
 import type { MountedSecret, WorkloadRun, WorkloadSpec } from '../../ports/tasks/workloads.ts'
 import { tokenFileVariables } from '../../rules/identity/token-propagation.ts'
-import { workspaceInside } from '../attempts/inside.ts'
-import { checkoutSeconds, keptWorkspace, waitForCheckout } from './checkouts/containers.ts'
-import { hardenContainer, hardenPod, makeResources } from './hardening.ts'
-import { keptFolder } from './left-files.ts'
-import { agentName, annotations, type Component, containerName, keeperName, labelAttempt, nameJob } from './names.ts'
-import type { OwnerReference } from './objects.ts'
+import { workspaceInside } from '../attempts/process-limits.ts'
+import { checkoutSeconds, keeperWorkspace, waitForCheckout } from './checkouts/containers.ts'
+import { hardenedContainer, hardenPod, makeResources } from './hardening.ts'
+import { keeperFolder } from './left-files.ts'
+import type { ObjectOwner } from './objects.ts'
+import {
+  agentName,
+  type Component,
+  containerName,
+  keeperName,
+  labelAttempt,
+  nameJob,
+  podAnnotations,
+} from './objects.ts'
 import { separateStreams } from './streams/launch.ts'
 
 export type WorkerImage = {
@@ -35,7 +43,7 @@ export type ManifestOptions = {
   graceSeconds: number
   /** Size of /tmp. */
   scratchBytes: number
-  ownerOf: (spec: WorkloadSpec) => OwnerReference | undefined
+  ownerOf: (spec: WorkloadSpec) => ObjectOwner | undefined
   /** Secrets with the registries' credentials, looked for in the namespace of each pod. */
   imagePullSecrets: readonly string[]
   /** The priority class for tasks with at least this priority; the highest one that a task reaches applies. */
@@ -52,7 +60,7 @@ export const tokenAudience = 'svc-internal'
 /** The kubelet renews a token when four fifths of its lifetime are over. */
 const tokenSeconds = 3600
 /** Limit for the whole Secret (MaxSecretSize of the API). */
-const largestSecret = 1024 * 1024
+const maxSecretBytes = 1024 * 1024
 
 const assignmentKey = 'assignment.json.gz'
 const authoritiesKey = 'authorities.pem'
@@ -127,8 +135,8 @@ function describeObject(spec: WorkloadSpec, options: ManifestOptions) {
     labels: { ...spec.labels, ...labelAttempt(options.instance, componentOf(spec), spec.key) },
     annotations: {
       ...spec.annotations,
-      [annotations.taskName]: spec.taskName,
-      ...(hasSecret(spec.run) && { [annotations.hasSecret]: 'true' }),
+      [podAnnotations.taskName]: spec.taskName,
+      ...(hasSecret(spec.run) && { [podAnnotations.hasSecret]: 'true' }),
     },
     ownerReferences: owner && [owner],
   }
@@ -139,7 +147,7 @@ export function makeSecret(spec: WorkloadSpec, options: ManifestOptions): object
   if (!hasSecret(spec.run)) return undefined
   const data = makeSecretData(spec, options)
   const size = Object.values(data).reduce((sum, text) => sum + text.length * 0.75, 0)
-  if (size > largestSecret) {
+  if (size > maxSecretBytes) {
     throw new SvcError(
       'TooLarge',
       'what the attempt starts with is over 1 MiB; shorten its prompt, session or variables',
@@ -150,22 +158,22 @@ export function makeSecret(spec: WorkloadSpec, options: ManifestOptions): object
 
 function makeEnv(run: Command, secretName: string): object[] {
   const secret = new Set(listSecretValues(run).map(([key]) => key))
-  const given = Object.entries(run.env).map(([name, value], index) => {
+  const variables = Object.entries(run.env).map(([name, value], index) => {
     const key = nameEntry(index)
     if (!secret.has(key)) return { name, value: escapeExpansion(value) }
     return { name, valueFrom: { secretKeyRef: { name: secretName, key } } }
   })
   // The image's own home is not writable: the root is read-only and the user differs.
-  return 'HOME' in run.env ? given : [...given, { name: 'HOME', value: '/tmp' }]
+  return 'HOME' in run.env ? variables : [...variables, { name: 'HOME', value: '/tmp' }]
 }
 
 /** Size of the workspace of a task that sets none. */
-const usualDiskBytes = 2 * 1024 ** 3
+const defaultDiskBytes = 2 * 1024 ** 3
 /** How much of a command's output the kubelet keeps before it rotates the files. */
 const logBytes = 256 * 1024 ** 2
 
 function diskBytesOf({ limits }: WorkloadSpec): number {
-  return limits.diskBytes ?? usualDiskBytes
+  return limits.diskBytes ?? defaultDiskBytes
 }
 
 function makeScratch(name: string, bytes: number) {
@@ -217,7 +225,7 @@ function makeCommandPod(run: Command, spec: WorkloadSpec, options: ManifestOptio
     image: run.image ?? worker.image,
     ...(run.command.length > 0 && { command: [...streams.launcher, ...lines(run.command)] }),
     ...(run.args.length > 0 && { args: lines(run.args) }),
-    ...(hasWorkspace && { workingDir: placeOf(spec) }),
+    ...(hasWorkspace && { workingDir: workFolderOf(spec) }),
     env: [...makeEnv(run, secretName), ...token.env],
     // The last output of a failed program is part of the pod's status.
     terminationMessagePolicy: 'FallbackToLogsOnError',
@@ -250,7 +258,7 @@ const keeperSeconds = 120
 const sidecarSeconds = 2
 
 /** Where a program begins. */
-function placeOf({ checkout }: WorkloadSpec): string {
+function workFolderOf({ checkout }: WorkloadSpec): string {
   return join(workspaceInside, checkout?.spec.subPath ?? '')
 }
 
@@ -262,12 +270,12 @@ function makeKeeper(spec: WorkloadSpec, { worker }: ManifestOptions) {
     imagePullPolicy: 'IfNotPresent',
     command: ['/bin/sh', '-c', 'exec sleep 2147483647'],
     volumeMounts: [
-      ...(keepsArtifacts(spec) ? [{ name: artifactsVolume, mountPath: keptFolder, readOnly: true }] : []),
+      ...(keepsArtifacts(spec) ? [{ name: artifactsVolume, mountPath: keeperFolder, readOnly: true }] : []),
       // What the program let nobody read is made readable.
-      ...(spec.checkout === undefined ? [] : [{ name: 'workspace', mountPath: keptWorkspace }]),
+      ...(spec.checkout === undefined ? [] : [{ name: 'workspace', mountPath: keeperWorkspace }]),
     ],
     resources: { requests: { cpu: '5m', memory: '8Mi' }, limits: { memory: '128Mi' } },
-    securityContext: hardenContainer,
+    securityContext: hardenedContainer,
   }
 }
 
@@ -302,7 +310,7 @@ function makeAgentContainer(spec: WorkloadSpec, image: string, options: Manifest
       { name: agentVolume, mountPath: folder },
     ],
     resources: makeResources('worker', { ...spec.limits, diskBytes: diskBytesOf(spec) + 2 * scratchBytes }),
-    securityContext: hardenContainer,
+    securityContext: hardenedContainer,
   }
 }
 
@@ -413,7 +421,7 @@ function makePodSpec(spec: WorkloadSpec, options: ManifestOptions) {
           ...(beside.length > 0 ? workerLimits : limits),
           diskBytes: diskBytesOf(spec) + options.scratchBytes + (sidecars.length > 0 ? 0 : logBytes),
         }),
-        securityContext: hardenContainer,
+        securityContext: hardenedContainer,
       },
       ...beside,
       ...(hasKeeper(spec) ? [makeKeeper(spec, options)] : []),

@@ -5,7 +5,7 @@ import type { KubernetesApi } from '../../cluster/api.ts'
 import { type ApiObject, createReflector, joinReflectors } from '../../cluster/reflector.ts'
 import type { SvcError } from '../../errors.ts'
 import type { Clock, Ids } from '../../lib/clock.ts'
-import type { StoredObject } from './objects.ts'
+import type { ClusterObject } from './objects.ts'
 
 export type ObjectCacheOptions<T> = {
   api: KubernetesApi
@@ -21,7 +21,7 @@ export type ObjectCacheOptions<T> = {
 
 export type ObjectChange<T> = { object: T; isGone: boolean }
 
-export type ObjectCache<T extends StoredObject> = {
+export type ObjectCache<T extends ClusterObject> = {
   /** Resolves after the first list. */
   ready: Promise<void>
   get(namespace: string, name: string): T | undefined
@@ -31,22 +31,22 @@ export type ObjectCache<T extends StoredObject> = {
   close(): Promise<void>
 }
 
-function keyOf({ metadata }: StoredObject): string {
+function keyOf({ metadata }: ClusterObject): string {
   return `${metadata.namespace}/${metadata.name}`
 }
 
 /** Versions of one kind increase (KEP-5504; in practice also before it). */
-function isUpTo(object: StoredObject, version: string): boolean {
+function isUpTo(object: ClusterObject, version: string): boolean {
   return BigInt(object.metadata.resourceVersion) <= BigInt(version)
 }
 
-function readObject<T extends StoredObject>(object: ApiObject): T {
+function readObject<T extends ClusterObject>(object: ApiObject): T {
   // managedFields is half of a small object and of no interest here.
   const { managedFields: _, ...metadata } = object.metadata
   return { ...object, metadata } as unknown as T
 }
 
-export function createObjectCache<T extends StoredObject>(options: ObjectCacheOptions<T>): ObjectCache<T> {
+export function createObjectCache<T extends ClusterObject>(options: ObjectCacheOptions<T>): ObjectCache<T> {
   const objects = new Map<string, T>()
 
   function store(object: T): void {

@@ -1,12 +1,10 @@
 // How a pod ended, as reported by its program, by the kubelet, or by whoever removed it. Pure.
 
 import type { WorkloadState } from '../../ports/tasks/workloads.ts'
-import { type AttemptEnd, describeEnd, describeMemory } from '../attempts/end.ts'
-import { readExit } from '../attempts/exit.ts'
-import { judgeWorkerEnd } from '../attempts/worker-end.ts'
-import { readReportLine } from '../attempts/worker-report.ts'
-import { type Component, labels } from './names.ts'
+import { type AttemptEnd, describeMemory, describeProcessEnd, readExit } from '../attempts/end.ts'
+import { judgeWorkerEnd, readReportLine } from '../attempts/worker-end.ts'
 import type { Pod, Terminated } from './objects.ts'
+import { type Component, podLabels } from './objects.ts'
 import { notStarted } from './streams/launch.ts'
 
 export type EndedPod = { pod: Pod; terminated: Terminated | undefined; disruption: string | undefined }
@@ -92,12 +90,12 @@ function judgeCommand(terminated: Terminated, { memoryBytes, errorTail }: EndSet
   const exit = readExit(terminated.exitCode, null)
   const outOfMemory = wasOutOfMemory(terminated, memoryBytes) ? describeMemory(memoryBytes) : undefined
   const lastWords = errorTail || pickLastWords(terminated.message)
-  return describeEnd({ exit, what: 'The container', errorTail: lastWords, outOfMemory })
+  return describeProcessEnd({ exit, what: 'The container', errorTail: lastWords, outOfMemory })
 }
 
 function judgeTerminated({ pod }: EndedPod, terminated: Terminated, settings: EndSettings): AttemptEnd {
   if (startFailures.has(terminated.reason ?? '')) return failStart(terminated.message)
-  const component = pod.metadata.labels?.[labels.component] as Component | undefined
+  const component = pod.metadata.labels?.[podLabels.component] as Component | undefined
   return component === 'worker' ? judgeWorker(terminated, settings.memoryBytes) : judgeCommand(terminated, settings)
 }
 

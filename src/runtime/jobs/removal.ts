@@ -6,10 +6,9 @@ import { isSvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Attempt } from './attempts.ts'
 import type { PodCheckouts } from './checkouts/checkouts.ts'
-import { nameJob } from './names.ts'
-import { jobs, type Pod, pods } from './objects.ts'
+import { jobs, nameJob, type Pod, pods } from './objects.ts'
 import type { Supervision } from './supervision.ts'
-import { hasEnded } from './verdict.ts'
+import { hasPodEnded } from './verdict.ts'
 
 export type RemovalOptions = {
   api: KubernetesApi
@@ -55,7 +54,7 @@ async function waitUntilGone(attempt: Attempt, { clock, closing }: RemovalOption
 /** One that has ended, or will never answer, needs no grace. */
 async function deletePod({ api }: RemovalOptions, pod: Pod, isLost = false): Promise<void> {
   const { namespace, name, uid } = pod.metadata
-  const body = { preconditions: { uid }, ...((isLost || hasEnded(pod)) && { gracePeriodSeconds: 0 }) }
+  const body = { preconditions: { uid }, ...((isLost || hasPodEnded(pod)) && { gracePeriodSeconds: 0 }) }
   await ignoreAbsence(api, { collection: pods, namespace, name, body })
 }
 
@@ -81,8 +80,8 @@ export async function removeAttempt(options: RemovalOptions, attempt: Attempt): 
   const { closing, graceSeconds, nodeGraceMs, supervision, clock } = options
   await options.checkouts?.release(attempt)
   await deleteObjects(options, attempt)
-  const patience = graceSeconds * 1000 + nodeGraceMs
-  await waitUntilGone(attempt, options, patience)
+  const graceMs = graceSeconds * 1000 + nodeGraceMs
+  await waitUntilGone(attempt, options, graceMs)
   while (!isGone(attempt)) {
     closing.throwIfAborted()
     // Whoever should confirm the end does not answer: the node is lost, and its pods are taken as gone.
@@ -93,6 +92,6 @@ export async function removeAttempt(options: RemovalOptions, attempt: Attempt): 
   const over = new AbortController()
   await Promise.race([output?.follower.done, clock.sleep(logGraceMs, over.signal).catch(() => undefined)])
   over.abort()
-  await supervision.letGo(attempt)
+  await supervision.detach(attempt)
   return attempt
 }

@@ -1,14 +1,19 @@
 // Removes Jobs of attempts that are not the live one of any running task: created late by a former leader that did not
 // know yet that it had lost leadership, or left by one that died between the end of a task and the removal of its Job.
-
-import type { Collection } from '../../cluster/api/paths.ts'
-import { collections, listScopes } from '../../cluster/api/paths.ts'
+import { type ApiTarget, type Collection, collections, listScopes } from '../../cluster/api/paths.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'
 import { isSvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ResourceReader } from '../../ports/resources/resources.ts'
-import { type AttemptNames, componentSelector, labels, readAttempt } from './names.ts'
-import { jobs, type ObjectMetadata, type StoredObject } from './objects.ts'
+import {
+  type AttemptNames,
+  type ClusterObject,
+  componentSelector,
+  jobs,
+  type ObjectMetadata,
+  podLabels,
+  readAttempt,
+} from './objects.ts'
 
 export type StrayJobsOptions = {
   api: Pick<KubernetesApi, 'request'>
@@ -33,7 +38,7 @@ export function createStrayJobs({ api, resources, clock, instance, namespaces }:
     return clock.now().getTime() - Date.parse(creationTimestamp) < youngMs
   }
 
-  async function isStray({ metadata }: StoredObject): Promise<boolean> {
+  async function isStray({ metadata }: ClusterObject): Promise<boolean> {
     const attempt = readAttempt(metadata)
     if (attempt === undefined || metadata.deletionTimestamp !== undefined || isYoung(metadata)) return false
     return !(await isLive(attempt))
@@ -50,11 +55,11 @@ export function createStrayJobs({ api, resources, clock, instance, namespaces }:
   return {
     /** Returns how many were removed, with their pods and Secrets. */
     async sweep(signal: AbortSignal): Promise<number> {
-      const query = { labelSelector: `${labels.instance}=${instance},${componentSelector}` }
+      const query = { labelSelector: `${podLabels.instance}=${instance},${componentSelector}` }
       let removed = 0
       for (const scope of listScopes(namespaces)) {
         const where = { collection: jobs, metadataOnly: true, ...scope }
-        const { items } = await api.request<{ items: StoredObject[] }>({ verb: 'list', ...where, query, signal })
+        const { items } = await api.request<{ items: ClusterObject[] }>({ verb: 'list', ...where, query, signal })
         for (const { metadata } of items) {
           if (!(await isStray({ metadata }))) continue
           signal.throwIfAborted()
@@ -65,5 +70,36 @@ export function createStrayJobs({ api, resources, clock, instance, namespaces }:
       }
       return removed
     },
+  }
+}
+
+// Removes Secrets of attempts that have no Job: a crash came between the two, or somebody deleted the Job.
+
+type SweepOptions = { api: KubernetesApi; clock: Clock; instance: string; namespaces?: readonly string[] }
+
+/** A Secret younger than this may belong to a Job that is being made. */
+const youngSecretMs = 120_000
+
+export async function sweepSecrets(
+  options: SweepOptions,
+  hasJob: (namespace: string, name: string) => boolean,
+): Promise<void> {
+  for (const scope of listScopes(options.namespaces)) await sweepScope(options, scope, hasJob)
+}
+
+async function sweepScope(
+  { api, clock, instance }: SweepOptions,
+  scope: Pick<ApiTarget, 'namespace'>,
+  hasJob: (namespace: string, name: string) => boolean,
+): Promise<void> {
+  const query = { labelSelector: `${podLabels.instance}=${instance},${componentSelector}` }
+  const where = { collection: collections.secrets, ...scope }
+  const { items } = await api.request<{ items: ClusterObject[] }>({ verb: 'list', ...where, query })
+  const now = clock.now().getTime()
+  for (const { metadata } of items) {
+    const { namespace, name, creationTimestamp, uid } = metadata
+    if (hasJob(namespace, name) || now - Date.parse(creationTimestamp) < youngSecretMs) continue
+    const body = { preconditions: { uid } }
+    await api.request({ verb: 'delete', collection: collections.secrets, namespace, name, body }).catch(() => undefined)
   }
 }

@@ -3,18 +3,17 @@ import { join } from 'node:path'
 import { collections } from '../../cluster/api/paths.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'
 import { tryParseQuantity } from '../../contract/values/quantity.ts'
-import type { Clock } from '../../lib/clock.ts'
+import type { Clock, Ids } from '../../lib/clock.ts'
 import { createRedactor } from '../../observability/redaction.ts'
-import type { Logs } from '../../ports/tasks/logs.ts'
+import type { Logs } from '../../ports/tasks/results.ts'
 import type { CommandOutput, WorkloadState, Workloads } from '../../ports/tasks/workloads.ts'
-import { createOutputTail } from '../attempts/output/output-tail.ts'
-import { type Attempt, type AttemptOutput, podOf, summarize } from './attempts.ts'
+import { createOutputTail } from '../attempts/output-tail.ts'
+import { type Attempt, type AttemptOutput, podOf, summarizeState } from './attempts.ts'
 import type { PodCheckouts } from './checkouts/checkouts.ts'
 import { followLog } from './log-follower.ts'
-import { type LogPosition, readPosition, writePosition } from './log-position.ts'
+import { readPosition, type StoredLogPosition, writePosition } from './log-intake.ts'
 import { redactKey } from './manifests.ts'
-import { annotations, type Component, labels, nameJob } from './names.ts'
-import { jobs, type Pod } from './objects.ts'
+import { type Component, jobs, nameJob, type Pod, podAnnotations, podLabels } from './objects.ts'
 import { hasSeparateStreams } from './streams/launch.ts'
 import { containerStateOf, hasLogEnded, judge } from './verdict.ts'
 
@@ -22,6 +21,7 @@ export type SupervisionOptions = {
   api: KubernetesApi
   logs: Logs
   clock: Clock
+  ids: Pick<Ids, 'random'>
   /** Holds the last of each command's output while it is needed. */
   outputFolder: string
   /** Absent: no attempt works in a git repository. */
@@ -38,7 +38,7 @@ export type Supervision = {
   readSecrets(attempt: Attempt): Promise<string[]>
   readOutput(attempt: Attempt): Promise<CommandOutput | undefined>
   /** Ends what goes on here about the attempt. */
-  letGo(attempt: Attempt): Promise<void>
+  detach(attempt: Attempt): Promise<void>
   onChange: Workloads['onChange']
 }
 
@@ -52,7 +52,7 @@ function isEnded(state: WorkloadState): boolean {
 }
 
 function componentOf(pod: Pod): Component | undefined {
-  return pod.metadata.labels?.[labels.component] as Component | undefined
+  return pod.metadata.labels?.[podLabels.component] as Component | undefined
 }
 
 /** A container that ran has a log; what could not be started has none. */
@@ -68,7 +68,7 @@ function readMemoryLimit(pod: Pod | undefined): number | undefined {
 }
 
 /** As long as its log is read, an ended attempt is told as running: its last lines come before its end. */
-function holdBack(attempt: Attempt, pod: Pod | undefined, state: WorkloadState, now: Date): WorkloadState {
+function deferEnd(attempt: Attempt, pod: Pod | undefined, state: WorkloadState, now: Date): WorkloadState {
   if (!isEnded(state)) return state
   const isRead = attempt.output === undefined ? !hasLog(pod) : attempt.output.isDone
   if (isRead) return state
@@ -85,9 +85,9 @@ async function loadSecrets({ api }: SupervisionOptions, attempt: Attempt): Promi
   return text === undefined ? [] : (JSON.parse(Buffer.from(text, 'base64').toString('utf8')) as string[])
 }
 
-async function savePosition({ api }: SupervisionOptions, attempt: Attempt, position: LogPosition): Promise<void> {
+async function savePosition({ api }: SupervisionOptions, attempt: Attempt, position: StoredLogPosition): Promise<void> {
   const { namespace, taskName, key } = attempt
-  const body = { metadata: { annotations: { [annotations.logPosition]: writePosition(position) } } }
+  const body = { metadata: { annotations: { [podAnnotations.logPosition]: writePosition(position) } } }
   const name = nameJob(taskName, key)
   await api.request({ verb: 'patch', patch: 'merge', collection: jobs, namespace, name, body })
 }
@@ -103,7 +103,7 @@ function openOutput(options: SupervisionOptions, attempt: Attempt, pod: Pod, sec
     hasSeparateStreams: hasSeparateStreams(pod),
     redact: createRedactor(secrets, 'tokens'),
     tail,
-    position: readPosition(attempt.job?.metadata.annotations?.[annotations.logPosition]) ?? attempt.logStart,
+    position: readPosition(attempt.job?.metadata.annotations?.[podAnnotations.logPosition]) ?? attempt.logStart,
     isOver: () => {
       const present = attempt.pods.get(name)
       return present === undefined || hasLogEnded(present)
@@ -123,13 +123,13 @@ async function readRedacted(
 }
 
 /** Tells listeners what is new to them. */
-function createTeller() {
+function createChangePublisher() {
   const listeners = new Set<Parameters<Workloads['onChange']>[0]>()
   return {
-    tell(attempt: Attempt, state: WorkloadState): void {
-      const summary = summarize(state)
-      if (summary === attempt.told) return
-      attempt.told = summary
+    publish(attempt: Attempt, state: WorkloadState): void {
+      const summary = summarizeState(state)
+      if (summary === attempt.published) return
+      attempt.published = summary
       const { key, namespace, taskName } = attempt
       for (const listener of listeners) listener({ key, namespace, taskName })
     },
@@ -141,7 +141,7 @@ function createTeller() {
 }
 
 /** Of an attempt that has ended. Returns when to look again; undefined when its log is read. */
-function giveUpQuietLog({ output }: Attempt, now: Date): number | undefined {
+function abandonQuietLog({ output }: Attempt, now: Date): number | undefined {
   if (output === undefined || output.isDone) return undefined
   output.endSeenAt ??= now
   const quietSince = Math.max((output.follower.waitsSince() ?? now).getTime(), output.endSeenAt.getTime())
@@ -162,7 +162,7 @@ function resetAlarm(clock: Clock, attempt: Attempt, delayMs: number | undefined,
 
 export function createSupervision(options: SupervisionOptions): Supervision {
   const { clock, startGraceMs, nodeGraceMs } = options
-  const { tell, onChange } = createTeller()
+  const { publish, onChange } = createChangePublisher()
 
   const setAlarm = (attempt: Attempt, delayMs?: number) =>
     resetAlarm(clock, attempt, delayMs, () => void settle(attempt))
@@ -211,12 +211,12 @@ export function createSupervision(options: SupervisionOptions): Supervision {
     const errorTail = attempt.output?.follower.errorTail()
     const settings = { now, startGraceMs, nodeGraceMs, memoryBytes: readMemoryLimit(pod), errorTail }
     const verdict = judge({ job: attempt.job, pod }, settings)
-    const lookAgainAt = verdict.lookAgainAt ?? (isEnded(verdict.state) ? giveUpQuietLog(attempt, now) : undefined)
+    const lookAgainAt = verdict.lookAgainAt ?? (isEnded(verdict.state) ? abandonQuietLog(attempt, now) : undefined)
     setAlarm(attempt, lookAgainAt === undefined ? undefined : lookAgainAt - now.getTime())
     if (hasLog(pod)) seekLog(attempt, pod)
-    const seen = holdBack(attempt, pod, verdict.state, now)
+    const seen = deferEnd(attempt, pod, verdict.state, now)
     const state = options.checkouts?.settle(attempt, seen, afterEnd(attempt)) ?? seen
-    tell(attempt, state)
+    publish(attempt, state)
     for (const watcher of attempt.watchers) watcher()
     return state
   }
@@ -225,12 +225,12 @@ export function createSupervision(options: SupervisionOptions): Supervision {
     settle,
     readSecrets,
     readOutput: async (attempt) => readRedacted(attempt, readSecrets),
-    async letGo(attempt) {
+    async detach(attempt) {
       attempt.isFollowed = false
       setAlarm(attempt, undefined)
       const { output } = attempt
       attempt.output = undefined
-      await options.checkouts?.letGo(attempt)
+      await options.checkouts?.detach(attempt)
       await output?.follower.stop()
       await output?.tail.remove()
     },

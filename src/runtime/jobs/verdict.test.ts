@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { labels } from './names.ts'
-import type { Condition, ContainerState, Job, ObjectMetadata, Pod } from './objects.ts'
+import type { ContainerState, Job, ObjectCondition, ObjectMetadata, Pod } from './objects.ts'
+import { podLabels } from './objects.ts'
 import { hasLogEnded, judge, type VerdictSettings } from './verdict.ts'
 
 const now = new Date('2026-03-01T12:10:00Z')
@@ -11,7 +11,7 @@ const metadata: ObjectMetadata = {
   uid: 'u',
   resourceVersion: '1',
   creationTimestamp: '2026-03-01T12:00:00Z',
-  labels: { [labels.component]: 'command' },
+  labels: { [podLabels.component]: 'command' },
 }
 
 type Status = NonNullable<Pod['status']>
@@ -26,7 +26,7 @@ const ended = (exitCode: number, more: object = {}): ContainerState => ({
   terminated: { exitCode, startedAt: '2026-03-01T12:09:31Z', finishedAt: '2026-03-01T12:09:40Z', ...more },
 })
 const running: ContainerState = { running: { startedAt: '2026-03-01T12:09:31Z' } }
-const condition = (type: string, more: Partial<Condition>): Condition => ({ type, status: 'True', ...more })
+const condition = (type: string, more: Partial<ObjectCondition>): ObjectCondition => ({ type, status: 'True', ...more })
 const failedJob: Job = { metadata, status: { conditions: [condition('Failed', { reason: 'BackoffLimitExceeded' })] } }
 
 describe('the state of an attempt on a cluster', () => {
@@ -186,7 +186,7 @@ describe('a command whose streams are kept apart', () => {
 })
 
 describe('the end of a worker pod', () => {
-  const worker = { labels: { [labels.component]: 'worker' } }
+  const worker = { labels: { [podLabels.component]: 'worker' } }
   const judgeWorker = (exitCode: number, message: string) =>
     look(podWith(ended(exitCode, { message }), { phase: exitCode === 0 ? 'Succeeded' : 'Failed' }, worker)).state
 

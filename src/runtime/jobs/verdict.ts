@@ -2,8 +2,15 @@
 import type { PlaceFailure } from '../../contract/kinds/tasks/failures.ts'
 import type { PendingReason, WorkloadState } from '../../ports/tasks/workloads.ts'
 import { awaitsCheckout } from './checkouts/containers.ts'
-import { containerName, streamsName } from './names.ts'
-import { type Condition, type ContainerState, findCondition, type Job, type Pod } from './objects.ts'
+import {
+  type ContainerState,
+  containerName,
+  findTrueCondition,
+  type Job,
+  type ObjectCondition,
+  type Pod,
+  streamsName,
+} from './objects.ts'
 import { type EndedPod, judgePodEnd } from './pod-end.ts'
 
 export type Sight = { job: Job | undefined; pod: Pod | undefined }
@@ -21,17 +28,17 @@ export type VerdictSettings = {
 }
 
 /** The state, and when to look again though nothing changed. */
-export type Verdict = { state: WorkloadState; lookAgainAt?: number }
+export type AttemptVerdict = { state: WorkloadState; lookAgainAt?: number }
 
-function fail(reason: PlaceFailure, message: string, now: Date): Verdict {
+function fail(reason: PlaceFailure, message: string, now: Date): AttemptVerdict {
   return { state: { phase: 'Failed', reason, message, finishedAt: now } }
 }
 
-function wait(message: string): Verdict {
+function wait(message: string): AttemptVerdict {
   return { state: { phase: 'Pending', message } }
 }
 
-function holdUp(reason: PendingReason, message: string): Verdict {
+function blocked(reason: PendingReason, message: string): AttemptVerdict {
   return { state: { phase: 'Pending', reason, message } }
 }
 
@@ -53,8 +60,8 @@ function sidecarStateOf(pod: Pod): ContainerState | undefined {
 export function hasLogEnded(pod: Pod): boolean {
   const { phase } = pod.status ?? {}
   const sidecar = sidecarStateOf(pod)
-  if (sidecar === undefined) return hasEnded(pod)
-  return phase === 'Succeeded' || phase === 'Failed' || (hasEnded(pod) && sidecar.terminated !== undefined)
+  if (sidecar === undefined) return hasPodEnded(pod)
+  return phase === 'Succeeded' || phase === 'Failed' || (hasPodEnded(pod) && sidecar.terminated !== undefined)
 }
 
 /** Waiting reasons that no repetition helps against. */
@@ -86,7 +93,11 @@ function readMoment(text: string | undefined): number | undefined {
 }
 
 /** A kubelet repeats what fails at the start; the attempt fails when that has gone on for a while. */
-function judgeWaiting(pod: Pod, waiting: NonNullable<ContainerState['waiting']>, settings: VerdictSettings): Verdict {
+function judgeWaiting(
+  pod: Pod,
+  waiting: NonNullable<ContainerState['waiting']>,
+  settings: VerdictSettings,
+): AttemptVerdict {
   const { reason = '', message } = waiting
   const isImage = imageReasons.has(reason)
   if (!isImage && !startReasons.has(reason)) return wait('the container is being created on its node')
@@ -95,16 +106,16 @@ function judgeWaiting(pod: Pod, waiting: NonNullable<ContainerState['waiting']>,
   const failAt = since + settings.startGraceMs
   const cause = isImage ? 'ImageUnavailable' : 'StartFailed'
   if (hopeless.has(reason) || settings.now.getTime() >= failAt) return fail(cause, text, settings.now)
-  return { ...holdUp(cause, text), lookAgainAt: failAt }
+  return { ...blocked(cause, text), lookAgainAt: failAt }
 }
 
-function findUnscheduled(pod: Pod): Condition | undefined {
+function findUnscheduled(pod: Pod): ObjectCondition | undefined {
   return pod.status?.conditions?.find(({ type, status }) => type === 'PodScheduled' && status === 'False')
 }
 
-function judgeUnscheduled({ reason, message }: Condition): Verdict {
+function judgeUnscheduled({ reason, message }: ObjectCondition): AttemptVerdict {
   const cause = message === undefined ? (reason ?? 'it is not scheduled') : message
-  return holdUp('Unschedulable', `waiting for a place on a node: ${cause}`)
+  return blocked('Unschedulable', `waiting for a place on a node: ${cause}`)
 }
 
 const disruptions: Record<string, string> = {
@@ -117,14 +128,14 @@ const disruptions: Record<string, string> = {
 
 /** Why a pod ended that nobody here told to end. */
 export function describeDisruption(pod: Pod | undefined): string | undefined {
-  const condition = findCondition(pod?.status?.conditions, 'DisruptionTarget')
+  const condition = findTrueCondition(pod?.status?.conditions, 'DisruptionTarget')
   if (condition === undefined) return undefined
   const cause = disruptions[condition.reason ?? ''] ?? 'its pod was disrupted'
   return condition.message === undefined ? cause : `${cause}: ${condition.message}`
 }
 
 /** A pod that should be gone for long is on a node that does not answer. */
-function judgeLeaving(pod: Pod, settings: VerdictSettings): Verdict | undefined {
+function judgeLeaving(pod: Pod, settings: VerdictSettings): AttemptVerdict | undefined {
   const leaving = readMoment(pod.metadata.deletionTimestamp)
   if (leaving === undefined) return undefined
   const lostAt = leaving + settings.nodeGraceMs
@@ -135,7 +146,7 @@ function judgeLeaving(pod: Pod, settings: VerdictSettings): Verdict | undefined 
   return { ...judgeLive(pod, settings), lookAgainAt: lostAt }
 }
 
-function judgeLive(pod: Pod, settings: VerdictSettings): Verdict {
+function judgeLive(pod: Pod, settings: VerdictSettings): AttemptVerdict {
   const { waiting: own, running } = containerStateOf(pod)
   if (running !== undefined) return { state: { phase: 'Running', startedAt: new Date(running.startedAt) } }
   const unscheduled = findUnscheduled(pod)
@@ -147,29 +158,29 @@ function judgeLive(pod: Pod, settings: VerdictSettings): Verdict {
 }
 
 /** Whether the pod ends no more: its container is over, or the kubelet gave it up. */
-export function hasEnded(pod: Pod): boolean {
+export function hasPodEnded(pod: Pod): boolean {
   const phase = pod.status?.phase
   return phase === 'Succeeded' || phase === 'Failed' || containerStateOf(pod).terminated !== undefined
 }
 
-function judgePod(pod: Pod, settings: VerdictSettings): Verdict {
+function judgePod(pod: Pod, settings: VerdictSettings): AttemptVerdict {
   if (pod.status?.reason === 'NodeLost') {
     return fail('Stopped', `the attempt was lost: node ${pod.spec?.nodeName} does not answer`, settings.now)
   }
-  if (!hasEnded(pod)) return judgeLeaving(pod, settings) ?? judgeLive(pod, settings)
+  if (!hasPodEnded(pod)) return judgeLeaving(pod, settings) ?? judgeLive(pod, settings)
   const ended: EndedPod = { pod, terminated: containerStateOf(pod).terminated, disruption: describeDisruption(pod) }
   return { state: judgePodEnd(ended, settings) }
 }
 
 /** A Job without its pod: not made yet, or taken away. */
-function judgeJob(job: Job, now: Date): Verdict {
+function judgeJob(job: Job, now: Date): AttemptVerdict {
   const failed =
-    findCondition(job.status?.conditions, 'Failed') ?? findCondition(job.status?.conditions, 'FailureTarget')
+    findTrueCondition(job.status?.conditions, 'Failed') ?? findTrueCondition(job.status?.conditions, 'FailureTarget')
   if (failed?.reason === 'DeadlineExceeded') {
     return fail('DeadlineExceeded', failed.message ?? 'the attempt ran longer than its limit', now)
   }
   if (failed !== undefined) return fail('Stopped', 'the attempt was lost: its pod was deleted', now)
-  if (findCondition(job.status?.conditions, 'Complete') !== undefined) {
+  if (findTrueCondition(job.status?.conditions, 'Complete') !== undefined) {
     return fail('Stopped', 'the attempt was lost: its pod was deleted before its end was read', now)
   }
   return judgePodless(job, now)
@@ -178,15 +189,15 @@ function judgeJob(job: Job, now: Date): Verdict {
 /** A Job gets its pod at once, unless its namespace lets none be made. */
 const podGraceMs = 10_000
 
-function judgePodless({ metadata: { creationTimestamp, name } }: Job, now: Date): Verdict {
-  const heldUpAt = Date.parse(creationTimestamp) + podGraceMs
-  if (now.getTime() < heldUpAt) return { ...wait('waiting for its pod to be made'), lookAgainAt: heldUpAt }
+function judgePodless({ metadata: { creationTimestamp, name } }: Job, now: Date): AttemptVerdict {
+  const blockedAt = Date.parse(creationTimestamp) + podGraceMs
+  if (now.getTime() < blockedAt) return { ...wait('waiting for its pod to be made'), lookAgainAt: blockedAt }
   const advice = `the events of Job ${name} say what is in the way, such as a quota of its namespace`
-  return holdUp('NoPod', `waiting for its pod to be made; ${advice}`)
+  return blocked('NoPod', `waiting for its pod to be made; ${advice}`)
 }
 
 /** What is seen of the attempt now. */
-export function judge({ job, pod }: Sight, settings: VerdictSettings): Verdict {
+export function judge({ job, pod }: Sight, settings: VerdictSettings): AttemptVerdict {
   if (pod !== undefined) return judgePod(pod, settings)
   return job === undefined ? { state: { phase: 'Missing' } } : judgeJob(job, settings.now)
 }

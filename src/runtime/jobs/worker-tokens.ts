@@ -3,15 +3,13 @@
 import { createHash } from 'node:crypto'
 import type { Collection } from '../../cluster/api/paths.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'
-import { createAnswers } from '../../cluster/identity/answers.ts'
 import { namespaceOfUser } from '../../cluster/identity/authenticator.ts'
-import { askReview, type TokenReviewStatus } from '../../cluster/identity/reviews.ts'
+import { createAnswers, requestReview, type TokenReviewStatus } from '../../cluster/identity/reviews.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { WorkerIdentity, WorkerTokens } from '../../ports/identity/identity.ts'
 import { tokenAudience } from './manifests.ts'
-import { labels, nameJob, readAttempt } from './names.ts'
-import { type Job, jobs, type Pod, pods, type StoredObject } from './objects.ts'
+import { type ClusterObject, type Job, jobs, nameJob, type Pod, podLabels, pods, readAttempt } from './objects.ts'
 import type { KubernetesWorkloads } from './workloads.ts'
 
 export type KubernetesWorkerTokensOptions = {
@@ -26,8 +24,8 @@ export type KubernetesWorkerTokensOptions = {
 
 const positiveMs = 60_000
 const negativeMs = 5_000
-const rememberedTokens = 5_000
-const longestToken = 32 * 1024
+const maxTokens = 5_000
+const maxTokenLength = 32 * 1024
 
 /** What the API server says about a bound token: the pod that it was issued for. */
 type BoundTo = { namespace: string; podName: string; podUid: string }
@@ -54,7 +52,7 @@ export function createKubernetesWorkerTokens(options: KubernetesWorkerTokensOpti
   const { api, clock, workloads, instance, serviceAccount } = options
   const answers = createAnswers<BoundTo | undefined>({
     clock,
-    size: rememberedTokens,
+    size: maxTokens,
     ttlMs: (bound) => (bound ? positiveMs : negativeMs),
     isRefusal: (bound) => bound === undefined,
   })
@@ -71,8 +69,8 @@ export function createKubernetesWorkerTokens(options: KubernetesWorkerTokensOpti
   async function findPod({ namespace, podName, podUid }: BoundTo): Promise<Pod | undefined> {
     const known = workloads.findPod(namespace, podName)
     if (known?.metadata.uid === podUid) return known
-    const asked = await ask<Pod>(pods, namespace, podName)
-    return asked?.metadata.uid === podUid ? asked : undefined
+    const found = await ask<Pod>(pods, namespace, podName)
+    return found?.metadata.uid === podUid ? found : undefined
   }
 
   async function findJobOf({ metadata }: Pod): Promise<Job | undefined> {
@@ -80,12 +78,12 @@ export function createKubernetesWorkerTokens(options: KubernetesWorkerTokensOpti
     if (owner === undefined) return undefined
     const known = workloads.findJob(metadata.namespace, owner.name)
     if (known?.metadata.uid === owner.uid) return known
-    const asked = await ask<Job>(jobs, metadata.namespace, owner.name)
-    return asked?.metadata.uid === owner.uid ? asked : undefined
+    const found = await ask<Job>(jobs, metadata.namespace, owner.name)
+    return found?.metadata.uid === owner.uid ? found : undefined
   }
 
-  function isOurs({ metadata }: StoredObject): boolean {
-    return metadata.labels?.[labels.instance] === instance && metadata.labels[labels.component] === 'worker'
+  function isOurs({ metadata }: ClusterObject): boolean {
+    return metadata.labels?.[podLabels.instance] === instance && metadata.labels[podLabels.component] === 'worker'
   }
 
   /** The attempt of the Job; its name follows from the task, so that no other Job can pass for it. */
@@ -99,14 +97,14 @@ export function createKubernetesWorkerTokens(options: KubernetesWorkerTokensOpti
   }
 
   async function review(token: string): Promise<BoundTo | undefined> {
-    return readBinding(await askReview(api, 'TokenReview', { token, audiences: [tokenAudience] }), serviceAccount)
+    return readBinding(await requestReview(api, 'TokenReview', { token, audiences: [tokenAudience] }), serviceAccount)
   }
 
   return {
     // The kubelet mounts the token into the pod; the assignment contains none.
     mint: async () => '',
     async verify(token) {
-      if (token === '' || token.length > longestToken) throw refuse()
+      if (token === '' || token.length > maxTokenLength) throw refuse()
       const bound = await answers.ask(createHash('sha256').update(token).digest('base64'), () => review(token))
       const identity = bound === undefined ? undefined : await identify(bound)
       if (identity === undefined) throw refuse()

@@ -6,20 +6,31 @@ import type { KubernetesApi } from '../../cluster/api.ts'
 import { isSvcError, messageOf, SvcError } from '../../errors.ts'
 import type { Clock, Ids } from '../../lib/clock.ts'
 import { createRedactor } from '../../observability/redaction.ts'
-import type { Logs } from '../../ports/tasks/logs.ts'
+import type { Logs } from '../../ports/tasks/results.ts'
 import type { AttemptKey, WorkloadSpec, WorkloadState, Workloads } from '../../ports/tasks/workloads.ts'
-import { type Attempt, createAttemptTable, nameAttempt, podOf } from './attempts.ts'
-import { openFolder } from './checkouts/attempt-folder.ts'
+import { type Attempt, createAttemptTable, nameAttempt, openAttemptFolder, podOf } from './attempts.ts'
 import { createPodCheckouts } from './checkouts/checkouts.ts'
 import { nameFolder, type PodCheckoutParts } from './checkouts/work.ts'
-import { keptFolder, readPodFiles } from './left-files.ts'
+import { keeperFolder, readPodFiles } from './left-files.ts'
 import { type ManifestOptions, makeJob, makeSecret, type PriorityClass, type WorkerImage } from './manifests.ts'
-import { annotations, componentSelector, keeperName, labels, nameJob, readAttempt } from './names.ts'
 import { createNamespacePreparer } from './namespaces.ts'
 import { createObjectCache, type ObjectCache, type ObjectChange } from './object-cache.ts'
-import { type Job, jobs, type OwnerReference, type Pod, pods, type StoredObject } from './objects.ts'
+import {
+  type ClusterObject,
+  componentSelector,
+  type Job,
+  jobs,
+  keeperName,
+  nameJob,
+  type ObjectOwner,
+  type Pod,
+  podAnnotations,
+  podLabels,
+  pods,
+  readAttempt,
+} from './objects.ts'
 import { removeAttempt } from './removal.ts'
-import { sweepSecrets } from './secret-sweep.ts'
+import { sweepSecrets } from './stray-jobs.ts'
 import { createSupervision, type Supervision } from './supervision.ts'
 
 export type KubernetesWorkloadsOptions = {
@@ -50,7 +61,7 @@ export type KubernetesWorkloadsOptions = {
   /** How long a pod may outstay its end before its node counts as lost; default 60 s. */
   nodeGraceMs?: number
   /** The owner of an attempt's Jobs and Secrets: its Task. Absent: none. */
-  ownerOf?: (spec: WorkloadSpec) => OwnerReference | undefined
+  ownerOf?: (spec: WorkloadSpec) => ObjectOwner | undefined
   /** Secrets with the registries' credentials, by name; none. */
   imagePullSecrets?: readonly string[]
   /** Priority classes of pods, by the priority of their task; none. */
@@ -61,7 +72,7 @@ export type KubernetesWorkloads = Workloads & {
   /** Whether both caches are filled; rejects when they can never be. */
   ready(): Promise<void>
   /** Stops following logs here, because another replica leads now. Nothing on the cluster changes. */
-  letGo(): Promise<void>
+  detach(): Promise<void>
   /** The caches, for the check of worker tokens. */
   findPod(namespace: string, name: string): Pod | undefined
   findJob(namespace: string, name: string): Job | undefined
@@ -84,7 +95,13 @@ function createCaches(
   onFault: (error: unknown, what: string) => void,
 ): { jobCache: ObjectCache<Job>; podCache: ObjectCache<Pod> } {
   const { api, clock, ids, namespaces = [], instance } = options
-  const shared = { api, clock, ids, namespaces, labelSelector: `${labels.instance}=${instance},${componentSelector}` }
+  const shared = {
+    api,
+    clock,
+    ids,
+    namespaces,
+    labelSelector: `${podLabels.instance}=${instance},${componentSelector}`,
+  }
   const jobCache = createObjectCache<Job>({
     ...shared,
     collection: jobs,
@@ -102,11 +119,11 @@ function createCaches(
 
 /** Applies what the watches report to the table of attempts. */
 function createIntake(table: ReturnType<typeof createAttemptTable>, settle: (attempt: Attempt) => void) {
-  function find({ metadata }: StoredObject, isGone: boolean): Attempt | undefined {
+  function find({ metadata }: ClusterObject, isGone: boolean): Attempt | undefined {
     const names = readAttempt(metadata)
     if (names === undefined) return undefined
     const attempt = isGone ? table.find(names.key) : table.enter(names)
-    if (attempt !== undefined && metadata.annotations?.[annotations.hasSecret] === 'true') attempt.hasSecret = true
+    if (attempt !== undefined && metadata.annotations?.[podAnnotations.hasSecret] === 'true') attempt.hasSecret = true
     return attempt
   }
 
@@ -205,7 +222,7 @@ async function* readAttemptFiles(
   const attempt = await sought
   const pod = attempt && podOf(attempt)
   const keeps = pod?.spec?.containers?.some(({ name, volumeMounts = [] }) => {
-    return name === keeperName && volumeMounts.some(({ mountPath }) => mountPath === keptFolder)
+    return name === keeperName && volumeMounts.some(({ mountPath }) => mountPath === keeperFolder)
   })
   if (pod !== undefined && keeps) yield* readPodFiles(connection, clock, pod)
 }
@@ -215,13 +232,22 @@ function openCheckouts({ api, connection, clock, logs, checkouts }: KubernetesWo
 }
 
 export function createKubernetesWorkloads(options: KubernetesWorkloadsOptions): KubernetesWorkloads {
-  const { api, clock, logs, outputFolder, graceSeconds = 10, startGraceMs = 60_000, nodeGraceMs = 60_000 } = options
+  const {
+    api,
+    clock,
+    ids,
+    logs,
+    outputFolder,
+    graceSeconds = 10,
+    startGraceMs = 60_000,
+    nodeGraceMs = 60_000,
+  } = options
   mkdirSync(outputFolder, { recursive: true, mode: 0o700 })
   const onFault = noteFaults(options)
   const closing = new AbortController()
   const table = createAttemptTable()
   const checkouts = openCheckouts(options)
-  const supervised = { api, logs, clock, outputFolder, checkouts, startGraceMs, nodeGraceMs, onFault }
+  const supervised = { api, logs, clock, ids, outputFolder, checkouts, startGraceMs, nodeGraceMs, onFault }
   const supervision = createSupervision(supervised)
   const intake = createIntake(table, supervision.settle)
   const { jobCache, podCache } = createCaches(options, intake, onFault)
@@ -250,7 +276,7 @@ export function createKubernetesWorkloads(options: KubernetesWorkloadsOptions): 
     attempt.isFollowed = true
     attempt.hasSecret = hasSecret
     attempt.secrets = Promise.resolve(secretsOf(spec))
-    if (spec.checkout !== undefined) openFolder(attempt).checkout = spec.checkout
+    if (spec.checkout !== undefined) openAttemptFolder(attempt).checkout = spec.checkout
     jobCache.put(job)
     supervision.settle(attempt)
   }
@@ -271,9 +297,9 @@ export function createKubernetesWorkloads(options: KubernetesWorkloadsOptions): 
     if (attempt !== undefined) table.remove(await removeAttempt(ending, attempt))
   }
 
-  const letGo = async () => {
+  const detach = async () => {
     swept = undefined
-    await Promise.all(table.all().map(supervision.letGo))
+    await Promise.all(table.all().map(supervision.detach))
   }
 
   return {
@@ -284,12 +310,12 @@ export function createKubernetesWorkloads(options: KubernetesWorkloadsOptions): 
     readLeftFiles: (key) => readAttemptFiles(options, find(key)),
     onChange: supervision.onChange,
     capacity: () => Number.POSITIVE_INFINITY,
-    letGo,
+    detach,
     findPod: podCache.get,
     findJob: jobCache.get,
     close: async () => {
       closing.abort(new SvcError('Unavailable', 'the service is stopping'))
-      await Promise.all([jobCache.close(), podCache.close(), letGo()])
+      await Promise.all([jobCache.close(), podCache.close(), detach()])
       await swept
     },
   }

@@ -8,26 +8,31 @@ import type { WorkloadSpec } from '../../ports/tasks/workloads.ts'
 import type { CheckoutParts } from '../attempts/checkout-changes.ts'
 import {
   createWorkspaces,
+  defaultSize,
   type SizeLayer,
-  usualSize,
   type Workspaces,
   type WorkspacesOptions,
 } from '../folders/workspaces.ts'
-import { type AttemptSink, type RunningAttempt, StartRefused } from './attempt.ts'
-import { type CheckoutFolder, openCheckoutFolder } from './checkout-folder.ts'
+import {
+  type AttemptSink,
+  type CheckoutFolder,
+  openCheckoutFolder,
+  type RunningAttempt,
+  redactAttempt,
+  StartRefused,
+} from './attempt.ts'
 import { reapContainers, startContainerCommand } from './commands/container-command.ts'
 import type { ContainerEngine } from './commands/container-engine.ts'
 import { type LocalCommandOptions, startLocalCommand } from './commands/local-command.ts'
 import { type Bubblewrap, type BubblewrapProbe, probeBubblewrap } from './confinement/bubblewrap.ts'
 import { type ControlGroups, findControlGroups } from './confinement/control-groups.ts'
 import { reapProcesses } from './confinement/process-record.ts'
-import type { Bind } from './confinement/root-folder.ts'
-import { redactAttempt } from './redacted-attempt.ts'
+import type { BindMount } from './confinement/root-folder.ts'
 import { listProgramFolders } from './workers/program-folders.ts'
 import { createWorkerAttempts, type WorkerAttempts } from './workers/worker-attempts.ts'
 import type { IdleWorker } from './workers/worker-pool.ts'
 
-export type RunnerOptions = {
+export type AttemptRunnerOptions = {
   clock: Clock
   ids: Ids
   dataDir: string
@@ -38,7 +43,7 @@ export type RunnerOptions = {
   programRoot: string
   workerProgram: string
   /** Programs of agents, shown read-only to workers. */
-  agentBinds?: readonly Bind[]
+  agentBinds?: readonly BindMount[]
   /** May be emptied at any time; absent: no compile cache. */
   cacheFolder?: string
   nodePath?: string
@@ -106,13 +111,13 @@ export function nameGroups(instance: string): string {
 type Leftovers = { groups: ControlGroups; prefix: string; workspaces: Workspaces }
 
 /** Removes what an earlier run of this service left: processes, control groups, folders. */
-async function reapLeftovers(options: RunnerOptions, { groups, prefix, workspaces }: Leftovers): Promise<void> {
+async function reapLeftovers(options: AttemptRunnerOptions, { groups, prefix, workspaces }: Leftovers): Promise<void> {
   await reapProcesses(join(options.dataDir, 'work'))
   await groups.reap((name) => name.startsWith(prefix))
   await workspaces.clear()
 }
 
-async function prepare(options: RunnerOptions, workspaces: Workspaces): Promise<Prepared> {
+async function prepare(options: AttemptRunnerOptions, workspaces: Workspaces): Promise<Prepared> {
   const [probe, groups] = await Promise.all([
     options.bubblewrap ?? probeBubblewrap(),
     options.groups ?? findControlGroups(),
@@ -159,7 +164,7 @@ async function prepare(options: RunnerOptions, workspaces: Workspaces): Promise<
 }
 
 /** Refuses what must not run without a sandbox; plain `ai` workers may, with a scrubbed environment . */
-function requireSandbox(options: RunnerOptions, prepared: Prepared, what: string): void {
+function requireSandbox(options: AttemptRunnerOptions, prepared: Prepared, what: string): void {
   if (prepared.probe.available || options.allowUnsandboxed) return
   const { reason, suggestion } = prepared.probe
   throw new StartRefused(
@@ -176,7 +181,7 @@ type Start = {
   checkout: CheckoutFolder | undefined
 }
 
-function openCheckout({ checkouts }: RunnerOptions, start: Omit<Start, 'checkout'>): CheckoutFolder | undefined {
+function openCheckout({ checkouts }: AttemptRunnerOptions, start: Omit<Start, 'checkout'>): CheckoutFolder | undefined {
   if (start.spec.checkout === undefined) return undefined
   if (checkouts !== undefined) return openCheckoutFolder(checkouts, { ...start, shared: start.workspaces.shared })
   throw new StartRefused('CheckoutFailed', 'This service cannot check out git repositories.')
@@ -191,7 +196,7 @@ function keepChanges(attempt: RunningAttempt, checkout: CheckoutFolder | undefin
   return { ...attempt, ended }
 }
 
-async function startWorker(options: RunnerOptions, prepared: Prepared, start: Start): Promise<RunningAttempt> {
+async function startWorker(options: AttemptRunnerOptions, prepared: Prepared, start: Start): Promise<RunningAttempt> {
   const { spec, sink, checkout } = start
   if (spec.run.kind !== 'worker') throw new StartRefused('StartFailed', 'The attempt has no work for a worker.')
   const { assignment } = spec.run
@@ -199,7 +204,7 @@ async function startWorker(options: RunnerOptions, prepared: Prepared, start: St
   return prepared.workers.start({ assignment, limits: spec.limits, sink, checkout })
 }
 
-async function startCommand(options: RunnerOptions, prepared: Prepared, start: Start): Promise<RunningAttempt> {
+async function startCommand(options: AttemptRunnerOptions, prepared: Prepared, start: Start): Promise<RunningAttempt> {
   const { spec, sink, signal, checkout, workspaces } = start
   if (spec.run.kind !== 'command') throw new StartRefused('StartFailed', 'The attempt has no command.')
   const { image, command, args, env, redact = [], transactionToken, artifactsDir, network } = spec.run
@@ -229,8 +234,8 @@ async function startCommand(options: RunnerOptions, prepared: Prepared, start: S
 }
 
 /** Checks the machine and cleans up in the background; the first attempt waits for it. */
-export function createAttemptRunner(options: RunnerOptions): AttemptRunner {
-  const workspaces = createWorkspaces({ size: usualSize, ...options.workspaces, root: join(options.dataDir, 'work') })
+export function createAttemptRunner(options: AttemptRunnerOptions): AttemptRunner {
+  const workspaces = createWorkspaces({ size: defaultSize, ...options.workspaces, root: join(options.dataDir, 'work') })
   const preparing = prepare(options, workspaces)
   // Reported by the first attempt that needs it.
   preparing.catch(() => undefined)
@@ -238,9 +243,9 @@ export function createAttemptRunner(options: RunnerOptions): AttemptRunner {
     start: async (spec, sink, signal) => {
       const prepared = await preparing
       signal.throwIfAborted()
-      const given = { spec, sink, signal, workspaces }
-      const checkout = openCheckout(options, given)
-      const start = { ...given, checkout }
+      const inputs = { spec, sink, signal, workspaces }
+      const checkout = openCheckout(options, inputs)
+      const start = { ...inputs, checkout }
       try {
         return await (spec.run.kind === 'worker' ? startWorker : startCommand)(options, prepared, start)
       } catch (error) {

@@ -2,12 +2,13 @@
 
 import type { PlaceFailure } from '../../contract/kinds/tasks/failures.ts'
 import { messageOf, SvcError } from '../../errors.ts'
+import { onAbort } from '../../lib/abort.ts'
 import type { AttemptKey, WorkloadSpec, WorkloadState, Workloads } from '../../ports/tasks/workloads.ts'
 import type { AttemptEnd } from '../attempts/end.ts'
 import { type RunningAttempt, StartRefused } from './attempt.ts'
-import { type AttemptRunner, createAttemptRunner, type RunnerOptions, type RunnerStatus } from './runner.ts'
+import { type AttemptRunner, type AttemptRunnerOptions, createAttemptRunner, type RunnerStatus } from './runner.ts'
 
-export type EmbeddedWorkloadsOptions = RunnerOptions & {
+export type EmbeddedWorkloadsOptions = AttemptRunnerOptions & {
   /** The most concurrent attempts. */
   maxConcurrent: number
   /** From TERM to KILL; 10 s. */
@@ -107,13 +108,11 @@ async function runAttempt(table: Table, entry: Entry): Promise<AttemptEnd> {
   const attempt = await table.runner.start(entry.spec, (lines) => onLog(entry.spec.key, lines), signal)
   entry.attempt = attempt
   setState(table, entry, { phase: 'Running', startedAt: clock.now() })
-  const stop = () => void endAttempt(table, attempt).catch(() => attempt.kill())
-  if (signal.aborted) stop()
-  else signal.addEventListener('abort', stop, { once: true })
+  onAbort(signal, () => void endAttempt(table, attempt).catch(() => attempt.kill()))
   return attempt.ended
 }
 
-async function carryOut(table: Table, entry: Entry): Promise<void> {
+async function runToEnd(table: Table, entry: Entry): Promise<void> {
   const over = new AbortController()
   watchDeadline(table, entry, over.signal).catch(() => undefined)
   const end = await runAttempt(table, entry).catch(describeStartError)
@@ -141,7 +140,7 @@ function addEntry(table: Table, spec: WorkloadSpec): void {
     finished: Promise.resolve(),
   }
   table.entries.set(nameEntry(spec.key), entry)
-  entry.finished = carryOut(table, entry)
+  entry.finished = runToEnd(table, entry)
 }
 
 async function observeEntry(entry: Entry | undefined): Promise<WorkloadState> {

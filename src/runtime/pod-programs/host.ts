@@ -1,10 +1,12 @@
 // The first process of the container that an agent program runs in: starts the one program that its worker names, and ends
 // with it. It holds nothing that the program may not have: the worker's token and assignment are in another container.
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer, type Socket } from 'node:net'
 import type { Readable } from 'node:stream'
-import { readExit } from '../attempts/exit.ts'
-import { createFrameReader, type Frame, fromHost, readStart, toHost, writeFrame } from './frames.ts'
+import { onAbort } from '../../lib/abort.ts'
+import { readExit } from '../attempts/end.ts'
+import { createProgramFrameReader, fromHost, type ProgramFrame, readStart, toHost, writeFrame } from './frames.ts'
 
 /** All else in the container, where it is a container's first process; elsewhere the program's group. */
 function killAll(child: ChildProcess): void {
@@ -31,17 +33,17 @@ function launch(body: Buffer, socket: Socket): ChildProcess {
   child.stdin.on('error', () => undefined)
   pass(child.stdout, fromHost.stdout, socket)
   pass(child.stderr, fromHost.stderr, socket)
-  const tell = (exit: object) => socket.end(writeFrame(fromHost.exit, Buffer.from(JSON.stringify(exit))))
-  child.once('error', (error) => tell({ code: null, signal: null, startError: error.message }))
+  const report = (exit: object) => socket.end(writeFrame(fromHost.exit, Buffer.from(JSON.stringify(exit))))
+  child.once('error', (error) => report({ code: null, signal: null, startError: error.message }))
   // What it started in the background ends with it, and then so do its streams.
   child.once('exit', () => killAll(child))
   child.once('close', (code, signal) => {
-    if (child.pid !== undefined) tell(readExit(code, signal))
+    if (child.pid !== undefined) report(readExit(code, signal))
   })
   return child
 }
 
-function tellProgram(child: ChildProcess, { type, body }: Frame): void {
+function tellProgram(child: ChildProcess, { type, body }: ProgramFrame): void {
   if (type === toHost.input) child.stdin?.write(body)
   else if (type === toHost.inputEnd) child.stdin?.end()
   else if (type === toHost.terminate) child.kill('SIGTERM')
@@ -49,9 +51,9 @@ function tellProgram(child: ChildProcess, { type, body }: Frame): void {
 }
 
 function serve(socket: Socket): void {
-  const read = createFrameReader()
+  const read = createProgramFrameReader()
   let child: ChildProcess | undefined
-  const act = (frame: Frame) => {
+  const act = (frame: ProgramFrame) => {
     if (child !== undefined) tellProgram(child, frame)
     else if (frame.type === toHost.start) child = launch(frame.body, socket)
   }
@@ -70,7 +72,7 @@ export async function hostProgram(path: string, stop: AbortSignal): Promise<void
     serve(socket)
   })
   server.on('error', ended.reject)
-  stop.addEventListener('abort', () => ended.resolve(), { once: true })
+  onAbort(stop, () => ended.resolve())
   server.listen(path)
   await ended.promise
   server.close()

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ProgramStart } from '../../ports/workspaces/programs.ts'
+import type { ProgramStart } from '../../ports/workspaces/sandbox.ts'
 import { systemClock as clock } from '../host/clock.ts'
-import { createFrameReader, writeFrame } from './frames.ts'
+import { createProgramFrameReader, writeFrame } from './frames.ts'
 import { hostProgram } from './host.ts'
 import { createPodPrograms } from './programs.ts'
 
@@ -73,13 +73,13 @@ describe('a program in the container beside its worker', () => {
 describe('frames', () => {
   it('are read however they are cut', () => {
     const bytes = Buffer.concat([writeFrame(1, Buffer.from('abc')), writeFrame(2), writeFrame(0, Buffer.from('d'))])
-    const read = createFrameReader()
+    const read = createProgramFrameReader()
     const frames = [...bytes].flatMap((byte) => read(Buffer.from([byte])))
     expect(frames.map(({ type, body }) => [type, body.toString()])).toEqual([
       [1, 'abc'],
       [2, ''],
       [0, 'd'],
     ])
-    expect(() => createFrameReader()(Buffer.from([0, 255, 255, 255, 255]))).toThrow('bytes')
+    expect(() => createProgramFrameReader()(Buffer.from([0, 255, 255, 255, 255]))).toThrow('bytes')
   })
 })

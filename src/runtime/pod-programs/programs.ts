@@ -4,8 +4,8 @@ import { connect, type Socket } from 'node:net'
 import { PassThrough, Writable } from 'node:stream'
 import { messageOf } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { ProgramExit, ProgramStart, Programs, RunningProgram } from '../../ports/workspaces/programs.ts'
-import { createFrameReader, type Frame, fromHost, toHost, writeFrame } from './frames.ts'
+import type { ProgramExit, ProgramStart, Programs, RunningProgram } from '../../ports/workspaces/sandbox.ts'
+import { createProgramFrameReader, fromHost, type ProgramFrame, toHost, writeFrame } from './frames.ts'
 
 /** The container may start after the worker's. */
 const tries = 600
@@ -22,7 +22,7 @@ function dial(path: string): Promise<Socket> {
   })
 }
 
-async function dialPatiently(path: string, clock: Clock): Promise<Socket> {
+async function dialWithRetries(path: string, clock: Clock): Promise<Socket> {
   for (let left = tries; ; left -= 1) {
     try {
       return await dial(path)
@@ -50,8 +50,8 @@ function hand(stream: PassThrough, body: Buffer, socket: Socket): void {
 function follow(socket: Socket): RunningProgram {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()]
   const exited = Promise.withResolvers<ProgramExit>()
-  const read = createFrameReader()
-  const act = ({ type, body }: Frame) => {
+  const read = createProgramFrameReader()
+  const act = ({ type, body }: ProgramFrame) => {
     if (type === fromHost.stdout) hand(stdout, body, socket)
     else if (type === fromHost.stderr) hand(stderr, body, socket)
     else if (type === fromHost.exit) exited.resolve(JSON.parse(body.toString('utf8')) as ProgramExit)
@@ -101,7 +101,7 @@ export function createPodPrograms({ path, clock }: { path: string; clock: Clock 
     findWeakness: async () => undefined,
     async start(program: ProgramStart) {
       try {
-        const socket = await dialPatiently(path, clock)
+        const socket = await dialWithRetries(path, clock)
         socket.write(writeFrame(toHost.start, Buffer.from(JSON.stringify(program))))
         return follow(socket)
       } catch (error) {

@@ -8,13 +8,13 @@ import { createGunzip, gzipSync } from 'node:zlib'
 import { SvcError } from '../../errors.ts'
 import { CheckoutError } from '../../ports/workspaces/checkouts.ts'
 import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
-import type { Held, WorkspaceWorkloadsOptions } from './held.ts'
-import { requireShort } from './short-command.ts'
+import type { WorkspaceAttempt, WorkspaceWorkloadsOptions } from './attempt.ts'
+import { requireShort } from './commands.ts'
 import { stageLarge } from './staging.ts'
 
 const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' }
 /** Of an archive that is brought in whole: it passes through memory. */
-const largestArchive = 512 * 1024 ** 2
+const maxArchiveBytes = 512 * 1024 ** 2
 const pieceBytes = 3 * 1024 ** 2
 const newline = 0x0a
 
@@ -43,12 +43,12 @@ async function packFolder(folder: string): Promise<Buffer> {
   let size = 0
   for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > largestArchive) {
+    if (size > maxArchiveBytes) {
       child.kill()
-      const most = `${largestArchive / 1024 ** 2} MiB`
+      const max = `${maxArchiveBytes / 1024 ** 2} MiB`
       throw new CheckoutError(
         'TooLarge',
-        `The repository takes more than ${most}, which an execution workspace does not get.`,
+        `The repository takes more than ${max}, which an execution workspace does not get.`,
       )
     }
     chunks.push(chunk)
@@ -60,13 +60,13 @@ async function packFolder(folder: string): Promise<Buffer> {
 /** Puts what is in the folder in place of what is in that of the workspace. `at`: where the archive lies meanwhile. */
 export async function fillWorkspace(
   options: WorkspaceWorkloadsOptions,
-  held: Held,
+  attempt: WorkspaceAttempt,
   { from, to, at }: { from: string; to: string; at: string },
 ): Promise<void> {
-  await stageLarge(options, held, at, await packFolder(from))
+  await stageLarge(options, attempt, at, await packFolder(from))
   const script = 'rm -rf -- "$2" && mkdir -p -- "$2" && tar -xzf "$1" --no-same-owner -C "$2" && rm -- "$1"'
   const command = { command: ['sh', '-c', script, 'fill', at, to], timeoutSeconds: 1800 }
-  await requireShort({ ...options, workspaces: held.workspaces }, held.facts.claim, command)
+  await requireShort({ ...options, workspaces: attempt.workspaces }, attempt.facts.claim, command)
 }
 
 /** Files, folders and links, without the checkout's own `.git`, which nothing reads. */
@@ -79,22 +79,22 @@ const packScript = [
   '[ $? -le 1 ] && wc -c <"$out"',
 ].join('\n')
 
-async function* readPieces(options: WorkspaceWorkloadsOptions, held: Held, at: string, size: number) {
-  const deps = { ...options, workspaces: held.workspaces }
+async function* readPieces(options: WorkspaceWorkloadsOptions, attempt: WorkspaceAttempt, at: string, size: number) {
+  const deps = { ...options, workspaces: attempt.workspaces }
   for (let piece = 0; piece * pieceBytes < size; piece += 1) {
     const script = `dd if="$1" bs=${pieceBytes} skip=${piece} count=1 2>/dev/null | base64`
     const asked = { command: ['sh', '-c', script, 'read', at], maxOutputBytes: 2 * pieceBytes }
-    yield Buffer.from(await requireShort(deps, held.facts.claim, asked), 'base64')
+    yield Buffer.from(await requireShort(deps, attempt.facts.claim, asked), 'base64')
   }
 }
 
-function limitBytes(most: number): Transform {
+function limitBytes(max: number): Transform {
   let size = 0
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       size += chunk.length
-      const tooMuch = `What is in the workspace takes more than ${Math.floor(most / 1024 ** 2)} MiB.`
-      done(size > most ? new CheckoutError('TooLarge', tooMuch) : null, chunk)
+      const tooMuch = `What is in the workspace takes more than ${Math.floor(max / 1024 ** 2)} MiB.`
+      done(size > max ? new CheckoutError('TooLarge', tooMuch) : null, chunk)
     },
   })
 }
@@ -107,32 +107,32 @@ function judgeReading([counted, brought, ended]: PromiseSettledResult<void>[]): 
 }
 
 /** Rejects, and ends the program, once it names more files than that. */
-async function countNames(child: ChildProcess, most: number): Promise<void> {
+async function countNames(child: ChildProcess, max: number): Promise<void> {
   let count = 0
   for await (const chunk of child.stdout ?? []) {
     for (const byte of chunk as Buffer) if (byte === newline) count += 1
-    if (count <= most) continue
+    if (count <= max) continue
     child.kill()
-    throw new CheckoutError('TooLarge', `There are more than ${most} files in the workspace.`)
+    throw new CheckoutError('TooLarge', `There are more than ${max} files in the workspace.`)
   }
 }
 
-type Reading = { from: string; to: string; at: string; mostBytes: number; mostFiles: number }
+type Reading = { from: string; to: string; at: string; maxBytes: number; maxFiles: number }
 
 /** Puts what is in the folder of the workspace into an empty folder of the service. */
 export async function readWorkspace(
   options: WorkspaceWorkloadsOptions,
-  held: Held,
-  { from, to, at, mostBytes, mostFiles }: Reading,
+  attempt: WorkspaceAttempt,
+  { from, to, at, maxBytes, maxFiles }: Reading,
 ): Promise<void> {
   const command = { command: ['sh', '-c', packScript, 'pack', at, from], timeoutSeconds: 1800 }
-  const told = await requireShort({ ...options, workspaces: held.workspaces }, held.facts.claim, command)
-  const size = Number(told.trim())
+  const answer = await requireShort({ ...options, workspaces: attempt.workspaces }, attempt.facts.claim, command)
+  const size = Number(answer.trim())
   if (!Number.isSafeInteger(size)) throw new WorkspaceError('ProtocolError', 'the workspace does not say what it holds')
   const { child, ended } = startTar(['-x', '-v', '--no-same-owner', '--no-same-permissions', '-C', to, '-f', '-'])
-  const pieces = Readable.from(readPieces(options, held, at, Math.min(size, mostBytes)))
-  const brought = pipeline(pieces, createGunzip(), limitBytes(mostBytes), child.stdin)
-  const counted = countNames(child, mostFiles)
+  const pieces = Readable.from(readPieces(options, attempt, at, Math.min(size, maxBytes)))
+  const brought = pipeline(pieces, createGunzip(), limitBytes(maxBytes), child.stdin)
+  const counted = countNames(child, maxFiles)
   try {
     judgeReading(await Promise.allSettled([counted, brought, ended]))
   } finally {

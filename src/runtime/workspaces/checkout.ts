@@ -2,24 +2,24 @@
 // files, and keeps them from one task of a session to the next.
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { workspaceFolders } from '../../contract/api/workspaces/execution-workspace.ts'
+import { workspaceFolders } from '../../contract/api/workspaces/execution-workspaces.ts'
 import { messageOf } from '../../errors.ts'
 import type { AttemptCheckout, CheckoutChanges, WorkloadState } from '../../ports/tasks/workloads.ts'
 import { type Checkout, CheckoutError, type CheckoutSpec } from '../../ports/workspaces/checkouts.ts'
 import type { WorkspaceFacts } from '../../ports/workspaces/workspace-records.ts'
-import { createChangesKeeper, describeCheckout, describeLostChanges } from '../attempts/checkout-changes.ts'
+import { createChangesSaver, describeCheckout, describeLostChanges } from '../attempts/checkout-changes.ts'
 import { removeTree } from '../folders/removal.ts'
 import { fillWorkspace, readWorkspace } from './archives.ts'
-import { type Held, noteFacts, type WorkspaceWorkloadsOptions } from './held.ts'
-import { fail } from './outcome.ts'
-import { folderOf } from './staging.ts'
+import { noteFacts, type WorkspaceAttempt, type WorkspaceWorkloadsOptions } from './attempt.ts'
+import { failedState } from './commands.ts'
+import { commandFolder } from './staging.ts'
 
 type CheckedOut = NonNullable<WorkspaceFacts['checkout']>
 
-const usualBytes = 10 * 1024 ** 3
-const usualFiles = 1024 ** 2
+const defaultBytes = 10 * 1024 ** 3
+const defaultFiles = 1024 ** 2
 
-function privateFolder({ checkouts: { folder } }: WorkspaceWorkloadsOptions, { holder }: Held): string {
+function privateFolder({ checkouts: { folder } }: WorkspaceWorkloadsOptions, { holder }: WorkspaceAttempt): string {
   return join(folder, `${holder.taskUid}-${holder.attempt}`)
 }
 
@@ -29,7 +29,7 @@ async function emptyFolder(folder: string): Promise<void> {
 }
 
 /** Undefined: something else has to be checked out. */
-function findThere({ facts }: Held, { url, branch, ref }: CheckoutSpec): CheckedOut | undefined {
+function findThere({ facts }: WorkspaceAttempt, { url, branch, ref }: CheckoutSpec): CheckedOut | undefined {
   const { checkout } = facts
   return checkout?.url === url && checkout.branch === branch && checkout.ref === ref ? checkout : undefined
 }
@@ -37,26 +37,26 @@ function findThere({ facts }: Held, { url, branch, ref }: CheckoutSpec): Checked
 /** Unless an earlier task of the session left it there. */
 export async function bringCheckout(
   options: WorkspaceWorkloadsOptions,
-  held: Held,
-  { asked, reused }: { asked: AttemptCheckout | undefined; reused: boolean },
+  attempt: WorkspaceAttempt,
+  { wanted, reused }: { wanted: AttemptCheckout | undefined; reused: boolean },
 ): Promise<void> {
-  const { workspaces, facts, holder } = held
-  if (asked === undefined) return
-  const there = findThere(held, asked.spec)
+  const { workspaces, facts, holder } = attempt
+  if (wanted === undefined) return
+  const there = findThere(attempt, wanted.spec)
   if (there !== undefined) {
     return options.onLog(holder, [`[the checkout of the session is there: since ${there.baseSHA.slice(0, 12)}]`])
   }
-  const folder = privateFolder(options, held)
+  const folder = privateFolder(options, attempt)
   await emptyFolder(folder)
-  const opened = await options.checkouts.checkouts.prepare(asked.spec, folder, held.stopping.signal)
+  const opened = await options.checkouts.checkouts.prepare(wanted.spec, folder, attempt.stopping.signal)
   await options.onLog(holder, [describeCheckout(opened)])
   // What an earlier task has left running writes where the repository is to be, which then cannot be emptied.
   if (reused) await workspaces.scrub(facts.claim, [])
-  const at = `${folderOf('checkout')}.tar.gz`
-  await fillWorkspace(options, held, { from: folder, to: workspaceFolders.work, at })
-  const { url, branch, ref } = asked.spec
+  const at = `${commandFolder('checkout')}.tar.gz`
+  await fillWorkspace(options, attempt, { from: folder, to: workspaceFolders.work, at })
+  const { url, branch, ref } = wanted.spec
   const checkout = { url, ...(branch !== undefined && { branch }), ...(ref !== undefined && { ref }) }
-  await noteFacts(options, held, { checkout: { ...checkout, baseSHA: opened.baseSHA } })
+  await noteFacts(options, attempt, { checkout: { ...checkout, baseSHA: opened.baseSHA } })
   // Only the private side is needed from here on.
   await emptyFolder(folder)
 }
@@ -79,18 +79,28 @@ async function prepareAgain(
 }
 
 /** As it was checked out, with the files that are in the workspace now. */
-async function readBack(options: WorkspaceWorkloadsOptions, held: Held, spec: CheckoutSpec): Promise<Checkout> {
+async function readBack(
+  options: WorkspaceWorkloadsOptions,
+  attempt: WorkspaceAttempt,
+  spec: CheckoutSpec,
+): Promise<Checkout> {
   const { checkouts } = options.checkouts
-  const folder = privateFolder(options, held)
-  const { checkout } = held.facts
+  const folder = privateFolder(options, attempt)
+  const { checkout } = attempt.facts
   if (checkout === undefined) throw new Error('it is not known what was checked out')
   const known = await checkouts.resume(spec, folder)
   if (known === undefined) await emptyFolder(folder)
   const opened = known ?? (await prepareAgain(options, { ...spec, ref: checkout.baseSHA }, folder))
   await emptyFolder(folder)
-  const at = `${folderOf('changes')}.tar.gz`
-  const { bytes: mostBytes = usualBytes, files: mostFiles = usualFiles } = spec.limits ?? {}
-  await readWorkspace(options, held, { from: workspaceFolders.work, to: folder, at, mostBytes, mostFiles })
+  const at = `${commandFolder('changes')}.tar.gz`
+  const { bytes: maxBytes = defaultBytes, files: maxFiles = defaultFiles } = spec.limits ?? {}
+  await readWorkspace(options, attempt, {
+    from: workspaceFolders.work,
+    to: folder,
+    at,
+    maxBytes,
+    maxFiles,
+  })
   return opened
 }
 
@@ -102,10 +112,10 @@ function findNextBase(spec: CheckoutSpec, changes: CheckoutChanges | undefined):
 
 async function keep(
   options: WorkspaceWorkloadsOptions,
-  held: Held,
+  attempt: WorkspaceAttempt,
   { checkout, isSuccess }: { checkout: AttemptCheckout; isSuccess: boolean },
 ): Promise<void> {
-  const { holder } = held
+  const { holder } = attempt
   let saved: CheckoutChanges | undefined
   const parts = {
     ...options.checkouts,
@@ -115,24 +125,24 @@ async function keep(
     },
   }
   const key = { taskUid: holder.taskUid, attempt: holder.attempt }
-  const tell = (lines: string[]) => options.onLog(holder, lines)
-  const keeper = createChangesKeeper(parts, { key, taskName: holder.taskName, checkout, tell })
-  const open = () => readBack(options, held, checkout.spec)
-  if (!isSuccess) return keeper.keepDiff(open)
-  await keeper.keepChanges(await open(), undefined)
+  const log = (lines: string[]) => options.onLog(holder, lines)
+  const saver = createChangesSaver(parts, { key, taskName: holder.taskName, checkout, log })
+  const open = () => readBack(options, attempt, checkout.spec)
+  if (!isSuccess) return saver.saveDiff(open)
+  await saver.save(await open(), undefined)
   const next = findNextBase(checkout.spec, saved)
-  if (next !== undefined && held.facts.checkout !== undefined) {
-    await noteFacts(options, held, { checkout: { ...held.facts.checkout, baseSHA: next } })
+  if (next !== undefined && attempt.facts.checkout !== undefined) {
+    await noteFacts(options, attempt, { checkout: { ...attempt.facts.checkout, baseSHA: next } })
   }
 }
 
 /** Removes the private side. */
 export async function forgetCheckout(
   options: WorkspaceWorkloadsOptions,
-  held: Held,
+  attempt: WorkspaceAttempt,
   spec: CheckoutSpec,
 ): Promise<void> {
-  const folder = privateFolder(options, held)
+  const folder = privateFolder(options, attempt)
   await (await options.checkouts.checkouts.resume(spec, folder))?.close()
   await removeTree(folder)
 }
@@ -140,19 +150,19 @@ export async function forgetCheckout(
 /** Keeps what the attempt has changed; the end of the attempt. */
 export async function takeCheckout(
   options: WorkspaceWorkloadsOptions,
-  held: Held,
+  attempt: WorkspaceAttempt,
   end: WorkloadState,
 ): Promise<WorkloadState> {
-  if (held.facts.checkout === undefined) return end
-  const checkout = await options.checkouts.find(held.holder)
+  if (attempt.facts.checkout === undefined) return end
+  const checkout = await options.checkouts.find(attempt.holder)
   if (checkout === undefined) return end
   try {
-    await keep(options, held, { checkout, isSuccess: end.phase === 'Succeeded' })
+    await keep(options, attempt, { checkout, isSuccess: end.phase === 'Succeeded' })
     return end
   } catch (error) {
-    await options.onLog(held.holder, [`[${messageOf(error)}]`])
-    return fail('CheckoutFailed', describeLostChanges(error), options.clock.now())
+    await options.onLog(attempt.holder, [`[${messageOf(error)}]`])
+    return failedState('CheckoutFailed', describeLostChanges(error), options.clock.now())
   } finally {
-    await forgetCheckout(options, held, checkout.spec).catch(() => undefined)
+    await forgetCheckout(options, attempt, checkout.spec).catch(() => undefined)
   }
 }

@@ -1,11 +1,11 @@
 // What a retained workspace must not hold when its attempt has ended: removed, then searched for.
 import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
 import type { WorkspaceHolder } from '../../ports/workspaces/workspace-records.ts'
-import type { AttemptSecrets, Held, WorkspaceWorkloadsOptions } from './held.ts'
-import { runShort } from './short-command.ts'
+import type { AttemptSecrets, WorkspaceAttempt, WorkspaceWorkloadsOptions } from './attempt.ts'
+import { runShort } from './commands.ts'
 
 /** Shorter ones are found in innocent words. */
-const shortestSecret = 8
+const minSecretLength = 8
 /** As grep says. */
 const none = 1
 const failed = 2
@@ -13,7 +13,7 @@ const failed = 2
 /** grep takes each line for a pattern: of a secret with several lines the longest stands for it. */
 function toPatterns(secrets: readonly string[]): string[] {
   const lines = secrets.map((secret) => secret.split(/\r?\n/).toSorted((a, b) => b.length - a.length)[0] ?? '')
-  return [...new Set(lines)].filter((line) => line.length >= shortestSecret)
+  return [...new Set(lines)].filter((line) => line.length >= minSecretLength)
 }
 
 /** Files that programs have removed meanwhile hold nothing. */
@@ -22,9 +22,13 @@ function saysOnlyVanished(complaints: string): boolean {
 }
 
 /** Paths of files that hold one of the secrets, relative to the root. */
-async function findLeaks(options: WorkspaceWorkloadsOptions, held: Held, patterns: string[]): Promise<string[]> {
+async function findLeaks(
+  options: WorkspaceWorkloadsOptions,
+  attempt: WorkspaceAttempt,
+  patterns: string[],
+): Promise<string[]> {
   if (patterns.length === 0) return []
-  const { workspaces, facts } = held
+  const { workspaces, facts } = attempt
   const end = await runShort({ ...options, workspaces }, facts.claim, {
     command: ['grep', '-rlaFZ', '-f', '-', '.'],
     stdin: Buffer.from(patterns.map((pattern) => `${pattern}\n`).join('')),
@@ -42,27 +46,31 @@ function describeLeaks(leaks: string[]): string {
 }
 
 /** Ends what runs, and rejects when it cannot be shown that none of the secrets is left. */
-async function scrubWhole(options: WorkspaceWorkloadsOptions, held: Held, { paths, patterns }: Scrub): Promise<void> {
-  const { workspaces, facts, holder } = held
+async function scrubWhole(
+  options: WorkspaceWorkloadsOptions,
+  attempt: WorkspaceAttempt,
+  { paths, patterns }: Scrub,
+): Promise<void> {
+  const { workspaces, facts, holder } = attempt
   await workspaces.scrub(facts.claim, paths)
-  const leaks = await findLeaks(options, held, patterns)
+  const leaks = await findLeaks(options, attempt, patterns)
   if (leaks.length === 0) return
   await options.onLog(holder, [describeLeaks(leaks)])
   await workspaces.scrub(facts.claim, leaks)
-  const left = await findLeaks(options, held, patterns)
+  const left = await findLeaks(options, attempt, patterns)
   if (left.length > 0) throw new WorkspaceError('ProtocolError', `a secret of the task stays in ${left[0]}`)
 }
 
 /** False when something speaks against the programs that the attempt has left. */
 async function scrubAround(
   options: WorkspaceWorkloadsOptions,
-  held: Held,
+  attempt: WorkspaceAttempt,
   { paths, patterns }: Scrub,
 ): Promise<boolean> {
-  const { workspaces, facts } = held
+  const { workspaces, facts } = attempt
   await workspaces.scrub(facts.claim, paths, { keepsPrograms: true })
   // Nothing speaks for programs that hold up the search.
-  const leaks = await findLeaks(options, held, patterns).catch(() => undefined)
+  const leaks = await findLeaks(options, attempt, patterns).catch(() => undefined)
   return leaks?.length === 0
 }
 
@@ -82,13 +90,13 @@ type Scrub = { paths: readonly string[]; patterns: string[] }
  */
 export async function scrubWorkspace(
   options: WorkspaceWorkloadsOptions,
-  held: Held,
+  attempt: WorkspaceAttempt,
   { paths, isSuccess }: { paths: readonly string[]; isSuccess: boolean },
 ): Promise<void> {
-  const { holder } = held
-  const secrets = held.secrets ?? (await findSecrets(options, holder))
-  const keepsPrograms = isSuccess && held.secrets?.given.length === 0
+  const { holder } = attempt
+  const secrets = attempt.secrets ?? (await findSecrets(options, holder))
+  const keepsPrograms = isSuccess && attempt.secrets?.given.length === 0
   const scrub = { paths, patterns: toPatterns([...secrets.own, ...secrets.given]) }
-  if (keepsPrograms && (await scrubAround(options, held, scrub))) return
-  await scrubWhole(options, held, scrub)
+  if (keepsPrograms && (await scrubAround(options, attempt, scrub))) return
+  await scrubWhole(options, attempt, scrub)
 }

@@ -8,11 +8,11 @@ import {
   workspaceFiles,
   workspaceFolders,
   workspaceVariables,
-} from '../../contract/api/workspaces/execution-workspace.ts'
+} from '../../contract/api/workspaces/execution-workspaces.ts'
 import type { WorkloadSpec } from '../../ports/tasks/workloads.ts'
 import type { ReadyWorkspace, WorkspaceCommand } from '../../ports/workspaces/execution-workspaces.ts'
-import type { Held, WorkspaceWorkloadsOptions } from './held.ts'
-import { requireShort, runShort } from './short-command.ts'
+import type { WorkspaceAttempt, WorkspaceWorkloadsOptions } from './attempt.ts'
+import { requireShort, runShort } from './commands.ts'
 
 /** The worker says its outcome, and little else. */
 const outputBytes = 256 * 1024
@@ -20,14 +20,14 @@ const outputBytes = 256 * 1024
 const partBytes = 2 * 1024 ** 2
 
 /** Relative to the root. */
-export function folderOf(command: string): string {
+export function commandFolder(command: string): string {
   return `${workspaceFolders.own}/${command}`
 }
 
 /** Large content in parts, which a command puts together. */
 export async function stageLarge(
   options: WorkspaceWorkloadsOptions,
-  { workspaces, facts: { claim } }: Held,
+  { workspaces, facts: { claim } }: WorkspaceAttempt,
   path: string,
   bytes: Uint8Array,
 ): Promise<void> {
@@ -41,16 +41,20 @@ export async function stageLarge(
 }
 
 /** The command of the worker program, which is put there unless it is there. */
-async function findWorker(options: WorkspaceWorkloadsOptions, held: Held, ready: ReadyWorkspace): Promise<string[]> {
+async function findWorker(
+  options: WorkspaceWorkloadsOptions,
+  attempt: WorkspaceAttempt,
+  ready: ReadyWorkspace,
+): Promise<string[]> {
   if (ready.worker !== undefined) return [...ready.worker]
-  const { workspaces, facts } = held
+  const { workspaces, facts } = attempt
   const { version, archive } = await options.readBundle()
   const folder = `${workspaceFolders.own}/worker-${version}`
   const program = ['node', posix.join(ready.root, folder, 'worker.js')]
   const deps = { ...options, workspaces }
   const there = await runShort(deps, facts.claim, { command: ['test', '-e', `${folder}/complete`] })
   if (there.exitCode === 0) return program
-  await stageLarge(options, held, `${folder}.tar.gz`, archive)
+  await stageLarge(options, attempt, `${folder}.tar.gz`, archive)
   const unpack = 'mkdir -p "$1" && tar -xzf "$1.tar.gz" -C "$1" && rm "$1.tar.gz" && : >"$1/complete"'
   await requireShort(deps, facts.claim, { command: ['sh', '-c', unpack, 'unpack', folder] })
   return program
@@ -98,15 +102,15 @@ export function timeLimitOf({ limits }: Pick<WorkloadSpec, 'limits'>, workspace:
 /** Stages what the worker needs; the command that starts it. */
 export async function stageWorker(
   options: WorkspaceWorkloadsOptions,
-  held: Held,
+  attempt: WorkspaceAttempt,
   id: string,
   { spec, assignment, workspace, ready }: Worker,
 ): Promise<WorkspaceCommand> {
-  const program = await findWorker(options, held, ready)
+  const program = await findWorker(options, attempt, ready)
   const bytes = await promisify(gzip)(Buffer.from(JSON.stringify(assignment)))
-  const folder = folderOf(id)
+  const folder = commandFolder(id)
   const file = { path: `${folder}/${workspaceFiles.assignment}`, bytes, mode: 0o600 }
-  await held.workspaces.stage(held.facts.claim, [file])
+  await attempt.workspaces.stage(attempt.facts.claim, [file])
   return {
     id,
     command: [...program, '--workspace', posix.join(ready.root, folder)],

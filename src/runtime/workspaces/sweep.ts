@@ -8,7 +8,7 @@ import type {
   WorkspaceRecord,
   WorkspaceRecords,
 } from '../../ports/workspaces/workspace-records.ts'
-import type { WorkspaceWorkloadsOptions } from './held.ts'
+import type { WorkspaceWorkloadsOptions } from './attempt.ts'
 
 export type WorkspaceSweepOptions = Pick<WorkspaceWorkloadsOptions, 'providers' | 'retired' | 'records' | 'clock'> & {
   /** How long one that nobody uses is kept. */
@@ -22,7 +22,7 @@ export type WorkspaceSweepOptions = Pick<WorkspaceWorkloadsOptions, 'providers' 
 }
 
 /** Longer than suspending one takes, or a command that a person runs in it. */
-const longestLoanMs = 900_000
+const maxLoanMs = 900_000
 
 /** Deletes it, unless an attempt holds it by now. */
 export async function endWorkspace(
@@ -110,7 +110,7 @@ export async function sweepWorkspaces(options: WorkspaceSweepOptions): Promise<n
       options.onFault(messageOf(error))
     }
   }
-  await attempt(giveBackLost(options.records, new Date(options.clock.now().getTime() - longestLoanMs)))
+  await attempt(giveBackLost(options.records, new Date(options.clock.now().getTime() - maxLoanMs)))
   for (const record of await options.records.list()) {
     await attempt(settle(options, record).then((isDone) => (isDone ? 1 : 0)))
   }

@@ -1,4 +1,5 @@
 // The worker program of this very service as one archive, for workspaces whose template does not have it.
+import { once } from '../../lib/once.ts'
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -9,7 +10,7 @@ import { SvcError } from '../../errors.ts'
 
 export type WorkerBundle = { version: string; archive: Uint8Array }
 
-const mostBytes = 64 * 1024 ** 2
+const maxBytes = 64 * 1024 ** 2
 
 /** The built program imports the files beside it by relative paths. */
 async function listParts(folder: string, entry: string): Promise<string[]> {
@@ -37,19 +38,12 @@ async function makeBundle(program: string): Promise<WorkerBundle> {
   const same = ['--sort=name', '--mtime=@0', '--owner=0', '--group=0', '--numeric-owner']
   const { stdout } = await promisify(execFile)('tar', ['-c', '-z', ...same, '-C', folder, '-f', '-', ...parts], {
     encoding: 'buffer',
-    maxBuffer: mostBytes,
+    maxBuffer: maxBytes,
   })
   return { version: createHash('sha256').update(stdout).digest('hex').slice(0, 16), archive: stdout }
 }
 
 /** Made on first use. NotConfigured when the program runs from its sources. */
 export function createWorkerBundle(program: string): () => Promise<WorkerBundle> {
-  let made: Promise<WorkerBundle> | undefined
-  return () => {
-    made ??= makeBundle(program)
-    made.catch(() => {
-      made = undefined
-    })
-    return made
-  }
+  return once(() => makeBundle(program))
 }

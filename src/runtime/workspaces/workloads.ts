@@ -1,22 +1,23 @@
 // The Workloads port for attempts that run in execution workspaces; all others go on to the workloads behind it.
-import { dropUndefined } from '../../contract/schema/json.ts'
+
 import { messageOf, SvcError } from '../../errors.ts'
+import { dropUndefined } from '../../lib/json.ts'
 import type { AttemptKey, WorkloadSpec, WorkloadState, Workloads } from '../../ports/tasks/workloads.ts'
 import type { WorkspaceClaim } from '../../ports/workspaces/execution-workspaces.ts'
 import type { WorkspaceHolder, WorkspaceKey, WorkspaceRecord } from '../../ports/workspaces/workspace-records.ts'
-import type { AttemptSecrets, Held, WorkspaceWorkloadsOptions } from './held.ts'
-import { fail } from './outcome.ts'
-import { adoptHeld, cleanUpLost, runHeld } from './run.ts'
+import type { AttemptSecrets, WorkspaceAttempt, WorkspaceWorkloadsOptions } from './attempt.ts'
+import { failedState } from './commands.ts'
+import { adoptAttempt, cleanUpLost, runAttempt } from './run.ts'
 
 export type WorkspaceWorkloads<W extends Workloads> = W & {
   /** Stops to follow the attempts in workspaces; another replica goes on with them. */
-  letGo(): Promise<void>
+  detach(): Promise<void>
 }
 
 type Table<W extends Workloads> = {
   options: WorkspaceWorkloadsOptions
-  inner: W & { letGo?(): Promise<void> }
-  entries: Map<string, Held>
+  inner: W & { detach?(): Promise<void> }
+  entries: Map<string, WorkspaceAttempt>
   listeners: Set<Parameters<Workloads['onChange']>[0]>
 }
 
@@ -47,35 +48,37 @@ function providerOf<W extends Workloads>({ options }: Table<W>, provider: Worksp
   throw new SvcError('InvalidRequest', `workspace provider ${provider} is not enabled on this service any more`)
 }
 
-function announce<W extends Workloads>({ listeners }: Table<W>, { holder }: Held): void {
+function announce<W extends Workloads>({ listeners }: Table<W>, { holder }: WorkspaceAttempt): void {
   const { namespace, taskName, taskUid, attempt } = holder
   for (const listener of listeners) listener({ key: { taskUid, attempt }, namespace, taskName })
 }
 
-type Begin = Pick<Held, 'holder' | 'key' | 'facts' | 'secrets' | 'state'>
+type Begin = Pick<WorkspaceAttempt, 'holder' | 'key' | 'facts' | 'secrets' | 'state'>
 
 function begin<W extends Workloads>(
   table: Table<W>,
   parts: Begin,
-  run: (held: Held) => Promise<WorkloadState | undefined>,
-): Held {
-  const held: Held = {
+  run: (attempt: WorkspaceAttempt) => Promise<WorkloadState | undefined>,
+): WorkspaceAttempt {
+  const attempt: WorkspaceAttempt = {
     ...parts,
     workspaces: table.options.retired?.[parts.key.provider] ?? providerOf(table, parts.key.provider),
     stop: undefined,
     stopping: new AbortController(),
-    isLetGo: false,
+    isDetached: false,
     finished: Promise.resolve(),
   }
-  table.entries.set(nameEntry(held.holder), held)
-  held.finished = run(held)
-    .catch((error: unknown) => fail('Stopped', `the attempt was lost: ${messageOf(error)}`, table.options.clock.now()))
+  table.entries.set(nameEntry(attempt.holder), attempt)
+  attempt.finished = run(attempt)
+    .catch((error: unknown) =>
+      failedState('Stopped', `the attempt was lost: ${messageOf(error)}`, table.options.clock.now()),
+    )
     .then((end) => {
-      if (end === undefined || held.isLetGo) return
-      held.state = end
-      announce(table, held)
+      if (end === undefined || attempt.isDetached) return
+      attempt.state = end
+      announce(table, attempt)
     })
-  return held
+  return attempt
 }
 
 const refusals = {
@@ -86,7 +89,7 @@ const refusals = {
 }
 
 /** Recorded first, then claimed: a crash in between leaves nothing that is not known. Unavailable while it cannot be had. */
-async function ensureHeld<W extends Workloads>(table: Table<W>, spec: WorkloadSpec): Promise<void> {
+async function ensureAttempt<W extends Workloads>(table: Table<W>, spec: WorkloadSpec): Promise<void> {
   const { workspace } = spec
   if (workspace === undefined || table.entries.has(nameEntry(spec.key))) return
   const { options } = table
@@ -101,20 +104,26 @@ async function ensureHeld<W extends Workloads>(table: Table<W>, spec: WorkloadSp
   if (answer === 'full') throw new SvcError('Unavailable', refusals.full(spec.namespace, options.quota))
   const stored = await options.records.get(key)
   const known = { holder, key, facts: stored?.facts ?? facts, secrets: listSecrets(spec) }
-  begin(table, { ...known, state: { phase: 'Pending' } }, (held) => runHeld(options, held, spec))
+  begin(table, { ...known, state: { phase: 'Pending' } }, (attempt) => runAttempt(options, attempt, spec))
 }
 
 /** Of an attempt that an earlier process, or another replica, began. */
-function adopt<W extends Workloads>(table: Table<W>, { holder, ...record }: WorkspaceRecord): Held | undefined {
+function adopt<W extends Workloads>(
+  table: Table<W>,
+  { holder, ...record }: WorkspaceRecord,
+): WorkspaceAttempt | undefined {
   const { options } = table
   if (holder === undefined || options.providers[record.provider] === undefined) return undefined
   const { provider, namespace, name, facts } = record
   const startedAt = new Date(facts.startedAt ?? options.clock.now())
   const known = { holder, key: { provider, namespace, name }, facts, secrets: undefined }
-  return begin(table, { ...known, state: { phase: 'Running', startedAt } }, (held) => adoptHeld(options, held))
+  return begin(table, { ...known, state: { phase: 'Running', startedAt } }, (attempt) => adoptAttempt(options, attempt))
 }
 
-async function findHeld<W extends Workloads>(table: Table<W>, key: AttemptKey): Promise<Held | undefined> {
+async function findAttempt<W extends Workloads>(
+  table: Table<W>,
+  key: AttemptKey,
+): Promise<WorkspaceAttempt | undefined> {
   const known = table.entries.get(nameEntry(key))
   if (known !== undefined) return known
   const record = await table.options.records.ofAttempt(key)
@@ -133,30 +142,30 @@ async function cleanUpRecord<W extends Workloads>(table: Table<W>, record: Works
     return
   }
   const known = { holder, key: { provider, namespace, name }, facts, secrets: undefined }
-  const held = begin(table, { ...known, state: { phase: 'Pending' } }, (lost) => cleanUpLost(table.options, lost))
-  await held.finished
+  const attempt = begin(table, { ...known, state: { phase: 'Pending' } }, (lost) => cleanUpLost(table.options, lost))
+  await attempt.finished
   table.entries.delete(nameEntry(holder))
 }
 
-async function removeHeld<W extends Workloads>(table: Table<W>, key: AttemptKey): Promise<boolean> {
-  const held = table.entries.get(nameEntry(key))
-  if (held === undefined) {
+async function removeAttempt<W extends Workloads>(table: Table<W>, key: AttemptKey): Promise<boolean> {
+  const attempt = table.entries.get(nameEntry(key))
+  if (attempt === undefined) {
     const record = await table.options.records.ofAttempt(key)
     if (record !== undefined) await cleanUpRecord(table, record)
     return record !== undefined
   }
-  held.stop ??= fail('Stopped', 'The attempt was stopped.', table.options.clock.now())
-  held.stopping.abort()
-  await held.finished
-  if (table.entries.get(nameEntry(key)) === held) table.entries.delete(nameEntry(key))
+  attempt.stop ??= failedState('Stopped', 'The attempt was stopped.', table.options.clock.now())
+  attempt.stopping.abort()
+  await attempt.finished
+  if (table.entries.get(nameEntry(key)) === attempt) table.entries.delete(nameEntry(key))
   return true
 }
 
-async function letGoAll<W extends Workloads>({ entries }: Table<W>): Promise<void> {
+async function detachAll<W extends Workloads>({ entries }: Table<W>): Promise<void> {
   const all = [...entries.values()]
-  for (const held of all) {
-    held.isLetGo = !isOver(held.state)
-    held.stopping.abort()
+  for (const attempt of all) {
+    attempt.isDetached = !isOver(attempt.state)
+    attempt.stopping.abort()
   }
   await Promise.all(all.map(({ finished }) => finished))
   entries.clear()
@@ -165,12 +174,12 @@ async function letGoAll<W extends Workloads>({ entries }: Table<W>): Promise<voi
 async function closeAll<W extends Workloads>(table: Table<W>): Promise<void> {
   const { options, inner, entries } = table
   if (options.endsOnClose)
-    await Promise.allSettled([...entries.values()].map(({ holder }) => removeHeld(table, holder)))
-  else await letGoAll(table)
+    await Promise.allSettled([...entries.values()].map(({ holder }) => removeAttempt(table, holder)))
+  else await detachAll(table)
   await inner.close()
 }
 
-export function withExecutionWorkspaces<W extends Workloads & { letGo?(): Promise<void> }>(
+export function withExecutionWorkspaces<W extends Workloads & { detach?(): Promise<void> }>(
   inner: W,
   options: WorkspaceWorkloadsOptions,
 ): WorkspaceWorkloads<W> {
@@ -178,10 +187,10 @@ export function withExecutionWorkspaces<W extends Workloads & { letGo?(): Promis
   const countRunning = () => [...table.entries.values()].filter(({ state }) => !isOver(state)).length
   return {
     ...inner,
-    ensure: (spec) => (spec.workspace === undefined ? inner.ensure(spec) : ensureHeld(table, spec)),
-    observe: async (key) => (await findHeld(table, key))?.state ?? (await inner.observe(key)),
+    ensure: (spec) => (spec.workspace === undefined ? inner.ensure(spec) : ensureAttempt(table, spec)),
+    observe: async (key) => (await findAttempt(table, key))?.state ?? (await inner.observe(key)),
     remove: async (key) => {
-      if (!(await removeHeld(table, key))) await inner.remove(key)
+      if (!(await removeAttempt(table, key))) await inner.remove(key)
     },
     onChange: (listener) => {
       table.listeners.add(listener)
@@ -192,9 +201,9 @@ export function withExecutionWorkspaces<W extends Workloads & { letGo?(): Promis
       }
     },
     capacity: () => Math.max(0, inner.capacity() - countRunning()),
-    letGo: async () => {
-      await letGoAll(table)
-      await inner.letGo?.()
+    detach: async () => {
+      await detachAll(table)
+      await inner.detach?.()
     },
     close: () => closeAll(table),
   }

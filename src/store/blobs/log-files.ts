@@ -1,7 +1,7 @@
 // One task's log on disk: segment files named after the number of their first line.
 import { type FileHandle, mkdir, open, readdir, readFile, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { LogLine } from '../../ports/tasks/logs.ts'
+import type { LogLine } from '../../ports/tasks/results.ts'
 import { syncFolder } from './disk-blobs.ts'
 import { decodeLogLine, findSoundLength, splitLines } from './log-format.ts'
 import { hasCode, toStorageError } from './storage-errors.ts'

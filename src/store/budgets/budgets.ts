@@ -1,6 +1,6 @@
 // Budgets in SQL: the spec as JSON under its name.
 import { BudgetSpec } from '../../contract/api/budgets/budgets.ts'
-import type { Budgets } from '../../ports/budgets/budgets.ts'
+import type { Budgets } from '../../ports/budgets/usage.ts'
 import type { Database } from '../database/database.ts'
 import { sql } from '../database/statement.ts'
 import { decodeText, encodeText } from '../database/stored-text.ts'

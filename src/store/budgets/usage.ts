@@ -3,15 +3,17 @@
 import type { CallerKind } from '../../contract/api/identity/caller.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { dropUndefined } from '../../lib/json.ts'
 import type { SpentSums, Usage, UsageGroup, UsageQuery, UsageRecord, UsageSum } from '../../ports/budgets/usage.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { type Fragment, joinSql, listSql, sql } from '../database/statement.ts'
-import { decodeOptional, decodeText, encodeOptional, encodeText } from '../database/stored-text.ts'
+import { decodeOptional, decodeText, encodeText } from '../database/stored-text.ts'
+import { column, flag, type Kind, number, optional, Table, text, time, word, wordOf } from '../database/table.ts'
 
 const NANOS = 1e9
-const MOST_TOKENS = 1e12
-const MOST_CALLS = 1e9
-const MOST_MONEY = 1e9
+const MAX_TOKENS = 1e12
+const MAX_CALLS = 1e9
+const MAX_MONEY = 1e9
 const RECORDS_PER_WRITE = 500
 const SWEEP_BATCH = 1000
 
@@ -161,32 +163,63 @@ function toUsageSum(row: SumRow, groupBy: UsageGroup): UsageSum {
 }
 
 /** Within bounds; 0 for what is not a number. */
-function limitNumber(value: number | undefined, most: number): number {
-  return Math.min(Math.max(value || 0, 0), most)
+function limitNumber(value: number | undefined, max: number): number {
+  return Math.min(Math.max(value || 0, 0), max)
 }
 
-function toTokens(count: number | undefined): number {
-  return Math.round(limitNumber(count, MOST_TOKENS))
+const bounded = (max: number, unit = 1): Kind<number> => ({
+  ...number,
+  encode: (value) => Math.round(limitNumber(value, max) * unit),
+  decode: (stored) => Number(stored) / unit,
+})
+const tokens = bounded(MAX_TOKENS)
+const calls = bounded(MAX_CALLS)
+const money = bounded(MAX_MONEY, NANOS)
+
+const usage = new Table('usage_records', {
+  id: text,
+  namespace: text,
+  provider: text,
+  model: text,
+  taskUid: optional(word),
+  taskName: optional(text),
+  session: optional(text),
+  agent: optional(text),
+  callerName: column('caller', optional(text)),
+  callerKind: optional(wordOf<CallerKind>()),
+  callerId: optional(text),
+  inputTokens: tokens,
+  outputTokens: tokens,
+  cachedTokens: tokens,
+  cacheWriteTokens: tokens,
+  llmCalls: calls,
+  cost: column('cost_nanos', optional(money)),
+  estimatedInputTokens: column('estimated_input', tokens),
+  estimatedOutputTokens: column('estimated_output', tokens),
+  estimatedCost: column('estimated_cost_nanos', optional(money)),
+  currency: optional(text),
+  demo: flag,
+  createdAt: time,
+})
+
+const noTokens = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  estimatedInputTokens: 0,
+  estimatedOutputTokens: 0,
 }
 
-function toNanos(cost: number | undefined): number | null {
-  return cost === undefined ? null : Math.round(limitNumber(cost, MOST_MONEY) * NANOS)
-}
-
-async function insertRecord(tx: Tx, record: UsageRecord): Promise<void> {
-  const calls = Math.round(limitNumber(record.llmCalls ?? 1, MOST_CALLS))
-  await tx.run(sql`insert into usage_records (id, namespace, provider, model, task_uid, task_name, session, agent, caller,
-      caller_kind, caller_id, input_tokens, output_tokens, cached_tokens, cache_write_tokens, llm_calls, cost_nanos,
-      estimated_input, estimated_output, estimated_cost_nanos, currency, demo, created_at)
-    values (${encodeText(record.id)}, ${encodeText(record.namespace)}, ${encodeText(record.provider)},
-      ${encodeText(record.model)}, ${record.taskUid ?? null}, ${encodeOptional(record.taskName)},
-      ${encodeOptional(record.session)}, ${encodeOptional(record.agent)}, ${encodeOptional(record.caller?.name)},
-      ${record.caller?.kind ?? null}, ${encodeOptional(record.caller?.id)},
-      ${toTokens(record.inputTokens)}, ${toTokens(record.outputTokens)}, ${toTokens(record.cachedTokens)},
-      ${toTokens(record.cacheWriteTokens)}, ${calls}, ${toNanos(record.cost)},
-      ${toTokens(record.estimatedInputTokens)}, ${toTokens(record.estimatedOutputTokens)},
-      ${toNanos(record.estimatedCost)}, ${encodeOptional(record.currency)}, ${record.demo ? 1 : 0}, ${new Date(record.createdAt).toISOString()})
-    on conflict (id) do nothing`)
+async function insertRecord(tx: Tx, { caller, ...record }: UsageRecord): Promise<void> {
+  const stored = {
+    ...noTokens,
+    llmCalls: 1,
+    ...dropUndefined(record),
+    ...{ callerName: caller?.name, callerKind: caller?.kind, callerId: caller?.id },
+    createdAt: new Date(record.createdAt),
+  }
+  await tx.run(sql`${usage.insert(stored)} on conflict (id) do nothing`)
 }
 
 function selectSums(query: UsageQuery) {

@@ -1,6 +1,6 @@
 // What agent programs keep of sessions, in SQL: the newest of each session.
 import { SvcError } from '../../errors.ts'
-import type { ProgramSession, SessionKey, Sessions } from '../../ports/chat/sessions.ts'
+import type { SessionKey, Sessions, StoredProgramSession } from '../../ports/chat/sessions.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { sql } from '../database/statement.ts'
 import { decodeText, encodeText } from '../database/stored-text.ts'
@@ -11,7 +11,7 @@ type ProgramRow = { id: string; body: string }
 async function replaceKept(
   tx: Tx,
   key: SessionKey,
-  { kept, holder, more }: { kept: ProgramSession; holder: string; more: number },
+  { kept, holder, more }: { kept: StoredProgramSession; holder: string; more: number },
 ): Promise<void> {
   const row = await lockRow(tx, key)
   if (row?.active_task !== encodeText(holder))

@@ -1,5 +1,5 @@
 // Rows of sessions and of their messages, and their conversion to and from the port's shapes.
-import type { Session, SessionKey, StoredMessage, TranscriptMessage } from '../../ports/chat/sessions.ts'
+import type { NewMessage, Session, SessionKey, StoredMessage } from '../../ports/chat/sessions.ts'
 import type { Tx } from '../database/database.ts'
 import { type Fragment, sql } from '../database/statement.ts'
 import { decodeOptional, decodeText, encodeText } from '../database/stored-text.ts'
@@ -51,7 +51,7 @@ export function toSession(row: SessionRow): Session {
 }
 
 export function toStoredMessage(row: MessageRow): StoredMessage {
-  return { ...(JSON.parse(row.body) as TranscriptMessage & { ts: string }), id: Number(row.id) }
+  return { ...(JSON.parse(row.body) as NewMessage & { ts: string }), id: Number(row.id) }
 }
 
 /** `namespace = ... and name = ...` for any table of sessions. */
@@ -100,7 +100,7 @@ export async function releaseRow(tx: Tx, key: SessionKey, holder: string, expire
 export async function insertMessages(
   tx: Tx,
   key: SessionKey,
-  batch: { firstId: number; messages: TranscriptMessage[]; now: string },
+  batch: { firstId: number; messages: NewMessage[]; now: string },
 ): Promise<void> {
   let id = batch.firstId
   for (const message of batch.messages) {

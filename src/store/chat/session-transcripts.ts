@@ -1,7 +1,7 @@
 // The messages of sessions in SQL: numbered from 1 per session, so that a reader never misses one.
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { SessionKey, Sessions, TranscriptMessage } from '../../ports/chat/sessions.ts'
+import type { NewMessage, SessionKey, Sessions } from '../../ports/chat/sessions.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { type Fragment, sql } from '../database/statement.ts'
 import { encodeText } from '../database/stored-text.ts'
@@ -41,7 +41,7 @@ function setAnsweredBy({ answeredBy }: AppendOptions): Fragment {
 const titleLength = 80
 
 /** Of a session that has none: how the first message of a user begins. */
-function setTitle({ title }: SessionRow, messages: readonly TranscriptMessage[]): Fragment {
+function setTitle({ title }: SessionRow, messages: readonly NewMessage[]): Fragment {
   const words =
     messages
       .find(({ role }) => role === 'user')
@@ -55,7 +55,7 @@ function setTitle({ title }: SessionRow, messages: readonly TranscriptMessage[])
 async function appendMessages(
   tx: Tx,
   key: SessionKey,
-  request: { messages: TranscriptMessage[]; options: AppendOptions; now: string },
+  request: { messages: NewMessage[]; options: AppendOptions; now: string },
 ): Promise<{ released: boolean }> {
   const { messages, options, now } = request
   const row = await requireRow(tx, key)
@@ -72,7 +72,7 @@ async function appendMessages(
 async function compactMessages(
   tx: Tx,
   key: SessionKey,
-  request: { throughId: number; replacement: TranscriptMessage[]; now: string },
+  request: { throughId: number; replacement: NewMessage[]; now: string },
 ): Promise<void> {
   const { replacement, now } = request
   const row = await requireRow(tx, key)

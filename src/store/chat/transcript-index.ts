@@ -1,8 +1,7 @@
 // The index of transcripts: pieces of sessions with their parts of words, written after the messages and never with
 // them, so that appends stay as quick as without it.
-import type { SessionKey } from '../../ports/chat/sessions.ts'
-import type { Transcripts } from '../../ports/chat/transcript-search.ts'
-import { listGrams } from '../../rules/memory/text-grams.ts'
+import type { SessionKey, Transcripts } from '../../ports/chat/sessions.ts'
+import { listGrams } from '../../rules/memory/term-matches.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { sql } from '../database/statement.ts'
 import { decodeText, encodeText } from '../database/stored-text.ts'

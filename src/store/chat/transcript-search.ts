@@ -1,17 +1,16 @@
 // Search in transcripts: the index says where terms may be, the messages themselves decide.
 
 import type { Clock } from '../../lib/clock.ts'
-import type { StoredMessage } from '../../ports/chat/sessions.ts'
-import type { TranscriptHit, TranscriptQuery, Transcripts } from '../../ports/chat/transcript-search.ts'
+import type { StoredMessage, TranscriptMatch, TranscriptQuery, Transcripts } from '../../ports/chat/sessions.ts'
 import {
   compileTerms,
   cutSnippet,
+  listTermGrams,
   type Match,
   matchTerms,
   scoreMatch,
   type TermPattern,
 } from '../../rules/memory/term-matches.ts'
-import { listTermGrams } from '../../rules/memory/text-grams.ts'
 import type { Database, Reader } from '../database/database.ts'
 import { type Fragment, joinSql, listSql, sql } from '../database/statement.ts'
 import { decodeText, encodeText } from '../database/stored-text.ts'
@@ -103,7 +102,7 @@ async function readPieces(reader: Reader, pieces: readonly number[], collector: 
   }
 }
 
-function present({ row, message, match }: Found, maxSnippetLength: number): TranscriptHit {
+function present({ row, message, match }: Found, maxSnippetLength: number): TranscriptMatch {
   return {
     namespace: decodeText(row.namespace),
     sessionName: decodeText(row.name),

@@ -3,82 +3,39 @@ import type { DeliveryOutcome, DeliveryState } from '../../contract/api/codehost
 import type { CodeHostEvent } from '../../contract/api/codehost/events.ts'
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { Deliveries, Delivery, DeliveryDraft, DeliveryQuery } from '../../ports/codehost/deliveries.ts'
-import type { Database, Tx } from '../database/database.ts'
+import type { Deliveries, Delivery, DeliveryQuery } from '../../ports/codehost/deliveries.ts'
+import type { Database } from '../database/database.ts'
 import { type Fragment, joinSql, listSql, sql } from '../database/statement.ts'
-import { decodeOptional, decodeText, encodeOptional, encodeText } from '../database/stored-text.ts'
+import { decodeText, encodeText } from '../database/stored-text.ts'
+import { escapedJson, number, optional, Table, text, word, wordOf } from '../database/table.ts'
 
 const sweepBatch = 1000
 /** Actions after which nothing that a label started goes on. */
 const endings = ['closed', 'deleted', 'transferred']
 
-type DeliveryRow = {
-  id: string
-  namespace: string
-  received_at: string
-  event: string
-  action: string | null
-  repository: string | null
-  number: number | null
-  sender: string | null
-  label: string | null
-  happened_at: string | null
-  state: DeliveryState
-  outcome: string
-  facts: string | null
-  attempts: number
-  due_at: string | null
-}
-
-const columns = sql`id, namespace, received_at, event, action, repository, number, sender, label, happened_at, state,
-  outcome, facts, attempts, due_at`
-
-function toDelivery(row: DeliveryRow): Delivery {
-  const optional = {
-    action: decodeOptional(row.action),
-    repository: decodeOptional(row.repository),
-    number: row.number === null ? undefined : Number(row.number),
-    sender: decodeOptional(row.sender),
-    label: decodeOptional(row.label),
-    happenedAt: row.happened_at ?? undefined,
-    facts: row.facts === null ? undefined : (JSON.parse(decodeText(row.facts)) as CodeHostEvent),
-    dueAt: row.due_at ?? undefined,
-  }
-  return {
-    id: decodeText(row.id),
-    namespace: decodeText(row.namespace),
-    receivedAt: row.received_at,
-    event: decodeText(row.event),
-    state: row.state,
-    outcome: JSON.parse(decodeText(row.outcome)) as DeliveryOutcome,
-    attempts: Number(row.attempts),
-    ...(Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)) as object),
-  }
-}
-
-const encodeOutcome = (outcome: DeliveryOutcome) => encodeText(JSON.stringify(outcome))
-
-function insert(tx: Tx, draft: DeliveryDraft, now: string) {
-  const { facts, state, number } = draft
-  return tx.first(sql<DeliveryRow>`insert into deliveries (id, namespace, received_at, event, action, repository, number,
-      sender, label, happened_at, state, outcome, facts, attempts, due_at)
-    values (${encodeText(draft.id)}, ${encodeText(draft.namespace)}, ${now}, ${encodeText(draft.event)},
-      ${encodeOptional(draft.action)}, ${encodeOptional(draft.repository)}, ${number ?? null},
-      ${encodeOptional(draft.sender)}, ${encodeOptional(draft.label)}, ${draft.happenedAt ?? null}, ${state},
-      ${encodeOutcome(draft.outcome)}, ${facts === undefined ? null : encodeText(JSON.stringify(facts))}, 0,
-      ${state === 'pending' ? now : null})
-    on conflict (id) do nothing returning ${columns}`)
-}
+const deliveries = new Table('deliveries', {
+  id: text,
+  namespace: text,
+  receivedAt: word,
+  event: text,
+  action: optional(text),
+  repository: optional(text),
+  number: optional(number),
+  sender: optional(text),
+  label: optional(text),
+  happenedAt: optional(word),
+  state: wordOf<DeliveryState>(),
+  outcome: escapedJson<DeliveryOutcome>(),
+  facts: optional(escapedJson<CodeHostEvent>()),
+  attempts: number,
+  dueAt: optional(word),
+})
 
 function whereQuery(query: DeliveryQuery): Fragment {
-  const { namespaces, repository, number, event, state, before } = query
+  const { namespaces, repository, number: wanted, event, state, before } = query
   const parts = [
-    sql`1 = 1`,
-    ...(namespaces === undefined ? [] : [sql`namespace in (${listSql(namespaces.map(encodeText))})`]),
-    ...(repository === undefined ? [] : [sql`repository = ${encodeText(repository)}`]),
-    ...(number === undefined ? [] : [sql`number = ${number}`]),
-    ...(event === undefined ? [] : [sql`event = ${encodeText(event)}`]),
-    ...(state === undefined ? [] : [sql`state = ${state}`]),
+    deliveries.match({ repository, number: wanted, event, state }),
+    ...(namespaces === undefined ? [] : [deliveries.oneOf('namespace', namespaces)]),
     ...(before === undefined ? [] : [sql`(received_at, id) < (${before.receivedAt}, ${encodeText(before.id)})`]),
   ]
   return joinSql(parts, ' and ')
@@ -87,12 +44,12 @@ function whereQuery(query: DeliveryQuery): Fragment {
 export function createDeliveries({ database, clock }: { database: Database; clock: Clock }): Deliveries {
   const timeIn = (ms: number) => new Date(clock.now().getTime() + ms).toISOString()
 
-  async function find(id: string): Promise<Delivery | undefined> {
-    const row = await database.read.first(
-      sql<DeliveryRow>`select ${columns} from deliveries where id = ${encodeText(id)}`,
-    )
-    return row && toDelivery(row)
-  }
+  const find = (id: string): Promise<Delivery | undefined> =>
+    deliveries.first(database.read, sql`where id = ${encodeText(id)}`)
+
+  /** Changes deliveries that meet the condition; the one that was changed. */
+  const change = (set: Fragment, where: Fragment): Promise<Delivery | undefined> =>
+    database.write((tx) => deliveries.returning(tx, sql`update deliveries set ${set} where ${where}`))
 
   /** Changes a delivery that the worker still holds. */
   async function changeHeld(id: string, worker: string, change: Fragment): Promise<boolean> {
@@ -105,8 +62,12 @@ export function createDeliveries({ database, clock }: { database: Database; cloc
 
   return {
     async accept(draft) {
-      const row = await database.write((tx) => insert(tx, draft, timeIn(0)))
-      if (row !== undefined) return { delivery: toDelivery(row), isNew: true }
+      const now = timeIn(0)
+      const accepted = { ...draft, receivedAt: now, attempts: 0, dueAt: draft.state === 'pending' ? now : undefined }
+      const added = await database.write((tx) =>
+        deliveries.returning(tx, sql`${deliveries.insert(accepted)} on conflict (id) do nothing`),
+      )
+      if (added !== undefined) return { delivery: added, isNew: true }
       const delivery = await find(draft.id)
       if (delivery === undefined) throw new SvcError('Unavailable', 'the delivery was removed while it came again')
       return { delivery, isNew: false }
@@ -115,10 +76,8 @@ export function createDeliveries({ database, clock }: { database: Database; cloc
     get: find,
 
     async list(query) {
-      if (query.namespaces?.length === 0) return []
-      const rows = await database.read.all(sql<DeliveryRow>`select ${columns} from deliveries
-        where ${whereQuery(query)} order by received_at desc, id desc limit ${query.limit}`)
-      return rows.map(toDelivery)
+      const page = sql`order by received_at desc, id desc limit ${query.limit}`
+      return deliveries.all(database.read, sql`where ${whereQuery(query)} ${page}`)
     },
 
     async due(limit) {
@@ -127,29 +86,26 @@ export function createDeliveries({ database, clock }: { database: Database; cloc
       return rows.map((row) => decodeText(row.id))
     },
 
-    async claim(id, { worker, leaseMs }) {
-      const row = await database.write((tx) =>
-        tx.first(sql<DeliveryRow>`update deliveries
-          set worker = ${worker}, attempts = attempts + 1, due_at = ${timeIn(leaseMs)}
-          where id = ${encodeText(id)} and state = 'pending' and due_at <= ${timeIn(0)} returning ${columns}`),
-      )
-      return row && toDelivery(row)
-    },
+    claim: (id, { worker, leaseMs }) =>
+      change(
+        sql`worker = ${worker}, attempts = attempts + 1, due_at = ${timeIn(leaseMs)}`,
+        sql`id = ${encodeText(id)} and state = 'pending' and due_at <= ${timeIn(0)}`,
+      ),
 
     extend: (id, { worker, leaseMs }) => changeHeld(id, worker, sql`due_at = ${timeIn(leaseMs)}`),
 
     settle: (id, worker, { state, outcome }) =>
-      changeHeld(id, worker, sql`state = ${state}, outcome = ${encodeOutcome(outcome)}, due_at = null, worker = null`),
+      changeHeld(id, worker, sql`${deliveries.set({ state, outcome })}, due_at = null, worker = null`),
 
     postpone: (id, worker, { afterMs, outcome }) =>
-      changeHeld(id, worker, sql`outcome = ${encodeOutcome(outcome)}, due_at = ${timeIn(afterMs)}, worker = null`),
+      changeHeld(id, worker, sql`${deliveries.set({ outcome })}, due_at = ${timeIn(afterMs)}, worker = null`),
 
     async reopen(id) {
-      const row = await database.write((tx) =>
-        tx.first(sql<DeliveryRow>`update deliveries set state = 'pending', attempts = 0, due_at = ${timeIn(0)}
-          where id = ${encodeText(id)} and state <> 'pending' and facts is not null returning ${columns}`),
+      const reopened = await change(
+        sql`state = 'pending', attempts = 0, due_at = ${timeIn(0)}`,
+        sql`id = ${encodeText(id)} and state <> 'pending' and facts is not null`,
       )
-      if (row !== undefined) return toDelivery(row)
+      if (reopened !== undefined) return reopened
       const found = await find(id)
       if (found === undefined) throw new SvcError('NotFound', `there is no delivery "${id}"`)
       const why =
@@ -157,12 +113,11 @@ export function createDeliveries({ database, clock }: { database: Database; cloc
       throw new SvcError('Conflict', `delivery "${id}" cannot be worked off again: ${why}`)
     },
 
-    async findRemoval({ repository, number, label, after }) {
-      const row = await database.read.first(sql<DeliveryRow>`select ${columns} from deliveries
-        where repository = ${encodeText(repository)} and number = ${number} and happened_at > ${after}
+    findRemoval({ repository, number: wanted, label, after }) {
+      const rest = sql`where repository = ${encodeText(repository)} and number = ${wanted} and happened_at > ${after}
           and (action in (${listSql(endings)}) or (action = 'unlabeled' and label = ${encodeText(label)}))
-        order by happened_at desc, id limit 1`)
-      return row && toDelivery(row)
+        order by happened_at desc, id limit 1`
+      return deliveries.first(database.read, rest)
     },
 
     async sweep(before) {

@@ -1,42 +1,38 @@
 // Messages between siblings in SQL, with one read mark per message and reader.
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { type Message, type Messages, messagesAtOnce } from '../../ports/coordination/messages.ts'
+import { type Messages, messagesAtOnce, type TaskMessage } from '../../ports/coordination/coordination.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { sql } from '../database/statement.ts'
-import { decodeText, encodeText } from '../database/stored-text.ts'
+import { encodeText } from '../database/stored-text.ts'
+import { generated, number, optional, type RecordOf, Table, text, word } from '../database/table.ts'
 
-type MessageRow = {
-  id: number
-  namespace: string
-  parent_task: string
-  from_task: string
-  to_task: string
-  content: string
-  created_at: string
+const messageTable = new Table('messages', {
+  id: generated(number),
+  namespace: text,
+  parentTask: text,
+  parentUid: optional(word),
+  fromTask: text,
+  fromUid: optional(word),
+  toTask: text,
+  toUid: optional(word),
+  content: text,
+  createdAt: word,
+})
+type StoredMessage = RecordOf<typeof messageTable>
+
+function describeStored({ parentUid: _parent, fromUid: _from, toUid: _to, ...message }: StoredMessage) {
+  return message
 }
 
-function readMessage(row: MessageRow): Omit<Message, 'read'> {
-  return {
-    id: Number(row.id),
-    namespace: decodeText(row.namespace),
-    fromTask: decodeText(row.from_task),
-    toTask: decodeText(row.to_task),
-    parentTask: decodeText(row.parent_task),
-    content: decodeText(row.content),
-    createdAt: row.created_at,
-  }
-}
-
-const toMessage = (row: MessageRow, read: boolean): Message => ({ ...readMessage(row), read })
+const toMessage = (stored: StoredMessage, read: boolean): TaskMessage => ({ ...describeStored(stored), read })
 
 type Unread = Parameters<Messages['unread']>[0]
 
 /** A message without uids was sent before messages had them, and its marks contain the reader's name. */
 function selectUnread({ namespace, reader, parent, upTo = Number.MAX_SAFE_INTEGER }: Unread) {
   const name = encodeText(reader.name)
-  return sql<MessageRow>`select * from messages
-    where (parent_uid = ${parent.uid} and (to_uid = ${reader.uid} or to_task = '*') and from_uid <> ${reader.uid}
+  return sql`where (parent_uid = ${parent.uid} and (to_uid = ${reader.uid} or to_task = '*') and from_uid <> ${reader.uid}
       or parent_uid is null and namespace = ${encodeText(namespace)} and parent_task = ${encodeText(parent.name)}
         and to_task in (${name}, '*') and from_task <> ${name})
       and not exists (select 1 from message_reads where message_id = messages.id
@@ -46,8 +42,8 @@ function selectUnread({ namespace, reader, parent, upTo = Number.MAX_SAFE_INTEGE
 }
 
 /** Marks and returns those that nobody else has marked for this reader in the meantime. */
-async function markRead(tx: Tx, rows: MessageRow[], reader: string): Promise<MessageRow[]> {
-  const marked: MessageRow[] = []
+async function markRead(tx: Tx, rows: StoredMessage[], reader: string): Promise<StoredMessage[]> {
+  const marked: StoredMessage[] = []
   for (const row of rows) {
     const { changes } = await tx.run(sql`insert into message_reads (message_id, reader)
       values (${row.id}, ${reader}) on conflict (message_id, reader) do nothing`)
@@ -60,14 +56,19 @@ export function createMessages(deps: { database: Database; clock: Clock }): Mess
   const { database, clock } = deps
   return {
     async send({ namespace, from, to, parent, content }) {
-      const receiver = to === '*' ? { uid: null, name: '*' } : to
-      const row = await database.write((tx) =>
-        tx.first(sql<MessageRow>`insert into messages
-            (namespace, parent_task, parent_uid, from_task, from_uid, to_task, to_uid, content, created_at)
-          values (${encodeText(namespace)}, ${encodeText(parent.name)}, ${parent.uid}, ${encodeText(from.name)}, ${from.uid},
-            ${encodeText(receiver.name)}, ${receiver.uid}, ${encodeText(content)}, ${clock.now().toISOString()})
-          returning *`),
-      )
+      const receiver = to === '*' ? { uid: undefined, name: '*' } : to
+      const insert = messageTable.insert({
+        namespace,
+        parentTask: parent.name,
+        parentUid: parent.uid,
+        fromTask: from.name,
+        fromUid: from.uid,
+        toTask: receiver.name,
+        toUid: receiver.uid,
+        content,
+        createdAt: clock.now().toISOString(),
+      })
+      const row = await database.write((tx) => messageTable.returning(tx, insert))
       if (row === undefined) throw new SvcError('Internal', 'the message was not stored')
       return toMessage(row, false)
     },
@@ -80,17 +81,18 @@ export function createMessages(deps: { database: Database; clock: Clock }): Mess
     },
 
     async unread(query) {
-      const rows = await database.read.all(selectUnread(query))
+      const rows = await messageTable.all(database.read, selectUnread(query))
       if (!query.markRead || rows.length === 0) return rows.map((row) => toMessage(row, false))
       const { uid } = query.reader
-      const marked = await database.write(async (tx) => markRead(tx, await tx.all(selectUnread(query)), uid))
+      const marked = await database.write(async (tx) =>
+        markRead(tx, await messageTable.all(tx, selectUnread(query)), uid),
+      )
       return marked.map((row) => toMessage(row, true))
     },
 
     async sentBelow(parentUid, { limit, before = Number.MAX_SAFE_INTEGER }) {
-      const rows = await database.read.all(sql<MessageRow>`select * from messages
-        where parent_uid = ${parentUid} and id < ${before} order by id desc limit ${limit}`)
-      return rows.map(readMessage)
+      const below = sql`where parent_uid = ${parentUid} and id < ${before} order by id desc limit ${limit}`
+      return (await messageTable.all(database.read, below)).map(describeStored)
     },
 
     async removeTask(uid) {

@@ -1,8 +1,9 @@
 // How all free text is stored: any JavaScript string survives in every database, even with NUL or lone surrogates.
 // PostgreSQL refuses NUL in text (https://www.postgresql.org/docs/current/datatype-character.html) and UTF-8 has no form
 // for a lone surrogate, so both are escaped, and so is the backslash. All other text is stored as it is.
-import { tryParseJson } from '../../contract/schema/json.ts'
+
 import { SvcError } from '../../errors.ts'
+import { tryParseJson } from '../../lib/json.ts'
 
 const UNSTORABLE = /[\\\0]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g
 const ESCAPED = /\\(?:([\\0n])|u([0-9A-F]{4}))/g

@@ -1,43 +1,34 @@
 // Sign-in links in SQL: only the hash of a code is stored, and one statement spends it.
 import type { Role } from '../../contract/api/identity/access.ts'
 import { SvcError } from '../../errors.ts'
-import type { SignInDraft, SignInLinks, TokenDraft } from '../../ports/identity/identity.ts'
+import type { SignInDraft, SignInLinks } from '../../ports/identity/identity.ts'
 import type { Tx } from '../database/database.ts'
 import { sql } from '../database/statement.ts'
-import { decodeOptional, decodeText, encodeOptional, encodeText } from '../database/stored-text.ts'
+import { encodeText } from '../database/stored-text.ts'
+import { flag, optional, type RecordOf, Table, text, time, word, wordOf } from '../database/table.ts'
 import { createTokens, hashToken, insertToken, makeTokenText, type TokenStore, type TokensOptions } from './tokens.ts'
 
 const PREFIX = 'svc_link_'
 /** The caller of the bootstrap token, which is not stored. */
 const OWNER = 'owner'
 
-type LinkRow = {
-  caller_id: string
-  caller_name: string
-  name: string
-  namespace: string | null
-  role: Role
-  server_tools: number
-  token_expires_at: string
-  expires_at: string
-}
+const links = new Table('sign_in_links', {
+  hash: word,
+  callerId: text,
+  callerName: text,
+  name: text,
+  namespace: optional(text),
+  role: wordOf<Role>(),
+  serverTools: flag,
+  tokenExpiresAt: time,
+  expiresAt: word,
+})
+type Link = RecordOf<typeof links>
 
-function toDraft(row: LinkRow): TokenDraft {
-  return {
-    name: decodeText(row.name),
-    namespace: decodeOptional(row.namespace),
-    role: row.role,
-    serverTools: Number(row.server_tools) === 1,
-    expiresAt: new Date(row.token_expires_at),
-  }
-}
-
-async function insertLink(tx: Tx, hash: string, { caller, token, expiresAt }: SignInDraft): Promise<void> {
-  await tx.run(sql`insert into sign_in_links
-      (hash, caller_id, caller_name, name, namespace, role, server_tools, token_expires_at, expires_at)
-    values (${hash}, ${encodeText(caller.id)}, ${encodeText(caller.name)}, ${encodeText(token.name)},
-      ${encodeOptional(token.namespace)}, ${token.role}, ${token.serverTools ? 1 : 0},
-      ${token.expiresAt.toISOString()}, ${expiresAt.toISOString()})`)
+function toStored(hash: string, { caller, token, expiresAt }: SignInDraft): Link {
+  const { expiresAt: tokenExpiresAt, ...rights } = token
+  const maker = { callerId: caller.id, callerName: caller.name }
+  return { hash, ...maker, ...rights, tokenExpiresAt, expiresAt: expiresAt.toISOString() }
 }
 
 /** Whether the token of the link's maker is valid; it cannot be revoked until the unit ends. */
@@ -49,10 +40,10 @@ async function holdMaker(tx: Tx, id: string, now: string): Promise<boolean> {
 }
 
 /** The link, which nobody can use again; undefined when it does not count. */
-async function spendLink(tx: Tx, hash: string, now: string): Promise<LinkRow | undefined> {
-  const row = await tx.first(sql<LinkRow>`delete from sign_in_links where hash = ${hash} returning *`)
-  if (row === undefined || row.expires_at <= now) return undefined
-  return (await holdMaker(tx, row.caller_id, now)) ? row : undefined
+async function spendLink(tx: Tx, hash: string, now: string): Promise<Link | undefined> {
+  const link = await links.returning(tx, sql`delete from sign_in_links where hash = ${hash}`)
+  if (link === undefined || link.expiresAt <= now) return undefined
+  return (await holdMaker(tx, encodeText(link.callerId), now)) ? link : undefined
 }
 
 /** Nothing is left of people who signed in, once that is over. */
@@ -68,17 +59,18 @@ export function createSignInLinks(options: TokensOptions): SignInLinks {
       const code = makeTokenText(PREFIX, options.randomBytes)
       await database.write(async (tx) => {
         await sweep(tx, clock.now().toISOString())
-        await insertLink(tx, hashToken(code), draft)
+        await tx.run(links.insert(toStored(hashToken(code), draft)))
       })
       return code
     },
 
     async exchange(code) {
       const made = await database.write(async (tx) => {
-        const row = await spendLink(tx, hashToken(code), clock.now().toISOString())
-        if (row === undefined) return undefined
-        const caller = { id: decodeText(row.caller_id), name: decodeText(row.caller_name) }
-        return insertToken(tx, { draft: toDraft(row), caller }, options)
+        const link = await spendLink(tx, hashToken(code), clock.now().toISOString())
+        if (link === undefined) return undefined
+        const { callerId, callerName, tokenExpiresAt: expiresAt, name, namespace, role, serverTools } = link
+        const draft = { name, namespace, role, serverTools, expiresAt }
+        return insertToken(tx, { draft, caller: { id: callerId, name: callerName } }, options)
       })
       if (made !== undefined) return made
       throw new SvcError(

@@ -1,6 +1,8 @@
 // Finds the caller of a token: the owner, whose token is kept here as a hash only, or that of a stored token.
+
 import { timingSafeEqual } from 'node:crypto'
 import { SvcError } from '../../errors.ts'
+import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Authenticator, Caller, TokenRecord } from '../../ports/identity/identity.ts'
 import { hashToken, type TokenStore } from './tokens.ts'
@@ -19,7 +21,7 @@ export type TokenAuthenticatorOptions = {
   onTouchFailure?: (error: unknown) => void
 }
 
-type Entry = { record: TokenRecord; caller: Caller; checkedAt: number }
+type Entry = { record: TokenRecord; caller: Caller }
 
 const OWNER: Caller = {
   authType: 'token',
@@ -64,7 +66,10 @@ function refuse(): never {
 export function createTokenAuthenticator(options: TokenAuthenticatorOptions): Authenticator {
   const { tokens, clock } = options
   const ownerHash = options.ownerToken === undefined ? undefined : toBytes(hashToken(options.ownerToken))
-  const cache = new Map<string, Entry>()
+  const cache = new BoundedMap<string, Entry>({
+    max: CACHE_SIZE,
+    age: { maxMs: CACHE_MS, now: () => clock.now().getTime() },
+  })
   const touched = new Map<string, number>()
   let revocations = 0
 
@@ -82,22 +87,15 @@ export function createTokenAuthenticator(options: TokenAuthenticatorOptions): Au
     tokens.touch(record.id, now).catch((error: unknown) => options.onTouchFailure?.(error))
   }
 
-  function remember(hash: string, entry: Entry): void {
-    const oldest = cache.size >= CACHE_SIZE ? cache.keys().next().value : undefined
-    if (oldest !== undefined) cache.delete(oldest)
-    cache.set(hash, entry)
-  }
-
   async function findEntry(hash: string, now: number): Promise<Entry | undefined> {
     const cached = cache.get(hash)
-    if (cached !== undefined && Math.abs(now - cached.checkedAt) < CACHE_MS) return cached
-    cache.delete(hash)
+    if (cached !== undefined) return cached
     const before = revocations
     const found = await tokens.find(hash)
     if (found === undefined || !isSameHash(toBytes(found.hash), toBytes(hash))) return undefined
-    const entry = { record: found.record, caller: toCaller(found.record), checkedAt: now }
+    const entry = { record: found.record, caller: toCaller(found.record) }
     // A record that was read before a revocation may be the revoked one: it serves this request but is not cached.
-    if (before === revocations) remember(hash, entry)
+    if (before === revocations) cache.set(hash, entry, now)
     return entry
   }
 

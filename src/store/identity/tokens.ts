@@ -6,25 +6,26 @@ import type { Clock, Ids } from '../../lib/clock.ts'
 import type { TokenDraft, TokenRecord, Tokens } from '../../ports/identity/identity.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { sql } from '../database/statement.ts'
-import { decodeOptional, decodeText, encodeOptional, encodeText } from '../database/stored-text.ts'
+import { encodeText } from '../database/stored-text.ts'
+import { flag, optional, type RecordOf, Table, text, word, wordOf } from '../database/table.ts'
 
 const PREFIX = 'svc_'
 const RANDOM_BYTES = 32
 const REVOKED = 'revoked-tokens'
 
-type TokenRow = {
-  id: string
-  hash: string
-  name: string
-  namespace: string | null
-  role: Role
-  server_tools: number
-  created_at: string
-  expires_at: string | null
-  last_used_at: string | null
-  caller_id: string | null
-  caller_name: string | null
-}
+const tokens = new Table('api_tokens', {
+  id: word,
+  hash: word,
+  name: text,
+  namespace: optional(text),
+  role: wordOf<Role>(),
+  serverTools: flag,
+  createdAt: word,
+  expiresAt: optional(word),
+  lastUsedAt: optional(word),
+  callerId: optional(text),
+  callerName: optional(text),
+})
 
 /** What the authenticator needs in addition to the port. */
 export interface TokenStore extends Tokens {
@@ -54,20 +55,8 @@ export function makeTokenText(prefix: string, makeRandom: (size: number) => Uint
   return prefix + Buffer.from(makeRandom(RANDOM_BYTES)).toString('base64url')
 }
 
-function toRecord(row: Omit<TokenRow, 'hash'>): TokenRecord {
-  const namespace = decodeOptional(row.namespace)
-  const { caller_id: id, caller_name: name } = row
-  return {
-    id: row.id,
-    name: decodeText(row.name),
-    namespace,
-    role: row.role,
-    serverTools: row.server_tools === 1,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at ?? undefined,
-    lastUsedAt: row.last_used_at ?? undefined,
-    signInOf: id === null || name === null ? undefined : { id: decodeText(id), name: decodeText(name) },
-  }
+function toRecord({ hash: _, callerId: id, callerName: name, ...record }: RecordOf<typeof tokens>): TokenRecord {
+  return id === undefined || name === undefined ? record : { ...record, signInOf: { id, name } }
 }
 
 function checkDraft(draft: TokenDraft, now: Date): void {
@@ -87,14 +76,14 @@ export async function insertToken(
   { clock, ids, randomBytes: makeRandom }: Omit<TokensOptions, 'database'>,
 ): Promise<{ record: TokenRecord; token: string }> {
   const token = makeTokenText(PREFIX, makeRandom)
-  const row = await tx.first(sql<TokenRow>`insert into api_tokens
-      (id, hash, name, namespace, role, server_tools, created_at, expires_at, caller_id, caller_name)
-    values (${ids.next('tok')}, ${hashToken(token)}, ${encodeText(draft.name)}, ${encodeOptional(draft.namespace)},
-      ${draft.role}, ${draft.serverTools ? 1 : 0}, ${clock.now().toISOString()},
-      ${draft.expiresAt?.toISOString() ?? null}, ${encodeOptional(caller?.id)}, ${encodeOptional(caller?.name)})
-    returning *`)
-  if (row === undefined) throw new SvcError('Internal', 'the token was not stored')
-  return { record: toRecord(row), token }
+  const { name, namespace, role, serverTools, expiresAt } = draft
+  const stored = {
+    ...{ id: ids.next('tok'), hash: hashToken(token), createdAt: clock.now().toISOString() },
+    ...{ name, namespace, role, serverTools, expiresAt: expiresAt?.toISOString() },
+    ...{ callerId: caller?.id, callerName: caller?.name },
+  }
+  await tx.run(tokens.insert(stored))
+  return { record: toRecord(stored), token }
 }
 
 /** The ids of what is revoked: the token, then those of people who signed in with it. */
@@ -117,9 +106,7 @@ export function createTokens(options: TokensOptions): TokenStore {
     },
 
     async list() {
-      const rows = await database.read.all(sql<Omit<TokenRow, 'hash'>>`select id, name, namespace, role, server_tools,
-        created_at, expires_at, last_used_at, caller_id, caller_name from api_tokens order by created_at desc, id desc`)
-      return rows.map(toRecord)
+      return (await tokens.all(database.read, sql`order by created_at desc, id desc`)).map(toRecord)
     },
 
     async revoke(id) {
@@ -133,8 +120,8 @@ export function createTokens(options: TokensOptions): TokenStore {
     },
 
     async find(hash) {
-      const row = await database.read.first(sql<TokenRow>`select * from api_tokens where hash = ${hash}`)
-      return row === undefined ? undefined : { record: toRecord(row), hash: row.hash }
+      const stored = await tokens.first(database.read, sql`where hash = ${hash}`)
+      return stored && { record: toRecord(stored), hash: stored.hash }
     },
 
     async touch(id, at) {

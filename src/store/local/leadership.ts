@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto'
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { tryParseJson } from '../../contract/schema/json.ts'
 import { SvcError } from '../../errors.ts'
+import { tryParseJson } from '../../lib/json.ts'
 import { isUnreaped, readStartTime } from '../../lib/process-stat.ts'
 import type { Leadership } from '../../ports/service/leadership.ts'
 

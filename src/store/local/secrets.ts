@@ -1,6 +1,8 @@
 // The Secrets port of embedded mode: values sealed by the key file, rows kept by a SecretStorage.
+
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { createKeyedQueue } from '../../lib/keyed-queue.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import type { SecretChange, SecretDraft, SecretMetadata, Secrets } from '../../ports/resources/secrets.ts'
 import { secretOwnerAnnotation } from '../../rules/identity/token-propagation.ts'
@@ -52,16 +54,6 @@ function notFound({ namespace, name }: ResourceKey): SvcError {
   return new SvcError('NotFound', `There is no secret ${namespace}/${name}.`)
 }
 
-/** Serializes this work: a secret sealed under the old key must not arrive after the last search for such secrets. */
-function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve()
-  return (work) => {
-    const next = last.then(work, work)
-    last = next.catch(() => undefined)
-    return next
-  }
-}
-
 async function resealAll({ storage, keys }: EmbeddedSecretsOptions): Promise<number> {
   let resealed = 0
   for (;;) {
@@ -77,7 +69,9 @@ async function resealAll({ storage, keys }: EmbeddedSecretsOptions): Promise<num
 export function createEmbeddedSecrets(options: EmbeddedSecretsOptions): EmbeddedSecrets {
   const { storage, keys, clock } = options
   const listeners = new Set<(key: ResourceKey) => void>()
-  const queue = createQueue()
+  const queue = createKeyedQueue()
+  /** One after another: a secret sealed under the old key must not arrive after the last search for such secrets. */
+  const inTurn = <T>(work: () => Promise<T>) => queue.run('sealed', work)
   const announce = (key: ResourceKey) => {
     for (const listener of listeners) listener({ namespace: key.namespace, name: key.name })
   }
@@ -115,12 +109,12 @@ export function createEmbeddedSecrets(options: EmbeddedSecretsOptions): Embedded
     },
     list: async (namespace) => (await storage.list(namespace)).map(describeRow),
     create: async (draft) => {
-      const metadata = await queue(() => insert(draft))
+      const metadata = await inTurn(() => insert(draft))
       announce(draft)
       return metadata
     },
     update: async (key, changes) => {
-      const metadata = await queue(() => change(key, changes))
+      const metadata = await inTurn(() => change(key, changes))
       announce(key)
       return metadata
     },
@@ -145,7 +139,7 @@ export function createEmbeddedSecrets(options: EmbeddedSecretsOptions): Embedded
       return () => void listeners.delete(listener)
     },
     rotateKey: () =>
-      queue(async () => {
+      inTurn(async () => {
         await keys.addKey()
         const secrets = await resealAll(options)
         await keys.dropOlder()

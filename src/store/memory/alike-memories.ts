@@ -1,5 +1,6 @@
 // Finds the memories whose vectors are like that of a query. The signs of all vectors are in memory, a bit for each number; those
 // that agree in the most signs are compared exactly.
+import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { QueryVector } from '../../ports/memory/memory-vectors.ts'
 import type { ScoredText } from '../../rules/memory/bm25.ts'
 import { compareStored, countWords, findAlike, readSigns, readStoredSigns } from '../../rules/memory/vectors.ts'
@@ -10,7 +11,7 @@ import { encodeText } from '../database/stored-text.ts'
 /** Vectors that are read at once. */
 const readAtOnce = 2000
 /** Namespaces whose signs stay in memory; the one that was asked for least recently goes first. */
-const mostNamespaces = 64
+const maxNamespaces = 64
 /** Vectors of as many numbers, such as those of learnt spaces, stay in memory as a whole: reading them would take longest. */
 const mostKeptNumbers = 128
 
@@ -61,15 +62,12 @@ function compareKept({ bytes, memories }: Shelf, near: readonly number[], vector
 }
 
 export function createAlikeMemories({ read, dialect }: Pick<Database, 'read' | 'dialect'>) {
-  const shelves = new Map<string, Shelf>()
+  const shelves = new BoundedMap<string, Shelf>({ max: maxNamespaces })
 
   function shelfOf(namespace: string, model: string): Shelf {
     const found = shelves.get(namespace)
     const shelf = found?.model === model ? found : makeShelf(model)
-    shelves.delete(namespace)
     shelves.set(namespace, shelf)
-    const [oldest] = shelves.keys()
-    if (shelves.size > mostNamespaces && oldest !== undefined) shelves.delete(oldest)
     return shelf
   }
 
@@ -111,13 +109,17 @@ export function createAlikeMemories({ read, dialect }: Pick<Database, 'read' | '
   }
 
   /** Those that are like the query, about `most` of them, in no order, with their cosines. */
-  return async (namespace: string, { model, vector, leastAlike }: QueryVector, most: number): Promise<ScoredText[]> => {
+  return async (
+    namespace: string,
+    { model, vector, minSimilarity }: QueryVector,
+    most: number,
+  ): Promise<ScoredText[]> => {
     const shelf = shelfOf(namespace, model)
     await refresh(namespace, shelf)
     if (shelf.memories.length === 0) return []
     const signs = { words: shelf.words, count: shelf.memories.length }
     const near = findAlike(signs, readSigns(vector), most)
     const scored = shelf.bytes.length > 0 ? compareKept(shelf, near, vector) : await compareRead(shelf, near, vector)
-    return scored.filter(({ score }) => score >= leastAlike)
+    return scored.filter(({ score }) => score >= minSimilarity)
   }
 }

@@ -1,6 +1,7 @@
 // Durable memories in SQL. Their rows are in memory-rows.ts, how they are found in memory-search.ts.
 
 import type { Clock } from '../../lib/clock.ts'
+import { dropUndefined } from '../../lib/json.ts'
 import type { Memories, Memory, MemoryChange } from '../../ports/memory/memories.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { sql } from '../database/statement.ts'
@@ -18,8 +19,7 @@ import {
 import { searchMemories } from './memory-search.ts'
 
 function applyChange(memory: Memory, change: MemoryChange, updatedAt: string): Memory {
-  const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
-  const changed: Memory = { ...memory, ...given, updatedAt }
+  const changed: Memory = { ...memory, ...dropUndefined(change), updatedAt }
   return changed.deleted ? { ...changed, disabled: true } : changed
 }
 
@@ -36,7 +36,7 @@ async function markRecalled(tx: Tx, row: MemoryRow, mark: { reader: string; now:
 /** In order of number, so that two that recall the same memories do not wait for each other. */
 async function countRecalls(tx: Tx, rows: readonly MemoryRow[], mark: { reader: string; now: string }) {
   const counted = new Set<number>()
-  for (const row of rows.toSorted((one, other) => Number(one.number) - Number(other.number))) {
+  for (const row of rows.toSorted((one, other) => one.number - other.number)) {
     if (await markRecalled(tx, row, mark)) counted.add(row.number)
   }
   return counted
@@ -46,7 +46,7 @@ async function countRecalls(tx: Tx, rows: readonly MemoryRow[], mark: { reader: 
 function dropRepeated(rows: readonly MemoryRow[]): MemoryRow[] {
   const seen = new Set<string>()
   return rows.filter((row) => {
-    const { content } = toMemory(row)
+    const { content } = row.body
     const isNew = !seen.has(content)
     seen.add(content)
     return isNew

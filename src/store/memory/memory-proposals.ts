@@ -1,15 +1,15 @@
 // Memory proposals in SQL, each as JSON beside the columns that lists filter by.
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { MemoryDraft } from '../../ports/memory/memories.ts'
 import type {
   Application,
+  MemoryDraft,
   MemoryProposal,
   MemoryProposals,
   ProposalDraft,
   ProposalKey,
   ProposalQuery,
-} from '../../ports/memory/memory-proposals.ts'
+} from '../../ports/memory/memories.ts'
 import { decideProposal, type ProposalStep, tagsOfDescription } from '../../rules/memory/proposal-decision.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { type Fragment, joinSql, sql } from '../database/statement.ts'

@@ -4,58 +4,38 @@ import type { Memory, MemoryDraft, MemoryKey } from '../../ports/memory/memories
 import { searchTerms } from '../../rules/memory/search-terms.ts'
 import type { Dialect, IndexedMemory, Reader, Tx } from '../database/database.ts'
 import { type Fragment, sql } from '../database/statement.ts'
-import { decodeOptional, decodeText, encodeOptional, encodeText } from '../database/stored-text.ts'
-
-export type MemoryRow = {
-  number: number
-  namespace: string
-  id: string
-  session_name: string | null
-  agent_name: string | null
-  task_name: string | null
-  parent_task: string | null
-  source: string
-  source_proposal_id: string | null
-  disabled: number
-  deleted: number
-  superseded_by: string | null
-  created_at: string
-  updated_at: string
-  last_recalled_at: string | null
-  recalled_count: number
-  body: string
-}
+import { encodeText } from '../database/stored-text.ts'
+import { flag, generated, json, number, optional, type RecordOf, Table, text, word } from '../database/table.ts'
 
 type Body = Pick<Memory, 'content' | 'tags' | 'supersedes' | 'createdBy'>
 
-export function toMemory(row: MemoryRow): Memory {
-  const { content, tags, supersedes, createdBy } = JSON.parse(row.body) as Body
-  return {
-    id: decodeText(row.id),
-    namespace: decodeText(row.namespace),
-    sessionName: decodeOptional(row.session_name),
-    agentName: decodeOptional(row.agent_name),
-    taskName: decodeOptional(row.task_name),
-    parentTask: decodeOptional(row.parent_task),
-    source: decodeText(row.source),
-    sourceProposalId: decodeOptional(row.source_proposal_id),
-    content,
-    tags,
-    disabled: row.disabled === 1,
-    deleted: row.deleted === 1,
-    supersedes,
-    supersededBy: decodeOptional(row.superseded_by),
-    createdBy,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    lastRecalledAt: row.last_recalled_at ?? undefined,
-    recalledCount: Number(row.recalled_count),
-  }
+export const memoryTable = new Table('memories', {
+  number: generated(number),
+  namespace: text,
+  id: text,
+  sessionName: optional(text),
+  agentName: optional(text),
+  taskName: optional(text),
+  parentTask: optional(text),
+  source: text,
+  sourceProposalId: optional(text),
+  disabled: flag,
+  deleted: flag,
+  supersededBy: optional(text),
+  createdAt: word,
+  updatedAt: word,
+  lastRecalledAt: optional(word),
+  recalledCount: number,
+  body: json<Body>(),
+})
+export type MemoryRow = RecordOf<typeof memoryTable>
+
+export function toMemory({ number: _, body, ...memory }: MemoryRow): Memory {
+  return { ...memory, ...body }
 }
 
-/** JSON escapes NUL and lone surrogates by itself (ECMA-404). */
-function encodeBody({ content, tags, supersedes, createdBy }: Body): string {
-  return JSON.stringify({ content, tags, supersedes, createdBy })
+function bodyOf({ content, tags, supersedes, createdBy }: Body): Body {
+  return { content, tags, supersedes, createdBy }
 }
 
 export function matchMemory({ namespace, id }: MemoryKey): Fragment {
@@ -63,24 +43,24 @@ export function matchMemory({ namespace, id }: MemoryKey): Fragment {
 }
 
 export function findMemory(reader: Reader, key: MemoryKey): Promise<MemoryRow | undefined> {
-  return reader.first(sql<MemoryRow>`select * from memories where ${matchMemory(key)}`)
+  return memoryTable.first(reader, sql`where ${matchMemory(key)}`)
 }
 
 /** The row, locked to the end of the transaction. */
 export function lockMemory(tx: Tx, key: MemoryKey): Promise<MemoryRow | undefined> {
-  return tx.first(sql<MemoryRow>`update memories set id = id where ${matchMemory(key)} returning *`)
+  return memoryTable.returning(tx, sql`update memories set id = id where ${matchMemory(key)}`)
 }
 
 /** Its content and tags. */
-export function textOfMemory({ body }: Pick<MemoryRow, 'body'>): string {
-  const { content, tags = [] } = JSON.parse(body) as Body
+export function textOfMemory({ content, tags = [] }: Body): string {
   return [content, ...tags].join('\n')
 }
 
 /** What searches know of a memory. */
-function indexedOf({ number, namespace, body }: MemoryRow): IndexedMemory & { tags: string[] } {
-  const { content, tags = [] } = JSON.parse(body) as Body
-  return { number: Number(number), namespace, tags, terms: [...searchTerms(content), ...tags.flatMap(searchTerms)] }
+function indexedOf({ number: memory, namespace, body }: MemoryRow): IndexedMemory & { tags: string[] } {
+  const { content, tags = [] } = body
+  const terms = [...searchTerms(content), ...tags.flatMap(searchTerms)]
+  return { number: memory, namespace: encodeText(namespace), tags, terms }
 }
 
 async function index(tx: Tx, row: MemoryRow, { terms }: Dialect): Promise<void> {
@@ -107,8 +87,8 @@ async function linkSuperseded(tx: Tx, draft: MemoryDraft, now: string): Promise<
     const details = [{ path: 'supersedes', message }]
     throw new SvcError('InvalidRequest', `invalid memory: supersedes ${message}`, { details })
   }
-  if (older.superseded_by !== null) {
-    const newer = decodeText(older.superseded_by)
+  if (older.supersededBy !== undefined) {
+    const newer = older.supersededBy
     throw new SvcError('Conflict', `the memory "${supersedes}" is superseded by "${newer}" already: supersede that one`)
   }
   await tx.run(sql`update memories set superseded_by = ${encodeText(draft.id)}, updated_at = ${now}
@@ -123,13 +103,9 @@ export async function insertMemory(
 ): Promise<Memory> {
   const { dialect, now } = given
   await linkSuperseded(tx, draft, now)
-  const row = await tx.first(sql<MemoryRow>`insert into memories (namespace, id, session_name, agent_name, task_name,
-      parent_task, source, source_proposal_id, disabled, deleted, created_at, updated_at, recalled_count, body)
-    values (${encodeText(draft.namespace)}, ${encodeText(draft.id)}, ${encodeOptional(draft.sessionName)},
-      ${encodeOptional(draft.agentName)}, ${encodeOptional(draft.taskName)}, ${encodeOptional(draft.parentTask)},
-      ${encodeText(draft.source)}, ${encodeOptional(draft.sourceProposalId)}, ${draft.disabled ? 1 : 0}, 0, ${now}, ${now},
-      0, ${encodeBody(draft)})
-    on conflict (namespace, id) do nothing returning *`)
+  const state = { deleted: false, createdAt: now, updatedAt: now, recalledCount: 0 }
+  const insert = memoryTable.insert({ ...draft, ...state, body: bodyOf(draft) })
+  const row = await memoryTable.returning(tx, sql`${insert} on conflict (namespace, id) do nothing`)
   if (row === undefined) {
     const message = `the memory "${draft.id}" exists already: change it, or leave the id out to get a new one`
     throw new SvcError('AlreadyExists', message)
@@ -141,15 +117,11 @@ export async function insertMemory(
 /** Stores the memory as it is now; `row` is what it was, locked. */
 export async function updateMemory(tx: Tx, memory: Memory, given: { row: MemoryRow; dialect: Dialect }): Promise<void> {
   const { row, dialect } = given
-  const number = Number(row.number)
-  const body = encodeBody(memory)
-  await tx.run(sql`update memories set session_name = ${encodeOptional(memory.sessionName)},
-      agent_name = ${encodeOptional(memory.agentName)}, task_name = ${encodeOptional(memory.taskName)},
-      parent_task = ${encodeOptional(memory.parentTask)}, source = ${encodeText(memory.source)},
-      disabled = ${memory.disabled ? 1 : 0}, deleted = ${memory.deleted ? 1 : 0}, updated_at = ${memory.updatedAt},
-      body = ${body}
-    where number = ${number}`)
-  if (body === row.body) return
+  const { sessionName, agentName, taskName, parentTask, source, disabled, deleted, updatedAt } = memory
+  const body = bodyOf(memory)
+  const change = { sessionName, agentName, taskName, parentTask, source, disabled, deleted, updatedAt, body }
+  await tx.run(sql`update memories set ${memoryTable.set(change)} where number = ${row.number}`)
+  if (JSON.stringify(body) === JSON.stringify(row.body)) return
   await unindex(tx, row, dialect)
   await index(tx, { ...row, body }, dialect)
 }

@@ -1,14 +1,13 @@
 // Finds memories: by what they come from, and by the terms and the vector of a query, whose orders become one.
-import type { MemoryFilter, MemoryQuery } from '../../ports/memory/memories.ts'
+import type { MemoryQuery } from '../../ports/memory/memories.ts'
 import type { ScoredText } from '../../rules/memory/bm25.ts'
-import { fuseRanks } from '../../rules/memory/fuse-ranks.ts'
-import { rankMemories } from '../../rules/memory/memory-ranking.ts'
+import { fuseRanks, rankMemories } from '../../rules/memory/memory-ranking.ts'
 import { queryTerms } from '../../rules/memory/search-terms.ts'
 import type { Database, Reader } from '../database/database.ts'
 import { type Fragment, joinSql, listSql, sql } from '../database/statement.ts'
 import { encodeText } from '../database/stored-text.ts'
 import type { createAlikeMemories } from './alike-memories.ts'
-import type { MemoryRow } from './memory-rows.ts'
+import { type MemoryRow, memoryTable } from './memory-rows.ts'
 
 /**
  * How many of the best matches are looked at before filters: most searches need no more than the first number. A filter
@@ -22,32 +21,13 @@ export type SearchPlaces = {
   alike: ReturnType<typeof createAlikeMemories>
 }
 
-const columns = {
-  sessionName: 'session_name',
-  agentName: 'agent_name',
-  taskName: 'task_name',
-  parentTask: 'parent_task',
-}
-
-function matchOrigin(filter: MemoryFilter): Fragment[] {
-  const origins: [string, string | undefined][] = [
-    ...Object.entries(columns).map(([field, column]): [string, string | undefined] => [
-      column,
-      filter[field as keyof typeof columns],
-    ]),
-    ['source', filter.source],
-  ]
-  return origins.flatMap(([column, value]) =>
-    value === undefined ? [] : [{ text: `${column} = ?`, parameters: [encodeText(value)] }],
-  )
-}
-
 function matchFilter(query: MemoryQuery): Fragment {
+  const { namespace, sessionName, agentName, taskName, parentTask, source } = query
   const { tags = [], ids, includeDisabled = false, includeDeleted = false } = query
-  const conditions = [sql`namespace = ${encodeText(query.namespace)}`, ...matchOrigin(query)]
+  const conditions = [memoryTable.match({ namespace, sessionName, agentName, taskName, parentTask, source })]
   for (const tag of tags)
     conditions.push(sql`memories.number in (select memory from memory_tags where tag = ${encodeText(tag)})`)
-  if (ids !== undefined) conditions.push(ids.length === 0 ? sql`1 = 0` : sql`id in (${listSql(ids.map(encodeText))})`)
+  if (ids !== undefined) conditions.push(memoryTable.oneOf('id', ids))
   if (!includeDeleted) conditions.push(sql`deleted = 0`)
   // A deleted memory is disabled as well; whoever asks for deleted ones wants to see it.
   if (!includeDisabled) conditions.push(sql`(deleted = 1 or disabled = 0 and superseded_by is null)`)
@@ -62,7 +42,7 @@ const comparedBeforeFilter = 2048
 /** How much the order by vectors counts beside that by words: the decision on vectors in docs/adr has the figures. */
 const vectorWeight = 1.5
 
-type Found = Pick<MemoryRow, 'number' | 'id' | 'updated_at' | 'recalled_count'>
+type Found = { number: number; id: string; updated_at: string; recalled_count: number }
 
 /**
  * Those that the filter leaves, in the order of the ranking rule; only what the order depends on, because contents can be long.
@@ -107,8 +87,8 @@ async function findByWords(
 
 async function readRows(reader: Reader, numbers: readonly number[]): Promise<MemoryRow[]> {
   if (numbers.length === 0) return []
-  const rows = await reader.all(sql<MemoryRow>`select * from memories where number in (${listSql(numbers)})`)
-  const byNumber = new Map(rows.map((row) => [Number(row.number), row]))
+  const rows = await memoryTable.all(reader, sql`where number in (${listSql(numbers)})`)
+  const byNumber = new Map(rows.map((row) => [row.number, row]))
   return numbers.flatMap((number) => byNumber.get(number) ?? [])
 }
 
@@ -140,6 +120,6 @@ async function findBest(places: SearchPlaces, query: MemoryQuery): Promise<numbe
 export async function searchMemories(places: SearchPlaces, query: MemoryQuery): Promise<MemoryRow[]> {
   const { read } = places.database
   if ((query.query ?? '').trim() !== '') return readRows(read, await findBest(places, query))
-  return read.all(sql<MemoryRow>`select * from memories where ${matchFilter(query)}
-    order by updated_at desc, id desc limit ${query.limit}`)
+  const page = sql`order by updated_at desc, id desc limit ${query.limit}`
+  return memoryTable.all(read, sql`where ${matchFilter(query)} ${page}`)
 }

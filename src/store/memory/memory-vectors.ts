@@ -1,19 +1,20 @@
 // Vectors of memories in SQL: each has the number of a change, so that whoever keeps them in memory reads only what is new.
-import type { MemoryVectors, PlacedMemory, UnplacedMemory } from '../../ports/memory/memory-vectors.ts'
+import { BoundedMap } from '../../lib/bounded-map.ts'
+import type { EmbeddedMemory, MemoryToEmbed, MemoryVectors } from '../../ports/memory/memory-vectors.ts'
 import { decodeSpace, encodeSpace, type TextSpace } from '../../rules/memory/text-space.ts'
 import { encodeVector } from '../../rules/memory/vectors.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { type Fragment, sql } from '../database/statement.ts'
 import { decodeText, encodeText } from '../database/stored-text.ts'
-import { type MemoryRow, textOfMemory } from './memory-rows.ts'
+import { textOfMemory } from './memory-rows.ts'
 
 /** Memories that are put on the list in one write. */
 const listedAtOnce = 2000
 /** Spaces that stay in memory; the one that was asked for least recently goes first. */
-const mostSpaces = 8
+const maxSpaces = 8
 
 type ModelRow = { model: string; memories: number }
-type TextRow = Pick<MemoryRow, 'body' | 'namespace'>
+type TextRow = { namespace: string; body: string }
 
 /** For pages by number: an index of namespaces would be read and sorted as a whole for each. */
 function ofNamespace(namespace: string): Fragment {
@@ -27,7 +28,7 @@ async function takeChanges(tx: Tx, namespace: string, count: number): Promise<nu
   return row === undefined ? 0 : Number(row.change) - count + 1
 }
 
-async function keepVectors(tx: Tx, namespace: string, placed: readonly PlacedMemory[]): Promise<void> {
+async function keepVectors(tx: Tx, namespace: string, placed: readonly EmbeddedMemory[]): Promise<void> {
   let change = await takeChanges(tx, namespace, placed.length)
   for (const { memory, model, vector } of placed) {
     if (vector === undefined) continue
@@ -38,27 +39,10 @@ async function keepVectors(tx: Tx, namespace: string, placed: readonly PlacedMem
   }
 }
 
-/** The spaces that were read, as long as they are those of their namespaces. */
-function createSpaceShelf() {
-  const kept = new Map<string, { model: string; space: TextSpace }>()
-  return {
-    find: (namespace: string, model: string) => {
-      const found = kept.get(namespace)
-      return found?.model === model ? found : undefined
-    },
-    keep(namespace: string, found: { model: string; space: TextSpace }) {
-      kept.delete(namespace)
-      kept.set(namespace, found)
-      const [oldest] = kept.keys()
-      if (kept.size > mostSpaces && oldest !== undefined) kept.delete(oldest)
-      return found
-    },
-  }
-}
-
 export function createMemoryVectors({ database }: { database: Database }): MemoryVectors {
   const { read, write, dialect } = database
-  const spaces = createSpaceShelf()
+  /** The spaces that were read; each counts as long as its model is that of the namespace. */
+  const spaces = new BoundedMap<string, { model: string; space: TextSpace }>({ max: maxSpaces })
 
   async function listAfter(tx: Tx, namespace: string, after: number): Promise<number | undefined> {
     const rows = await tx.all(sql<{ number: number }>`select number from memories
@@ -81,11 +65,11 @@ export function createMemoryVectors({ database }: { database: Database }): Memor
         select memory_unplaced.number as ticket, memory, namespace, body from memory_unplaced
         join memories on memories.number = memory order by memory_unplaced.number limit ${limit}`)
       return rows.map(
-        (row): UnplacedMemory => ({
+        (row): MemoryToEmbed => ({
           ticket: Number(row.ticket),
           memory: Number(row.memory),
           namespace: decodeText(row.namespace),
-          text: textOfMemory(row),
+          text: textOfMemory(JSON.parse(row.body)),
         }),
       )
     },
@@ -125,11 +109,14 @@ export function createMemoryVectors({ database }: { database: Database }): Memor
     async spaceOf(namespace) {
       const model = (await modelOf(namespace))?.model
       if (model === undefined) return undefined
-      const found = spaces.find(namespace, model)
-      if (found !== undefined) return found
+      const known = spaces.touch(namespace)
+      if (known?.model === model) return known
       const row = await read.first(sql<{ space: Uint8Array }>`select space from memory_spaces
         where namespace = ${encodeText(namespace)} and model = ${model}`)
-      return row && spaces.keep(namespace, { model, space: decodeSpace(row.space) })
+      if (row === undefined) return undefined
+      const found = { model, space: decodeSpace(row.space) }
+      spaces.set(namespace, found)
+      return found
     },
 
     async countMemories() {
@@ -139,9 +126,9 @@ export function createMemoryVectors({ database }: { database: Database }): Memor
     },
 
     async listTexts(namespace, { before = Number.MAX_SAFE_INTEGER, limit }) {
-      const rows = await read.all(sql<Pick<MemoryRow, 'number' | 'body'>>`select number, body from memories
+      const rows = await read.all(sql<{ number: number; body: string }>`select number, body from memories
         where ${ofNamespace(namespace)} and number < ${before} order by number desc limit ${limit}`)
-      return rows.map((row) => ({ memory: Number(row.number), text: textOfMemory(row) }))
+      return rows.map((row) => ({ memory: Number(row.number), text: textOfMemory(JSON.parse(row.body)) }))
     },
   }
 }

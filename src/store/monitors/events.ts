@@ -2,25 +2,26 @@
 import { uuidv7 } from 'uuidv7'
 import type { EventDraft, MonitorEvent, MonitorKey, MonitorRecords } from '../../ports/monitors/monitor-records.ts'
 import type { Tx } from '../database/database.ts'
-import { sql } from '../database/statement.ts'
-import { encodeOptional, encodeText } from '../database/stored-text.ts'
-import {
-  type BodyRow,
-  joinConditions,
-  type MonitorParts,
-  matchColumns,
-  matchOlder,
-  nameOwner,
-  readBody,
-} from './parts.ts'
+import { joinSql, sql } from '../database/statement.ts'
+import { column, json, number, optional, Table, text, word } from '../database/table.ts'
+import { type MonitorParts, matchOlder, nameOwner } from './parts.ts'
+
+const events = new Table('monitor_events', {
+  monitorUid: word,
+  id: word,
+  runID: column('run_id', optional(text)),
+  itemKind: optional(text),
+  itemNumber: optional(number),
+  eventType: text,
+  createdAt: word,
+  body: json<MonitorEvent>(),
+})
 
 export async function insertEvent(tx: Tx, monitor: MonitorKey, draft: EventDraft, createdAt: string): Promise<void> {
   const event: MonitorEvent = { id: `mevt-${uuidv7()}`, ...nameOwner(monitor), ...draft, createdAt }
   const { runID, itemKind, itemNumber, eventType } = event
-  await tx.run(sql`insert into monitor_events
-      (monitor_uid, id, run_id, item_kind, item_number, event_type, created_at, body)
-    values (${monitor.uid}, ${event.id}, ${encodeOptional(runID)}, ${encodeOptional(itemKind)}, ${itemNumber ?? null},
-      ${encodeText(eventType)}, ${createdAt}, ${JSON.stringify(event)})`)
+  const keys = { monitorUid: monitor.uid, id: event.id, runID, itemKind, itemNumber, eventType, createdAt }
+  await tx.run(events.insert({ ...keys, body: event }))
 }
 
 export function createMonitorEvents({ database, clock }: MonitorParts): Pick<MonitorRecords, 'append' | 'listEvents'> {
@@ -30,11 +31,13 @@ export function createMonitorEvents({ database, clock }: MonitorParts): Pick<Mon
     },
 
     async listEvents({ uid }, { limit, before, runID, itemKind, itemNumber, eventType }) {
-      const wanted = { run_id: runID, item_kind: itemKind, item_number: itemNumber, event_type: eventType }
-      const conditions = [...matchColumns(uid, wanted), ...matchOlder('created_at', before)]
-      const rows = await database.read.all(sql<BodyRow>`select body from monitor_events
-        where ${joinConditions(conditions)} order by created_at desc, id desc limit ${limit}`)
-      return rows.map((row) => readBody<MonitorEvent>(row))
+      const conditions = [events.match({ monitorUid: uid, runID, itemKind, itemNumber, eventType })]
+      const where = joinSql([...conditions, ...matchOlder('created_at', before)], ' and ')
+      return events.valuesOf(
+        database.read,
+        'body',
+        sql`where ${where} order by created_at desc, id desc limit ${limit}`,
+      )
     },
   }
 }

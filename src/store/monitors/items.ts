@@ -1,15 +1,31 @@
 // Pull requests that monitors know, in SQL.
-import { dropUndefined } from '../../contract/schema/json.ts'
+import { dropUndefined } from '../../lib/json.ts'
 import type { ItemState, MonitorItem, MonitorKey, MonitorRecords } from '../../ports/monitors/monitor-records.ts'
-import { blockedVerdicts } from '../../rules/monitors/blocked-verdicts.ts'
-import { type Fragment, listSql, sql } from '../database/statement.ts'
-import { encodeOptional, encodeText } from '../database/stored-text.ts'
-import { type BodyRow, joinConditions, type MonitorParts, matchColumns, nameOwner, readBody } from './parts.ts'
+import { blockedVerdicts } from '../../rules/monitors/publish.ts'
+import { type Fragment, joinSql, listSql, sql } from '../database/statement.ts'
+import { encodeText } from '../database/stored-text.ts'
+import { flag, json, number, optional, Table, text, word } from '../database/table.ts'
+import { type MonitorParts, nameOwner } from './parts.ts'
 
 type Items = Pick<MonitorRecords, 'getItem' | 'putItem' | 'listItems' | 'listUnderWay' | 'listUnseen' | 'countItems'>
 
-function presentItem(monitor: MonitorKey, row: BodyRow): MonitorItem {
-  const { progress: _progress, failures: _failures, ...rest } = readBody<ItemState>(row)
+const items = new Table('monitor_items', {
+  monitorUid: word,
+  number,
+  kind: text,
+  state: text,
+  verdict: optional(text),
+  repairState: optional(text),
+  automergeState: optional(text),
+  skipReason: optional(text),
+  underWay: flag,
+  updatedAt: word,
+  lastSeenAt: word,
+  body: json<ItemState>(),
+})
+
+function presentItem(monitor: MonitorKey, state: ItemState): MonitorItem {
+  const { progress: _progress, failures: _failures, ...rest } = state
   const { retryAt: _retryAt, publishRetryAt: _publishRetryAt, ...item } = rest
   return { ...nameOwner(monitor), ...item }
 }
@@ -22,10 +38,7 @@ function matchLater(before: readonly [string, string] | undefined): Fragment[] {
 }
 
 export function createItems({ database }: MonitorParts): Items {
-  const select = async (condition: Fragment) => {
-    const rows = await database.read.all(sql<BodyRow>`select body from monitor_items where ${condition}`)
-    return rows.map((row) => readBody<ItemState>(row))
-  }
+  const select = (condition: Fragment) => items.valuesOf(database.read, 'body', sql`where ${condition}`)
 
   return {
     async getItem({ uid }, number) {
@@ -33,31 +46,17 @@ export function createItems({ database }: MonitorParts): Items {
     },
 
     async putItem({ uid }, item) {
-      const { number, kind, state, lastVerdict, repairState, automergeState, skipReason } = item
       const isPublishing = item.lastPublishPhase === 'started' || item.publishRetryAt !== undefined
-      const isUnderWay = item.progress !== undefined || isPublishing
-      const body = JSON.stringify(dropUndefined(item))
-      const columns = sql`${encodeText(kind)}, ${encodeText(state)}, ${encodeOptional(lastVerdict)},
-        ${encodeOptional(repairState)}, ${encodeOptional(automergeState)}, ${encodeOptional(skipReason)},
-        ${isUnderWay ? 1 : 0}, ${item.updatedAt}, ${item.lastSeenAt}, ${body}`
-      await database.write((tx) =>
-        tx.run(sql`insert into monitor_items (monitor_uid, number, kind, state, verdict, repair_state, automerge_state,
-            skip_reason, under_way, updated_at, last_seen_at, body)
-          values (${uid}, ${number}, ${columns})
-          on conflict (monitor_uid, number) do update set kind = excluded.kind, state = excluded.state,
-            verdict = excluded.verdict, repair_state = excluded.repair_state,
-            automerge_state = excluded.automerge_state, skip_reason = excluded.skip_reason,
-            under_way = excluded.under_way, updated_at = excluded.updated_at, last_seen_at = excluded.last_seen_at,
-            body = excluded.body`),
-      )
+      const underWay = item.progress !== undefined || isPublishing
+      const stored = { ...item, monitorUid: uid, verdict: item.lastVerdict, underWay, body: dropUndefined(item) }
+      const insert = items.insert(stored)
+      await database.write((tx) => tx.run(sql`${insert}${items.replace(['monitorUid', 'number'])}`))
     },
 
-    async listItems(monitor, { limit, before, verdict, repairState, automergeState, ...columns }) {
-      const wanted = { ...columns, verdict, repair_state: repairState, automerge_state: automergeState }
-      const rows = await database.read.all(sql<BodyRow>`select body from monitor_items
-        where ${joinConditions([...matchColumns(monitor.uid, wanted), ...matchLater(before)])}
-        order by updated_at desc, number limit ${limit}`)
-      return rows.map((row) => presentItem(monitor, row))
+    async listItems(monitor, { limit, before, ...wanted }) {
+      const where = joinSql([items.match({ monitorUid: monitor.uid, ...wanted }), ...matchLater(before)], ' and ')
+      const page = sql`order by updated_at desc, number limit ${limit}`
+      return (await select(sql`${where} ${page}`)).map((state) => presentItem(monitor, state))
     },
 
     listUnderWay: ({ uid }) => select(sql`monitor_uid = ${uid} and under_way = 1 order by number`),

@@ -3,30 +3,14 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { MonitorKey } from '../../ports/monitors/monitor-records.ts'
 import type { Database } from '../database/database.ts'
-import { type Fragment, joinSql, sql } from '../database/statement.ts'
+import { type Fragment, sql } from '../database/statement.ts'
 import { encodeText } from '../database/stored-text.ts'
 
 export type MonitorParts = { database: Database; clock: Clock }
-export type BodyRow = { body: string }
-
-/** JSON escapes NUL and lone surrogates by itself (ECMA-404). */
-export function readBody<T>({ body }: BodyRow): T {
-  return JSON.parse(body) as T
-}
 
 /** The fields by which a record says whose it is. */
 export function nameOwner({ namespace, name }: MonitorKey): { monitorNamespace: string; monitorName: string } {
   return { monitorNamespace: namespace, monitorName: name }
-}
-
-/** Conditions for the columns that a query gives a value for. */
-export function matchColumns(uid: string, columns: Record<string, string | number | undefined>): Fragment[] {
-  const given = Object.entries(columns).flatMap(([column, value]) => {
-    if (value === undefined) return []
-    const name: Fragment = { text: column, parameters: [] }
-    return [sql`${name} = ${typeof value === 'string' ? encodeText(value) : value}`]
-  })
-  return [sql`monitor_uid = ${uid}`, ...given]
 }
 
 /** The condition for what comes after the last entry of a page, newest first by time and id. */
@@ -34,8 +18,4 @@ export function matchOlder(column: string, before: readonly [string, string] | u
   if (before === undefined) return []
   const name: Fragment = { text: column, parameters: [] }
   return [sql`(${name}, id) < (${encodeText(before[0])}, ${encodeText(before[1])})`]
-}
-
-export function joinConditions(conditions: readonly Fragment[]): Fragment {
-  return joinSql(conditions, ' and ')
 }

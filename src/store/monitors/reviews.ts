@@ -1,23 +1,16 @@
 // Reviews, findings and publishings of monitors in SQL.
+import { dropUndefined } from '../../lib/json.ts'
 import type {
-  KnownFinding,
   MonitorKey,
   MonitorRecords,
   MonitorReviewRecord,
   Publishing,
+  StoredFinding,
 } from '../../ports/monitors/monitor-records.ts'
 import type { Tx } from '../database/database.ts'
-import { listSql, sql } from '../database/statement.ts'
-import { encodeText } from '../database/stored-text.ts'
-import {
-  type BodyRow,
-  joinConditions,
-  type MonitorParts,
-  matchColumns,
-  matchOlder,
-  nameOwner,
-  readBody,
-} from './parts.ts'
+import { joinSql, sql } from '../database/statement.ts'
+import { column, json, number, optional, Table, text, word } from '../database/table.ts'
+import { type MonitorParts, matchOlder, nameOwner } from './parts.ts'
 
 type Reviews = Pick<
   MonitorRecords,
@@ -31,77 +24,90 @@ type Reviews = Pick<
   | 'listPublishings'
 >
 
-type FindingRow = BodyRow & { shown_at: string | null; dismissed_at: string | null }
+const reviews = new Table('monitor_reviews', {
+  monitorUid: word,
+  id: text,
+  number,
+  createdAt: word,
+  body: json<MonitorReviewRecord>(),
+})
+const findings = new Table('monitor_findings', {
+  monitorUid: word,
+  number,
+  id: text,
+  shownAt: optional(word),
+  dismissedAt: optional(word),
+  body: json<StoredFinding>(),
+})
+const publishings = new Table('monitor_publishings', {
+  monitorUid: word,
+  id: text,
+  number,
+  headSHA: column('head_sha', text),
+  phase: word,
+  startedAt: word,
+  body: json<Publishing>(),
+})
 
-function toFinding(row: FindingRow): KnownFinding {
-  return {
-    ...readBody<KnownFinding>(row),
-    ...(row.shown_at !== null && { shownAt: row.shown_at }),
-    ...(row.dismissed_at !== null && { dismissedAt: row.dismissed_at }),
-  }
-}
-
-async function insertFinding(tx: Tx, uid: string, finding: KnownFinding): Promise<void> {
-  await tx.run(sql`insert into monitor_findings (monitor_uid, number, id, body)
-    values (${uid}, ${finding.number}, ${encodeText(finding.id)}, ${JSON.stringify(finding)})
-    on conflict (monitor_uid, number, id) do nothing`)
-}
-
-async function showFindings(tx: Tx, uid: string, { number, findings, endedAt }: Publishing): Promise<void> {
-  if (findings.length === 0 || endedAt === undefined) return
+async function showFindings(tx: Tx, uid: string, { number: item, findings: ids, endedAt }: Publishing): Promise<void> {
+  if (ids.length === 0 || endedAt === undefined) return
   await tx.run(sql`update monitor_findings set shown_at = ${endedAt}
-    where monitor_uid = ${uid} and number = ${number} and shown_at is null and id in (${listSql(findings.map(encodeText))})`)
+    where monitor_uid = ${uid} and number = ${item} and shown_at is null and ${findings.oneOf('id', ids)}`)
 }
 
 async function insertPublishing(tx: Tx, { uid }: MonitorKey, publishing: Publishing): Promise<number> {
-  const { id, number, headSHA, phase, startedAt } = publishing
-  const { changes } = await tx.run(sql`insert into monitor_publishings
-      (monitor_uid, id, number, head_sha, phase, started_at, body)
-    values (${uid}, ${encodeText(id)}, ${number}, ${encodeText(headSHA)}, ${phase}, ${startedAt},
-      ${JSON.stringify(publishing)})
-    on conflict do nothing`)
+  const insert = publishings.insert({ ...publishing, monitorUid: uid, body: publishing })
+  const { changes } = await tx.run(sql`${insert} on conflict do nothing`)
   return changes
 }
 
 export function createReviews({ database, clock }: MonitorParts): Reviews {
   return {
     async addReview(monitor, review, found) {
-      const body = JSON.stringify({ ...nameOwner(monitor), ...review })
+      const { id, number: item, createdAt } = review
+      const stored = {
+        monitorUid: monitor.uid,
+        id,
+        number: item,
+        createdAt,
+        body: { ...nameOwner(monitor), ...review },
+      }
       await database.write(async (tx) => {
-        const { changes } = await tx.run(sql`insert into monitor_reviews (monitor_uid, id, number, created_at, body)
-          values (${monitor.uid}, ${encodeText(review.id)}, ${review.number}, ${review.createdAt}, ${body})
-          on conflict (monitor_uid, id) do nothing`)
+        const insert = reviews.insert(stored)
+        const { changes } = await tx.run(sql`${insert} on conflict (monitor_uid, id) do nothing`)
         if (changes === 0) return
-        for (const finding of found) await insertFinding(tx, monitor.uid, finding)
+        for (const finding of found) {
+          const insert = findings.insert({ ...finding, monitorUid: monitor.uid, body: finding })
+          await tx.run(sql`${insert} on conflict (monitor_uid, number, id) do nothing`)
+        }
       })
     },
 
     async getReview({ uid }, id) {
-      const row = await database.read.first(
-        sql<BodyRow>`select body from monitor_reviews where monitor_uid = ${uid} and id = ${encodeText(id)}`,
+      const where = reviews.match({ monitorUid: uid, id })
+      return (await reviews.valuesOf(database.read, 'body', sql`where ${where}`))[0]
+    },
+
+    listReviews({ uid }, { limit, before, number: item }) {
+      const conditions = [reviews.match({ monitorUid: uid, number: item }), ...matchOlder('created_at', before)]
+      const where = joinSql(conditions, ' and ')
+      return reviews.valuesOf(
+        database.read,
+        'body',
+        sql`where ${where} order by created_at desc, id desc limit ${limit}`,
       )
-      return row && readBody<MonitorReviewRecord>(row)
     },
 
-    async listReviews({ uid }, { limit, before, number }) {
-      const conditions = [...matchColumns(uid, { number }), ...matchOlder('created_at', before)]
-      const rows = await database.read.all(sql<BodyRow>`select body from monitor_reviews
-        where ${joinConditions(conditions)} order by created_at desc, id desc limit ${limit}`)
-      return rows.map((row) => readBody<MonitorReviewRecord>(row))
+    async listFindings({ uid }, item) {
+      const where = findings.match({ monitorUid: uid, number: item })
+      const found = await findings.all(database.read, sql`where ${where} order by id`)
+      return found.map(({ body, shownAt, dismissedAt }) => ({ ...body, ...dropUndefined({ shownAt, dismissedAt }) }))
     },
 
-    async listFindings({ uid }, number) {
-      const rows = await database.read.all(sql<FindingRow>`select body, shown_at, dismissed_at from monitor_findings
-        where monitor_uid = ${uid} and number = ${number} order by id`)
-      return rows.map(toFinding)
-    },
-
-    async setDismissed({ uid }, { number, id }, dismissed) {
-      const at = dismissed ? clock.now().toISOString() : null
-      const { changes } = await database.write((tx) =>
-        tx.run(sql`update monitor_findings set dismissed_at = ${at}
-          where monitor_uid = ${uid} and number = ${number} and id = ${encodeText(id)}`),
-      )
+    async setDismissed({ uid }, { number: item, id }, dismissed) {
+      const set = findings.set({ dismissedAt: dismissed ? clock.now().toISOString() : undefined })
+      const where = findings.match({ monitorUid: uid, number: item, id })
+      const { changes } = await database.write((tx) => tx.run(sql`update monitor_findings set ${set} where ${where}`))
       return changes > 0
     },
 
@@ -111,18 +117,17 @@ export function createReviews({ database, clock }: MonitorParts): Reviews {
     async endPublishing(monitor, publishing) {
       const { id, phase } = publishing
       await database.write(async (tx) => {
-        const { changes } = await tx.run(sql`update monitor_publishings
-          set phase = ${phase}, body = ${JSON.stringify(publishing)}
-          where monitor_uid = ${monitor.uid} and id = ${encodeText(id)}`)
+        const set = publishings.set({ phase, body: publishing })
+        const where = publishings.match({ monitorUid: monitor.uid, id })
+        const { changes } = await tx.run(sql`update monitor_publishings set ${set} where ${where}`)
         if (changes === 0) await insertPublishing(tx, monitor, publishing)
         if (phase === 'succeeded') await showFindings(tx, monitor.uid, publishing)
       })
     },
 
-    async listPublishings({ uid }, number) {
-      const rows = await database.read.all(sql<BodyRow>`select body from monitor_publishings
-        where monitor_uid = ${uid} and number = ${number} order by started_at desc, id desc`)
-      return rows.map((row) => readBody<Publishing>(row))
+    listPublishings({ uid }, item) {
+      const where = publishings.match({ monitorUid: uid, number: item })
+      return publishings.valuesOf(database.read, 'body', sql`where ${where} order by started_at desc, id desc`)
     },
   }
 }

@@ -1,19 +1,12 @@
 // Runs of monitors in SQL. Whoever queues one locks the monitor first, so that several replicas agree.
 import { SvcError } from '../../errors.ts'
 import type { MonitorKey, MonitorRecords, MonitorRun, Queued, RunDraft } from '../../ports/monitors/monitor-records.ts'
-import type { Tx } from '../database/database.ts'
-import { type Fragment, sql } from '../database/statement.ts'
+import type { Reader, Tx } from '../database/database.ts'
+import { type Fragment, joinSql, sql } from '../database/statement.ts'
 import { encodeText } from '../database/stored-text.ts'
+import { json, optional, Table, text, word } from '../database/table.ts'
 import { insertEvent } from './events.ts'
-import {
-  type BodyRow,
-  joinConditions,
-  type MonitorParts,
-  matchColumns,
-  matchOlder,
-  nameOwner,
-  readBody,
-} from './parts.ts'
+import { type MonitorParts, matchOlder, nameOwner } from './parts.ts'
 
 type Runs = Pick<MonitorRecords, 'queueRun' | 'takeRun' | 'changeRun' | 'withdrawRun' | 'listRuns' | 'hasActiveRun'>
 
@@ -26,13 +19,20 @@ function exactOf({ targetNumber, targetSHA }: RunDraft): string | null {
   return targetNumber === undefined || targetSHA === undefined ? null : `${targetNumber}@${targetSHA}`
 }
 
-function selectRun(uid: string, condition: Fragment) {
-  return sql<BodyRow>`select body from monitor_runs where monitor_uid = ${uid} and ${condition}`
-}
+const runs = new Table('monitor_runs', {
+  monitorUid: word,
+  id: text,
+  queuedAt: word,
+  triggerName: word,
+  targetKind: word,
+  exact: optional(word),
+  phase: word,
+  body: json<MonitorRun>(),
+})
 
-async function findRun(tx: Tx, uid: string, condition: Fragment): Promise<MonitorRun | undefined> {
-  const row = await tx.first(selectRun(uid, condition))
-  return row && readBody<MonitorRun>(row)
+async function findRun(reader: Reader, uid: string, condition: Fragment): Promise<MonitorRun | undefined> {
+  const found = await runs.valuesOf(reader, 'body', sql`where monitor_uid = ${uid} and ${condition}`)
+  return found[0]
 }
 
 const active = sql`phase in ('queued', 'running')`
@@ -54,14 +54,16 @@ async function findEarlier(tx: Tx, uid: string, draft: RunDraft): Promise<Queued
 }
 
 async function insertRun(tx: Tx, uid: string, run: MonitorRun): Promise<void> {
-  await tx.run(sql`insert into monitor_runs (monitor_uid, id, queued_at, trigger_name, target_kind, exact, phase, body)
-    values (${uid}, ${encodeText(run.id)}, ${run.queuedAt}, ${run.trigger}, ${run.targetKind ?? ''}, ${exactOf(run)},
-      ${run.phase}, ${JSON.stringify(run)})`)
+  const { targetKind = '', trigger: triggerName } = run
+  const exact = exactOf(run) ?? undefined
+  await tx.run(runs.insert({ ...run, monitorUid: uid, triggerName, targetKind, exact, body: run }))
 }
 
 async function saveRun(tx: Tx, uid: string, run: MonitorRun): Promise<void> {
-  await tx.run(sql`update monitor_runs set phase = ${run.phase}, body = ${JSON.stringify(run)}
-    where monitor_uid = ${uid} and id = ${encodeText(run.id)}`)
+  const { id, phase } = run
+  await tx.run(
+    sql`update monitor_runs set ${runs.set({ phase, body: run })} where ${runs.match({ monitorUid: uid, id })}`,
+  )
 }
 
 function newRun(monitor: MonitorKey, draft: RunDraft, queuedAt: string): MonitorRun {
@@ -114,16 +116,14 @@ export function createRuns({ database, clock }: MonitorParts): Runs {
         return true
       }),
 
-    async listRuns({ uid }, { limit, before, trigger, targetKind }) {
-      const columns = matchColumns(uid, { trigger_name: trigger, target_kind: targetKind })
-      const rows = await database.read.all(sql<BodyRow>`select body from monitor_runs
-        where ${joinConditions([...columns, ...matchOlder('queued_at', before)])}
-        order by queued_at desc, id desc limit ${limit}`)
-      return rows.map((row) => readBody<MonitorRun>(row))
+    listRuns({ uid }, { limit, before, trigger: triggerName, targetKind }) {
+      const conditions = [runs.match({ monitorUid: uid, triggerName, targetKind }), ...matchOlder('queued_at', before)]
+      const where = joinSql(conditions, ' and ')
+      return runs.valuesOf(database.read, 'body', sql`where ${where} order by queued_at desc, id desc limit ${limit}`)
     },
 
     async hasActiveRun({ uid }) {
-      return (await database.read.first(selectRun(uid, sql`${active} limit 1`))) !== undefined
+      return (await findRun(database.read, uid, sql`${active} limit 1`)) !== undefined
     },
   }
 }

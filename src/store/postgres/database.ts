@@ -10,7 +10,7 @@ import { type ConnectionOptions, createClient, createPool, useClient } from './c
 import { describeClosed, describeStart } from './errors.ts'
 import { createPreparer } from './executor.ts'
 import { applyMigrations } from './migrate.ts'
-import { migrations as allMigrations } from './migrations/index.ts'
+import { migrations as allMigrations } from './migrations.ts'
 import { type Holds, openSession, type Session } from './session.ts'
 import { termIndex } from './term-index.ts'
 import { runRead, runUnit } from './units.ts'

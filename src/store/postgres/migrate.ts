@@ -2,7 +2,7 @@
 // it.
 import type { Client } from 'pg'
 import { SvcError } from '../../errors.ts'
-import { type AppliedMigration, checkApplied, computeChecksum, type Migration } from '../database/migrations.ts'
+import { type AppliedMigration, computeChecksum, type Migration, planMigrations } from '../database/migrations.ts'
 
 const bookkeeping = `create table if not exists migrations (
   number integer primary key, name text not null, checksum text not null, applied_at text not null
@@ -18,17 +18,24 @@ async function checkEncoding(client: Client): Promise<void> {
   )
 }
 
+async function record(client: Client, migration: Migration): Promise<void> {
+  await client.query({
+    text: 'insert into migrations (number, name, checksum, applied_at) values ($1, $2, $3, $4)',
+    values: [migration.number, migration.name, computeChecksum(migration), new Date().toISOString()],
+  })
+}
+
 async function applyMissing(client: Client, known: readonly Migration[]): Promise<void> {
   await client.query(bookkeeping)
   const { rows } = await client.query({ text: 'select number, name, checksum from migrations order by number' })
-  const applied = rows as AppliedMigration[]
-  checkApplied(known, applied)
-  for (const migration of known.slice(applied.length)) {
+  const { adopted, missing } = planMigrations(known, rows as AppliedMigration[])
+  if (adopted !== undefined) {
+    await client.query('delete from migrations')
+    await record(client, adopted)
+  }
+  for (const migration of missing) {
     await client.query(migration.statements)
-    await client.query({
-      text: 'insert into migrations (number, name, checksum, applied_at) values ($1, $2, $3, $4)',
-      values: [migration.number, migration.name, computeChecksum(migration), new Date().toISOString()],
-    })
+    await record(client, migration)
   }
 }
 

@@ -1,11 +1,13 @@
 // The one permanent connection: it receives what other processes announce, and holds locks on what this process uses.
 // When it is lost it reconnects by itself, takes its locks again, and has everything checked that it may have missed.
+
 import type { Client, Notification } from 'pg'
+import { type Backoff, delayMs } from '../../lib/backoff.ts'
 import type { Clock, Ids } from '../../lib/clock.ts'
+import { createKeyedQueue } from '../../lib/keyed-queue.ts'
 import { CHANNEL } from './announcements.ts'
 
-const FIRST_PAUSE_MS = 100
-const LONGEST_PAUSE_MS = 5_000
+const backoff: Backoff = { firstMs: 100, maxMs: 5_000 }
 /** How long it takes to notice a connection whose other end has vanished. */
 const PROBE_MS = 15_000
 
@@ -46,15 +48,13 @@ async function connect(options: SessionOptions): Promise<Connection> {
   client.on('error', () => ending.abort())
   client.on('end', () => ending.abort())
   client.on('notification', ({ payload }: Notification) => options.hear(payload ?? ''))
-  let last: Promise<unknown> = Promise.resolve()
+  const queue = createKeyedQueue()
   async function end(): Promise<void> {
     ending.abort()
     await client.end().catch(() => undefined)
   }
   async function ask(text: string, values: readonly string[] = []): Promise<void> {
-    const turn = last.then(() => client.query({ text, values }))
-    last = turn.catch(() => undefined)
-    await turn
+    await queue.run('queries', () => client.query({ text, values }))
   }
   try {
     await client.connect()
@@ -82,12 +82,12 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   let current: Connection | undefined = await connect(options)
 
   async function reconnect(): Promise<Connection | undefined> {
-    for (let pause = FIRST_PAUSE_MS; !closing.signal.aborted; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    for (let failures = 1; !closing.signal.aborted; failures += 1) {
       try {
         return await connect(options)
       } catch (error) {
         options.report(error)
-        await clock.sleep(pause * (0.5 + ids.random() / 2), closing.signal).catch(() => undefined)
+        await clock.sleep(delayMs(backoff, failures, ids.random()), closing.signal).catch(() => undefined)
       }
     }
     return undefined

@@ -1,6 +1,8 @@
 // Units of work on pooled connections, each a transaction; one that conflicts with another runs again.
+
 import type { Client, Pool, PoolClient } from 'pg'
 import { isSvcError } from '../../errors.ts'
+import { type Backoff, delayMs } from '../../lib/backoff.ts'
 import type { Clock, Ids } from '../../lib/clock.ts'
 import type { Tx } from '../database/database.ts'
 import { composeCommit, type Note } from './announcements.ts'
@@ -8,7 +10,7 @@ import { describeUnknownCommit, isConnectionLoss, isContention, isStalePlan, tra
 import { createExecutor, type Executor, type Preparer } from './executor.ts'
 
 const TRIES = 8
-const PAUSE_MS = 10
+const backoff: Backoff = { firstMs: 20, maxMs: 2_560, jitter: 'full' }
 
 export type UnitDeps = {
   pool: Pool
@@ -99,7 +101,7 @@ function mayTryAgain(error: unknown, attempt: number): boolean {
 
 async function prepareNext({ preparer, clock, ids }: UnitDeps, error: unknown, attempt: number): Promise<void> {
   if (isStalePlan(error)) preparer.forget()
-  if (isContention(error)) await clock.sleep(ids.random() * PAUSE_MS * 2 ** attempt)
+  if (isContention(error)) await clock.sleep(delayMs(backoff, attempt, ids.random()))
 }
 
 async function tryAgain<T>(deps: UnitDeps, run: () => Promise<T>, attempt = 1): Promise<T> {

@@ -1,7 +1,7 @@
 // Token buckets in SQL: one row per provider or agent, locked while it is updated. Cool-downs have their own table.
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { Lease, Limited, RateLimit, RateLimits } from '../../ports/providers/rate-limits.ts'
+import type { BucketLimit, Lease, Limited, RateLimits } from '../../ports/providers/rate-limits.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { sql } from '../database/statement.ts'
@@ -41,7 +41,7 @@ function refillBucket(level: number | null, capacity: number | undefined, elapse
   return { level: Math.min(capacity, level + (capacity * elapsedMs) / MINUTE_MS), capacity }
 }
 
-function refill(row: LimitRow, limit: RateLimit, now: number) {
+function refill(row: LimitRow, limit: BucketLimit, now: number) {
   // A clock that was set back must not empty the buckets.
   const elapsed = Math.max(0, now - Number(row.refilled_at))
   return {
@@ -62,7 +62,7 @@ function drain(bucket: Bucket, want: number): Bucket {
   return bucket === undefined ? undefined : { ...bucket, level: bucket.level - want }
 }
 
-type TakeRequest = { want: { requests: number; tokens: number }; limit: RateLimit; now: number }
+type TakeRequest = { want: { requests: number; tokens: number }; limit: BucketLimit; now: number }
 
 async function takeFrom(tx: Tx, provider: ResourceKey, { want, limit, now }: TakeRequest): Promise<Lease> {
   const row = await lockRow(tx, provider, now)

@@ -1,6 +1,6 @@
 // A list's filters: the part that the SQL index can answer, and the test of each remaining object.
 import type { Kind } from '../../contract/kinds/index.ts'
-import type { ListQuery } from '../../ports/resources/resources.ts'
+import type { ResourceListQuery } from '../../ports/resources/resources.ts'
 import { type LabelRequirement, matchesLabels, parseLabelSelector } from '../../rules/resources/label-selector.ts'
 import { checkFields, listFields, matchesFields, matchesSearch } from '../../rules/resources/resource-fields.ts'
 import { encodeText } from '../database/stored-text.ts'
@@ -41,7 +41,7 @@ function toConditions(requirements: LabelRequirement[]): IndexCondition[] {
 }
 
 /** InvalidRequest when the selector or a field is invalid. */
-export function parseFilter(kind: Kind, query: ListQuery): ResourceFilter {
+export function parseFilter(kind: Kind, query: ResourceListQuery): ResourceFilter {
   const fields = query.fields ?? {}
   checkFields(kind, fields)
   const requirements = parseLabelSelector(query.labelSelector ?? '')

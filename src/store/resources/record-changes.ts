@@ -1,7 +1,7 @@
 // Tells of changed records: every process announces what it wrote at most once a second, and hears what all of them announce.
 
 import type { Clock } from '../../lib/clock.ts'
-import type { RecordChange, RecordChanges } from '../../ports/resources/record-changes.ts'
+import type { RecordChange, RecordChanges } from '../../ports/resources/retention.ts'
 import type { Database } from '../database/database.ts'
 
 const channel = 'records'

@@ -3,9 +3,9 @@ import type { Kind, ResourceOf } from '../../contract/kinds/index.ts'
 import type { Clock, Ids } from '../../lib/clock.ts'
 import type {
   DeletePreconditions,
-  ListQuery,
   ResourceDraft,
   ResourceKey,
+  ResourceListQuery,
   Resources,
 } from '../../ports/resources/resources.ts'
 import { checkFields } from '../../rules/resources/resource-fields.ts'
@@ -143,7 +143,7 @@ export async function createResources(database: Database, options: ResourceStore
       const source = (kind: Kind) => ({
         kind,
         ring,
-        listText: (query: ListQuery) => listText(kind, query),
+        listText: (query: ResourceListQuery) => listText(kind, query),
         settle: async () => undefined,
       })
       return createTextWatch(watchOptions.kinds.map(source), watchOptions)

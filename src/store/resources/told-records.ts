@@ -1,7 +1,9 @@
 // Record stores that tell of what they write. What belongs to one task alone is not told: its own streams report that.
+
 import type { RecordKind } from '../../contract/api/resources/watch.ts'
+import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Records } from '../../ports/index.ts'
-import type { RecordChange } from '../../ports/resources/record-changes.ts'
+import type { RecordChange } from '../../ports/resources/retention.ts'
 
 type Stores = Required<Omit<Records, 'changes'>>
 type Writers = { [S in keyof Stores]?: Partial<Record<RecordKind, readonly (keyof Stores[S])[]>> }
@@ -31,7 +33,7 @@ const writers: Writers = {
 }
 
 /** Namespaces that are remembered by the ids of what lies in them. */
-const mostPlaces = 10_000
+const maxNamespaces = 10_000
 
 type Placed = { namespace?: unknown; uid?: unknown; id?: unknown }
 
@@ -41,15 +43,12 @@ function listPlaced(value: unknown): Placed[] {
 
 /** Namespaces by uid or id, learned from calls that have both. */
 function createPlaces() {
-  const known = new Map<string, string>()
+  const known = new BoundedMap<string, string>({ max: maxNamespaces })
 
   function learn({ namespace, uid, id }: Placed): void {
     const key = uid ?? id
     if (typeof namespace !== 'string' || typeof key !== 'string') return
-    known.delete(key)
     known.set(key, namespace)
-    const oldest = known.size > mostPlaces ? known.keys().next().value : undefined
-    if (oldest !== undefined) known.delete(oldest)
   }
 
   return {

@@ -1,6 +1,6 @@
 // What reviews report, in SQL: findings that are new or seen again, those that are gone, and what was dropped.
 import { createHash } from 'node:crypto'
-import { dropUndefined } from '../../contract/schema/json.ts'
+import { dropUndefined } from '../../lib/json.ts'
 import type { Finding, ReviewOutcome } from '../../ports/scans/findings.ts'
 import type { DroppedFinding, ScanKey } from '../../ports/scans/scans.ts'
 import { markFixed, newFinding, seeAgain } from '../../rules/scans/finding-state.ts'

@@ -1,7 +1,8 @@
 // Patches that were proposed for findings, in SQL; each changes together with its finding.
-import { dropUndefined } from '../../contract/schema/json.ts'
+
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { dropUndefined } from '../../lib/json.ts'
 import type { Finding, Findings, PatchProposal } from '../../ports/scans/findings.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { sql } from '../database/statement.ts'

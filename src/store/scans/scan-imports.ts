@@ -1,10 +1,9 @@
 // Imports of findings of scanners, in SQL.
 import { createHash } from 'node:crypto'
-import { dropUndefined } from '../../contract/schema/json.ts'
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { ImportEnd, NewImport, ScanImport, ScanImports } from '../../ports/scans/scan-imports.ts'
-import type { ScanKey } from '../../ports/scans/scans.ts'
+import { dropUndefined } from '../../lib/json.ts'
+import type { ImportEnd, NewImport, ScanImport, ScanImports, ScanKey } from '../../ports/scans/scans.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { sql } from '../database/statement.ts'
 import { encodeText } from '../database/stored-text.ts'

@@ -1,9 +1,9 @@
 // Runs, slices, dropped findings and threat models of repository scans, in SQL.
 
 import { scannerPolicyVersion } from '../../contract/api/scans/runs.ts'
-import { dropUndefined } from '../../contract/schema/json.ts'
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { dropUndefined } from '../../lib/json.ts'
 import type {
   NewRun,
   ReviewSlice,

@@ -1,6 +1,7 @@
 // The threat model of each scan, in SQL: the newest version alone.
-import { dropUndefined } from '../../contract/schema/json.ts'
+
 import type { Clock } from '../../lib/clock.ts'
+import { dropUndefined } from '../../lib/json.ts'
 import type { ScanKey, Scans, ThreatModel } from '../../ports/scans/scans.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { sql } from '../database/statement.ts'

@@ -10,7 +10,7 @@ import { sql } from '../database/statement.ts'
 import { createExecutor } from './executor.ts'
 import { createCommitQueue } from './group-commit.ts'
 import { applyMigrations } from './migrate.ts'
-import { migrations as allMigrations } from './migrations/index.ts'
+import { migrations as allMigrations } from './migrations.ts'
 import { createTermIndex } from './term-index.ts'
 
 export type SqliteOptions = {

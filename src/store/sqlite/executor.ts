@@ -1,6 +1,8 @@
 // Runs statements on one connection, each prepared once.
+
 import type Sqlite from 'better-sqlite3'
 import { SvcError } from '../../errors.ts'
+import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Statement } from '../database/database.ts'
 
 /** How many statements stay prepared; lists of varying length give new texts without end, so the oldest are dropped. */
@@ -27,13 +29,11 @@ export function translateError(error: unknown): unknown {
 }
 
 export function createExecutor(connection: Sqlite.Database): Executor {
-  const prepared = new Map<string, Sqlite.Statement>()
+  const prepared = new BoundedMap<string, Sqlite.Statement>({ max: maxPrepared })
 
   function prepare(text: string): Sqlite.Statement {
     const known = prepared.get(text)
     if (known !== undefined) return known
-    const oldest = prepared.size >= maxPrepared ? prepared.keys().next().value : undefined
-    if (oldest !== undefined) prepared.delete(oldest)
     const made = connection.prepare(text)
     prepared.set(text, made)
     return made

@@ -7,9 +7,8 @@ import { createMessages } from '../coordination/messages.ts'
 import type { Migration } from '../database/migrations.ts'
 import { sql } from '../database/statement.ts'
 import { createAudit } from '../identity/audit.ts'
-import { listMoments, type StoredObject } from '../watching/stored-object.ts'
 import { openSqlite } from './database.ts'
-import { migrations } from './migrations/index.ts'
+import { migrations } from './migrations.ts'
 
 const first: Migration = { number: 1, name: 'notes', statements: 'create table notes (text text not null)' }
 const second: Migration = {
@@ -50,25 +49,6 @@ describe('migrations', () => {
     expect(await readNotes([first, second])).toEqual([{ text: 'old', author: 'unknown' }])
   })
 
-  it('turn a read-only token into a viewer, and every other into an editor', async () => {
-    const addToken = (name: string, readOnly: number) =>
-      open(migrations.slice(0, 7), (database) =>
-        database.write((tx) =>
-          tx.run(sql`insert into api_tokens (id, hash, name, read_only, server_tools, created_at)
-            values (${name}, ${name}, ${name}, ${readOnly}, 1, '2026-01-01T00:00:00.000Z')`),
-        ),
-      )
-    await addToken('reader', 1)
-    await addToken('writer', 0)
-    const roles = await open(migrations, (database) =>
-      database.read.all(sql`select name, role from api_tokens order by name`),
-    )
-    expect(roles).toEqual([
-      { name: 'reader', role: 'viewer' },
-      { name: 'writer', role: 'editor' },
-    ])
-  })
-
   it('refuse data of a newer version and leave it unchanged', async () => {
     await addNote([first, second], 'new')
     expect(() => openSqlite({ path, migrations: [first] })).toThrow(
@@ -96,56 +76,9 @@ describe('migrations', () => {
     expect(applied).toEqual(migrations.map(({ number, name }) => ({ number, name })))
   })
 
-  it.each(migrations.slice(1).map(({ number }) => number))(
-    'open the data of migration %i minus one',
-    async (number) => {
-      const older = migrations.slice(0, number - 1)
-      const object = JSON.stringify({ metadata: { uid: 'u-1', creationTimestamp: '2026-01-01T00:00:00.000Z' } })
-      const insert = sql`insert into resources (kind, namespace, name, resource_version, object)
-      values ('Task', 'default', 'a', 1, ${object})`
-      await open(older, (database) => database.write((tx) => tx.run(insert)))
-      const kept = await open(migrations, (database) => database.read.all(sql`select name, object from resources`))
-      expect(kept).toEqual([{ name: 'a', object }])
-    },
-  )
-
-  it('count the tasks there are as the store counts those that are written', async () => {
-    const statuses = [
-      undefined,
-      { phase: 'Running' },
-      { phase: 'Failed', completionTime: '2026-01-31T14:30:00.000Z' },
-      { phase: 'Cancelled' },
-      { phase: 'Scheduled' },
-    ]
-    const metadata = { namespace: 'default', uid: 'u-1', creationTimestamp: '2026-01-01T00:00:00Z' }
-    const spec = { agentRef: { name: 'writer' } }
-    const tasks = statuses.map((status, at) => ({
-      kind: 'Task' as const,
-      metadata: { ...metadata, name: `t-${at}`, resourceVersion: '1' },
-      spec: at === 1 ? spec : {},
-      ...(status && { status }),
-    }))
-    await open(migrations.slice(0, 32), (database) =>
-      database.write(async (tx) => {
-        for (const task of tasks) {
-          await tx.run(sql`insert into resources (kind, namespace, name, resource_version, object)
-            values ('Task', 'default', ${task.metadata.name}, 1, ${JSON.stringify(task)})`)
-        }
-      }),
-    )
-    const found = await open(migrations, (database) =>
-      database.read.all(sql`select name, field, value from resource_index order by name`),
-    )
-    const counted = tasks.flatMap((task) =>
-      listMoments(task as unknown as StoredObject).map((entry) => ({ name: task.metadata.name, ...entry })),
-    )
-    expect(counted).toHaveLength(3)
-    expect(found).toEqual(counted)
-  })
-
-  it('keep old records readable that have names but no ids', async () => {
+  it('keep records readable that have names but no ids', async () => {
     const createdAt = '2026-01-01T00:00:00.000Z'
-    await open(migrations.slice(0, 8), (database) =>
+    await open(migrations, (database) =>
       database.write(async (tx) => {
         await tx.run(sql`insert into messages (namespace, parent_task, from_task, to_task, content, created_at)
           values ('default', 'boss', 'ann', 'bob', 'from before', ${createdAt})`)

@@ -1,8 +1,10 @@
 // Artifacts and input files of tasks in SQL: one row per task and path. A later attempt's file replaces that of an
 // earlier one.
+
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { ArtifactInfo, Artifacts } from '../../ports/tasks/artifacts.ts'
+import { findPathFault } from '../../lib/inner-path.ts'
+import type { ArtifactInfo, Artifacts } from '../../ports/tasks/results.ts'
 import type { BlobLimits, BlobReference, Blobs, StoredBlob } from '../blobs/blobs.ts'
 import type { Database, Reader, Tx } from '../database/database.ts'
 import { type Fragment, sql } from '../database/statement.ts'
@@ -54,12 +56,8 @@ function toInfo(row: InfoRow): ArtifactInfo {
 }
 
 function findNameProblem(filename: string): string | undefined {
-  const parts = filename.split('/')
-  if (parts.includes('')) return 'is empty'
-  if (parts.includes('.') || parts.includes('..')) return 'names a folder'
-  if (filename.includes('\\')) return 'contains a backslash'
-  if (/\p{Cc}/u.test(filename)) return 'contains control characters'
-  if (!filename.isWellFormed()) return 'is not valid Unicode'
+  const fault = findPathFault(filename)
+  if (fault !== undefined) return fault
   if (Buffer.byteLength(filename) > NAME_BYTES) return `is longer than ${NAME_BYTES} bytes`
   return undefined
 }

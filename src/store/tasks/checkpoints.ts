@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { isSvcError, SvcError } from '../../errors.ts'
-import type { Checkpoints } from '../../ports/tasks/checkpoints.ts'
+import type { Checkpoints } from '../../ports/tasks/results.ts'
 import type { AttemptKey } from '../../ports/tasks/workloads.ts'
 import type { BlobReference, Blobs, StoredBlob } from '../blobs/blobs.ts'
 import type { Database, Tx } from '../database/database.ts'

@@ -1,43 +1,26 @@
 // Timeline events in SQL. The counter row of the task is locked until the commit, so numbers become visible in order.
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { Events, TimelineEvent } from '../../ports/tasks/events.ts'
+import type { EventRecord, Events } from '../../ports/tasks/events.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { createSharedListeners } from '../database/listeners.ts'
 import { sql } from '../database/statement.ts'
-import { decodeOptional, decodeText, encodeOptional, encodeText } from '../database/stored-text.ts'
+import { number, optional, Table, text, word } from '../database/table.ts'
 
 const SWEEP_BATCH = 1000
 
-type EventRow = {
-  task_uid: string
-  seq: number
-  attempt: number
-  namespace: string
-  task_name: string
-  type: string
-  phase: string | null
-  reason: string | null
-  message: string
-  created_at: string
-}
-
-function toEvent(row: EventRow): TimelineEvent {
-  const phase = decodeOptional(row.phase)
-  const reason = decodeOptional(row.reason)
-  return {
-    seq: Number(row.seq),
-    taskUid: row.task_uid,
-    attempt: row.attempt,
-    namespace: decodeText(row.namespace),
-    taskName: decodeText(row.task_name),
-    type: decodeText(row.type),
-    phase,
-    reason,
-    message: decodeText(row.message),
-    createdAt: row.created_at,
-  }
-}
+const events = new Table('events', {
+  taskUid: word,
+  seq: number,
+  attempt: number,
+  namespace: text,
+  taskName: text,
+  type: text,
+  phase: optional(text),
+  reason: optional(text),
+  message: text,
+  createdAt: word,
+})
 
 /** The last of `count` numbers. */
 async function takeSeqs(tx: Tx, taskUid: string, count: number): Promise<number> {
@@ -52,23 +35,14 @@ async function resetSeq(tx: Tx, taskUid: string, last: number): Promise<void> {
   await tx.run(sql`update event_counters set last_seq = ${last} where task_uid = ${taskUid}`)
 }
 
-async function insertEvent(tx: Tx, event: TimelineEvent): Promise<void> {
-  await tx.run(sql`insert into events
-      (task_uid, seq, attempt, namespace, task_name, type, phase, reason, message, created_at)
-    values (${event.taskUid}, ${event.seq}, ${event.attempt}, ${encodeText(event.namespace)},
-      ${encodeText(event.taskName)}, ${encodeText(event.type)}, ${encodeOptional(event.phase)},
-      ${encodeOptional(event.reason)}, ${encodeText(event.message)}, ${event.createdAt})`)
-}
-
 /** The newest event if the draft repeats its announcement; then the draft's number is freed. */
 async function findRepeated(
   tx: Tx,
-  draft: Pick<TimelineEvent, 'taskUid' | 'attempt' | 'type' | 'phase' | 'message'>,
+  draft: Pick<EventRecord, 'taskUid' | 'attempt' | 'type' | 'phase' | 'message'>,
   seq: number,
-): Promise<TimelineEvent | undefined> {
+): Promise<EventRecord | undefined> {
   if (draft.phase === undefined) return undefined
-  const row = await tx.first(sql<EventRow>`select * from events where task_uid = ${draft.taskUid} and seq = ${seq - 1}`)
-  const newest = row && toEvent(row)
+  const newest = await events.first(tx, sql`where task_uid = ${draft.taskUid} and seq = ${seq - 1}`)
   const isRepeated = (['attempt', 'type', 'phase', 'message'] as const).every(
     (field) => newest?.[field] === draft[field],
   )
@@ -96,7 +70,7 @@ export function createEvents(deps: { database: Database; clock: Clock }): Events
         const repeated = await findRepeated(tx, draft, seq)
         if (repeated !== undefined) return repeated
         const event = { ...draft, seq, createdAt: clock.now().toISOString() }
-        await insertEvent(tx, event)
+        await tx.run(events.insert(event))
         listeners.announce(tx, event.taskUid)
         return event
       })
@@ -111,18 +85,16 @@ export function createEvents(deps: { database: Database; clock: Clock }): Events
         const kept = drafts.slice(0, Math.max(0, most - before))
         if (kept.length < drafts.length) await resetSeq(tx, taskUid, before + kept.length)
         const createdAt = clock.now().toISOString()
-        const events = kept.map((draft, at) => ({ ...draft, seq: before + at + 1, createdAt }))
-        for (const event of events) await insertEvent(tx, event)
-        if (events.length > 0) listeners.announce(tx, taskUid)
-        return events
+        const added = kept.map((draft, at) => ({ ...draft, seq: before + at + 1, createdAt }))
+        for (const event of added) await tx.run(events.insert(event))
+        if (added.length > 0) listeners.announce(tx, taskUid)
+        return added
       })
     },
 
-    async list({ taskUid, afterSeq = 0, limit }) {
+    list({ taskUid, afterSeq = 0, limit }) {
       const page = limit === undefined ? sql`` : sql` limit ${limit}`
-      const rows = await database.read.all(sql<EventRow>`select * from events
-        where task_uid = ${taskUid} and seq > ${afterSeq} order by seq${page}`)
-      return rows.map(toEvent)
+      return events.all(database.read, sql`where task_uid = ${taskUid} and seq > ${afterSeq} order by seq${page}`)
     },
 
     onAppend: (taskUid, listener) => listeners.add(taskUid, listener),

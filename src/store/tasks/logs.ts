@@ -3,7 +3,7 @@
 import { constants, type FileHandle, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SvcError } from '../../errors.ts'
-import type { Logs, UnfinishedLine } from '../../ports/tasks/logs.ts'
+import type { Logs, UnfinishedLine } from '../../ports/tasks/results.ts'
 import type { AttemptKey } from '../../ports/tasks/workloads.ts'
 import { findRanges, readRanges, type TaskLog, writeLines } from '../blobs/log-files.ts'
 import { encodeLogLine } from '../blobs/log-format.ts'

@@ -1,7 +1,9 @@
 // A watch of several kinds as text: each kind told from its own ring, merged in order of versions.
+
 import type { Kind } from '../../contract/kinds/index.ts'
+import { onAbort } from '../../lib/abort.ts'
 import type {
-  ListQuery,
+  ResourceListQuery,
   ResourcePage,
   ResourceText,
   TextChange,
@@ -20,7 +22,7 @@ export type KindSource = {
   namespace?: string
   ring: Pick<ChangeRing, 'head' | 'follow'>
   /** The page at the version that the ring has come to. */
-  listText(query: ListQuery): Promise<ResourcePage<ResourceText>>
+  listText(query: ResourceListQuery): Promise<ResourcePage<ResourceText>>
   /** Resolves when the ring tells of what was written before. */
   settle(signal: AbortSignal): Promise<void>
 }
@@ -89,7 +91,7 @@ export function createTextWatch(sources: readonly KindSource[], options: TextWat
   const close = () => {
     for (const { follower } of lanes) follower.close()
   }
-  signal.addEventListener('abort', close, { once: true })
+  onAbort(signal, close)
 
   async function* begin(): AsyncGenerator<TextChange | 'synced'> {
     for (const source of read) {

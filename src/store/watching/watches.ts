@@ -1,6 +1,8 @@
 // Watches: what there is (unless resuming), then every change in order, or an error that says to list again.
+
 import type { Kind, ResourceOf } from '../../contract/kinds/index.ts'
 import { SvcError } from '../../errors.ts'
+import { onAbort } from '../../lib/abort.ts'
 import type { ResourcePage, ResourceReader, WatchEvent, WatchOptions } from '../../ports/resources/resources.ts'
 import type { Change, ChangeRing, Follower, Scope } from './change-ring.ts'
 
@@ -38,10 +40,9 @@ export function parseVersion(text: string): number {
 }
 
 export function createWatches({ ring, list }: WatchParts) {
-  function follow(scope: Scope, version: number, signal: AbortSignal): Follower {
+  function follow(scope: Scope, version: number): Follower {
     const follower = ring.follow(scope, version)
     if (follower === undefined) throw describeExpired()
-    signal.addEventListener('abort', follower.close, { once: true })
     return follower
   }
 
@@ -76,12 +77,13 @@ export function createWatches({ ring, list }: WatchParts) {
   async function* readAll<K extends Kind>(kind: K, options: WatchOptions): AsyncGenerator<WatchEvent<ResourceOf<K>>> {
     const { signal, namespace, resourceVersion } = options
     const version = resourceVersion === undefined ? ring.head() : parseVersion(resourceVersion)
-    const follower = follow({ kind, namespace }, version, signal)
+    const follower = follow({ kind, namespace }, version)
+    const removeListener = onAbort(signal, follower.close)
     try {
       if (resourceVersion === undefined) yield* listPresent(kind, namespace)
       yield* readChanges(kind, follower)
     } finally {
-      signal.removeEventListener('abort', follower.close)
+      removeListener()
       follower.close()
     }
   }

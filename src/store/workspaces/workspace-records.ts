@@ -3,73 +3,50 @@ import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AttemptKey } from '../../ports/tasks/workloads.ts'
 import type {
-  HoldRequest,
-  HoldStep,
+  LeaseRequest,
+  LeaseStep,
   WorkspaceFacts,
   WorkspaceKey,
   WorkspaceRecord,
   WorkspaceRecords,
 } from '../../ports/workspaces/workspace-records.ts'
 import type { Database, Tx } from '../database/database.ts'
-import { type Fragment, listSql, sql } from '../database/statement.ts'
-import { decodeText, encodeText } from '../database/stored-text.ts'
+import { type Fragment, sql } from '../database/statement.ts'
+import { escapedJson, number, optional, type RecordOf, Table, time, word, wordOf } from '../database/table.ts'
 
-type Row = {
-  provider: string
-  namespace: string
-  name: string
-  owner: string
-  task_uid: string | null
-  attempt: number | null
-  task_name: string | null
-  step: string | null
-  facts: string
-  created_at: string
-  used_at: string
-}
+const workspaces = new Table('execution_workspaces', {
+  provider: wordOf<WorkspaceRecord['provider']>(),
+  namespace: word,
+  name: word,
+  owner: word,
+  taskUid: optional(word),
+  attempt: optional(number),
+  taskName: optional(word),
+  step: optional(wordOf<LeaseStep>()),
+  facts: escapedJson<WorkspaceFacts>(),
+  createdAt: time,
+  usedAt: time,
+})
+type StoredWorkspace = RecordOf<typeof workspaces>
 
-const columns = sql`provider, namespace, name, owner, task_uid, attempt, task_name, step, facts, created_at, used_at`
 /** Holds one that is being deleted: no task has it as its uid. */
 const nobody = '-'
 /** Holds one that is lent, with the time since when as the name of its task. */
 const borrower = '+'
 
 function whereKey({ provider, namespace, name }: WorkspaceKey): Fragment {
-  return sql`provider = ${provider} and namespace = ${namespace} and name = ${name}`
+  return workspaces.match({ provider, namespace, name })
 }
 
 function whereHolder({ taskUid, attempt }: AttemptKey): Fragment {
   return sql`task_uid = ${taskUid} and attempt = ${attempt}`
 }
 
-function readFacts(text: string): WorkspaceFacts {
-  return JSON.parse(decodeText(text)) as WorkspaceFacts
-}
-
-function writeFacts(facts: WorkspaceFacts): string {
-  return encodeText(JSON.stringify(facts))
-}
-
-function holderOf({ task_uid, attempt, task_name, owner }: Row): Pick<WorkspaceRecord, 'holder' | 'lentAt'> {
-  if (task_uid === null || task_uid === nobody) return {}
-  if (task_uid === borrower) return { lentAt: new Date(task_name ?? 0) }
-  const taskName = task_name ?? ''
-  return { holder: { taskUid: task_uid, attempt: Number(attempt), namespace: owner, taskName } }
-}
-
-function toRecord(row: Row): WorkspaceRecord {
-  return {
-    provider: row.provider as WorkspaceRecord['provider'],
-    namespace: row.namespace,
-    name: row.name,
-    owner: row.owner,
-    ...holderOf(row),
-    isSeized: row.task_uid === nobody,
-    ...(row.step !== null && { step: row.step as HoldStep }),
-    facts: readFacts(row.facts),
-    createdAt: new Date(row.created_at),
-    usedAt: new Date(row.used_at),
-  }
+function toRecord({ taskUid, attempt, taskName = '', ...record }: StoredWorkspace): WorkspaceRecord {
+  const isSeized = taskUid === nobody
+  if (taskUid === undefined || isSeized) return { ...record, isSeized }
+  if (taskUid === borrower) return { ...record, isSeized, lentAt: new Date(taskName) }
+  return { ...record, isSeized, holder: { taskUid, attempt: attempt ?? 0, namespace: record.owner, taskName } }
 }
 
 /** One at a time for each namespace, so that two do not both find room. */
@@ -88,86 +65,78 @@ async function isFull(tx: Tx, owner: string, quota: number): Promise<boolean> {
 
 type Held = 'held' | 'busy' | 'full'
 
-async function holdNew(tx: Tx, { holder, facts, quota, ...key }: HoldRequest, now: string): Promise<Held> {
-  const { taskUid, attempt, taskName, namespace: owner } = holder
+async function holdNew(tx: Tx, { holder, facts, quota, ...key }: LeaseRequest, at: Date): Promise<Held> {
+  const { namespace: owner, ...whose } = holder
   if (await isFull(tx, owner, quota)) return 'full'
-  await tx.run(sql`insert into execution_workspaces (${columns}) values (${key.provider}, ${key.namespace},
-    ${key.name}, ${owner}, ${taskUid}, ${attempt}, ${taskName}, 'claiming', ${writeFacts(facts)}, ${now}, ${now})`)
+  await tx.run(workspaces.insert({ ...whose, ...key, owner, step: 'claiming', facts, createdAt: at, usedAt: at }))
   return 'held'
 }
 
-async function holdIn(tx: Tx, request: HoldRequest, now: string): Promise<Held> {
+async function holdIn(tx: Tx, request: LeaseRequest, usedAt: Date): Promise<Held> {
   const { taskUid, attempt, taskName, namespace: owner } = request.holder
   await lockOwner(tx, owner)
-  const found = await tx.first(sql<Row>`select ${columns} from execution_workspaces where ${whereKey(request)}`)
-  if (found === undefined) return holdNew(tx, request, now)
-  if (found.task_uid === taskUid && Number(found.attempt) === attempt) return 'held'
-  if (found.task_uid !== null) return 'busy'
-  const kept = { ...readFacts(found.facts), cleanupPolicy: request.facts.cleanupPolicy, isSuspended: false }
-  await tx.run(sql`update execution_workspaces set task_uid = ${taskUid}, attempt = ${attempt},
-    task_name = ${taskName}, step = 'claiming', facts = ${writeFacts(kept)}, used_at = ${now}
-    where ${whereKey(request)}`)
+  const found = await workspaces.first(tx, sql`where ${whereKey(request)}`)
+  if (found === undefined) return holdNew(tx, request, usedAt)
+  if (found.taskUid === taskUid && found.attempt === attempt) return 'held'
+  if (found.taskUid !== undefined) return 'busy'
+  const facts = { ...found.facts, cleanupPolicy: request.facts.cleanupPolicy, isSuspended: false }
+  const change = workspaces.set({ taskUid, attempt, taskName, step: 'claiming', facts, usedAt })
+  await tx.run(sql`update execution_workspaces set ${change} where ${whereKey(request)}`)
   return 'held'
 }
 
-export function createWorkspaceRecords({ database, clock }: { database: Database; clock: Clock }): WorkspaceRecords {
-  const nowText = () => clock.now().toISOString()
+const unheld = workspaces.set({ taskUid: undefined, attempt: undefined, taskName: undefined, step: undefined })
 
+export function createWorkspaceRecords({ database, clock }: { database: Database; clock: Clock }): WorkspaceRecords {
   async function find(where: Fragment): Promise<WorkspaceRecord | undefined> {
-    const row = await database.read.first(sql<Row>`select ${columns} from execution_workspaces where ${where}`)
-    return row && toRecord(row)
+    const found = await workspaces.first(database.read, sql`where ${where}`)
+    return found && toRecord(found)
+  }
+
+  /** Whether any was changed. */
+  async function change(set: Fragment, where: Fragment): Promise<boolean> {
+    const { changes } = await database.write((tx) => tx.run(sql`update execution_workspaces set ${set} where ${where}`))
+    return changes > 0
   }
 
   return {
-    hold: (request) => database.write((tx) => holdIn(tx, request, nowText())),
+    hold: (request) => database.write((tx) => holdIn(tx, request, clock.now())),
 
     async note(key, holder, { step, facts = {} }) {
       const where = sql`${whereKey(key)} and ${whereHolder(holder)}`
       await database.write(async (tx) => {
-        const found = await tx.first(sql<Row>`select ${columns} from execution_workspaces where ${where}`)
+        const found = await workspaces.first(tx, sql`where ${where}`)
         if (found === undefined) throw new SvcError('Conflict', 'the attempt does not hold its workspace any more')
-        const changed = writeFacts({ ...readFacts(found.facts), ...facts })
-        await tx.run(
-          sql`update execution_workspaces set facts = ${changed}, step = ${step ?? found.step} where ${where}`,
-        )
+        const changed = workspaces.set({ facts: { ...found.facts, ...facts }, step: step ?? found.step })
+        await tx.run(sql`update execution_workspaces set ${changed} where ${where}`)
       })
     },
 
     async release(key, holder) {
-      const where = sql`${whereKey(key)} and ${whereHolder(holder)}`
-      await database.write((tx) =>
-        tx.run(sql`update execution_workspaces set task_uid = null, attempt = null, task_name = null, step = null,
-          used_at = ${nowText()} where ${where}`),
-      )
+      const set = sql`${unheld}, ${workspaces.set({ usedAt: clock.now() })}`
+      await change(set, sql`${whereKey(key)} and ${whereHolder(holder)}`)
     },
 
     async lend(key) {
-      const lentAt = nowText()
-      const { changes } = await database.write((tx) =>
-        tx.run(sql`update execution_workspaces set task_uid = ${borrower}, attempt = 0, task_name = ${lentAt}
-          where ${whereKey(key)} and task_uid is null`),
-      )
-      return changes > 0 ? new Date(lentAt) : undefined
+      const lentAt = clock.now()
+      const lent = workspaces.set({ taskUid: borrower, attempt: 0, taskName: lentAt.toISOString() })
+      return (await change(lent, sql`${whereKey(key)} and task_uid is null`)) ? lentAt : undefined
     },
 
     async giveBack(key, lentAt, facts) {
       const where = sql`${whereKey(key)} and task_uid = ${borrower} and task_name = ${lentAt.toISOString()}`
       await database.write(async (tx) => {
-        const found = await tx.first(sql<Row>`select ${columns} from execution_workspaces where ${where}`)
+        const found = await workspaces.first(tx, sql`where ${where}`)
         if (found === undefined) return
-        const changed = writeFacts({ ...readFacts(found.facts), ...facts })
-        await tx.run(sql`update execution_workspaces set facts = ${changed}, task_uid = null, attempt = null,
-          task_name = null, step = null where ${where}`)
+        const changed = workspaces.set({ facts: { ...found.facts, ...facts } })
+        await tx.run(sql`update execution_workspaces set ${changed}, ${unheld} where ${where}`)
       })
     },
 
-    async seize(key, holder) {
+    seize(key, holder) {
       const own = holder === undefined ? sql`` : sql` or (${whereHolder(holder)})`
-      const { changes } = await database.write((tx) =>
-        tx.run(sql`update execution_workspaces set task_uid = ${nobody}, attempt = 0
-          where ${whereKey(key)} and (task_uid is null or task_uid = ${nobody}${own})`),
-      )
-      return changes > 0
+      const seized = workspaces.set({ taskUid: nobody, attempt: 0 })
+      return change(seized, sql`${whereKey(key)} and (task_uid is null or task_uid = ${nobody}${own})`)
     },
 
     async remove(key) {
@@ -178,12 +147,8 @@ export function createWorkspaceRecords({ database, clock }: { database: Database
     ofAttempt: (attempt) => find(whereHolder(attempt)),
 
     async list({ owners } = {}) {
-      if (owners?.length === 0) return []
-      const where = owners === undefined ? sql`1 = 1` : sql`owner in (${listSql([...owners])})`
-      const rows = await database.read.all(
-        sql<Row>`select ${columns} from execution_workspaces where ${where} order by created_at, name`,
-      )
-      return rows.map(toRecord)
+      const where = owners === undefined ? sql`1 = 1` : workspaces.oneOf('owner', owners)
+      return (await workspaces.all(database.read, sql`where ${where} order by created_at, name`)).map(toRecord)
     },
   }
 }

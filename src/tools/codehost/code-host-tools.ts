@@ -15,10 +15,10 @@ import {
   PostReviewComment,
   ReviewPullRequest,
 } from '../../contract/api/codehost/code-host-tools.ts'
-import type { JsonObject } from '../../contract/schema/json.ts'
 import { type ErrorReason, errorStatus, SvcError } from '../../errors.ts'
-import type { TaskCodeHost } from '../../ports/codehost/task-code-host.ts'
-import type { CallContext } from '../coordination/worker/coordination-tool.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { TaskCodeHost } from '../../ports/codehost/code-host.ts'
+import type { CallContext } from '../coordination/family/call-host.ts'
 import { defineTool, type Tool } from '../registry/tool.ts'
 
 export type CodeHostToolContext = CallContext & {

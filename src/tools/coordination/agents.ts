@@ -1,12 +1,14 @@
 // Tools that list, create, change and remove agents.
+
 import { z } from 'zod'
 import { AgentRuntime } from '../../contract/kinds/agents/agent.ts'
 import { runtimeTypes } from '../../contract/kinds/agents/runtime-types.ts'
 import { Name } from '../../contract/kinds/resources/metadata.ts'
+import { dropUndefined } from '../../lib/json.ts'
 import { nameOfProgram } from '../../rules/agents/agent-programs.ts'
 import { defineTool } from '../registry/tool.ts'
 import { explainToolError, failTool } from '../registry/tool-error.ts'
-import { type CoordinationContext, makeTask, namespace, omitAbsent } from './coordination-tool.ts'
+import { type CoordinationContext, makeTask, namespace } from './orchestration-tool.ts'
 
 const model = z.strictObject({
   provider: z.string().min(1).optional().describe('Name of a provider'),
@@ -38,7 +40,7 @@ export type ModelFields = { providerRef?: { name: string }; model?: Record<strin
 export function toModel(given: z.output<typeof modelArgument>, providerRef?: string): ModelFields {
   const { provider, ...rest } = typeof given === 'string' ? splitModel(given) : (given ?? {})
   const chosen = providerRef ?? provider
-  const fields = omitAbsent(rest)
+  const fields = dropUndefined(rest)
   return {
     ...(chosen === undefined ? {} : { providerRef: { name: chosen } }),
     ...(Object.keys(fields).length === 0 ? {} : { model: fields }),
@@ -52,7 +54,7 @@ function splitModel(text: string): z.output<typeof model> {
 
 /** An agent with a runtime has both in the name of its model; what names a provider alone is left out. */
 function joinModel({ providerRef, model }: ModelFields): ModelFields {
-  if (providerRef === undefined || typeof model?.name !== 'string') return omitAbsent({ model })
+  if (providerRef === undefined || typeof model?.name !== 'string') return dropUndefined({ model })
   return { model: { ...model, name: `${providerRef.name}/${model.name}` } }
 }
 
@@ -60,7 +62,7 @@ export function toTools(names: string[] | undefined): { name: string }[] | undef
   return names?.map((name) => ({ name }))
 }
 
-const longestDescription = 200
+const maxDescriptionLength = 200
 
 export const listAgents = defineTool({
   name: 'list_agents',
@@ -72,12 +74,12 @@ export const listAgents = defineTool({
     const data = agents.map(({ metadata, spec }) => {
       const provider = spec.providerRef?.name ?? spec.model?.provider
       const model = [provider, spec.model?.name].filter((part) => part !== undefined).join('/')
-      return omitAbsent({
+      return dropUndefined({
         name: metadata.name,
         model: model === '' ? undefined : model,
         tools: (spec.tools ?? []).filter((tool) => tool.enabled).map((tool) => tool.name),
         runtime: spec.runtime && nameOfProgram(spec.runtime),
-        description: spec.systemPrompt?.inline?.slice(0, longestDescription),
+        description: spec.systemPrompt?.inline?.slice(0, maxDescriptionLength),
       })
     })
     return { success: true, data }
@@ -132,13 +134,13 @@ function hasRuntime(args: Args): boolean {
 function buildSpec(args: Args): Record<string, unknown> {
   const chosen = toModel(args.model, args.providerRef)
   const inline = args.systemPrompt
-  return omitAbsent({
+  return dropUndefined({
     ...(hasRuntime(args) ? joinModel(chosen) : chosen),
     systemPrompt: inline === undefined ? undefined : { inline },
     tools: toTools(args.tools),
-    resources: args.resources && omitAbsent(args.resources),
-    runtime: hasRuntime(args) ? omitAbsent(args.runtime ?? {}) : undefined,
-    coordination: args.coordination && omitAbsent(args.coordination),
+    resources: args.resources && dropUndefined(args.resources),
+    runtime: hasRuntime(args) ? dropUndefined(args.runtime ?? {}) : undefined,
+    coordination: args.coordination && dropUndefined(args.coordination),
   })
 }
 
@@ -161,7 +163,7 @@ export const updateAgent = defineTool({
   async run(args, { orchestration }: CoordinationContext) {
     const { systemPrompt, tools } = args
     const chosen = toModel(args.model)
-    const fields = omitAbsent({
+    const fields = dropUndefined({
       systemPrompt: systemPrompt === undefined ? undefined : { inline: systemPrompt },
       tools: toTools(tools),
     })

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Name, RecordName } from '../../contract/kinds/resources/metadata.ts'
 import { httpMethods } from '../../contract/kinds/tools/tool-http.ts'
 import { defineTool } from '../registry/tool.ts'
-import { type CoordinationContext, namespace } from './coordination-tool.ts'
+import { type CoordinationContext, namespace } from './orchestration-tool.ts'
 
 export const listTools = defineTool({
   name: 'list_tools',

@@ -1,23 +1,24 @@
 // Tools that start tasks.
+
 import { z } from 'zod'
 import { Name } from '../../contract/kinds/resources/metadata.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError } from '../../errors.ts'
-import type { PrMonitorRequest } from '../../ports/coordination/orchestration.ts'
+import { dropUndefined } from '../../lib/json.ts'
+import type { PrMonitorRequest } from '../../ports/coordination/coordination.ts'
 import { defineTool, type ToolOutcome } from '../registry/tool.ts'
 import { failTool } from '../registry/tool-error.ts'
 import {
   type CoordinationContext,
   makeTask,
   namespace,
-  omitAbsent,
   priority,
   schedule,
   timeout,
   title,
   toWorkspace,
   workspace,
-} from './coordination-tool.ts'
+} from './orchestration-tool.ts'
 
 export const createAiTask = defineTool({
   name: 'create_ai_task',
@@ -38,7 +39,7 @@ export const createAiTask = defineTool({
   async run(args, { orchestration }: CoordinationContext) {
     const { prompt, agentRef, providerRef, sessionRef } = args
     const ai = { prompt, ...(providerRef === undefined ? {} : { providerRef: { name: providerRef } }) }
-    const spec = omitAbsent({
+    const spec = dropUndefined({
       type: 'ai',
       ai,
       agentRef: agentRef && { name: agentRef },
@@ -66,8 +67,8 @@ export const createAgentTask = defineTool({
   }),
   repeatable: false,
   async run(args, { orchestration }: CoordinationContext) {
-    const runtime = omitAbsent({ maxTurns: args.maxTurns, workspace: toWorkspace(args.workspace) })
-    const spec = omitAbsent({
+    const runtime = dropUndefined({ maxTurns: args.maxTurns, workspace: toWorkspace(args.workspace) })
+    const spec = dropUndefined({
       type: 'agent',
       prompt: args.prompt,
       agentRef: { name: args.agentRef },
@@ -121,7 +122,7 @@ export const createContainerTask = defineTool({
     if (args.workspace === undefined && args.prior_task === undefined && needsRepository(words)) {
       return failTool('missing_workspace', 'the command needs a repository, but the task has none to work in')
     }
-    const spec = omitAbsent({
+    const spec = dropUndefined({
       type: 'container',
       image: args.image,
       command: args.command,

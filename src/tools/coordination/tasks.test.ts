@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
-import type { Orchestration } from '../../ports/coordination/orchestration.ts'
+import type { Orchestration } from '../../ports/coordination/coordination.ts'
 import { checkTaskProgress, waitForTask } from './tasks.ts'
 
 /** How long the tool would wait for a task that runs on, and what it answers then. */

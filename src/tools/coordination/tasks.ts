@@ -4,7 +4,7 @@ import { isTerminalPhase, taskPhases } from '../../contract/kinds/tasks/task.ts'
 import { formatDuration } from '../../contract/values/duration.ts'
 import { defineTool } from '../registry/tool.ts'
 import { failTool } from '../registry/tool-error.ts'
-import { type CoordinationContext, describeTask, namespace, taskName } from './coordination-tool.ts'
+import { type CoordinationContext, describeTask, namespace, taskName } from './orchestration-tool.ts'
 
 export const listTasks = defineTool({
   name: 'list_tasks',
@@ -49,24 +49,24 @@ export const checkTaskProgress = defineTool({
   },
 })
 
-const longestWait = 60
+const maxWaitSeconds = 60
 /** The answer must arrive before the loop gives the call up (CTOOL-020). */
 const marginMs = 1000
 
 export const waitForTask = defineTool({
   name: 'wait_for_task',
-  description: `Waits until a task has ended, ${longestWait} seconds at most, and tells its state then. Call it again if the task still runs.`,
+  description: `Waits until a task has ended, ${maxWaitSeconds} seconds at most, and tells its state then. Call it again if the task still runs.`,
   parameters: z.strictObject({
     name: taskName,
-    timeout: z.number().min(0).default(30).describe(`Seconds to wait; more than ${longestWait} are cut to that`),
+    timeout: z.number().min(0).default(30).describe(`Seconds to wait; more than ${maxWaitSeconds} are cut to that`),
     namespace,
   }),
   // Waiting twice does no harm; the loop counts repetitions anyway.
   repeatable: true,
   async run(args, { orchestration, toolTimeoutMs, clock }: CoordinationContext, signal) {
     const started = clock.now().getTime()
-    const patience = Math.max(0, Math.min(Math.min(args.timeout, longestWait) * 1000, toolTimeoutMs - marginMs))
-    const task = await orchestration.waitForTask(args, patience, signal)
+    const waitMs = Math.max(0, Math.min(Math.min(args.timeout, maxWaitSeconds) * 1000, toolTimeoutMs - marginMs))
+    const task = await orchestration.waitForTask(args, waitMs, signal)
     const elapsed = `${Math.round((clock.now().getTime() - started) / 100) / 10}s`
     const state = await describeTask(orchestration, task)
     const isOver = isTerminalPhase(task.status?.phase)
@@ -76,18 +76,18 @@ export const waitForTask = defineTool({
 })
 
 /** 2K characters (CTOOL-005). */
-const longestOutput = 2048
+const maxOutputLength = 2048
 
 export const fetchTaskOutput = defineTool({
   name: 'fetch_task_output',
-  description: `Gives the result of a task, its first ${longestOutput} characters at most.`,
+  description: `Gives the result of a task, its first ${maxOutputLength} characters at most.`,
   parameters: z.strictObject({ name: taskName, namespace }),
   repeatable: true,
   async run(args, { orchestration }: CoordinationContext) {
     const task = await orchestration.getTask(args)
     const { name } = task.metadata
     const { phase = 'Pending', message } = task.status ?? {}
-    const output = await orchestration.readOutput(args, longestOutput)
+    const output = await orchestration.readOutput(args, maxOutputLength)
     if (output === undefined) {
       const reason = message === undefined ? '' : `: ${message}`
       const advice = phase === 'Failed' ? 'Tell why it failed, or try another way.' : 'Call wait_for_task first.'

@@ -1,16 +1,17 @@
 // What every call of a custom tool has around it: arguments that fit, the transaction's token, nothing secret in results.
-import type { JsonObject } from '../../contract/schema/json.ts'
+// Arguments are checked against the user's JSON Schema by types, required names and enums, at every depth. Other keywords are
+// left to the endpoint: a user's `pattern` could take forever on a model's text.
 import { isSvcError } from '../../errors.ts'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { createRedactor, type Redactor } from '../../observability/redaction.ts'
 import { propagateToken } from '../../rules/identity/token-propagation.ts'
 import { guardRun, type OutwardContext, type Tool, type ToolOutcome } from '../registry/tool.ts'
 import { explainToolError, failTool, type ToolFailure } from '../registry/tool-error.ts'
-import { findArgumentProblems } from './json-schema.ts'
 
 /** The most bytes of one answer that are read. */
-export const largestAnswer = 10 * 1_048_576
+export const maxAnswerBytes = 10 * 1_048_576
 /** Limit of the answer as a model receives it (BUILT-028). */
-export const largestShown = 61_440
+export const maxShownBytes = 61_440
 const secretHeader = /auth|token|key|secret|cookie|password/i
 
 export type CustomCall = {
@@ -22,7 +23,7 @@ export type CustomCall = {
   token: string | undefined
 }
 
-export type Called = {
+export type CalledTool = {
   name: string
   /** The Tool resource, which the token is taken for. */
   owner: string
@@ -35,7 +36,7 @@ export type Called = {
 
 /** A `Tool.invoke` around what the call itself does, which may throw. */
 export function createInvoke(
-  called: Called,
+  called: CalledTool,
   run: (call: CustomCall) => Promise<ToolOutcome>,
 ): Tool<OutwardContext>['invoke'] {
   const { name, parameters } = called
@@ -60,7 +61,7 @@ type TakenToken = { text: string | undefined; failure?: undefined } | { failure:
 
 /** The transaction's token for this one call, or why there is none: then nothing is sent (reference 3.7). */
 async function takeToken(
-  { name, owner, headers }: Called,
+  { name, owner, headers }: CalledTool,
   { propagation }: OutwardContext,
   signal: AbortSignal,
 ): Promise<TakenToken | undefined> {
@@ -77,4 +78,75 @@ async function takeToken(
       failure: failTool(errorType, `${name} was not called because it has no transaction token: ${shown}`, suggestion),
     }
   }
+}
+
+type Schema = Record<string, unknown>
+
+const maxDepth = 32
+
+/** Every problem as `path: what is wrong`; unknown names are only a problem when additionalProperties is false. */
+function findArgumentProblems(schema: Schema, value: unknown): string[] {
+  return checkValue(schema, value, { path: '', depth: 0 })
+}
+
+type Position = { path: string; depth: number }
+
+function checkValue(schema: unknown, value: unknown, position: Position): string[] {
+  if (!isJsonObject(schema) || position.depth > maxDepth) return []
+  const types = namedTypes(schema.type)
+  if (types.length > 0 && !types.some((type) => hasType(value, type))) {
+    return [describe(position, `must be ${types.join(' or ')}, not ${typeOf(value)}`)]
+  }
+  if (Array.isArray(schema.enum) && !schema.enum.some((allowed) => isSame(allowed, value))) {
+    return [describe(position, `must be one of ${JSON.stringify(schema.enum).slice(0, 300)}`)]
+  }
+  if (Array.isArray(value)) return checkItems(schema.items, value, position)
+  return isJsonObject(value) ? checkProperties(schema, value, position) : []
+}
+
+function checkItems(items: unknown, values: unknown[], position: Position): string[] {
+  return values.flatMap((value, index) => checkValue(items, value, enter(position, String(index))))
+}
+
+function checkProperties(schema: Schema, value: Schema, position: Position): string[] {
+  const properties = isJsonObject(schema.properties) ? schema.properties : {}
+  const required = Array.isArray(schema.required) ? schema.required.map(String) : []
+  const missing = required.filter((name) => !Object.hasOwn(value, name))
+  const unknown =
+    schema.additionalProperties === false ? Object.keys(value).filter((n) => !Object.hasOwn(properties, n)) : []
+  return [
+    ...missing.map((name) => describe(enter(position, name), 'is required')),
+    ...unknown.map((name) => describe(enter(position, name), 'is not known')),
+    ...Object.entries(properties)
+      .filter(([name]) => Object.hasOwn(value, name))
+      .flatMap(([name, property]) => checkValue(property, value[name], enter(position, name))),
+  ]
+}
+
+function enter(position: Position, name: string): Position {
+  return { path: position.path === '' ? name : `${position.path}.${name}`, depth: position.depth + 1 }
+}
+
+function describe(position: Position, problem: string): string {
+  return position.path === '' ? problem : `${position.path}: ${problem}`
+}
+
+function namedTypes(type: unknown): string[] {
+  return (Array.isArray(type) ? type : [type]).filter((name) => typeof name === 'string')
+}
+
+function hasType(value: unknown, type: string): boolean {
+  const actual = typeOf(value)
+  if (type === 'number') return actual === 'number' || actual === 'integer'
+  return actual === type
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  return Number.isInteger(value) ? 'integer' : typeof value
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
 }

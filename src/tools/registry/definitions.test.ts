@@ -1,6 +1,6 @@
 // What the built-in tools cost a request that they are added to.
 import { describe, expect, it } from 'vitest'
-import { countTextTokens } from '../../llm/messages/estimate.ts'
+import { countTextTokens } from '../../llm/messages/token-usage.ts'
 import { builtinTools } from './registry.ts'
 import { showTool } from './tool.ts'
 

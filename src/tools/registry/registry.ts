@@ -1,11 +1,10 @@
 // The built-in tools, and the host that runs tools for a loop.
 
-import type { JsonObject } from '../../contract/schema/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { webFetch } from '../web/web-fetch.ts'
 import { webSearch } from '../web/web-search.ts'
 import { codeExec } from '../workspaces/code-exec.ts'
-import { fileRead } from '../workspaces/file-read.ts'
-import { fileWrite } from '../workspaces/file-write.ts'
+import { fileRead, fileWrite } from '../workspaces/file-tools.ts'
 import {
   type AvailabilityContext,
   type ShownTool,

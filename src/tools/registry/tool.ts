@@ -1,10 +1,8 @@
 // One tool: what a model is told about it and what runs, both from one schema.
-
 import { z } from 'zod'
-import type { JsonObject } from '../../contract/schema/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import type { Egress, EgressPolicy } from '../../ports/service/egress.ts'
 import type { Sandbox } from '../../ports/workspaces/sandbox.ts'
-import type { Links } from './links.ts'
 import { explainToolError, failTool, type ToolFailure } from './tool-error.ts'
 
 /** The backend of web_search, from the service's own configuration. */
@@ -32,7 +30,7 @@ export type OutwardContext = {
   /** What tools keep open until the run ends. Absent: nothing, for each call connects anew. */
   links?: Links | undefined
   /** Is told how far a call is, in one line. */
-  tell?: ((line: string) => void) | undefined
+  onProgress?: ((line: string) => void) | undefined
 }
 
 /** What the tools of one run work with. */
@@ -167,4 +165,29 @@ function failArguments(tool: string, error: z.ZodError): ToolFailure {
     return path === '' ? issue.message : `${path}: ${issue.message}`
   })
   return failTool('invalid_arguments', `wrong arguments of ${tool}: ${problems.join('; ')}`)
+}
+
+type Closable = { close(): Promise<void> }
+
+export type Links = {
+  /** The one for this key, made with the first call. A key is always used for the same type. */
+  get<T extends Closable>(key: object, make: () => T): T
+  /** Closes all. Never rejects. */
+  close(): Promise<void>
+}
+
+export function createLinks(): Links {
+  const open = new Map<object, Closable>()
+  return {
+    get<T extends Closable>(key: object, make: () => T): T {
+      const link = (open.get(key) as T | undefined) ?? make()
+      open.set(key, link)
+      return link
+    },
+    async close() {
+      const all = [...open.values()]
+      open.clear()
+      await Promise.allSettled(all.map((link) => link.close()))
+    },
+  }
 }

@@ -6,7 +6,7 @@ export type ArticleRequest = { html: string; url: string }
 /** What a thread is started with. */
 export const articleModule = import.meta.url
 
-const mostElements = 50_000
+const maxElements = 50_000
 
 /** The article as Markdown; empty when none is found. */
 async function readArticle({ html, url }: ArticleRequest): Promise<string> {
@@ -17,7 +17,7 @@ async function readArticle({ html, url }: ArticleRequest): Promise<string> {
   ])
   const { document } = parseHTML(html)
   setBase(document, url)
-  const article = new Readability(document, { maxElemsToParse: mostElements, charThreshold: 0 }).parse()
+  const article = new Readability(document, { maxElemsToParse: maxElements, charThreshold: 0 }).parse()
   if (!article?.content) return ''
   const turndown = new Turndown({ headingStyle: 'atx', codeBlockStyle: 'fenced', bulletListMarker: '-' })
   const body = turndown.turndown(parseHTML(`<html><body>${article.content}</body></html>`).document.body).trim()

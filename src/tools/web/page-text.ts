@@ -1,5 +1,7 @@
 // The readable text of an HTML page: its article as Markdown, or all its text.
+
 import { Worker } from 'node:worker_threads'
+import { onAbort } from '../../lib/abort.ts'
 import { type ArticleRequest, articleModule } from './article.ts'
 
 type PageText = { text: string; extractor: 'readability' | 'html_text' }
@@ -10,13 +12,13 @@ type PageLimits = {
   memoryMegabytes: number
 }
 
-const standardLimits: PageLimits = { timeoutMs: 5000, memoryMegabytes: 256 }
+const defaultLimits: PageLimits = { timeoutMs: 5000, memoryMegabytes: 256 }
 
 /** Never fails: when no article is found in time, only the tags are removed from the page. */
 export async function extractPage(
   page: ArticleRequest,
   signal: AbortSignal,
-  limits: PageLimits = standardLimits,
+  limits: PageLimits = defaultLimits,
 ): Promise<PageText> {
   const article = await readInThread(page, signal, limits)
   if (article === '') return { text: stripTags(page.html), extractor: 'html_text' }
@@ -34,12 +36,11 @@ async function readInThread(page: ArticleRequest, signal: AbortSignal, limits: P
   const end = AbortSignal.any([signal, AbortSignal.timeout(limits.timeoutMs)])
   try {
     return await new Promise<string>((resolve) => {
-      const giveUp = () => resolve('')
+      const resolveEmpty = () => resolve('')
       thread.once('message', (text) => resolve(String(text)))
-      thread.once('error', giveUp)
-      thread.once('exit', giveUp)
-      end.addEventListener('abort', giveUp, { once: true })
-      if (end.aborted) giveUp()
+      thread.once('error', resolveEmpty)
+      thread.once('exit', resolveEmpty)
+      onAbort(end, resolveEmpty)
     })
   } finally {
     await thread.terminate()

@@ -6,8 +6,8 @@ import { failTool } from '../registry/tool-error.ts'
 import { requestWithin } from './bounded-request.ts'
 import { extractPage } from './page-text.ts'
 
-const largestBody = 5 * 1_048_576
-const standardChars = 50_000
+const maxBodyBytes = 5 * 1_048_576
+const defaultChars = 50_000
 /** Shorter than the usual limit of a tool call, so that the message says what took so long. */
 const timeoutMs = 50_000
 const accept = 'text/html, application/xhtml+xml, application/json, text/*;q=0.9, */*;q=0.5'
@@ -19,7 +19,7 @@ export const webFetch = defineTool({
   description: 'Reads a web page as Markdown, JSON and plain text as they are. A status such as 404 is a result.',
   parameters: z.strictObject({
     url: z.string().min(1).max(8192).describe('http(s) address'),
-    max_chars: z.int().min(1).max(largestBody).default(standardChars).describe('Most characters'),
+    max_chars: z.int().min(1).max(maxBodyBytes).default(defaultChars).describe('Most characters'),
     raw: z.boolean().default(false).describe('Body unchanged'),
   }),
   repeatable: true,
@@ -31,7 +31,7 @@ export const webFetch = defineTool({
       url,
       method: 'GET',
       headers: { accept, 'user-agent': 'svc-web-fetch' },
-      maxBytes: largestBody,
+      maxBytes: maxBodyBytes,
       maxRedirects: 5,
       policy: context.egressPolicy,
     }

@@ -4,8 +4,8 @@ import { open, readdir, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { WorkspacePath, workspaceLimits } from '../../contract/api/workspaces/code-runs.ts'
 import { SvcError } from '../../errors.ts'
-import type { Sandbox, WorkspaceChanges, WorkspaceFile } from '../../ports/workspaces/sandbox.ts'
-import { openFolder } from './folder.ts'
+import type { Sandbox, SandboxChanges, WorkspaceFile } from '../../ports/workspaces/sandbox.ts'
+import { openWorkspaceFolder } from './workspace-file.ts'
 
 function refuseSize(): SvcError {
   const { bytes, files } = workspaceLimits
@@ -54,7 +54,7 @@ async function readWorkspace(root: string): Promise<WorkspaceFile[]> {
 
 async function writeOne(root: string, { path, bytes }: WorkspaceFile): Promise<void> {
   const parts = path.split('/')
-  const folder = await openFolder(root, parts.slice(0, -1), true)
+  const folder = await openWorkspaceFolder(root, parts.slice(0, -1), true)
   try {
     const address = folder.pathOf(parts.at(-1) ?? '')
     await rm(address, { recursive: true, force: true })
@@ -66,12 +66,12 @@ async function writeOne(root: string, { path, bytes }: WorkspaceFile): Promise<v
 }
 
 async function removeOne(root: string, path: string): Promise<void> {
-  const folder = await openFolder(root, path.split('/').slice(0, -1), false)
+  const folder = await openWorkspaceFolder(root, path.split('/').slice(0, -1), false)
   await rm(folder.pathOf(path.split('/').at(-1) ?? ''), { force: true }).finally(() => folder.close())
 }
 
 /** Applies to the workspace what the code did remotely: removals first, because a file may have become a folder. */
-async function applyChanges(workspaceRoot: string, { written, removed }: WorkspaceChanges): Promise<void> {
+async function applyChanges(workspaceRoot: string, { written, removed }: SandboxChanges): Promise<void> {
   const root = await realpath(workspaceRoot)
   for (const path of removed.filter((name) => WorkspacePath.safeParse(name).success)) await removeOne(root, path)
   for (const file of written.filter(({ path }) => WorkspacePath.safeParse(path).success)) await writeOne(root, file)

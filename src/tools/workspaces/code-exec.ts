@@ -1,17 +1,17 @@
 // code_exec: runs a short program in the sandbox (BUILT-004..006, BUILT-020..025).
 import { z } from 'zod'
+import { headOfText } from '../../lib/utf8.ts'
 import type { SandboxOutcome } from '../../ports/workspaces/sandbox.ts'
 import { type AvailabilityContext, defineTool, type ToolContext } from '../registry/tool.ts'
 import { failTool } from '../registry/tool-error.ts'
-import { headOfText } from './text-window.ts'
 
-const largestTimeout = 60
-const standardTimeout = 30
+const maxTimeoutSeconds = 60
+const defaultTimeoutSeconds = 30
 const mebibyte = 1_048_576
 /** Limit of output and error output together, as they appear in the result (BUILT-028). */
-const largestOutput = 61_440
+const maxOutputBytes = 61_440
 /** Linux accepts at most 128 KiB in one argument; longer programs are sent on standard input. */
-const largestArgument = 98_304
+const maxArgumentBytes = 98_304
 
 const runners = {
   python: { inline: ['python3', '-c'], piped: ['python3', '-'] },
@@ -27,12 +27,12 @@ export const codeExec = defineTool({
   parameters: z.strictObject({
     language: z.enum(['python', 'javascript', 'bash']),
     code: z.string().min(1).max(mebibyte),
-    timeout: z.int().min(1).max(largestTimeout).default(standardTimeout).describe('Seconds'),
+    timeout: z.int().min(1).max(maxTimeoutSeconds).default(defaultTimeoutSeconds).describe('Seconds'),
   }),
   repeatable: false,
   ownsOutputLimit: true,
   // Its own limit ends it first, so that the output so far is kept.
-  timeoutMs: (largestTimeout + 10) * 1000,
+  timeoutMs: (maxTimeoutSeconds + 10) * 1000,
   check: checkSandbox,
   async run({ language, code, timeout }, context, signal) {
     const available = await context.sandbox.check()
@@ -58,7 +58,7 @@ function failLanguage(language: Language, present: string[]) {
 
 function buildCommand(args: { language: Language; code: string; timeout: number }, context: ToolContext) {
   const { inline, piped } = runners[args.language]
-  const isLong = Buffer.byteLength(args.code) > largestArgument || args.code.includes('\0')
+  const isLong = Buffer.byteLength(args.code) > maxArgumentBytes || args.code.includes('\0')
   return {
     argv: isLong ? [...piped] : [...inline, args.code],
     ...(isLong ? { stdin: args.code } : {}),
@@ -69,9 +69,9 @@ function buildCommand(args: { language: Language; code: string; timeout: number 
     limits: {
       timeoutMs: args.timeout * 1000,
       memoryBytes: 1024 * mebibyte,
-      cpuSeconds: largestTimeout,
+      cpuSeconds: maxTimeoutSeconds,
       processes: 64,
-      outputBytes: largestOutput,
+      outputBytes: maxOutputBytes,
       diskBytes: 256 * mebibyte,
     },
   }
@@ -79,8 +79,11 @@ function buildCommand(args: { language: Language; code: string; timeout: number 
 
 /** Both streams within one limit, as JSON; error output keeps at least a quarter of it. */
 function describeOutcome(outcome: SandboxOutcome, timeout: number) {
-  const error = cutAsJson(outcome.stderr, largestOutput - Math.min(jsonBytes(outcome.stdout), (largestOutput * 3) / 4))
-  const output = cutAsJson(outcome.stdout, largestOutput - jsonBytes(error.text))
+  const error = cutAsJson(
+    outcome.stderr,
+    maxOutputBytes - Math.min(jsonBytes(outcome.stdout), (maxOutputBytes * 3) / 4),
+  )
+  const output = cutAsJson(outcome.stdout, maxOutputBytes - jsonBytes(error.text))
   const cuts = {
     output_truncated: outcome.stdoutTruncated || output.cut,
     error_truncated: outcome.stderrTruncated || error.cut,

@@ -3,11 +3,11 @@ import { mkdir, mkdtemp, readFile, rename, rm, stat, symlink, unlink, writeFile 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../contract/schema/json.ts'
+import { absolutePaths, innerPaths, loosePaths, outerPaths } from '../../../test/fixtures/inner-paths.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import type { Tool, ToolContext } from '../registry/tool.ts'
-import { fileRead } from './file-read.ts'
-import { fileWrite } from './file-write.ts'
-import { openFolder } from './folder.ts'
+import { fileRead, fileWrite } from './file-tools.ts'
+import { openWorkspaceFolder } from './workspace-file.ts'
 
 let base: string
 let root: string
@@ -155,6 +155,22 @@ describe('paths that lead elsewhere [BUILT-026]', () => {
     ['plain.txt/below', 'invalid_arguments'],
   ]
 
+  it.each(innerPaths)('writes and reads %j', async (path) => {
+    expect(await write(path, path)).toMatchObject({ success: true })
+    expect(await readFile(join(root, path), 'utf8')).toBe(path)
+    expect(await read(path)).toMatchObject({ success: true, content: path })
+  })
+
+  it.each(Object.entries(loosePaths))('takes %j for %j', async (path, inner) => {
+    expect(await write(path, 'x')).toMatchObject({ success: true })
+    expect(await readFile(join(root, inner), 'utf8')).toBe('x')
+  })
+
+  it.each([...outerPaths, ...absolutePaths])('refuses %j', async (path) => {
+    expect(await write(path, 'x')).toMatchObject({ success: false })
+    expect(await read(path)).toMatchObject({ success: false })
+  })
+
   it.each(tricks)('refuses to read and to write %j', async (path, errorType) => {
     expect(await write(path, 'x')).toMatchObject({ success: false, errorType })
     expect(await read(path)).toMatchObject({ success: false })
@@ -182,8 +198,8 @@ describe('paths that lead elsewhere [BUILT-026]', () => {
   it('opens no folder that became a link after it was checked', async () => {
     await rename(join(root, 'sub'), join(root, 'gone'))
     await symlink(base, join(root, 'sub'))
-    await expect(openFolder(root, ['sub'], false)).rejects.toThrow()
-    await expect(openFolder(root, ['sub', 'new'], true)).rejects.toThrow()
+    await expect(openWorkspaceFolder(root, ['sub'], false)).rejects.toThrow()
+    await expect(openWorkspaceFolder(root, ['sub', 'new'], true)).rejects.toThrow()
   })
 
   it('holds while another process swaps a folder and a link to the outside without pause', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createManualClock } from '../../../test/fixtures/time.ts'
 import { BudgetSpec } from '../../contract/api/budgets/budgets.ts'
-import type { Budget } from '../../ports/budgets/budgets.ts'
+import type { Budget } from '../../ports/budgets/usage.ts'
 import type { Records } from '../../ports/index.ts'
 import { createBudgetLedger } from './ledger.ts'
 

@@ -1,26 +1,24 @@
 // The one ledger of budgets: running sums in memory of what is spent, and the one check whether more may be spent.
 // Usage of this replica counts at once; usage of others counts after the next look at the store.
-
 import type { Price } from '../../contract/kinds/providers/provider.ts'
 import { SvcError } from '../../errors.ts'
-import type { EstimatedUsage } from '../../llm/messages/estimate.ts'
 import { addUsage, noUsage, type TokenUsage } from '../../llm/messages/messages.ts'
-import { type Cost, computeCost } from '../../llm/messages/token-usage.ts'
+import { type Cost, computeCost, type EstimatedUsage } from '../../llm/messages/token-usage.ts'
+import type { SpentSums, Usage } from '../../ports/budgets/usage.ts'
 import type { Ports } from '../../ports/index.ts'
 import {
-  coversSpender,
+  type BudgetSubject,
+  coversSubject,
   explainUsedUp,
   isUsedUp,
   type Limit,
-  type Spender,
   startOfPeriod,
 } from '../../rules/budgets/budget.ts'
 import type { TaskBound } from '../../rules/budgets/task-budget.ts'
 import { countAll, tokensOf } from '../providers/estimated-tokens.ts'
-import { type Account, addSpent, openAccount, type SpentSums, sumOf } from './account.ts'
 
 /** What one call used. */
-export type Used = { usage: TokenUsage; estimated?: EstimatedUsage | undefined; price?: Price | undefined }
+export type CallUsage = { usage: TokenUsage; estimated?: EstimatedUsage | undefined; price?: Price | undefined }
 
 /** Usage that is counted and not in a record yet, by account. */
 export type Counted = readonly { account: Account; spent: SpentSums }[]
@@ -32,11 +30,11 @@ export interface BudgetLedger {
    * BudgetExceeded when a budget that covers the spender is used up. `own`: a limit of the spender's alone. Returns a
    * promise only when sums must be read first: after a pause, or for a limit that is checked for the first time.
    */
-  require(spender: Spender, own?: Limit): void | Promise<void>
+  require(spender: BudgetSubject, own?: Limit): void | Promise<void>
   /** What the budgets that cover the spender allow each single task. A promise only after a pause, as above. */
-  taskBounds(spender: Spender): TaskBound[] | Promise<TaskBound[]>
+  taskBounds(spender: BudgetSubject): TaskBound[] | Promise<TaskBound[]>
   /** Counts usage before a record holds it; does nothing when no budget covers it. */
-  count(spender: Spender, used: Used): Counted
+  count(spender: BudgetSubject, used: CallUsage): Counted
   /** The usage is recorded now: the next look at the store will find it. */
   settle(counted: Counted): void
   /** Every budget with what is spent, as the store has it now. */
@@ -55,12 +53,12 @@ function toLimit({ name, spec }: { name: string; spec: Omit<Limit, 'name'> }): L
   return { name, scope, period, maxTokens, maxCost, currency, maxTaskDuration, maxTaskIterations }
 }
 
-function costsOf({ usage, estimated, price }: Used): Cost | undefined {
+function costsOf({ usage, estimated, price }: CallUsage): Cost | undefined {
   const all = estimated === undefined ? usage : addUsage(usage, { ...noUsage, ...estimated })
   return computeCost(all, price)
 }
 
-function toSpent(used: Used): SpentSums {
+function toSpent(used: CallUsage): SpentSums {
   const cost = costsOf(used)
   return {
     tokens: countAll(tokensOf({ usage: used.usage, estimated: used.estimated })),
@@ -143,8 +141,8 @@ export function createBudgetLedger({ records, clock }: Pick<Ports, 'records' | '
     if (isUsedUp(limit, money)) throw new SvcError('BudgetExceeded', explainUsedUp(limit, money, now()))
   }
 
-  function checkAll(spender: Spender): void {
-    for (const account of accounts) if (coversSpender(account.limit.scope, spender)) check(account)
+  function checkAll(spender: BudgetSubject): void {
+    for (const account of accounts) if (coversSubject(account.limit.scope, spender)) check(account)
   }
 
   function checkOwn(limit: Limit): void | Promise<void> {
@@ -154,21 +152,21 @@ export function createBudgetLedger({ records, clock }: Pick<Ports, 'records' | '
     check(entry.account)
   }
 
-  async function requireLater(spender: Spender, own: Limit | undefined): Promise<void> {
+  async function requireLater(spender: BudgetSubject, own: Limit | undefined): Promise<void> {
     await look()
     if (!isAwake) wake()
     checkAll(spender)
     if (own !== undefined) await checkOwn(own)
   }
 
-  function listBounds(spender: Spender): TaskBound[] {
-    const limits = accounts.map(({ limit }) => limit).filter(({ scope }) => coversSpender(scope, spender))
+  function listBounds(spender: BudgetSubject): TaskBound[] {
+    const limits = accounts.map(({ limit }) => limit).filter(({ scope }) => coversSubject(scope, spender))
     return limits.flatMap(({ name, maxTaskDuration: maxDuration, maxTaskIterations: maxIterations }) =>
       maxDuration === undefined && maxIterations === undefined ? [] : [{ name, maxDuration, maxIterations }],
     )
   }
 
-  async function listBoundsLater(spender: Spender): Promise<TaskBound[]> {
+  async function listBoundsLater(spender: BudgetSubject): Promise<TaskBound[]> {
     await look()
     if (!isAwake) wake()
     return listBounds(spender)
@@ -187,7 +185,7 @@ export function createBudgetLedger({ records, clock }: Pick<Ports, 'records' | '
     },
     count(spender, used) {
       const all = owned.size === 0 ? accounts : [...accounts, ...[...owned.values()].map(({ account }) => account)]
-      const covering = all.filter(({ limit }) => coversSpender(limit.scope, spender))
+      const covering = all.filter(({ limit }) => coversSubject(limit.scope, spender))
       if (covering.length === 0) return []
       const spent = toSpent(used)
       for (const account of covering) addSpent(account.unwritten, spent)
@@ -207,4 +205,92 @@ export function createBudgetLedger({ records, clock }: Pick<Ports, 'records' | '
     },
     close: () => closing.abort(),
   }
+}
+
+export type { SpentSums } from '../../ports/budgets/usage.ts'
+
+export type Account = {
+  key: string
+  limit: Limit
+  /** Used here, and not in a record yet. */
+  unwritten: SpentSums
+  /** Now in a record. */
+  settle(spent: SpentSums): void
+  /** Reads what is new in the store. */
+  look(usage: Pick<Usage, 'spent'>, now: Date): Promise<void>
+  /** The store's sum as of the last look. */
+  stored(): SpentSums
+  /** Written to records since the last look. */
+  recent: SpentSums
+}
+
+/** Records are written within this time of their timestamp; older sums no longer change. */
+const settledAfterMs = 120_000
+/** How often everything is summed again from the start. */
+const wholeEveryMs = 6 * 3_600_000
+
+function noSums(): SpentSums {
+  return { tokens: 0, costs: {}, unpricedCalls: 0 }
+}
+
+export function addSpent(sum: SpentSums, more: SpentSums, sign: 1 | -1 = 1): void {
+  sum.tokens += sign * more.tokens
+  sum.unpricedCalls += sign * more.unpricedCalls
+  for (const [currency, cost] of Object.entries(more.costs)) {
+    sum.costs[currency] = (sum.costs[currency] ?? 0) + sign * cost
+  }
+}
+
+export function sumOf(account: Account): SpentSums {
+  const sum = noSums()
+  for (const part of [account.stored(), account.unwritten, account.recent]) addSpent(sum, part)
+  return sum
+}
+
+export function openAccount(limit: Limit): Account {
+  let start: number | undefined
+  /** Usage before `edge`, summed once, and usage after it, summed again at every look. */
+  let closed = noSums()
+  let open = noSums()
+  let edge: Date | undefined
+  let wholeAt = Number.NEGATIVE_INFINITY
+
+  const account: Account = {
+    // A changed scope or period makes another account; a changed maximum does not.
+    key: JSON.stringify([limit.name, limit.scope, limit.period]),
+    limit,
+    unwritten: noSums(),
+    recent: noSums(),
+    settle(spent) {
+      addSpent(account.unwritten, spent, -1)
+      addSpent(account.recent, spent)
+    },
+    async look(usage, now) {
+      const begin = startOfPeriod(limit.period, now)
+      const isWhole = start !== begin?.getTime() || now.getTime() - wholeAt > wholeEveryMs
+      const since = isWhole ? begin : edge
+      const before = { ...account.recent, costs: { ...account.recent.costs } }
+      const until = new Date(Math.max(now.getTime() - settledAfterMs, since?.getTime() ?? 0))
+      const [older, newer] = await Promise.all([
+        usage.spent(limit.scope, { since, until }),
+        usage.spent(limit.scope, { since: until }),
+      ])
+      if (isWhole) {
+        start = begin?.getTime()
+        wholeAt = now.getTime()
+        closed = older
+      } else addSpent(closed, older)
+      edge = until
+      open = newer
+      // Records written before the look are in the store's sum; newer ones may be, and count twice until the next look.
+      addSpent(account.recent, before, -1)
+    },
+    stored() {
+      const sum = noSums()
+      addSpent(sum, closed)
+      addSpent(sum, open)
+      return sum
+    },
+  }
+  return account
 }

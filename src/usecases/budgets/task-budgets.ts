@@ -4,9 +4,9 @@ import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../errors.ts'
 import type { Ports } from '../../ports/index.ts'
 import { countsSpending, explainSpent, leftOf, type TaskLeft, type TaskSpent } from '../../rules/budgets/task-budget.ts'
-import { parentOf } from '../../rules/tasks/family.ts'
+import { parentOf } from '../../rules/tasks/stamp.ts'
 
-export type TaskBudgets = {
+export type TaskBudgetChecks = {
   /** BudgetExceeded when the budget of the task, or of a task that it descends from, is used up. */
   require(task: Task): Promise<void>
   /** What is left of the task's own budget; undefined without one. */
@@ -18,7 +18,7 @@ const familyForMs = 2000
 /** Families that nobody asked for in this time are forgotten. */
 const rememberedMs = 3_600_000
 /** More levels than tasks can have. */
-const mostLevels = 16
+const maxLevels = 16
 
 type Family = { uids: Set<string>; foundAt: number; askedAt: number }
 
@@ -26,7 +26,7 @@ export function createTaskBudgets({
   resources,
   records,
   clock,
-}: Pick<Ports, 'resources' | 'records' | 'clock'>): TaskBudgets {
+}: Pick<Ports, 'resources' | 'records' | 'clock'>): TaskBudgetChecks {
   const families = new Map<string, Family>()
 
   async function findParent(task: Task): Promise<Task | undefined> {
@@ -40,7 +40,7 @@ export function createTaskBudgets({
     const line = [task]
     for (
       let next = await findParent(task);
-      next !== undefined && line.length < mostLevels;
+      next !== undefined && line.length < maxLevels;
       next = await findParent(next)
     )
       line.push(next)

@@ -2,13 +2,13 @@
 import type { Kind } from '../../contract/kinds/index.ts'
 import { type AuditLog, noteChat } from '../identity/audit-log.ts'
 import type { ResourceUsecases } from '../resources/resources.ts'
-import type { cancelTask } from '../tasks/cancel.ts'
+import type { requestCancel } from '../tasks/cancel.ts'
 import type { SessionUsecases } from './sessions.ts'
 
 type TaskCancel = {
   cancel(
-    ...args: Parameters<typeof cancelTask> extends [unknown, ...infer Rest] ? Rest : never
-  ): ReturnType<typeof cancelTask>
+    ...args: Parameters<typeof requestCancel> extends [unknown, ...infer Rest] ? Rest : never
+  ): ReturnType<typeof requestCancel>
 }
 
 type Audited<T> = { resources: ResourceUsecases; tasks: T; sessions: SessionUsecases }

@@ -5,20 +5,26 @@ import { formatDuration } from '../../contract/values/duration.ts'
 import { SvcError } from '../../errors.ts'
 import type { SessionKey } from '../../ports/chat/sessions.ts'
 import type { ActionOrigin, Caller } from '../../ports/identity/identity.ts'
+import type { Ports } from '../../ports/index.ts'
 import { requireOpenNamespace } from '../coordination/orchestration/scope.ts'
 import { requireAccess } from '../identity/access.ts'
 import { createSlots } from '../service/slots.ts'
-import { cancelSession, nameTurn, type RunningTurns } from './cancel.ts'
-import type { ChatDeps } from './deps.ts'
-import { createTurnMaker } from './preparation.ts'
-import { busySession } from './session-holder.ts'
+import {
+  busySession,
+  markTurnCancelled,
+  noChat,
+  readHolder,
+  releaseExpired,
+  type SessionLease,
+} from './session-lease.ts'
 import { type ChatSettings, defaultChatSettings } from './settings.ts'
 import { runTurn, type TurnOutcome, type TurnSink } from './turn.ts'
-import type { TurnParts } from './turn-parts.ts'
+import type { ChatDeps, TurnParts } from './turn-preparation.ts'
+import { createTurnMaker } from './turn-preparation.ts'
 
 export type ChatTurn = {
   sessionId: string
-  /** Name of the Provider that is asked first, and its model. */
+  /** Name of the Provider that is request first, and its model. */
   provider: string
   model: string
   /** Runs the turn to its end, once; never rejects. The signal is the client's. */
@@ -45,7 +51,7 @@ export type ChatUsecases = {
 export function createChatUsecases(deps: ChatDeps): ChatUsecases {
   const settings: ChatSettings = { ...defaultChatSettings, ...deps.settings.chat }
   const slots = createSlots('chat requests', {
-    most: settings.maxConcurrent,
+    max: settings.maxConcurrent,
     perNamespace: settings.maxConcurrentPerNamespace,
     perCaller: settings.maxConcurrentPerCaller,
   })
@@ -64,18 +70,18 @@ export function createChatUsecases(deps: ChatDeps): ChatUsecases {
   }
 
   function open(parts: TurnParts, free: () => void): ChatTurn {
-    const { hold, choices } = parts
+    const { lease, choices } = parts
     const { promise: done, resolve } = Promise.withResolvers<void>()
-    running.set(nameTurn(hold.key), { hold, done })
+    running.set(nameTurn(lease.key), { lease, done })
     return {
-      sessionId: hold.key.name,
+      sessionId: lease.key.name,
       provider: choices[0]?.provider.name ?? '',
       model: choices[0]?.model ?? '',
       async run(sink, signal) {
         try {
           return await runTurn(deps, parts, { sink, signal })
         } finally {
-          running.delete(nameTurn(hold.key))
+          running.delete(nameTurn(lease.key))
           free()
           resolve()
         }
@@ -110,7 +116,7 @@ export function createChatUsecases(deps: ChatDeps): ChatUsecases {
 }
 
 async function describeSettings(settings: ChatSettings): Promise<ChatConfig> {
-  const { coreTools, managementTools } = await import('../../tools/coordination/tools.ts')
+  const { coreTools, managementTools } = await import('../../tools/coordination/orchestration-tools.ts')
   return {
     enabled: settings.enabled,
     provider: settings.provider,
@@ -123,4 +129,67 @@ async function describeSettings(settings: ChatSettings): Promise<ChatConfig> {
     maxSessionSize: settings.maxSessionBytes,
     availableTools: [...coreTools, ...managementTools].map(({ name }) => name),
   }
+}
+
+/** Turns of this replica, by session. */
+export type RunningTurns = Map<string, RunningTurn>
+
+type RunningTurn = { lease: SessionLease; done: Promise<unknown> }
+
+export function nameTurn({ namespace, name }: SessionKey): string {
+  return `${namespace}/${name}`
+}
+
+const graceMs = 5000
+const pauseMs = 50
+
+export async function cancelSession(
+  { records, clock }: Pick<Ports, 'records' | 'clock'>,
+  key: SessionKey,
+  running: RunningTurns,
+): Promise<void> {
+  const deps = { sessions: records.sessions, clock }
+  const deadline = clock.now().getTime() + graceMs
+  await endOwn(running.get(nameTurn(key)), clock)
+  for (let active = await findHolder(deps.sessions, key); active !== undefined; ) {
+    if (clock.now().getTime() >= deadline) throw refuse(active)
+    if (readHolder(active)?.state === 'turn') await markTurnCancelled(deps, key, active)
+    await releaseExpired(deps, key, active)
+    await clock.sleep(pauseMs)
+    active = await findHolder(deps.sessions, key)
+  }
+  await records.sessions.remove(key)
+}
+
+// A shared reason: creating the default one costs a stack trace.
+const ended = new Error('the turn has ended')
+
+/** Ends a turn of this replica and waits for it, up to a limit: a tool may be slow to stop. */
+async function endOwn(own: RunningTurn | undefined, clock: Ports['clock']): Promise<void> {
+  if (own === undefined) return
+  own.lease.cancel()
+  const waiting = new AbortController()
+  const late = clock.sleep(graceMs, waiting.signal).then(
+    () => true,
+    () => false,
+  )
+  const isLate = await Promise.race([own.done.then(() => false), late])
+  waiting.abort(ended)
+  if (isLate) throw stillInProgress()
+}
+
+/** Who holds the chat session. NotFound when it does not exist. */
+async function findHolder(sessions: Ports['records']['sessions'], key: SessionKey): Promise<string | undefined> {
+  const session = await sessions.get(key)
+  if (session === undefined || session.sessionType !== 'chat') throw noChat(key)
+  return session.activeTask
+}
+
+function refuse(holder: string): SvcError {
+  if (readHolder(holder) !== undefined) return stillInProgress()
+  return new SvcError('Conflict', 'a task is using this session; cancel the task first')
+}
+
+function stillInProgress(): SvcError {
+  return new SvcError('Conflict', 'chat cancellation is still in progress; try again in a moment')
 }

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import type { TranscriptMessage } from '../../ports/chat/sessions.ts'
+import type { NewMessage } from '../../ports/chat/sessions.ts'
 import { measureTranscript, summarizeResult, toConversation, truncateTranscript } from './history.ts'
 
-const user = (content: string): TranscriptMessage => ({ role: 'user', content })
-const said = (content: string): TranscriptMessage => ({ role: 'assistant', content })
-const called = (...ids: string[]): TranscriptMessage => ({
+const user = (content: string): NewMessage => ({ role: 'user', content })
+const said = (content: string): NewMessage => ({ role: 'assistant', content })
+const called = (...ids: string[]): NewMessage => ({
   role: 'assistant',
   content: '',
   toolCalls: ids.map((id) => ({ id, name: 'look', input: {} })),
 })
-const result = (toolCallID: string, content = 'seen'): TranscriptMessage => ({
+const result = (toolCallID: string, content = 'seen'): NewMessage => ({
   role: 'tool',
   name: 'look',
   toolCallID,

@@ -1,10 +1,10 @@
 // A session's messages as a model conversation, and tool results as the summaries that a session stores.
-import { isJsonObject, tryParseJson } from '../../contract/schema/json.ts'
+import { isJsonObject, tryParseJson } from '../../lib/json.ts'
 import type { ContentBlock, Message } from '../../llm/messages/messages.ts'
-import type { TranscriptMessage } from '../../ports/chat/sessions.ts'
+import type { NewMessage } from '../../ports/chat/sessions.ts'
 
 /** 2K characters (SESS-012). */
-const longestSummary = 2048
+const maxSummaryLength = 2048
 
 type CallOutcome = { name: string; content: string; isError: boolean }
 
@@ -12,7 +12,7 @@ type CallOutcome = { name: string; content: string; isError: boolean }
 export function summarizeResult({ name, content, isError }: CallOutcome): string {
   const ids = listIds(content)
   const head = `${name} ${isError ? 'failed' : 'succeeded'}${ids === '' ? '' : ` (${ids})`}: `
-  const room = longestSummary - head.length
+  const room = maxSummaryLength - head.length
   if (content.length <= room) return head + content
   const note = ` [cut: ${content.length} characters]`
   return head + content.slice(0, Math.max(0, room - note.length)) + note
@@ -21,7 +21,7 @@ export function summarizeResult({ name, content, isError }: CallOutcome): string
 const idFields = ['name', 'taskName', 'namespace', 'phase', 'sessionId', 'errorType'] as const
 
 function listIds(content: string): string {
-  const outcome = parseObject(content)
+  const outcome = parseToolContent(content)
   const data = { ...outcome, ...(isJsonObject(outcome.data) ? outcome.data : {}) }
   return idFields
     .filter((field) => typeof data[field] === 'string')
@@ -30,13 +30,13 @@ function listIds(content: string): string {
 }
 
 /** The JSON object in a text; any other text becomes `{ text }`. */
-export function parseObject(text: string): Record<string, unknown> {
+export function parseToolContent(text: string): Record<string, unknown> {
   const value = tryParseJson(text)
   return isJsonObject(value) ? value : { text }
 }
 
 /** The conversation so far, without what the service itself added for earlier turns. */
-export function toConversation(transcript: readonly TranscriptMessage[]): Message[] {
+export function toConversation(transcript: readonly NewMessage[]): Message[] {
   const messages: Message[] = []
   const called = new Set<string>()
   for (const entry of transcript) {
@@ -47,7 +47,7 @@ export function toConversation(transcript: readonly TranscriptMessage[]): Messag
   return closeCalls(messages)
 }
 
-function addEntry(messages: Message[], entry: TranscriptMessage): void {
+function addEntry(messages: Message[], entry: NewMessage): void {
   if (entry.role === 'assistant') addAssistant(messages, entry)
   else if (entry.role === 'user') addBlocks(messages, 'user', [{ type: 'text', text: entry.content }])
   else if (entry.role === 'tool') addResult(messages, entry)
@@ -60,13 +60,13 @@ function addBlocks(messages: Message[], role: Message['role'], blocks: ContentBl
   else if (blocks.length > 0) messages.push({ role, content: blocks })
 }
 
-function addAssistant(messages: Message[], { content, toolCalls = [] }: TranscriptMessage): void {
+function addAssistant(messages: Message[], { content, toolCalls = [] }: NewMessage): void {
   const text: ContentBlock[] = content === '' ? [] : [{ type: 'text', text: content }]
   const uses = toolCalls.map(({ id, name, input }): ContentBlock => ({ type: 'tool_use', id, name, args: input }))
   addBlocks(messages, 'assistant', [...text, ...uses])
 }
 
-function addResult(messages: Message[], { content, toolCallID = '' }: TranscriptMessage): void {
+function addResult(messages: Message[], { content, toolCallID = '' }: NewMessage): void {
   addBlocks(messages, 'user', [{ type: 'tool_result', toolUseId: toolCallID, content, isError: false }])
 }
 
@@ -98,11 +98,11 @@ function orderResults(message: Message): Message {
 }
 
 /** The approximate size of messages in the store, in bytes. */
-export function measureTranscript(messages: readonly TranscriptMessage[]): number {
+export function measureTranscript(messages: readonly NewMessage[]): number {
   return messages.reduce((sum, message) => sum + measureMessage(message), 0)
 }
 
-function measureMessage({ content, toolCalls }: TranscriptMessage): number {
+function measureMessage({ content, toolCalls }: NewMessage): number {
   const calls = toolCalls === undefined ? 0 : Buffer.byteLength(JSON.stringify(toolCalls))
   return Buffer.byteLength(content) + calls + 64
 }
@@ -111,7 +111,7 @@ function measureMessage({ content, toolCalls }: TranscriptMessage): number {
  * What to keep of a session that has grown too large: the first user message and the newest exchanges that fit. An
  * answer with tool calls and the results of those stay or go together (SESS-009). The newest exchange always stays.
  */
-export function truncateTranscript<M extends TranscriptMessage>(messages: readonly M[], maxBytes: number): M[] {
+export function truncateTranscript<M extends NewMessage>(messages: readonly M[], maxBytes: number): M[] {
   if (measureTranscript(messages) <= maxBytes) return [...messages]
   const first = messages.findIndex((message) => message.role === 'user')
   const head = first === -1 ? [] : messages.slice(first, first + 1)
@@ -126,7 +126,7 @@ export function truncateTranscript<M extends TranscriptMessage>(messages: readon
   return [...head, ...kept.flat()]
 }
 
-function groupExchanges<M extends TranscriptMessage>(messages: readonly M[]): M[][] {
+function groupExchanges<M extends NewMessage>(messages: readonly M[]): M[][] {
   const groups: M[][] = []
   for (const message of messages) {
     const last = groups.at(-1)

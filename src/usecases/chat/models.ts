@@ -4,15 +4,14 @@ import type { ChatRequest } from '../../contract/api/chat/chat.ts'
 import type { ModelChoice } from '../../contract/api/tasks/assignment.ts'
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
-import type { CatalogMemory } from '../../lookup/memory.ts'
+import type { LookupCaches } from '../../lookup/memory.ts'
 import { lookUpDefault, requireDefault, resolveModels } from '../../lookup/models.ts'
 import type { RememberedModel } from '../../ports/chat/sessions.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
-import type { DefaultProvider } from '../../rules/providers/default-provider.ts'
-import type { ProviderWish } from '../../rules/providers/model-choice.ts'
+import type { DefaultProvider, ProviderWish } from '../../rules/providers/model-choice.ts'
 import { requireAccess } from '../identity/access.ts'
-import { keepChoices } from '../providers/rights.ts'
+import { keepChoices } from '../providers/models.ts'
 import { notFound } from '../resources/resources.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 import type { ChatSettings } from './settings.ts'
@@ -38,7 +37,7 @@ export type ModelChooser = {
 }
 
 /** Choices and their keys are cached until a provider or a secret changes; rights are checked each time. */
-export function createModelChooser({ ports }: Pick<UsecaseDeps, 'ports'>, memory: CatalogMemory): ModelChooser {
+export function createModelChooser({ ports }: Pick<UsecaseDeps, 'ports'>, memory: LookupCaches): ModelChooser {
   const cache = memory.createCache<Choices>()
   const defaults = memory.createCache<DefaultProvider>()
   const lookUp: LookUp = {
@@ -70,7 +69,7 @@ async function chooseChatModels(
   try {
     const agent = await findAgent(ports, question)
     const primary =
-      findAsked(question, agent) ??
+      findRequested(question, agent) ??
       (await findRemembered(ports, question, { agent, find: findDefault })) ??
       (await findUnnamed(question, findDefault))
     const { caller } = question
@@ -101,7 +100,7 @@ async function findAgent(
   return agent
 }
 
-function findAsked({ namespace, request }: ModelQuestion, agent: Agent | undefined): ProviderWish | undefined {
+function findRequested({ namespace, request }: ModelQuestion, agent: Agent | undefined): ProviderWish | undefined {
   if (request.provider !== undefined) return { namespace, name: request.provider, field: 'provider of the request' }
   const own = agent?.spec.providerRef
   if (own === undefined || agent === undefined) return undefined

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { prefixTaskNames } from './preparation.ts'
 import { buildPrompt } from './prompt.ts'
+import { prefixTaskNames } from './turn-preparation.ts'
 
 const empty = { agents: [], tools: [], skills: [], providers: [] }
 const input = { namespace: 'team', surroundings: empty, builtinTools: [], manages: false, maxTasks: 5 }

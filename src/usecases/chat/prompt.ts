@@ -2,8 +2,7 @@
 // CHAT-034).
 import type { BuiltinTool } from '../../contract/api/tools/tools.ts'
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
-import { escapeText, makeSection } from './markup.ts'
-import { nameOf, type Surroundings } from './surroundings.ts'
+import { escapeText, makeSection, nameOfLine, type Surroundings } from './surroundings.ts'
 
 export type PromptInput = {
   namespace: string
@@ -137,7 +136,7 @@ function describeTools({ builtinTools, surroundings }: PromptInput): string[] {
 
 function describeRuntime({ namespace, surroundings }: PromptInput): string {
   const { providers, agents, tools } = surroundings
-  const names = providers.map(nameOf)
+  const names = providers.map(nameOfLine)
   const counts = `agents=${agents.length} tools=${tools.length} container=yes`
   return `runtime: namespace=${namespace} providers=[${names}] ${counts}`
 }

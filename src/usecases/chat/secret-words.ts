@@ -2,14 +2,14 @@
 
 import type { ModelChoice } from '../../contract/api/tasks/assignment.ts'
 import { isSvcError } from '../../errors.ts'
-import type { CatalogMemory } from '../../lookup/memory.ts'
+import type { LookupCaches } from '../../lookup/memory.ts'
 import { createRedactor, type Redactor } from '../../observability/redaction.ts'
 import type { Ports } from '../../ports/index.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 
 const namingKinds = ['Agent', 'Tool', 'Provider'] as const
 /** The most objects of one kind to look through. */
-const mostObjects = 1000
+const maxObjects = 1000
 
 export type SecretWords = {
   /** Removes the secrets that resources of the namespace name. */
@@ -18,7 +18,7 @@ export type SecretWords = {
   redactorFor(namespace: string, choices: readonly ModelChoice[]): Promise<Redactor>
 }
 
-export function createSecretWords(ports: Pick<Ports, 'resources' | 'secrets'>, memory: CatalogMemory): SecretWords {
+export function createSecretWords(ports: Pick<Ports, 'resources' | 'secrets'>, memory: LookupCaches): SecretWords {
   const cache = memory.createCache<string[]>()
   const wordsOf = (namespace: string) => cache.get(namespace, { namespace, load: () => readWords(ports, namespace) })
   return {
@@ -37,7 +37,7 @@ export function createSecretWords(ports: Pick<Ports, 'resources' | 'secrets'>, m
 
 async function readWords({ resources, secrets }: Pick<Ports, 'resources' | 'secrets'>, namespace: string) {
   const pages = await Promise.all(
-    namingKinds.map((kind) => resources.list(kind, { namespace, limit: mostObjects }) as Promise<{ items: object[] }>),
+    namingKinds.map((kind) => resources.list(kind, { namespace, limit: maxObjects }) as Promise<{ items: object[] }>),
   )
   const names = new Set(pages.flatMap(({ items }) => items.flatMap(listSecretNames)))
   const values = await Promise.all([...names].map((name) => readValues(secrets, { namespace, name })))

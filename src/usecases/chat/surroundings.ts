@@ -1,14 +1,12 @@
 // What a model is told about a namespace: its agents, tools, skills and providers.
-
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import type { ResourceOf } from '../../contract/kinds/index.ts'
-import type { CatalogMemory } from '../../lookup/memory.ts'
+import type { LookupCaches } from '../../lookup/memory.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { Resources } from '../../ports/resources/resources.ts'
 import { nameOfProgram } from '../../rules/agents/agent-programs.ts'
 import { keepAllowed, mayAccess } from '../identity/access.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
-import { escapeText } from './markup.ts'
 import type { SecretWords } from './secret-words.ts'
 
 export const catalogKinds = ['Agent', 'Tool', 'Skill', 'Provider'] as const
@@ -18,8 +16,8 @@ type CatalogKind = (typeof catalogKinds)[number]
 export type Surroundings = { agents: string[]; tools: string[]; skills: string[]; providers: string[] }
 
 /** More entries would fill the context; list_agents and list_tools show all. */
-const mostShown = 50
-const longestDescription = 300
+const maxShown = 50
+const maxDescriptionLength = 300
 
 export type SurroundingsReader = {
   /** What the caller may see in the namespace. */
@@ -28,7 +26,7 @@ export type SurroundingsReader = {
 
 export function createSurroundings(
   { ports }: UsecaseDeps,
-  memory: CatalogMemory,
+  memory: LookupCaches,
   words: Pick<SecretWords, 'redactorOf'>,
 ): SurroundingsReader {
   const whole = memory.createCache<Surroundings>()
@@ -71,7 +69,7 @@ function hideFrom(all: Surroundings, [agents, tools, skills, providers]: boolean
 }
 
 /** The name at the start of a line. */
-export function nameOf(line: string): string {
+export function nameOfLine(line: string): string {
   return line.split(' - ', 1)[0] ?? line
 }
 
@@ -82,7 +80,10 @@ async function keepNamed(
   { namespace, all }: { namespace: string; all: Surroundings },
 ): Promise<Surroundings> {
   const keep = (kind: CatalogKind, lines: string[]) =>
-    keepAllowed(ports, caller, { of: lines, read: (line) => ({ verb: 'get', kind, namespace, name: nameOf(line) }) })
+    keepAllowed(ports, caller, {
+      of: lines,
+      read: (line) => ({ verb: 'get', kind, namespace, name: nameOfLine(line) }),
+    })
   const [agents, tools, skills, providers] = await Promise.all([
     keep('Agent', all.agents),
     keep('Tool', all.tools),
@@ -110,7 +111,7 @@ async function loadLines<K extends CatalogKind>(
   { kind, namespace }: { kind: K; namespace: string },
   describe: (object: ResourceOf<K>) => string,
 ): Promise<string[]> {
-  const page = await resources.list(kind, { namespace, limit: mostShown })
+  const page = await resources.list(kind, { namespace, limit: maxShown })
   const lines = page.items.map((object) => `${object.metadata.name} - ${escapeText(describe(object))}`)
   return page.continue === undefined ? lines : [...lines, 'and more: the list tools show all']
 }
@@ -128,5 +129,17 @@ function describeAgent({ spec }: Agent): string {
 
 function cut(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim()
-  return line.length > longestDescription ? `${line.slice(0, longestDescription)}...` : line
+  return line.length > maxDescriptionLength ? `${line.slice(0, maxDescriptionLength)}...` : line
+}
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
+
+export function escapeText(text: string): string {
+  return text.replace(/[&<>]/g, (character) => entities[character] ?? character)
+}
+
+/** `<name>`, the lines, `</name>`. Callers escape the lines, because they know what the lines contain. */
+export function makeSection(name: string, lines: string | readonly string[]): string {
+  const text = typeof lines === 'string' ? lines : lines.join('\n')
+  return `<${name}>\n${text}\n</${name}>`
 }

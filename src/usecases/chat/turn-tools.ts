@@ -1,22 +1,21 @@
 // The tools of one turn: chat's own, and the Tool resources of its namespace. Loaded with the first turn.
 
-import { isJsonObject, tryParseJson } from '../../contract/schema/json.ts'
+import { isJsonObject, tryParseJson } from '../../lib/json.ts'
 import type { ToolHost } from '../../llm/loop/tool-host.ts'
-import type { CatalogMemory } from '../../lookup/memory.ts'
+import type { LookupCaches } from '../../lookup/memory.ts'
 import type { Redactor } from '../../observability/redaction.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
-import { createCoordinationHost, listCoordination } from '../../tools/coordination/tools.ts'
-import { createLinks, type Links } from '../../tools/registry/links.ts'
+import { createCoordinationHost, listOrchestrationTools } from '../../tools/coordination/orchestration-tools.ts'
 import { hostTools } from '../../tools/registry/registry.ts'
-import { type OutwardContext, showTool, type Tool } from '../../tools/registry/tool.ts'
+import { createLinks, type Links, type OutwardContext, showTool, type Tool } from '../../tools/registry/tool.ts'
 import type { BoundOrchestration } from '../coordination/orchestration/orchestration.ts'
 import { propagateOf } from '../identity/tool-token.ts'
+import type { UsecaseDeps } from '../service/deps.ts'
 import { createCustomToolCache } from '../tools/custom-tools.ts'
 import { keepUsable, requireUsable } from '../tools/usable-tools.ts'
-import type { ChatDeps } from './deps.ts'
 import type { SecretWords } from './secret-words.ts'
 
-type Asked = {
+type ToolsRequest = {
   caller: Caller
   namespace: string
   /** Whether the message asks for a change. */
@@ -29,11 +28,11 @@ type TurnTools = { host: ToolHost; close(): Promise<void> }
 
 export type TurnToolOpener = {
   /** Those that the caller may use; their calls need no approval. */
-  open(asked: Asked, orchestration: BoundOrchestration): Promise<TurnTools>
+  open(request: ToolsRequest, orchestration: BoundOrchestration): Promise<TurnTools>
 }
 
 /** Vendors take no more. */
-const mostTools = 128
+const maxTools = 128
 
 /** Its schema too: whoever writes a Tool may have put a key into an example. */
 function redactTool(tool: Tool<OutwardContext>, redact: Redactor): Tool<OutwardContext> {
@@ -46,8 +45,8 @@ function redactTool(tool: Tool<OutwardContext>, redact: Redactor): Tool<OutwardC
 }
 
 export function createTurnToolOpener(
-  deps: ChatDeps,
-  memory: CatalogMemory,
+  deps: Pick<UsecaseDeps, 'ports' | 'settings'>,
+  memory: LookupCaches,
   words: Pick<SecretWords, 'redactorOf'>,
 ): TurnToolOpener {
   const { ports } = deps
@@ -59,12 +58,12 @@ export function createTurnToolOpener(
     return tools.map((tool) => redactTool(tool, redact))
   }
 
-  async function listCustom({ caller, namespace }: Asked): Promise<Tool<OutwardContext>[]> {
+  async function listCustom({ caller, namespace }: ToolsRequest): Promise<Tool<OutwardContext>[]> {
     const tools = await redacted.get(namespace, { namespace, load: () => load(namespace) })
     return keepUsable(ports, { caller, namespace, tools })
   }
 
-  function reachOf({ caller, namespace }: Asked, links: Links): OutwardContext {
+  function reachOf({ caller, namespace }: ToolsRequest, links: Links): OutwardContext {
     const { allowNetworks, ownAddresses } = deps.settings
     return {
       egress: ports.egress,
@@ -75,17 +74,22 @@ export function createTurnToolOpener(
   }
 
   return {
-    async open(asked, orchestration) {
-      const { caller, namespace, manages, toolTimeoutMs } = asked
+    async open(request, orchestration) {
+      const { caller, namespace, manages, toolTimeoutMs } = request
       const [own, theirs] = await Promise.all([
-        keepUsable(ports, { caller, namespace, tools: listCoordination({ manages }), serviceTool: 'coordination' }),
-        listCustom(asked),
+        keepUsable(ports, {
+          caller,
+          namespace,
+          tools: listOrchestrationTools({ manages }),
+          serviceTool: 'coordination',
+        }),
+        listCustom(request),
       ])
       const links = createLinks()
-      const offered = new Map(theirs.slice(0, mostTools - own.length).map((tool) => [tool.name, tool]))
+      const offered = new Map(theirs.slice(0, maxTools - own.length).map((tool) => [tool.name, tool]))
       const list = [...own, ...[...offered.values()].map(showTool)]
       const coordination = createCoordinationHost({ orchestration, toolTimeoutMs, clock: ports.clock }, own)
-      const calling = hostTools([...offered.values()], reachOf(asked, links))
+      const calling = hostTools([...offered.values()], reachOf(request, links))
       return {
         host: {
           list: () => list,

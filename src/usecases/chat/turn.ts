@@ -1,24 +1,23 @@
 // One chat turn: runs the tool loop over the session and stores as much as was completed.
 
 import type { ChatEventName, ChatFrame, ChatResponse, ChatUsage } from '../../contract/api/chat/chat.ts'
+import { isTerminalPhase, type TaskPhase } from '../../contract/kinds/tasks/task.ts'
 import { formatDuration } from '../../contract/values/duration.ts'
 import { messageOf, SvcError } from '../../errors.ts'
-import type { ServedCall } from '../../llm/call/model.ts'
+import { onAbort } from '../../lib/abort.ts'
+import type { ServedCall } from '../../llm/call/model-client.ts'
 import { type LoopEvent, runLoop, type Spending } from '../../llm/loop/loop.ts'
 import { createLoopState, type LoopLimits, type LoopState } from '../../llm/loop/loop-state.ts'
-import { type Message, type ModelEvent, userText } from '../../llm/messages/messages.ts'
+import { type Message, type ModelError, type ModelEvent, userText } from '../../llm/messages/messages.ts'
+import type { ResourceKey, ResourceReader } from '../../ports/resources/resources.ts'
 import { identifyCaller } from '../../rules/identity/caller-identity.ts'
 import { limitedAgentOf, limitIterations } from '../../rules/providers/model-choice.ts'
-import { tokensOf } from '../providers/estimated-tokens.ts'
-import { openModel } from '../providers/models.ts'
-import { nameProviderIn } from '../providers/name.ts'
+import { explainModelError, nameProviderIn, tokensOf } from '../providers/estimated-tokens.ts'
+import { openServiceModel } from '../providers/models.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
-import { measureTranscript, parseObject, toConversation } from './history.ts'
-import { createRecorder, type Recorder } from './recorder.ts'
-import type { SessionHold } from './session-hold.ts'
-import { type CountedCall, storeTurn } from './session-store.ts'
-import { describeRunning, failureOf } from './turn-ending.ts'
-import type { Ending, TurnParts } from './turn-parts.ts'
+import { measureTranscript, parseToolContent, toConversation } from './history.ts'
+import type { Ending, TurnParts } from './turn-preparation.ts'
+import { type CountedCall, createRecorder, type Recorder, storeTurn } from './turn-record.ts'
 
 /** Receives each event of the turn except `status`; must not throw. */
 export type TurnSink = (event: ChatEventName, data: Omit<ChatFrame, 'sessionId'>) => void
@@ -35,12 +34,12 @@ export async function runTurn(
   parts: TurnParts,
   listener: { sink: TurnSink; signal: AbortSignal },
 ): Promise<TurnOutcome> {
-  const { hold, orchestration } = parts
+  const { lease, orchestration } = parts
   const { clock } = deps.ports
   const started = clock.now().getTime()
   const recorder = createRecorder(parts.request.message)
   const usage: CountedCall[] = []
-  const unfollow = followClient(listener.signal, hold)
+  const unfollow = onAbort(listener.signal, lease.leave)
   const ending = await runGuarded(deps, parts, { sink: listener.sink, recorder, usage })
   void parts.close()
   const closing = [ending.closing, await describeRunning(deps.ports.resources, orchestration.created)].filter(
@@ -55,15 +54,8 @@ export async function runTurn(
   if (failure !== undefined) listener.sink('error', { error: { code: failure.reason, message: failure.message } })
   listener.sink('done', { usage: sums })
   const message = [ending.text, ...closing].filter((part) => part !== '').join('\n\n')
-  const response = { sessionId: hold.key.name, message, toolCalls: recorder.calls(), usage: sums }
+  const response = { sessionId: lease.key.name, message, toolCalls: recorder.calls(), usage: sums }
   return { response, failure }
-}
-
-/** One listener is much cheaper than a signal combined from two. */
-function followClient(client: AbortSignal, hold: SessionHold): () => void {
-  if (client.aborted) hold.leave()
-  client.addEventListener('abort', hold.leave)
-  return () => client.removeEventListener('abort', hold.leave)
 }
 
 type Running = { sink: TurnSink; recorder: Recorder; usage: CountedCall[] }
@@ -75,7 +67,7 @@ async function runGuarded(deps: UsecaseDeps, parts: TurnParts, running: Running)
     const history = await readHistory(deps, parts)
     historyBytes = history.bytes
     const state = await runModel(deps, parts, { ...running, history: history.messages })
-    const failure = failureOf(state, parts.hold.wasCancelled())
+    const failure = failureOf(state, parts.lease.wasCancelled())
     const closing = state.finished?.closing ?? ''
     // The loop's text ends with its closing; here the two are separated.
     const text = closing === '' ? state.text : state.text.slice(0, -closing.length).trimEnd()
@@ -89,11 +81,11 @@ async function runGuarded(deps: UsecaseDeps, parts: TurnParts, running: Running)
 
 async function readHistory(
   { ports }: UsecaseDeps,
-  { hold, request }: TurnParts,
+  { lease, request }: TurnParts,
 ): Promise<{ messages: Message[]; bytes: number }> {
   // A session that was created just now has no history to read.
   if (request.sessionId === undefined) return { messages: [], bytes: 0 }
-  const transcript = await ports.records.sessions.transcript(hold.key)
+  const transcript = await ports.records.sessions.transcript(lease.key)
   return { messages: toConversation(transcript), bytes: measureTranscript(transcript) }
 }
 
@@ -105,17 +97,17 @@ function addQuestion(history: Message[], message: string): Message[] {
 }
 
 function runModel(deps: UsecaseDeps, parts: TurnParts, running: Running & { history: Message[] }): Promise<LoopState> {
-  const { request, hold, agent } = parts
+  const { request, lease, agent } = parts
   const { recorder } = running
   const temperature = request.temperature ?? agent?.spec.model?.temperature
   return runLoop({
     state: createLoopState({ system: parts.system, messages: addQuestion(running.history, request.message) }),
-    model: openModel(parts.choices, deps, { agent: limitedAgentOf(agent) }),
+    model: openServiceModel(parts.choices, deps, { agent: limitedAgentOf(agent) }),
     spending: openSpending(deps, parts, running),
     tools: parts.tools,
     redact: parts.redact,
     clock: deps.ports.clock,
-    signal: hold.signal,
+    signal: lease.signal,
     limits: limitsOf(parts, deps.ports.clock.now()),
     settings: {
       maxTokens: request.maxTokens ?? agent?.spec.model?.maxTokens ?? defaultMaxTokens,
@@ -123,7 +115,7 @@ function runModel(deps: UsecaseDeps, parts: TurnParts, running: Running & { hist
     },
     async save() {
       const messages = recorder.take()
-      if (messages.length > 0) await hold.store(messages)
+      if (messages.length > 0) await lease.store(messages)
     },
     emit(event) {
       recorder.push(event)
@@ -134,15 +126,15 @@ function runModel(deps: UsecaseDeps, parts: TurnParts, running: Running & { hist
 
 /** Checked before each call: one turn may make many. */
 function openSpending({ ledger }: UsecaseDeps, parts: TurnParts, { usage }: Running): Spending {
-  const { choices, spender } = parts
+  const { choices, billedTo } = parts
   const price = ({ provider: { namespace, name }, model }: ServedCall) =>
     choices.find(
       (choice) => choice.model === model && choice.provider.name === name && choice.provider.namespace === namespace,
     )?.provider.price
   return {
-    require: () => ledger.require(spender),
+    require: () => ledger.require(billedTo),
     count(call) {
-      const counted = ledger.count(spender, { ...call, price: price(call) })
+      const counted = ledger.count(billedTo, { ...call, price: price(call) })
       usage.push({ record: noteUsage(parts, call), counted })
     },
   }
@@ -164,7 +156,7 @@ function forward(event: LoopEvent, sink: TurnSink): void {
   if (event.type === 'model') forwardText(event.events, sink)
   else if (event.type === 'tool_call') sink('tool_call', { toolCall: event.call })
   else if (event.type === 'tool_result') {
-    sink('tool_result', { toolCall: event.call, result: parseObject(event.result.content) })
+    sink('tool_result', { toolCall: event.call, result: parseToolContent(event.result.content) })
   }
 }
 
@@ -174,8 +166,8 @@ function forwardText(events: ModelEvent[], sink: TurnSink): void {
 
 let lastUsage = 0
 
-function noteUsage({ id, hold, agent, caller }: TurnParts, call: ServedCall): CountedCall['record'] {
-  const { namespace, name } = hold.key
+function noteUsage({ id, lease, agent, caller }: TurnParts, call: ServedCall): CountedCall['record'] {
+  const { namespace, name } = lease.key
   const { provider, model, cost, demo } = call
   lastUsage += 1
   return {
@@ -220,4 +212,37 @@ function sumCosts(usage: CountedCall[]): Pick<ChatUsage, 'costs' | 'unpricedCall
     ...(Object.keys(costs).length > 0 && { costs }),
     ...(unpricedCalls > 0 && { unpricedCalls }),
   }
+}
+
+export function toFailure(error: ModelError): SvcError {
+  return explainModelError({ ...error, message: `chat error: ${error.message}` })
+}
+
+/** The failure that a run ended with; undefined when it has an answer, even a short one. */
+export function failureOf({ finished }: LoopState, wasCancelled: boolean): SvcError | undefined {
+  if (finished?.reason === 'error') {
+    return toFailure(finished.error ?? { reason: 'Internal', message: 'the model gave no answer' })
+  }
+  if (finished?.reason !== 'cancelled') return undefined
+  return wasCancelled
+    ? new SvcError('Conflict', 'the turn was cancelled')
+    : new SvcError('ClientClosed', 'the client disconnected before the turn ended')
+}
+
+function isOpen(phase: TaskPhase | undefined): boolean {
+  return !isTerminalPhase(phase) && phase !== 'Scheduled'
+}
+
+/** One sentence, empty when all have ended. */
+export async function describeRunning(
+  resources: Pick<ResourceReader, 'get'>,
+  created: readonly ResourceKey[],
+): Promise<string> {
+  const tasks = await Promise.all(created.map((key) => resources.get('Task', key)))
+  const open = tasks.filter(
+    (task) => task !== undefined && task.spec.schedule === undefined && isOpen(task.status?.phase),
+  )
+  if (open.length === 0) return ''
+  const names = open.map((task) => `${task?.metadata.name} (${task?.status?.phase ?? 'Pending'})`)
+  return `[Not finished yet: ${names.join(', ')}. Ask again to hear how it went.]`
 }

@@ -4,7 +4,7 @@ import type { Comment, Issue } from '../../ports/codehost/code-host.ts'
 import { answer, answerForeign, type CodeHostContext, type CodeHostResult, cut } from './code-host-context.ts'
 
 const shownBody = 500
-const longestBody = 60_000
+const maxBodyLength = 60_000
 const shownComments = 30
 
 function describe(issue: Issue, most: number) {
@@ -22,7 +22,7 @@ export async function listIssues(
 }
 
 function showComment({ author, body, createdAt }: Comment) {
-  return { author, body: cut(body, longestBody / shownComments), created_at: createdAt }
+  return { author, body: cut(body, maxBodyLength / shownComments), created_at: createdAt }
 }
 
 export async function getIssue(
@@ -33,7 +33,7 @@ export async function getIssue(
   const comments = await host.listComments(number)
   const { state, assignees, commentCount } = issue
   return answerForeign({
-    ...describe(issue, longestBody),
+    ...describe(issue, maxBodyLength),
     assignees,
     state,
     comment_count: commentCount,

@@ -1,9 +1,9 @@
 // Listing, making and merging pull requests for a model.
 import type { CodeHostArguments } from '../../contract/api/codehost/code-host-tools.ts'
-import type { JsonObject } from '../../contract/schema/json.ts'
 import { parseDuration } from '../../contract/values/duration.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { isCodeHostError, type PullRequest, type PullRequestDetails } from '../../ports/codehost/code-host.ts'
-import { type ChecksVerdict, judgeChecks } from '../../rules/codehost/checks-verdict.ts'
+import { type ChecksVerdict, judgeChecks } from '../../rules/codehost/code-host-tools.ts'
 import { answer, answerForeign, type CodeHostContext, type CodeHostResult, cut } from './code-host-context.ts'
 
 const shownBody = 500

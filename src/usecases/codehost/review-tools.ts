@@ -1,7 +1,7 @@
 // Reading a pull request, and posting a review that is marked with the head that it is about.
 import type { CodeHostArguments } from '../../contract/api/codehost/code-host-tools.ts'
-import type { JsonObject } from '../../contract/schema/json.ts'
 import { SvcError } from '../../errors.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import {
   type CodeHost,
   isCodeHostError,

@@ -25,8 +25,8 @@ import {
   isMadeBy,
   makeHelperSpec,
 } from '../../rules/coordination/delegation.ts'
-import { isChildOf } from '../../rules/tasks/family.ts'
-import { makeOwner } from '../../rules/tasks/scheduled-run.ts'
+import { makeOwner } from '../../rules/tasks/schedule.ts'
+import { isChildOf } from '../../rules/tasks/stamp.ts'
 import { markCancelled } from '../../rules/tasks/task-decision.ts'
 import { requirePossible } from '../resources/admission/admission.ts'
 import { repeatOnConflict } from '../resources/write-conflict.ts'
@@ -53,7 +53,7 @@ export type ChildrenUsecases = {
   deleteHelper(identity: WorkerIdentity, path: TaskPath, args: DeleteHelper): Promise<Named>
 }
 
-const longestResultBytes = 1024 * 1024
+const maxResultBytes = 1024 * 1024
 const shownArtifacts = 100
 const resultsAtOnce = 8
 
@@ -72,7 +72,7 @@ export function createChildrenUsecases(deps: UsecaseDeps): ChildrenUsecases {
     if (!isTerminalPhase(task.status?.phase)) return describeChild(task, undefined, [])
     const which = { taskUid: task.metadata.uid }
     const [text, artifacts] = await Promise.all([
-      readResultText(records.results, which, longestResultBytes),
+      readResultText(records.results, which, maxResultBytes),
       records.artifacts.list(task.metadata.uid),
     ])
     const names = artifacts.slice(0, shownArtifacts).map(({ filename }) => filename)

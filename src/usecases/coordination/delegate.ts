@@ -1,32 +1,32 @@
 // Makes the children of a coordinator: what it may, and with nothing that it does not have itself.
 
-import type {
-  DelegateContainer,
-  Delegated,
-  DelegatedWorkspace,
-  DelegateTask,
+import {
+  type DelegateContainer,
+  type Delegated,
+  type DelegatedWorkspace,
+  type DelegateTask,
+  defaultRetries,
 } from '../../contract/api/coordination/coordination.ts'
-import { defaultRetries } from '../../contract/api/coordination/coordination.ts'
 import { normalizeTaskBody } from '../../contract/api/tasks/task-body.ts'
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import type { Task, TaskSpec } from '../../contract/kinds/tasks/task.ts'
-import { dropUndefined } from '../../contract/schema/json.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
+import { dropUndefined } from '../../lib/json.ts'
 import { createChild } from '../../lookup/child-task.ts'
 import type { WorkerIdentity } from '../../ports/identity/identity.ts'
-import { spenderOf } from '../../rules/budgets/budget.ts'
+import { budgetSubjectOf } from '../../rules/budgets/budget.ts'
 import {
   type Coordinator,
   delegationKeys,
   draftChild,
-  familyOf,
-  findAgentProblem,
   findDepthProblem,
+  findHelperAgentProblem,
   findSecretProblem,
   nameChild,
+  taskFamilyOf,
 } from '../../rules/coordination/delegation.ts'
 import { allowsChildTask } from '../../rules/identity/context-token.ts'
-import { isChildOf } from '../../rules/tasks/family.ts'
+import { isChildOf } from '../../rules/tasks/stamp.ts'
 import { requirePossible } from '../resources/admission/admission.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 import type { TaskPath } from '../tasks/worker/live-attempt.ts'
@@ -47,7 +47,7 @@ export type DelegationUsecases = {
 }
 
 /** Tasks below one first coordinator, all levels together. */
-const longestFamily = 1000
+const maxFamilySize = 1000
 
 type NewChild = { call: string; args: unknown; agentName?: string; spec: Record<string, unknown> }
 
@@ -86,7 +86,7 @@ export function createDelegation(deps: UsecaseDeps): DelegationUsecases {
   const { resources } = deps.ports
 
   async function countFamily(task: Task): Promise<number> {
-    const labelSelector = `${delegationKeys.family}=${familyOf(task)}`
+    const labelSelector = `${delegationKeys.family}=${taskFamilyOf(task)}`
     const { items } = await resources.list('Task', { namespace: task.metadata.namespace, labelSelector })
     return items.length
   }
@@ -114,13 +114,13 @@ export function createDelegation(deps: UsecaseDeps): DelegationUsecases {
     const name = nameChild(task, call, args)
     const known = await resources.get('Task', { namespace: task.metadata.namespace, name })
     if (known !== undefined && isChildOf(known, task.metadata)) return { taskName: name, status: 'created' }
-    const problem = findDepthProblem(coordinator, { familySize: await countFamily(task), longestFamily })
+    const problem = findDepthProblem(coordinator, { familySize: await countFamily(task), maxFamilySize })
     if (problem !== undefined) throw new SvcError('Forbidden', problem)
     const body = normalizeTaskBody({ metadata: { name }, spec: { priority: task.spec.priority, ...spec } })
     requirePossible('Task', body.spec, deps.settings)
     requireContext(coordinator, body.spec)
     const draft = draftChild(task, { name, agentName, spec: body.spec })
-    await deps.ledger.require(spenderOf({ metadata: { ...draft.metadata, uid: '' } as never, spec: draft.spec }))
+    await deps.ledger.require(budgetSubjectOf({ metadata: { ...draft.metadata, uid: '' } as never, spec: draft.spec }))
     const made = await createChild({ ...deps.ports, settings: deps.settings }, task, draft)
     if (!made.made) throw new SvcError('Forbidden', made.message)
     return { taskName: name, status: 'created' }
@@ -148,7 +148,7 @@ export function createDelegation(deps: UsecaseDeps): DelegationUsecases {
       requireOwnSecret(coordinator, args.workspace)
       const key = { namespace: args.agentNamespace ?? path.namespace, name: args.agent }
       const agent = await resources.get('Agent', key)
-      const problem = findAgentProblem(coordinator, key, agent)
+      const problem = findHelperAgentProblem(coordinator, key, agent)
       if (problem !== undefined) throw new SvcError('Forbidden', problem)
       const prior = await findPrior(coordinator, args.prior_task)
       const spec = { ...buildSpec(args, agent), ...continuePrior(prior, args.workspace) }

@@ -42,7 +42,7 @@ export async function mayAccess(ports: Pick<Ports, 'authorizer'>, caller: Caller
 }
 
 /** Where a list looks: in one namespace, in some, or (neither is there) everywhere. */
-export type ListPlace = { namespace?: string; namespaces?: readonly string[] }
+export type ListScope = { namespace?: string; namespaces?: readonly string[] }
 
 /** Namespaces asked about at the same time. */
 const questionsAtOnce = 16
@@ -71,7 +71,7 @@ export async function requireListing(
   caller: Caller,
   kind: AccessKind,
   { namespace = caller.boundNamespace, heldIn }: { namespace?: string | undefined; heldIn: () => Promise<string[]> },
-): Promise<ListPlace> {
+): Promise<ListScope> {
   if (namespace !== undefined) {
     await requireAccess(ports, caller, { verb: 'list', kind, namespace })
     return { namespace }
@@ -116,6 +116,6 @@ export function seesSome({ authType }: Caller, kind: AccessKind): boolean {
 }
 
 /** The namespace a request acts in. */
-export function namespaceOf(caller: Caller, named: string | undefined): string {
+export function callerNamespace(caller: Caller, named: string | undefined): string {
   return resolveNamespace(caller, named)
 }

@@ -26,12 +26,12 @@ export type AuditLog = {
 const flushMs = 1000
 const recordsPerWrite = 500
 /** Limit while the store is unavailable; beyond it the oldest records are lost, which is reported. */
-const mostUnwritten = 20_000
+const maxUnwritten = 20_000
 
 const isRead = (verb: AccessVerb) => verb === 'get' || verb === 'list'
 
 /** Model calls and workers' many small writes are left out: usage, results and logs already show them. */
-function isKept({ allowed, verb, via }: AuditMark): boolean {
+function isRecorded({ allowed, verb, via }: AuditMark): boolean {
   return !allowed || (!isRead(verb) && (via === 'api' || via === 'chat'))
 }
 
@@ -59,7 +59,7 @@ function createBacklog(append: (records: AuditRecord[]) => Promise<void>, report
     isEmpty: () => unwritten.length === 0,
     add(record: AuditRecord) {
       unwritten.push(record)
-      if (unwritten.length <= mostUnwritten) return
+      if (unwritten.length <= maxUnwritten) return
       unwritten.shift()
       lost += 1
     },
@@ -78,7 +78,7 @@ export function createAuditLog({ ports, settings }: UsecaseDeps): AuditLog {
   const { level = 'writes', report = () => {} } = settings.audit ?? {}
   const backlog = createBacklog((batch) => records.audit.append(batch), report)
   const batches = createBatches({ clock, everyMs: flushMs, isEmpty: backlog.isEmpty, flush: backlog.flush })
-  const keeps = (mark: AuditMark) => level !== 'writes' || isKept(mark)
+  const keeps = (mark: AuditMark) => level !== 'writes' || isRecorded(mark)
   return {
     keeps,
     note(note) {

@@ -16,7 +16,7 @@ export type SignInUsecases = {
 const linkMs = 120_000
 /** A working day: who begins in the morning is not asked again, and a tab that is left open ends by itself. */
 const signInMs = 12 * 3_600_000
-const longestName = 63
+const maxNameLength = 63
 
 /** Never longer than the token that the link is made with. */
 function endOf({ token }: Caller, now: number): Date {
@@ -39,7 +39,7 @@ export function createSignInUsecases({ ports }: UsecaseDeps): SignInUsecases {
       const id = requireToken(caller)
       const now = clock.now().getTime()
       const { username, role, serverTools, boundNamespace: namespace } = caller
-      const name = `dashboard-${username}`.slice(0, longestName)
+      const name = `dashboard-${username}`.slice(0, maxNameLength)
       const token = { name, role, serverTools, namespace, expiresAt: endOf(caller, now) }
       const expiresAt = new Date(now + linkMs)
       return { code: await signInLinks.create({ caller: { id, name: username }, token, expiresAt }), expiresAt }

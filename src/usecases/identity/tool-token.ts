@@ -1,7 +1,8 @@
 // A context token for one call of a custom tool: exchanged for that call, and never with more than the transaction's
 // rights.
-import { dropUndefined } from '../../contract/schema/json.ts'
+
 import { SvcError } from '../../errors.ts'
+import { dropUndefined } from '../../lib/json.ts'
 import type { Caller, CallerTransaction } from '../../ports/identity/identity.ts'
 import { chooseOutboundScope } from '../../rules/identity/token-propagation.ts'
 import type { TokenPropagation } from '../../tools/registry/tool.ts'
@@ -17,14 +18,14 @@ export type ToolTokenRequest = {
   task?: string
 }
 
-export type ToolToken = { token: string; expiresAt?: string }
+export type IssuedToolToken = { token: string; expiresAt?: string }
 
 /** NotConfigured when there is no exchange; Forbidden beyond the transaction's scope; errors of the exchange. */
 export async function issueToolToken(
   { ports, settings }: Pick<UsecaseDeps, 'ports' | 'settings'>,
   request: ToolTokenRequest,
   signal?: AbortSignal,
-): Promise<ToolToken> {
+): Promise<IssuedToolToken> {
   const { propagation } = settings
   if (ports.tokenExchange === undefined || propagation === undefined) {
     throw new SvcError('NotConfigured', 'this service does not exchange context tokens; see --context-token-tts-url')

@@ -24,7 +24,7 @@ export type Withdrawn = { cancelledTasks: string[]; cancelledRuns: string[] }
 /** At one monitor; `isMeant`: of a run by its id. */
 type Part = Withdrawal & { monitor: MonitorKey; isMeant(runID: string | undefined): boolean }
 
-const mostRuns = 200
+const maxRuns = 200
 const runAnnotation = 'svc.ai/monitor-run-id'
 
 function aboutItem({ number, headSHA, progress }: ItemState) {
@@ -36,7 +36,7 @@ export function createWithdrawal({ ports }: Pick<UsecaseDeps, 'ports'>) {
   const { resources, records, clock, codeHosts } = ports
 
   async function endRuns({ monitor, number, isMeant, why }: Part): Promise<string[]> {
-    const runs = await records.monitors.listRuns(monitor, { trigger: 'pull_request_event', limit: mostRuns })
+    const runs = await records.monitors.listRuns(monitor, { trigger: 'pull_request_event', limit: maxRuns })
     const waiting = runs.filter(({ id, phase, targetNumber }) => {
       return phase === 'queued' && targetNumber === number && isMeant(id)
     })

@@ -1,8 +1,10 @@
 // The tokens of a call for usage records: those that the vendor counted, and separately an estimate of the others.
-
-import type { ServedCall } from '../../llm/call/model.ts'
-import type { TokenUsage } from '../../llm/messages/messages.ts'
+import type { ServedCall } from '../../llm/call/model-client.ts'
+import type { ModelError, TokenUsage } from '../../llm/messages/messages.ts'
 import type { UsageRecord } from '../../ports/budgets/usage.ts'
+import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
+import { SvcError } from '../../errors.ts'
+import type { ResourceKey } from '../../ports/resources/resources.ts'
 
 type Tokens = TokenUsage & Pick<UsageRecord, 'estimatedInputTokens' | 'estimatedOutputTokens' | 'estimatedCost'>
 
@@ -22,4 +24,21 @@ export function tokensOf({
 export function countAll(tokens: Partial<Tokens>): number {
   const { inputTokens = 0, outputTokens = 0, estimatedInputTokens = 0, estimatedOutputTokens = 0 } = tokens
   return inputTokens + outputTokens + estimatedInputTokens + estimatedOutputTokens
+}
+
+/** How long the client should wait: what the vendor says, else the remaining cool-down. Absent: no recommendation. */
+export function modelRetrySeconds({ reason, retryAfterMs }: ModelError): number | undefined {
+  const { rest, again } = ruleOfCall(reason)
+  return rest === undefined || !again ? undefined : Math.max(1, Math.ceil((retryAfterMs ?? rest.ms) / 1000))
+}
+
+export function explainModelError(error: ModelError): SvcError {
+  const retryAfterSeconds = modelRetrySeconds(error)
+  const retry = retryAfterSeconds === undefined ? {} : { retryAfterSeconds }
+  return new SvcError(ruleOfCall(error.reason).error, error.message, retry)
+}
+
+/** Includes the provider's namespace when it is another one. */
+export function nameProviderIn(namespace: string, provider: ResourceKey): string {
+  return provider.namespace === namespace ? provider.name : `${provider.namespace}/${provider.name}`
 }

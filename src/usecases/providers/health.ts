@@ -1,11 +1,11 @@
 // How each provider answers. A call only updates a map; observations are written to the records a moment later.
 
 import { createBatches } from '../../lib/batching.ts'
-import { judgeCall } from '../../llm/call/call-verdict.ts'
+import { judgeCall } from '../../llm/call/cool-down.ts'
 import type { EndedCall } from '../../llm/call/router.ts'
 import { redactText } from '../../observability/redaction.ts'
 import type { Ports } from '../../ports/index.ts'
-import type { ProviderNote } from '../../ports/providers/provider-health.ts'
+import type { ProviderNote } from '../../ports/providers/rate-limits.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 
 /** What another process observed: `failures` are those since the last answer. */
@@ -25,7 +25,7 @@ export type ProviderHealthLog = HealthNotes & {
 
 const flushMs = 2000
 /** Longest error text to keep; some vendors send whole pages. */
-const longestReason = 500
+const maxReasonLength = 500
 
 /** Times in milliseconds; 0: never. */
 type Entry = { provider: ResourceKey; goodAt: number; failedAt: number; reason: string; failures: number }
@@ -52,7 +52,7 @@ function putBack(noted: Noted, { provider, goodAt, failedAt, reason, failures }:
 }
 
 function toNote({ provider, goodAt, failedAt, reason, failures }: Entry): ProviderNote {
-  const words = redactText(reason).slice(0, longestReason).toWellFormed()
+  const words = redactText(reason).slice(0, maxReasonLength).toWellFormed()
   return {
     provider,
     failures,

@@ -6,12 +6,13 @@ import { type Kind, kinds, type ResourceOf, type SpecOf } from '../../contract/k
 import { findReferences } from '../../contract/schema/reference-paths.ts'
 import { refuse } from '../../contract/schema/validation.ts'
 import { type Problem, SvcError } from '../../errors.ts'
+import { dropUndefined } from '../../lib/json.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type {
   DeletePreconditions,
-  ListQuery,
   ResourceDraft,
   ResourceKey,
+  ResourceListQuery,
   ResourcePage,
   ResourceReader,
   ResourceText,
@@ -39,7 +40,7 @@ export type NewResource<K extends Kind> = CreateBody<K> & {
 }
 
 /** A list's query; where no namespace is named it is of all that the caller may list. */
-export type PlacedQuery = Omit<ListQuery, 'namespace' | 'namespaces'> & { namespace: string | undefined }
+export type NamespaceQuery = Omit<ResourceListQuery, 'namespace' | 'namespaces'> & { namespace: string | undefined }
 
 export type ResourceUsecases = {
   /** AlreadyExists, TooLarge, Forbidden, and the errors of admission. */
@@ -51,11 +52,11 @@ export type ResourceUsecases = {
   /**
    * Only what the caller may see; so a page can have fewer than `limit` entries, or none, although more pages follow.
    */
-  list<K extends Kind>(caller: Caller, kind: K, query: PlacedQuery): Promise<ResourcePage<ResourceOf<K>>>
+  list<K extends Kind>(caller: Caller, kind: K, query: NamespaceQuery): Promise<ResourcePage<ResourceOf<K>>>
   /** The result of `get` as JSON. NotFound. */
   getText(caller: Caller, kind: Kind, key: ResourceKey): Promise<ResourceText>
   /** The result of `list`, each object as JSON. */
-  listText(caller: Caller, kind: Kind, query: PlacedQuery): Promise<ResourcePage<ResourceText>>
+  listText(caller: Caller, kind: Kind, query: NamespaceQuery): Promise<ResourcePage<ResourceText>>
   /** Replaces the spec, and labels and annotations when given. Conflict when a precondition fails. */
   replace<K extends Kind>(caller: Caller, kind: K, key: ResourceKey, body: UpdateBody<K>): Promise<ResourceOf<K>>
   /** NotFound; Conflict when a precondition fails. */
@@ -80,8 +81,8 @@ function checkSize(kind: Kind, object: unknown): void {
 }
 
 function mergeAnnotations(base: Annotations | undefined, admitted: Admitted): Annotations | undefined {
-  const merged = Object.entries({ ...base, ...admitted.annotations }).filter(([, value]) => value !== undefined)
-  return merged.length === 0 ? undefined : (Object.fromEntries(merged) as Annotations)
+  const merged = dropUndefined({ ...base, ...admitted.annotations }) as Annotations
+  return Object.keys(merged).length === 0 ? undefined : merged
 }
 
 function mergeLabels(...maps: (Annotations | undefined)[]): Annotations | undefined {
@@ -89,12 +90,8 @@ function mergeLabels(...maps: (Annotations | undefined)[]): Annotations | undefi
   return Object.keys(merged).length === 0 ? maps[0] : merged
 }
 
-function omitAbsent<T extends object>(fields: T): { [P in keyof T]: Exclude<T[P], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
-}
-
 function stampSpec<S extends object>(spec: S, admitted: Admitted): S {
-  return admitted.spec === undefined ? spec : (omitAbsent({ ...spec, ...admitted.spec }) as S)
+  return admitted.spec === undefined ? spec : (dropUndefined({ ...spec, ...admitted.spec }) as S)
 }
 
 function checkUid(kind: Kind, before: ResourceOf<Kind>, uid: string | undefined): void {
@@ -141,7 +138,7 @@ function buildUpdate<K extends Kind>(before: ResourceOf<K>, body: UpdateBody<K>,
     annotations: mergeAnnotations(annotations, admitted),
     resourceVersion: given.resourceVersion ?? before.metadata.resourceVersion,
   }
-  return { ...before, metadata: omitAbsent(metadata), spec: stampSpec(body.spec, admitted) }
+  return { ...before, metadata: dropUndefined(metadata), spec: stampSpec(body.spec, admitted) }
 }
 
 async function getObject<K extends Kind>(resources: ResourceReader, kind: K, key: ResourceKey): Promise<ResourceOf<K>> {
@@ -184,19 +181,23 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
       labels: mergeLabels(labels, marks, admitted.labels),
       annotations: mergeAnnotations({ ...annotations, ...notes }, admitted),
     }
-    const metadata = omitAbsent({ namespace, name, ...stamped, finalizers: admitted.finalizers })
+    const metadata = dropUndefined({ namespace, name, ...stamped, finalizers: admitted.finalizers })
     const draft = { metadata, spec: stampSpec(spec, admitted) }
     checkSize(kind, draft)
     return draft as unknown as ResourceDraft<K>
   }
 
   /** The query as the store is asked, with what the caller may see of it. */
-  async function place(caller: Caller, kind: Kind, { namespace, ...query }: PlacedQuery): Promise<ListQuery> {
+  async function place(
+    caller: Caller,
+    kind: Kind,
+    { namespace, ...query }: NamespaceQuery,
+  ): Promise<ResourceListQuery> {
     const heldIn = () => resources.namespacesOf(kind)
     return { ...query, ...(await requireListing(deps.ports, caller, kind, { namespace, heldIn })) }
   }
 
-  async function list<K extends Kind>(caller: Caller, kind: K, query: PlacedQuery) {
+  async function list<K extends Kind>(caller: Caller, kind: K, query: NamespaceQuery) {
     const page = await resources.list(kind, await place(caller, kind, query))
     if (!seesSome(caller, kind)) return page
     const read = ({ metadata: { namespace, name } }: ResourceOf<K>) =>

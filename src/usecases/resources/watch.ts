@@ -2,12 +2,15 @@
 import type { ChangeType, RecordKind } from '../../contract/api/resources/watch.ts'
 import type { Kind } from '../../contract/kinds/index.ts'
 import { isSvcError } from '../../errors.ts'
+import { onAbort } from '../../lib/abort.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
+import type { Ports } from '../../ports/index.ts'
 import type { TextChange, TextWatch, TextWatchOptions } from '../../ports/resources/resources.ts'
+import type { RecordChange, RecordChanges } from '../../ports/resources/retention.ts'
+import { accessKindOf } from '../../rules/identity/permission.ts'
 import { mayAccess, requireListing, seesSome } from '../identity/access.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 import { createSlots } from '../service/slots.ts'
-import { type RecordHint, readWithRecords } from './watched-records.ts'
 
 /** Without namespaces: all that the caller may list. */
 export type WatchRequest = Omit<TextWatchOptions, 'signal'> & { records?: readonly RecordKind[] | undefined }
@@ -29,7 +32,7 @@ export type WatchUsecases = {
 }
 
 /** Streams of one replica. Each holds a connection and at most 64 KiB that its reader has not taken. */
-const slotSettings = { most: 4000, perNamespace: 2000, perCaller: 200 }
+const slotSettings = { max: 4000, perNamespace: 2000, perCaller: 200 }
 
 const synced: WatchedText = { type: 'synced' }
 
@@ -100,7 +103,7 @@ export function createWatchUsecases({ ports }: UsecaseDeps): WatchUsecases {
       try {
         const watch = ports.resources.watchText(options)
         return (signal) => {
-          signal.addEventListener('abort', end, { once: true })
+          onAbort(signal, end)
           const changes = readAll(caller, request, watch, namespaces.namespaces)
           return { changes: endQuietly(changes), position: () => watch.position() }
         }
@@ -109,5 +112,121 @@ export function createWatchUsecases({ ports }: UsecaseDeps): WatchUsecases {
         throw error
       }
     },
+  }
+}
+
+export type RecordQuery = {
+  records: readonly RecordKind[]
+  /** Absent: of all that the caller may list. */
+  namespaces: readonly string[] | undefined
+  /** Whether some may have been missed, so that each kind is told at once. */
+  isResumed: boolean
+}
+
+export type RecordHint = { type: 'records'; change: RecordChange }
+
+/** Whether the caller may list such records where they have changed; where that is not known, in any place that is watched. */
+async function mayList(
+  ports: Pick<Ports, 'authorizer'>,
+  caller: Caller,
+  { kind, namespace }: RecordChange,
+  watched: readonly string[] | undefined,
+): Promise<boolean> {
+  const places = namespace === undefined ? (watched ?? [undefined]) : [namespace]
+  for (const place of places) {
+    const where = place === undefined ? {} : { namespace: place }
+    if (await mayAccess(ports, caller, { verb: 'list', kind: accessKindOf(kind), ...where, entry: true })) return true
+  }
+  return false
+}
+
+type Queue = { drain(): RecordChange[]; close(): void }
+
+/** What has changed since the queue was last drained; `wake` is called when something is added. */
+function queueChanges(changes: RecordChanges, query: RecordQuery, wake: () => void): Queue {
+  const { records, namespaces } = query
+  const waiting = new Map<string, RecordChange>()
+  const add = (change: RecordChange) => {
+    waiting.set(JSON.stringify([change.kind, change.namespace]), change)
+    wake()
+  }
+  const noteAll = () => {
+    for (const kind of records) add({ kind })
+  }
+  const isWatched = ({ kind, namespace }: RecordChange) =>
+    records.includes(kind) && (namespace === undefined || (namespaces?.includes(namespace) ?? true))
+  const close = changes.subscribe((change) => {
+    if (change === undefined) noteAll()
+    else if (isWatched(change)) add(change)
+  })
+  if (query.isResumed) noteAll()
+  return {
+    drain() {
+      const drained = [...waiting.values()]
+      waiting.clear()
+      return drained
+    },
+    close,
+  }
+}
+
+/** The changes of objects, between them hints about records; ends with the former. */
+export async function* readWithRecords<T>(
+  ports: Pick<Ports, 'authorizer' | 'records'>,
+  { caller, query, objects }: { caller: Caller; query: RecordQuery; objects: AsyncIterable<T> },
+): AsyncGenerator<T | RecordHint> {
+  const waker = { wake: () => {} }
+  const queue = queueChanges(ports.records.changes, query, () => waker.wake())
+  const drain = () => queue.drain().map((change): RecordHint => ({ type: 'records', change }))
+  const isHint = (one: T | RecordHint): one is RecordHint =>
+    typeof one === 'object' && one !== null && 'type' in one && one.type === 'records'
+  try {
+    for await (const one of mergeDrained(objects, drain, waker)) {
+      if (!isHint(one) || (await mayList(ports, caller, one.change, query.namespaces))) yield one
+    }
+  } finally {
+    queue.close()
+  }
+}
+
+type Arrived<T> = { result: IteratorResult<T> } | { error: unknown }
+
+export type Waker = { wake(): void }
+
+/** The changes, between them what `drain` gives; `waker.wake` makes it look. Ends with the changes. */
+export async function* mergeDrained<T, H>(
+  changes: AsyncIterable<T>,
+  drain: () => H[],
+  waker: Waker,
+): AsyncGenerator<T | H> {
+  const source = changes[Symbol.asyncIterator]()
+  let arrived: Arrived<T> | undefined
+  const pull = () => {
+    arrived = undefined
+    source.next().then(
+      (result) => {
+        arrived = { result }
+        waker.wake()
+      },
+      (error: unknown) => {
+        arrived = { error }
+        waker.wake()
+      },
+    )
+  }
+  pull()
+  for (;;) {
+    const { promise: awake, resolve } = Promise.withResolvers<void>()
+    waker.wake = resolve
+    yield* drain()
+    const next = arrived as Arrived<T> | undefined
+    if (next === undefined) {
+      await awake
+      continue
+    }
+    if ('error' in next) throw next.error
+    if (next.result.done) return
+    yield next.result.value
+    pull()
   }
 }

@@ -1,11 +1,10 @@
 // Findings as SARIF: out of a scan, and from other scanners into it.
 
 import { SvcError } from '../../errors.ts'
-import { listEachFinding } from '../../lookup/scan-findings.ts'
+import { listEachFinding } from '../../lookup/scan-policies.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
-import type { ScanImport } from '../../ports/scans/scan-imports.ts'
-import type { PageQuery, RecordPage } from '../../ports/scans/scans.ts'
+import type { PageQuery, RecordPage, ScanImport } from '../../ports/scans/scans.ts'
 import { identifyCaller } from '../../rules/identity/caller-identity.ts'
 import { decodeSource } from '../../rules/scans/left-out.ts'
 import { writeSarif } from '../../rules/scans/sarif-export.ts'

@@ -4,7 +4,7 @@ import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.
 import { SvcError } from '../../errors.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
-import type { KeptFinding } from '../../ports/scans/findings.ts'
+import type { MatchedFinding } from '../../ports/scans/findings.ts'
 import type { ScanKey } from '../../ports/scans/scans.ts'
 import { requireAccess } from '../identity/access.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
@@ -35,7 +35,7 @@ export async function findFinding(
   caller: Caller,
   { namespace, id }: FindingKey,
   verb: Verb,
-): Promise<KeptFinding & { scan: RepositoryScan }> {
+): Promise<MatchedFinding & { scan: RepositoryScan }> {
   const kept = await ports.records.findings.get(namespace, id)
   const name = kept?.finding.repositoryScan
   await requireAccess(ports, caller, { verb, kind: 'RepositoryScan', namespace, ...(name !== undefined && { name }) })

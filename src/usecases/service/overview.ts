@@ -2,6 +2,9 @@
 import type { AccessKind } from '../../contract/api/identity/access.ts'
 import { mostProviders, type Overview } from '../../contract/api/service/overview.ts'
 import { isSvcError } from '../../errors.ts'
+import { BoundedMap } from '../../lib/bounded-map.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Usage, UsageSum } from '../../ports/budgets/usage.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import {
   countEnds,
@@ -14,8 +17,7 @@ import {
   sortByTrouble,
   startOfHour,
 } from '../../rules/service/overview.ts'
-import { createHourlyUse } from '../budgets/hourly-use.ts'
-import { type ListPlace, requireListing } from '../identity/access.ts'
+import { type ListScope, requireListing } from '../identity/access.ts'
 import type { ResourceUsecases } from '../resources/resources.ts'
 import type { UsecaseDeps } from './deps.ts'
 
@@ -34,7 +36,7 @@ async function orAbsent<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-function listPlaces({ namespace, namespaces }: ListPlace): readonly string[] | undefined {
+function listScopes({ namespace, namespaces }: ListScope): readonly string[] | undefined {
   return namespace === undefined ? namespaces : [namespace]
 }
 
@@ -48,13 +50,13 @@ export function createOverviewUsecases({ ports }: UsecaseDeps, objects: Resource
   const hourlyUse = createHourlyUse(records.usage, clock)
   type Place = { caller: Caller; namespace: string | undefined }
 
-  async function placesOf(kind: AccessKind, { caller, namespace }: Place, heldIn: () => Promise<string[]>) {
-    return listPlaces(await requireListing(ports, caller, kind, { namespace, heldIn }))
+  async function scopesOf(kind: AccessKind, { caller, namespace }: Place, heldIn: () => Promise<string[]>) {
+    return listScopes(await requireListing(ports, caller, kind, { namespace, heldIn }))
   }
   const withTasks = () => resources.namespacesOf('Task')
 
   async function describeTasks(place: Place, hours: readonly string[]) {
-    const namespaces = await placesOf('Task', place, withTasks)
+    const namespaces = await scopesOf('Task', place, withTasks)
     const [phases, waiting, running, ended] = await Promise.all([
       resources.tallyTasks('phase', { namespaces }),
       resources.tallyTasks('waitingSince', { namespaces, least: true }),
@@ -74,7 +76,7 @@ export function createOverviewUsecases({ ports }: UsecaseDeps, objects: Resource
   }
 
   async function sumUse(place: Place, hours: readonly string[]) {
-    const namespaces = await placesOf('Usage', place, withTasks)
+    const namespaces = await scopesOf('Usage', place, withTasks)
     const since = new Date(startOfHour(hours[0] ?? ''))
     return describeUse(await hourlyUse.sum(since, namespaces), hours)
   }
@@ -86,7 +88,7 @@ export function createOverviewUsecases({ ports }: UsecaseDeps, objects: Resource
 
   async function countProposals(place: Place) {
     const pending = await records.memoryProposals.countPending()
-    return sumWithin(pending, await placesOf('Memory', place, async () => Object.keys(pending)))
+    return sumWithin(pending, await scopesOf('Memory', place, async () => Object.keys(pending)))
   }
 
   return {
@@ -107,6 +109,44 @@ export function createOverviewUsecases({ ports }: UsecaseDeps, objects: Resource
         ...(providers && { providers }),
         ...(proposals !== undefined && { proposals }),
       }
+    },
+  }
+}
+
+/** How long after the end of an hour calls of it are still written. */
+const settlingMs = 10 * 60_000
+const hourMs = 3_600_000
+/** Queries whose sums are remembered. */
+const maxQueries = 200
+
+type Settled = { until: number; sums: Promise<UsageSum[]> }
+
+export type HourlyUse = {
+  /** Sums by the hour from `since` on, which begins an hour; absent `namespaces`: of all. */
+  sum(since: Date, namespaces: readonly string[] | undefined): Promise<UsageSum[]>
+}
+
+export function createHourlyUse(usage: Pick<Usage, 'sum'>, clock: Pick<Clock, 'now'>): HourlyUse {
+  const remembered = new BoundedMap<string, Settled>({ max: maxQueries })
+
+  function remember(key: string, settled: Settled): Settled {
+    remembered.set(key, settled)
+    settled.sums.catch(() => remembered.get(key) === settled && remembered.delete(key))
+    return settled
+  }
+
+  return {
+    async sum(since, namespaces) {
+      const until = Math.floor((clock.now().getTime() - settlingMs) / hourMs) * hourMs
+      const query = { groupBy: 'hour', ...(namespaces && { namespaces }) } as const
+      const key = JSON.stringify([since.getTime(), namespaces])
+      const known = remembered.get(key)
+      const settled =
+        known?.until === until
+          ? known
+          : remember(key, { until, sums: usage.sum({ ...query, since, until: new Date(until) }) })
+      const recent = await usage.sum({ ...query, since: new Date(until) })
+      return [...(await settled.sums), ...recent]
     },
   }
 }

@@ -1,25 +1,21 @@
 // Whether the service can work: checks every dependency within one time limit (HEALTH-002).
+import { abortable } from '../../lib/abort.ts'
 import type { HealthCheck } from '../../ports/index.ts'
 
 type CheckResult = 'ok' | 'unhealthy'
-export type Readiness = { isReady: boolean; checks: Record<string, CheckResult> }
+export type ReadinessReport = { isReady: boolean; checks: Record<string, CheckResult> }
 
 const budgetMs = 2000
 
 async function runCheck(check: HealthCheck, signal: AbortSignal): Promise<CheckResult> {
-  const timeout = new Promise<CheckResult>((resolve) => {
-    if (signal.aborted) resolve('unhealthy')
-    signal.addEventListener('abort', () => resolve('unhealthy'), { once: true })
-  })
-  const answer = check.check(signal).then(
-    (): CheckResult => 'ok',
-    (): CheckResult => 'unhealthy',
+  return abortable(check.check(signal), signal).then(
+    () => 'ok',
+    () => 'unhealthy',
   )
-  return Promise.race([answer, timeout])
 }
 
 /** Checks all at the same time; a check that exceeds the time limit has failed. */
-export async function checkReadiness(checks: readonly HealthCheck[], ms = budgetMs): Promise<Readiness> {
+export async function checkReadiness(checks: readonly HealthCheck[], ms = budgetMs): Promise<ReadinessReport> {
   const signal = AbortSignal.timeout(ms)
   const results = await Promise.all(checks.map(async (check) => [check.name, await runCheck(check, signal)] as const))
   return { isReady: results.every(([, result]) => result === 'ok'), checks: Object.fromEntries(results) }

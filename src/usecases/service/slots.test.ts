@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Caller } from '../../ports/identity/identity.ts'
 import { createSlots } from './slots.ts'
 
-const open = () => createSlots('chat requests', { most: 4, perNamespace: 3, perCaller: 2 })
+const open = () => createSlots('chat requests', { max: 4, perNamespace: 3, perCaller: 2 })
 const who = (name: string, namespace = 'default', role: Caller['role'] = 'editor') => ({
   caller: { authType: 'token', username: name, uid: name, groups: [], role, serverTools: true } as Caller,
   namespace,

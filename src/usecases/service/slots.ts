@@ -5,7 +5,7 @@ import type { Caller } from '../../ports/identity/identity.ts'
 import { callerKey, identifyCaller } from '../../rules/identity/caller-identity.ts'
 
 export type SlotSettings = {
-  most: number
+  max: number
   /** Lower than the total, so that nobody takes up the whole service; an owner may use all of it. */
   perNamespace: number
   perCaller: number
@@ -23,7 +23,7 @@ function refuse(what: string, whose: string): never {
 }
 
 /** `what`: the work as messages name it. */
-export function createSlots(what: string, { most, perNamespace, perCaller }: SlotSettings): Slots {
+export function createSlots(what: string, { max, perNamespace, perCaller }: SlotSettings): Slots {
   const callers = createCounts()
   const namespaces = createCounts()
   let taken = 0
@@ -33,7 +33,7 @@ export function createSlots(what: string, { most, perNamespace, perCaller }: Slo
       if (callers.of(key) >= perCaller) refuse(what, ' of yours; wait until one has ended')
       if (namespaces.of(namespace) >= perNamespace) refuse(what, ` in namespace "${namespace}"`)
     }
-    if (taken >= most) refuse(what, '')
+    if (taken >= max) refuse(what, '')
   }
 
   return {
@@ -46,10 +46,10 @@ export function createSlots(what: string, { most, perNamespace, perCaller }: Slo
         namespaces.add(who.namespace, change)
       }
       count(1)
-      let isHeld = true
+      let isTaken = true
       return () => {
-        if (isHeld) count(-1)
-        isHeld = false
+        if (isTaken) count(-1)
+        isTaken = false
       }
     },
   }

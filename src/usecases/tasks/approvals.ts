@@ -6,7 +6,7 @@ import { parseDuration } from '../../contract/values/duration.ts'
 import { SvcError } from '../../errors.ts'
 import { redactText } from '../../observability/redaction.ts'
 import type { Caller, WorkerIdentity } from '../../ports/identity/identity.ts'
-import type { Approval } from '../../ports/tasks/approvals.ts'
+import type { Approval } from '../../ports/tasks/parkings.ts'
 import { identifyCaller } from '../../rules/identity/caller-identity.ts'
 import { wakeAnnotation } from '../../rules/tasks/parking.ts'
 import { requireAccess, requireListing } from '../identity/access.ts'
@@ -70,7 +70,7 @@ export function createApprovalUsecases({ ports }: UsecaseDeps): ApprovalUsecases
     })
   }
 
-  async function tellTimeline(approval: Approval, who: string): Promise<void> {
+  async function recordEvent(approval: Approval, who: string): Promise<void> {
     const { taskUid, namespace, taskName, tool, status, reason } = approval
     const why = reason === undefined ? '' : `: ${redactText(reason)}`
     const attempt = (await resources.get('Task', { namespace, name: taskName }))?.status?.attempts ?? 0
@@ -92,7 +92,7 @@ export function createApprovalUsecases({ ports }: UsecaseDeps): ApprovalUsecases
       const { id } = await find(caller, key, 'update')
       const by = identifyCaller(caller)
       const answered = await records.approvals.answer(id, { status, by, reason })
-      await tellTimeline(answered, by.name)
+      await recordEvent(answered, by.name)
       await wake(answered)
       return answered
     },

@@ -13,8 +13,8 @@ import type { UsecaseDeps } from '../service/deps.ts'
 /** Cancelled, or about to be. */
 function isCancelled(task: Task): boolean {
   const phase = task.status?.phase
-  const isAsked = task.metadata.annotations?.[cancelAnnotation] !== undefined
-  return phase === 'Cancelled' || (isAsked && !isTerminalPhase(phase))
+  const isRequested = task.metadata.annotations?.[cancelAnnotation] !== undefined
+  return phase === 'Cancelled' || (isRequested && !isTerminalPhase(phase))
 }
 
 function refuseEnded(task: Task): SvcError {
@@ -22,7 +22,7 @@ function refuseEnded(task: Task): SvcError {
 }
 
 /** The task, marked to be cancelled; repeating is harmless. Conflict when it has ended in another way; NotFound. */
-export async function cancelTask(
+export async function requestCancel(
   { ports }: UsecaseDeps,
   caller: Caller,
   key: ResourceKey,

@@ -10,14 +10,14 @@ import { requireAccess } from '../identity/access.ts'
 import type { ResourceUsecases } from '../resources/resources.ts'
 import { createWithInputs } from './inputs.ts'
 
-const longestName = 63
-const mostRetries = 1000
+const maxNameLength = 63
+const maxRetries = 1000
 
 /** `build`, `build-retry-2` and 3 give `build-retry-3`; a long name loses its end, never the number. */
 function nameRetry(name: string, number: number): string {
   const suffix = `-retry-${number}`
   const stem = name.replace(/-retry-\d+$/, '')
-  return `${stem.slice(0, longestName - suffix.length).replace(/-+$/, '')}${suffix}`
+  return `${stem.slice(0, maxNameLength - suffix.length).replace(/-+$/, '')}${suffix}`
 }
 
 function numberOf(name: string): number {
@@ -64,7 +64,7 @@ function refuseBounded(task: Task): void {
 }
 
 /** The new task. Conflict while the old one has not ended; NotFound; AlreadyExists when a given name is taken. */
-export async function retryTask(
+export async function createRetry(
   { ports, resources }: { ports: Pick<Ports, 'records' | 'resources'>; resources: ResourceUsecases },
   caller: Caller,
   key: ResourceKey,
@@ -82,12 +82,12 @@ export async function retryTask(
       return resources.create(caller, 'Task', { ...draft, spec: { ...draft.spec, suspend } })
     })
   if (wantedName !== undefined) return create(wantedName)
-  for (let number = numberOf(key.name) + 1; number <= mostRetries; number++) {
+  for (let number = numberOf(key.name) + 1; number <= maxRetries; number++) {
     try {
       return await create(nameRetry(key.name, number))
     } catch (error) {
       if (!isSvcError(error, 'AlreadyExists')) throw error
     }
   }
-  throw new SvcError('AlreadyExists', `"${key.name}" was retried ${mostRetries} times; give the new task a name`)
+  throw new SvcError('AlreadyExists', `"${key.name}" was retried ${maxRetries} times; give the new task a name`)
 }

@@ -3,7 +3,7 @@ import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../errors.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
-import { nameScheduledRun, runAnnotation, wantedRunOf } from '../../rules/tasks/scheduled-run.ts'
+import { nameScheduledRun, runAnnotation, wantedRunOf } from '../../rules/tasks/schedule.ts'
 import { requireAccess } from '../identity/access.ts'
 import { notFound } from '../resources/resources.ts'
 import { repeatOnConflict } from '../resources/write-conflict.ts'
@@ -16,7 +16,7 @@ function refuseUnfit({ metadata: { name }, spec, status }: Task): void {
 }
 
 /** The run that will be created; when one is already requested and not created yet, returns that one. */
-export async function runSchedule(
+export async function requestRun(
   { ports }: UsecaseDeps,
   caller: Caller,
   key: ResourceKey,

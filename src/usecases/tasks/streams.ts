@@ -1,13 +1,13 @@
 // Logs and timeline of a task, for callers who may see it: what is there, or followed live.
 import { isTerminalPhase } from '../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../errors.ts'
+import { createAlarm } from '../../lib/alarm.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
-import type { TimelineEvent } from '../../ports/tasks/events.ts'
-import type { LogLine, Logs } from '../../ports/tasks/logs.ts'
+import type { EventRecord } from '../../ports/tasks/events.ts'
+import type { LogLine, Logs } from '../../ports/tasks/results.ts'
 import type { ResourceUsecases } from '../resources/resources.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
-import { follow } from './follow.ts'
 import type { TaskChanges } from './task-changes.ts'
 
 /** More of the line after number `seq`, from `offset` on in its text. */
@@ -23,12 +23,12 @@ export type TaskStreams = {
     options: { afterSeq: number | undefined; tailLines: number | undefined },
   ): Promise<(signal: AbortSignal) => AsyncGenerator<LogLine | LinePart>>
   /** Newest first, those before `beforeSeq`. */
-  events(caller: Caller, key: ResourceKey, page: { beforeSeq?: number; limit: number }): Promise<TimelineEvent[]>
+  events(caller: Caller, key: ResourceKey, page: { beforeSeq?: number; limit: number }): Promise<EventRecord[]>
   followEvents(
     caller: Caller,
     key: ResourceKey,
     afterSeq: number,
-  ): Promise<(signal: AbortSignal) => AsyncGenerator<TimelineEvent>>
+  ): Promise<(signal: AbortSignal) => AsyncGenerator<EventRecord>>
 }
 
 async function* iterate<T>(first: IteratorResult<T>, rest: AsyncIterator<T>): AsyncGenerator<T> {
@@ -60,7 +60,7 @@ function createLogReader(logs: Logs, uid: string, tailLines: number | undefined)
     }
   }
 
-  function tellMore(seq: number, text: string): LinePart[] {
+  function readPart(seq: number, text: string): LinePart[] {
     // One that goes on otherwise is told when it is whole.
     if (text.length <= told.length || !text.startsWith(told)) return []
     const part = { seq, offset: told.length, part: text.slice(told.length) }
@@ -78,7 +78,7 @@ function createLogReader(logs: Logs, uid: string, tailLines: number | undefined)
         last = line.seq
         yield line
       }
-      if (last === before) return yield* tellMore(last, unfinished?.text ?? '')
+      if (last === before) return yield* readPart(last, unfinished?.text ?? '')
     }
   }
 }
@@ -122,7 +122,7 @@ export function createTaskStreams({ ports, taskChanges }: StreamDeps, resources:
       const isOver = watchEnd(key, uid)
       const read = createLogReader(records.logs, uid, afterSeq === undefined ? tailLines : undefined)
       const subscribe = subscribeBoth(records.logs, { key, uid })
-      return (signal) => follow({ read, subscribe, isOver, afterSeq: afterSeq ?? 0, signal })
+      return (signal) => followRecords({ read, subscribe, isOver, afterSeq: afterSeq ?? 0, signal })
     },
     async events(caller, key, { beforeSeq, limit }) {
       const task = await getTask(caller, key)
@@ -133,7 +133,7 @@ export function createTaskStreams({ ports, taskChanges }: StreamDeps, resources:
     async followEvents(caller, key, afterSeq) {
       const { uid } = (await getTask(caller, key)).metadata
       return (signal) =>
-        follow({
+        followRecords({
           read: (after) => records.events.list({ taskUid: uid, afterSeq: after }),
           subscribe: subscribeBoth(records.events, { key, uid }),
           isOver: watchEnd(key, uid),
@@ -141,5 +141,38 @@ export function createTaskStreams({ ports, taskChanges }: StreamDeps, resources:
           signal,
         })
     },
+  }
+}
+
+export type FollowedRecords<T> = {
+  /** What was written after the given number, in order. */
+  read(afterSeq: number): AsyncIterable<T> | Iterable<T> | Promise<Iterable<T>>
+  /** Calls back when there may be more to read, or it may be over; returns the unsubscribe function. */
+  subscribe(listener: () => void): () => void
+  /** Whether nothing more will be written. */
+  isOver(): Promise<boolean>
+  afterSeq: number
+  signal: AbortSignal
+}
+
+/** Yields existing and new entries, each once, in order; ends with the task or the signal. */
+export async function* followRecords<T extends { seq: number }>(followed: FollowedRecords<T>): AsyncGenerator<T> {
+  const { signal } = followed
+  const alarm = createAlarm(signal)
+  const unsubscribe = followed.subscribe(alarm.wake)
+  let last = followed.afterSeq
+  try {
+    while (!signal.aborted) {
+      // Checked before reading, so that everything written before the end is read too.
+      const isOver = await followed.isOver()
+      for await (const item of await followed.read(last)) {
+        last = item.seq
+        yield item
+      }
+      if (isOver) return
+      await alarm.wait()
+    }
+  } finally {
+    unsubscribe()
   }
 }

@@ -3,7 +3,7 @@
 import { listToolSecrets } from '../../contract/api/tools/assigned-tool.ts'
 import type { Tool as ToolResource } from '../../contract/kinds/tools/tool.ts'
 import { isSvcError } from '../../errors.ts'
-import type { CatalogMemory } from '../../lookup/memory.ts'
+import type { LookupCaches } from '../../lookup/memory.ts'
 import { assignTool } from '../../lookup/tools.ts'
 import type { Ports } from '../../ports/index.ts'
 import { createCustomTools } from '../../tools/custom/custom-tools.ts'
@@ -21,7 +21,7 @@ export type CustomToolCache = {
 type ToolPorts = Pick<Ports, 'resources' | 'secrets' | 'clock' | 'toolActors'>
 
 /** `memory` forgets with the Tools of a namespace. */
-export function createCustomToolCache(ports: ToolPorts, memory: CatalogMemory): CustomToolCache {
+export function createCustomToolCache(ports: ToolPorts, memory: LookupCaches): CustomToolCache {
   const cache = memory.createCache<CustomTools>()
   return {
     get: (namespace) =>

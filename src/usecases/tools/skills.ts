@@ -2,7 +2,7 @@
 
 import type { Skill, SkillSource, SkillSpec } from '../../contract/kinds/tools/skill.ts'
 import { SvcError } from '../../errors.ts'
-import { readSkillSource } from '../../lookup/skill-source.ts'
+import { readSkillSource } from '../../lookup/tools.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import { requireAccess } from '../identity/access.ts'
@@ -24,7 +24,7 @@ const never = new AbortController().signal
 
 export function createSkillUsecases(deps: UsecaseDeps, resources: ResourceUsecases): SkillUsecases {
   const { ports } = deps
-  const slots = createSlots('refreshes of skills', { most: 4, perNamespace: 4, perCaller: 2 })
+  const slots = createSlots('refreshes of skills', { max: 4, perNamespace: 4, perCaller: 2 })
 
   async function write(
     caller: Caller,

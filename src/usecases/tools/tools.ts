@@ -6,11 +6,11 @@ import type { Caller } from '../../ports/identity/identity.ts'
 import type { ResourceKey, ResourceText } from '../../ports/resources/resources.ts'
 import { matchesSearch } from '../../rules/resources/resource-fields.ts'
 import { keepAllowed, requireAccess, requireListing, seesSome } from '../identity/access.ts'
-import type { PlacedQuery, ResourceUsecases } from '../resources/resources.ts'
+import type { NamespaceQuery, ResourceUsecases } from '../resources/resources.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 
 type ToolPage = { builtins: BuiltinTool[]; tools: Tool[]; continue?: string; remainingItemCount?: number }
-type ToolQuery = PlacedQuery & { limit: number }
+type ToolQuery = NamespaceQuery & { limit: number }
 
 export type ToolUsecases = {
   list(caller: Caller, query: ToolQuery): Promise<ToolPage>

@@ -7,7 +7,7 @@ import { queueRuns } from './sandbox-queue.ts'
 
 const outcome = { exitCode: 0, signal: null, stdout: '', stderr: '', stdoutTruncated: false, stderrTruncated: false }
 
-function openQueue(most: number) {
+function openQueue(max: number) {
   const clock = createManualClock()
   const running: { command: SandboxCommand; end: () => void }[] = []
   const begun: (string | undefined)[] = []
@@ -25,7 +25,7 @@ function openQueue(most: number) {
       return { ...outcome, timedOut: false }
     },
   }
-  const queued = queueRuns(sandbox, { most, clock })
+  const queued = queueRuns(sandbox, { max, clock })
   const exec = (caller: string, signal = new AbortController().signal) =>
     codeExec.invoke(
       { language: 'bash', code: 'true', timeout: 40 },

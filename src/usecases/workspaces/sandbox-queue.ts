@@ -12,24 +12,24 @@ function refuse(waitedMs: number): never {
   throw new SvcError('Unavailable', `${message}; try again later, or run less at once`)
 }
 
-/** How long the run waited, in milliseconds; Unavailable after `longestMs`. */
+/** How long the run waited, in milliseconds; Unavailable after `maxWaitMs`. */
 async function waitFor(
   semaphore: FairSemaphore,
-  { caller, longestMs, clock }: { caller: string; longestMs: number; clock: Clock },
+  { caller, maxWaitMs, clock }: { caller: string; maxWaitMs: number; clock: Clock },
   signal: AbortSignal,
 ): Promise<number> {
   const since = clock.now().getTime()
   const late = new AbortController()
   const admitted = new AbortController()
   // A run that starts at once needs no deadline; a late deadline aborts nothing.
-  clock.sleep(longestMs, AbortSignal.any([signal, admitted.signal])).then(
+  clock.sleep(maxWaitMs, AbortSignal.any([signal, admitted.signal])).then(
     () => late.abort(),
     () => undefined,
   )
   try {
     await semaphore.acquire(caller, AbortSignal.any([signal, late.signal]))
   } catch (error) {
-    if (late.signal.aborted && !signal.aborted) refuse(longestMs)
+    if (late.signal.aborted && !signal.aborted) refuse(maxWaitMs)
     throw error
   } finally {
     admitted.abort()
@@ -37,17 +37,17 @@ async function waitFor(
   return Math.max(0, clock.now().getTime() - since)
 }
 
-/** The same sandbox with at most `most` concurrent runs. Waiting time counts towards a run's time limit. */
-export function queueRuns(sandbox: Sandbox, { most, clock }: { most: number; clock: Clock }): Sandbox {
-  const semaphore = createFairSemaphore(most)
+/** The same sandbox with at most `max` concurrent runs. Waiting time counts towards a run's time limit. */
+export function queueRuns(sandbox: Sandbox, { max, clock }: { max: number; clock: Clock }): Sandbox {
+  const semaphore = createFairSemaphore(max)
   return {
     check: () => sandbox.check(),
     async run(command, signal) {
       const { caller = '', limits } = command
-      const longestMs = Math.ceil(limits.timeoutMs * waitingShare)
-      const waitedMs = await waitFor(semaphore, { caller, longestMs, clock }, signal)
+      const maxWaitMs = Math.ceil(limits.timeoutMs * waitingShare)
+      const waitedMs = await waitFor(semaphore, { caller, maxWaitMs, clock }, signal)
       try {
-        const timeoutMs = Math.max(limits.timeoutMs - waitedMs, longestMs)
+        const timeoutMs = Math.max(limits.timeoutMs - waitedMs, maxWaitMs)
         return await sandbox.run({ ...command, limits: { ...limits, timeoutMs } }, signal)
       } finally {
         semaphore.release(caller)

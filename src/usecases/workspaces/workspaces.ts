@@ -1,13 +1,13 @@
 // Execution workspaces as people see them: what there is, a command in one, and its end.
 
-import { workspaceFolders } from '../../contract/api/workspaces/execution-workspace.ts'
+import { workspaceFolders } from '../../contract/api/workspaces/execution-workspaces.ts'
 import {
   commandLimits,
   type WorkspaceCommandResult,
   type WorkspaceItem,
 } from '../../contract/api/workspaces/workspaces.ts'
-import { dropUndefined } from '../../contract/schema/json.ts'
 import { SvcError } from '../../errors.ts'
+import { dropUndefined } from '../../lib/json.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import { type ExecutionWorkspaces, WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
 import type { WorkspaceRecord } from '../../ports/workspaces/workspace-records.ts'
@@ -30,7 +30,7 @@ export type WorkspaceUsecases = {
 
 const readyMs = 60_000
 const firstPauseMs = 10
-const longestPauseMs = 500
+const maxPauseMs = 500
 const hourMs = 3_600_000
 
 function stateOf({ holder, isSeized, lentAt, facts }: WorkspaceRecord): WorkspaceItem['state'] {
@@ -100,7 +100,7 @@ export function createWorkspaceUsecases({ ports, settings }: UsecaseDeps): Works
     const id = ids.next('shell').toLowerCase().slice(0, 63)
     const limits = { timeoutSeconds, maxOutputBytes: commandLimits.outputBytes }
     await workspaces.start(claim, { id, command, env: {}, workDir: workspaceFolders.work, ...limits })
-    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 1.5)) {
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, pauseMs * 1.5)) {
       const state = await workspaces.observeCommand(claim, id)
       if (state.phase === 'Missing') throw new SvcError('Conflict', 'the workspace was lost in mid-command')
       if (state.phase === 'Ended') return state

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ApprovalAnswerSeen, AskApproval } from '../../contract/api/coordination/coordination.ts'
 import type { ParkWait } from '../../contract/api/tasks/parking.ts'
-import type { Coordination } from '../../ports/coordination/coordination.ts'
+import type { TaskCoordination } from '../../ports/coordination/coordination.ts'
 import { openApprovals } from './agent-approvals.ts'
 
 const until = '2026-01-02T00:00:00.000Z'
@@ -13,7 +13,7 @@ function createService() {
   const answers = new Map<string, ApprovalAnswerSeen>()
   const asked: AskApproval[] = []
   const stored: { state?: unknown; waits?: ParkWait[]; order: string[] } = { order: [] }
-  const askApproval: Coordination['askApproval'] = async (name, args) => {
+  const askApproval: TaskCoordination['askApproval'] = async (name, args) => {
     if (!answers.has(name)) asked.push(args)
     const wait: ParkWait = { kind: 'approval', call: name, id: `appr-${asked.length}`, until }
     const answer = answers.get(name) ?? { status: 'pending', wait }
@@ -21,7 +21,7 @@ function createService() {
     return answer
   }
   const api = {
-    coordination: { askApproval } as Coordination,
+    coordination: { askApproval } as TaskCoordination,
     loadCheckpoint: async () => (stored.state === undefined ? undefined : [stored.state]),
     saveCheckpoint: async (state: unknown) => {
       stored.state = state
@@ -38,8 +38,8 @@ function createService() {
   const notes: string[] = []
   const redact = (text: string) => text.replaceAll('made-up-secret', '***')
   const open = (attempt: number) => {
-    const places = { workFolder: `/attempts/${attempt}`, home: `/tmp/agent-${attempt}` }
-    return openApprovals(api, { task: { attempt }, places, redact, note: (line) => void notes.push(line) })
+    const folders = { workFolder: `/attempts/${attempt}`, home: `/tmp/agent-${attempt}` }
+    return openApprovals(api, { task: { attempt }, folders, redact, note: (line) => void notes.push(line) })
   }
   return { asked, stored, answerAll, open, notes }
 }

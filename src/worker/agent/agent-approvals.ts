@@ -2,7 +2,7 @@
 // the same call gets the answer that is stored by then.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import type { AgentQuestion } from '../../agents/runtime.ts'
+import type { AgentQuestion } from '../../agents/agent-runtime.ts'
 import {
   type ApprovalAnswerSeen,
   AskApproval,
@@ -11,9 +11,9 @@ import {
 import type { AssignedTask } from '../../contract/api/tasks/assignment.ts'
 import type { ParkWait } from '../../contract/api/tasks/parking.ts'
 import { type Redactor, redactJson } from '../../observability/redaction.ts'
-import { explainRefusal } from '../../tools/coordination/worker/approved-host.ts'
+import { explainNotApproved } from '../../tools/coordination/family/approved-host.ts'
 import type { WorkerApi } from '../api.ts'
-import { shorten, toLine } from '../log-lines.ts'
+import { shorten, toLine } from '../task-log.ts'
 import type { AskPerson } from './agent-program.ts'
 
 export type AgentApprovals = {
@@ -24,28 +24,28 @@ export type AgentApprovals = {
   park(): Promise<void>
 }
 
-const Asked = z.object({ call: z.string(), args: AskApproval })
-type Asked = z.infer<typeof Asked>
+const SavedQuestion = z.object({ call: z.string(), args: AskApproval })
+type SavedQuestion = z.infer<typeof SavedQuestion>
 
 /** Of the state that an attempt leaves; of another version it counts as none. */
-const SavedQuestions = z.object({ kind: z.literal('agent'), questions: z.array(Asked) })
+const SavedQuestions = z.object({ kind: z.literal('agent'), questions: z.array(SavedQuestion) })
 
 /** What sandboxes call the folder that a program works in. */
 const workspaceInside = '/workspace'
 /** What is shown of a call, in characters of JSON; of a longer one the beginning. */
-const longestShown = 16_384
-const longestName = 253
-const longestMessage = 4000
+const maxShownLength = 16_384
+const maxNameLength = 253
+const maxMessageLength = 4000
 /** Answers that the program is told of: the newest. */
-const mostTold = 20
+const maxQuestions = 20
 
 type Api = Pick<WorkerApi, 'coordination' | 'park' | 'saveCheckpoint' | 'loadCheckpoint'>
 
 /** Absolute paths of an attempt, which can be other ones in the next. */
-type Places = { workFolder: string; home: string }
+type AttemptFolders = { workFolder: string; home: string }
 
 type Options = {
-  places: Places
+  folders: AttemptFolders
   task: Pick<AssignedTask, 'attempt'>
   /** For people. */
   redact: Redactor
@@ -54,17 +54,17 @@ type Options = {
 
 export async function openApprovals(api: Api, options: Options): Promise<AgentApprovals> {
   const { task, note } = options
-  const standIns = listStandIns(options.places)
+  const standIns = listStandIns(options.folders)
   const redact = (text: string) => exchange(options.redact(text), standIns)
   const questions = task.attempt === 1 ? [] : await loadQuestions(api)
   const answers = exchange(
-    await tellAnswers(api, questions),
-    standIns.map(([place, standIn]) => [standIn, place]),
+    await describeAnswers(api, questions),
+    standIns.map(([folder, standIn]) => [standIn, folder]),
   )
   // No text of JSON has the character that these begin with.
-  const marks = standIns.map(([place], at): Exchange => [place, `\0${at}`])
+  const marks = standIns.map(([folder], at): Exchange => [folder, `\0${at}`])
   const times = new Map<string, number>()
-  let waiting: { asked: Asked; wait: ParkWait } | undefined
+  let waiting: { saved: SavedQuestion; wait: ParkWait } | undefined
 
   /** A call that comes again in the same run is another question. */
   function nameQuestion(call: AgentQuestion['call']): string {
@@ -75,7 +75,7 @@ export async function openApprovals(api: Api, options: Options): Promise<AgentAp
   }
 
   /** Undefined for what cannot be written, and so neither be named nor shown. */
-  function describe({ tool, call }: AgentQuestion): Asked | undefined {
+  function describe({ tool, call }: AgentQuestion): SavedQuestion | undefined {
     try {
       return { call: nameQuestion(call), args: showCall(tool, call, redact) }
     } catch {
@@ -86,19 +86,19 @@ export async function openApprovals(api: Api, options: Options): Promise<AgentAp
   return {
     answers,
     async ask(question) {
-      const asked = describe(question)
-      if (asked === undefined) return { refusal: 'The call nests too deep to be shown to a person.' }
-      const answer = await api.coordination.askApproval(asked.call, asked.args)
-      note(toLine(`a person is asked about ${asked.args.tool}: ${answer.status}`))
-      if (answer.wait === undefined) return answer.status === 'approved' ? {} : { refusal: explainRefusal(answer) }
-      waiting = { asked, wait: answer.wait }
+      const saved = describe(question)
+      if (saved === undefined) return { refusal: 'The call nests too deep to be shown to a person.' }
+      const answer = await api.coordination.askApproval(saved.call, saved.args)
+      note(toLine(`a person is asked about ${saved.args.tool}: ${answer.status}`))
+      if (answer.wait === undefined) return answer.status === 'approved' ? {} : { refusal: explainNotApproved(answer) }
+      waiting = { saved, wait: answer.wait }
       return 'wait'
     },
     async park() {
       if (waiting === undefined) return
-      const { asked, wait } = waiting
-      const earlier = questions.filter(({ call }) => call !== asked.call)
-      await api.saveCheckpoint({ kind: 'agent', questions: [...earlier, asked].slice(-mostTold) })
+      const { saved, wait } = waiting
+      const earlier = questions.filter(({ call }) => call !== saved.call)
+      await api.saveCheckpoint({ kind: 'agent', questions: [...earlier, saved].slice(-maxQuestions) })
       await api.park([wait])
     },
   }
@@ -107,7 +107,7 @@ export async function openApprovals(api: Api, options: Options): Promise<AgentAp
 type Exchange = [from: string, to: string]
 
 /** So that the same call is the same question in every attempt. In a sandbox the folder has this name already. */
-function listStandIns({ workFolder, home }: Places): Exchange[] {
+function listStandIns({ workFolder, home }: AttemptFolders): Exchange[] {
   const workspace: Exchange = [workFolder, workspaceInside]
   const isInside = `${workFolder}/`.startsWith(`${workspaceInside}/`)
   return [[home, '/home/agent'], ...(isInside ? [] : [workspace])]
@@ -121,21 +121,21 @@ function exchange(text: string, exchanges: Exchange[]): string {
 function showCall(tool: string, call: AgentQuestion['call'], redact: Redactor): AskApproval {
   const shown = redactJson(call, redact) as AgentQuestion['call']
   const text = JSON.stringify(shown)
-  const name = toLine(redact(tool)).slice(1, -1).slice(0, longestName).toWellFormed() || 'tool'
+  const name = toLine(redact(tool)).slice(1, -1).slice(0, maxNameLength).toWellFormed() || 'tool'
   return {
     tool: name,
-    arguments: text.length <= longestShown ? shown : { beginning: shorten(text, longestShown) },
-    message: `${name} ${shorten(text, longestMessage)}`,
+    arguments: text.length <= maxShownLength ? shown : { beginning: shorten(text, maxShownLength) },
+    message: `${name} ${shorten(text, maxMessageLength)}`,
     timeout: defaultApprovalWait,
   }
 }
 
-async function loadQuestions(api: Pick<Api, 'loadCheckpoint'>): Promise<Asked[]> {
+async function loadQuestions(api: Pick<Api, 'loadCheckpoint'>): Promise<SavedQuestion[]> {
   const [state] = (await api.loadCheckpoint()) ?? []
   return SavedQuestions.safeParse(state).data?.questions ?? []
 }
 
-async function tellAnswers(api: Pick<Api, 'coordination'>, questions: Asked[]): Promise<string> {
+async function describeAnswers(api: Pick<Api, 'coordination'>, questions: SavedQuestion[]): Promise<string> {
   const lines: string[] = []
   for (const { call, args } of questions) {
     const line = describeAnswer(args, await api.coordination.askApproval(call, args))
@@ -149,5 +149,5 @@ ${lines.join('\n')}`
 
 function describeAnswer({ message }: AskApproval, answer: ApprovalAnswerSeen): string | undefined {
   if (answer.wait !== undefined) return undefined
-  return answer.status === 'approved' ? `- approved: ${message}` : `- ${explainRefusal(answer)}: ${message}`
+  return answer.status === 'approved' ? `- approved: ${message}` : `- ${explainNotApproved(answer)}: ${message}`
 }

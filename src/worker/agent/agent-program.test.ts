@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { plainPrograms as programs } from '../../../test/fixtures/agents/plain-programs.ts'
-import type { AgentEvent, AgentJob, AgentReading, AgentRuntime } from '../../agents/runtime.ts'
+import type { AgentEvent, AgentJob, AgentReading, AgentRuntime } from '../../agents/agent-runtime.ts'
 import { type AskPerson, runAgentProgram } from './agent-program.ts'
 import type { AgentEnd } from './agent-verdict.ts'
 
@@ -47,13 +47,13 @@ async function run(
   {
     onEvent,
     signal,
-    mostOutput,
+    maxOutput,
     askPerson,
   }: {
     askPerson?: AskPerson
     onEvent?: () => void
     signal?: AbortSignal
-    mostOutput?: { bytes: number; lines: number }
+    maxOutput?: { bytes: number; lines: number }
   } = {},
 ): Promise<Outcome> {
   const events: AgentEvent[] = []
@@ -80,7 +80,7 @@ async function run(
     redact: (text) => text.replaceAll('made-up-secret', '***'),
     signal: signal ?? new AbortController().signal,
     graceMs: 200,
-    ...(mostOutput !== undefined && { mostOutput }),
+    ...(maxOutput !== undefined && { maxOutput }),
     ...(askPerson !== undefined && { askPerson }),
   })
   return { end, events }
@@ -259,7 +259,7 @@ describe('an agent program', () => {
       const lines = (line + '\\n').repeat(1000)
       const flood = () => { while (stream.write(lines)); stream.once('drain', flood) }
       flood()`
-    const { end } = await run(scripted(source + flood), { mostOutput: { bytes: 4 * 1024 ** 2, lines: 10_000 } })
+    const { end } = await run(scripted(source + flood), { maxOutput: { bytes: 4 * 1024 ** 2, lines: 10_000 } })
     const message = `The program printed more than ${words}.`
     expect(end).toMatchObject({ ok: false, reason: 'TooMuchOutput', message })
   })

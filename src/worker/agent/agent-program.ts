@@ -1,5 +1,6 @@
 // Runs an agent program to its end: a home of its own, a clean environment, its events in neutral words. Whatever it does
 // (floods, hangs, half lines, no result), the run ends with one outcome and nothing of its group goes on.
+
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -10,18 +11,18 @@ import type {
   AgentReading,
   AgentRuntime,
   AgentStart,
-} from '../../agents/runtime.ts'
+} from '../../agents/agent-runtime.ts'
 import { messageOf, SvcError } from '../../errors.ts'
-import type { Programs, RunningProgram } from '../../ports/workspaces/programs.ts'
-import { layFiles } from '../lay-files.ts'
-import { createLineCutter } from '../line-cutter.ts'
+import { onAbort } from '../../lib/abort.ts'
+import type { Programs, RunningProgram } from '../../ports/workspaces/sandbox.ts'
+import { writeFiles } from './agent-home.ts'
 import { type AgentEnd, type AgentFailure, createJudge, fail } from './agent-verdict.ts'
-import { createProgramGroup } from './program-group.ts'
+import { createLineCutter, createProgramGroup } from './program-process.ts'
 
 /** Longer lines are left out: a file that the agent writes stands in one line. */
-const longestLine = 16 * 1024 ** 2
+const maxLineBytes = 16 * 1024 ** 2
 /** All that a program may print, its errors included: each line costs time, however short. */
-const mostOutput = { bytes: 512 * 1024 ** 2, lines: 2_000_000 }
+const maxOutput = { bytes: 512 * 1024 ** 2, lines: 2_000_000 }
 /** Programs of Node end with a list of places after the words that count. */
 const errorTailLength = 16_384
 /** From SIGTERM to SIGKILL. */
@@ -45,7 +46,7 @@ export type AgentSurroundings = {
   redact(text: string): string
   /** For tests. */
   graceMs?: number
-  mostOutput?: typeof mostOutput
+  maxOutput?: typeof maxOutput
 }
 
 /** Never throws. */
@@ -65,7 +66,7 @@ export async function runAgentProgram(
     const start = runtime.prepare(job)
     checkFolder(job.workFolder, start.refusedNames ?? [])
     await mkdir(join(job.home, 'tmp'), { recursive: true, mode: 0o700 })
-    await layFiles(job.home, start.files, 'own')
+    await writeFiles(job.home, start.files, 'own')
     const running = await programs.start({
       argv: [program, ...start.args],
       folder: job.workFolder,
@@ -81,8 +82,8 @@ export async function runAgentProgram(
 /** An absolute or relative path stands for itself. */
 function findProgram(command: string, path: string): string | undefined {
   if (command.includes('/')) return existsSync(command) ? command : undefined
-  const places = path.split(':').filter((folder) => folder !== '')
-  return places.map((folder) => join(folder, command)).find((file) => existsSync(file))
+  const folders = path.split(':').filter((folder) => folder !== '')
+  return folders.map((folder) => join(folder, command)).find((file) => existsSync(file))
 }
 
 function homeEnvironment(home: string): Record<string, string> {
@@ -121,14 +122,13 @@ async function followProgram(program: RunningProgram, { start, job, surroundings
     group.stop()
   }
   const stop = () => end('Stopped', 'The run was stopped.')
-  signal.addEventListener('abort', stop, { once: true })
-  if (signal.aborted) stop()
+  const removeListener = onAbort(signal, stop)
   // A program that ends before it has read everything breaks the pipe; its end says what happened.
   program.stdin?.on('error', () => undefined)
   program.stdin?.write(start.input)
   if (!start.staysOpen) program.stdin?.end()
 
-  const obey = ({ events, reply, isOver = false, question }: AgentReading) => {
+  const handle = ({ events, reply, isOver = false, question }: AgentReading) => {
     for (const event of events) judge.hear(event)
     if (reply !== undefined) program.stdin?.write(reply)
     if (isOver) program.stdin?.end()
@@ -136,54 +136,54 @@ async function followProgram(program: RunningProgram, { start, job, surroundings
     else if (judge.isDecided()) group.stop()
     ask(question)
   }
-  const ask = createAsker(surroundings.askPerson, { isOver: judge.isDecided, obey, end })
-  readOutput(program, surroundings.mostOutput ?? mostOutput, {
-    onLine: (line) => judge.isDecided() || obey(start.reader.read(line)),
+  const ask = createAsker(surroundings.askPerson, { isOver: judge.isDecided, handle, end })
+  readOutput(program, surroundings.maxOutput ?? maxOutput, {
+    onLine: (line) => judge.isDecided() || handle(start.reader.read(line)),
     onFlood: (what) => end('TooMuchOutput', `The program printed more than ${what}.`),
   })
   const exit = await group.ended
-  signal.removeEventListener('abort', stop)
+  removeListener()
   return judge.conclude(exit, redact(errorTail()))
 }
 
 type Asking = {
   isOver(): boolean
-  obey(reading: AgentReading): void
+  handle(reading: AgentReading): void
   end(failure: AgentFailure, message: string): void
 }
 
 const nobody: AskPerson = async () => ({ refusal: 'There is nobody to ask.' })
 
 /** One question after the other: the first that has no answer yet ends the run, and what comes after it is not asked. */
-function createAsker(askPerson = nobody, { isOver, obey, end }: Asking): (question?: AgentQuestion) => void {
-  let asked = Promise.resolve()
+function createAsker(askPerson = nobody, { isOver, handle, end }: Asking): (question?: AgentQuestion) => void {
+  let queue = Promise.resolve()
   async function settle(question: AgentQuestion): Promise<void> {
     if (isOver()) return
     try {
       const answer = await askPerson(question)
       if (answer === 'wait') end('Parked', 'The run waits for the answer of a person.')
-      else if (!isOver()) obey(question.settle(answer.refusal))
+      else if (!isOver()) handle(question.settle(answer.refusal))
     } catch (error) {
       end('AgentFailed', `What the program asks for could not be put to a person: ${messageOf(error)}`)
     }
   }
   return (question) => {
-    if (question !== undefined) asked = asked.then(() => settle(question))
+    if (question !== undefined) queue = queue.then(() => settle(question))
   }
 }
 
 type Listener = { onLine(line: string): unknown; onFlood(what: string): void }
 
 /** Reads on whatever happens: a program that cannot write does not end. */
-function readOutput({ stdout, stderr }: RunningProgram, most: typeof mostOutput, { onLine, onFlood }: Listener): void {
-  const cutter = createLineCutter(longestLine)
+function readOutput({ stdout, stderr }: RunningProgram, max: typeof maxOutput, { onLine, onFlood }: Listener): void {
+  const cutter = createLineCutter(maxLineBytes)
   const printed = { bytes: 0, lines: 0 }
   let isFlood = false
   const count = (what: 'bytes' | 'lines', more: number) => {
     printed[what] += more
-    if (isFlood || printed[what] <= most[what]) return
+    if (isFlood || printed[what] <= max[what]) return
     isFlood = true
-    onFlood(what === 'bytes' ? `${most.bytes / 1024 ** 2} MiB` : `${most.lines} lines`)
+    onFlood(what === 'bytes' ? `${max.bytes / 1024 ** 2} MiB` : `${max.lines} lines`)
   }
   const take = (line: string) => {
     count('lines', 1)

@@ -2,25 +2,25 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { AgentEvent, AgentJob, AgentRuntime } from '../../agents/runtime.ts'
+import type { AgentEvent, AgentJob, AgentRuntime } from '../../agents/agent-runtime.ts'
 import { findRuntime } from '../../agents/runtimes.ts'
 import type { AssignedAgent, WorkAssignment } from '../../contract/api/tasks/assignment.ts'
 import type { RunFailure } from '../../contract/kinds/tasks/failures.ts'
-import { dropUndefined } from '../../contract/schema/json.ts'
 import { messageOf } from '../../errors.ts'
-import type { Programs } from '../../ports/workspaces/programs.ts'
+import { dropUndefined } from '../../lib/json.ts'
+import type { Programs } from '../../ports/workspaces/sandbox.ts'
 import { uploadArtifacts } from '../artifacts.ts'
 import type { WorkerDeps } from '../deps.ts'
-import { placeInputs } from '../inputs.ts'
 import { type AttemptOutcome, failRun } from '../outcome.ts'
 import { createProgress } from '../progress.ts'
+import { createAgentProgressLog } from '../progress-log.ts'
 import { type ReportedRun, runReported } from '../reported-run.ts'
 import type { TaskLog } from '../task-log.ts'
+import { writeInputs } from '../workspace-files.ts'
 import { type AgentApprovals, openApprovals } from './agent-approvals.ts'
-import { createTeller } from './agent-narrator.ts'
+import { type WrittenSkills, writeSkills } from './agent-home.ts'
 import { runAgentProgram } from './agent-program.ts'
-import { keepSession, laySession, type SessionPlace, startWithSession } from './agent-session.ts'
-import { type LaidSkills, laySkills } from './agent-skills.ts'
+import { restoreSession, type SessionLocation, saveSession, startWithSession } from './agent-session.ts'
 import type { AgentEnd, AgentFailure } from './agent-verdict.ts'
 
 /** Never throws. */
@@ -51,7 +51,7 @@ type Execution = {
 async function execute({ api, log, redact, redactAll }: ReportedRun, execution: Execution): Promise<AttemptOutcome> {
   const { assignment, agent, deps, programs, signal } = execution
   const { workspaceRoot } = deps
-  const given = await placeInputs(api, { paths: assignment.inputs, workspaceRoot, isFresh: true })
+  const inputs = await writeInputs(api, { paths: assignment.inputs, workspaceRoot, isFresh: true })
   log.write(`[${agent.runtime}, model ${agent.model}]`)
   const weakness = await programs.findWeakness()
   if (weakness !== undefined) log.write(`[the program is not kept apart from its worker: ${weakness}]`)
@@ -59,57 +59,57 @@ async function execute({ api, log, redact, redactAll }: ReportedRun, execution: 
   if (known === undefined) return failRun('UnsupportedTask', `This worker has no program called ${agent.runtime}.`)
   const runtime = withVariables(known, assignment)
   const { clock } = deps
-  const tell = createTeller({ log, clock, redact: redactAll })
+  const logEvent = createAgentProgressLog({ log, clock, redact: redactAll })
   const approvals = await openApprovals(api, {
     task: assignment.task,
-    places: { workFolder: deps.workspaceRoot, home: execution.home },
+    folders: { workFolder: deps.workspaceRoot, home: execution.home },
     redact: redactAll,
     note: (line) => log.write(line),
   })
-  const skills = await laySkills(assignment.skills ?? [], execution.home)
+  const skills = await writeSkills(assignment.skills ?? [], execution.home)
   const job = describeJob(execution, { skills, answers: approvals.answers })
   const { maxTurns, workFolder } = job
   const progress = createProgress({ send: api.reportProgress, redact: redactAll, clock, maxTurns, workFolder })
   const emit = (event: AgentEvent) => {
-    tell(event)
+    logEvent(event)
     progress.note(event)
   }
   const { home } = execution
-  const place: SessionPlace = { runtime, model: agent.model, home, workFolder, note: (line) => log.write(line) }
+  const location: SessionLocation = { runtime, model: agent.model, home, workFolder, note: (line) => log.write(line) }
   const surroundings = { programs, signal, path: agent.path, emit, redact: redactAll, askPerson: approvals.ask }
   const start = (asked: AgentJob) => runAgentProgram(runtime, asked, surroundings)
-  const resume = assignment.session && (await laySession(api, place))
+  const resume = assignment.session && (await restoreSession(api, location))
   const resumed = resume === undefined ? undefined : { ...job, prompt: assignment.loop.prompt, resume }
-  const end = await startWithSession(start, { job, resumed, note: place.note })
-  const told = progress.end()
-  if (!end.ok && end.reason === 'Parked') return park(approvals, { told, log })
-  const kept = uploadArtifacts(deps, { api, keep: assignment.keep, given, note: (line) => log.write(line) })
+  const end = await startWithSession(start, { job, resumed, note: location.note })
+  const reported = progress.end()
+  if (!end.ok && end.reason === 'Parked') return park(approvals, { reported, log })
+  const uploaded = uploadArtifacts(deps, { api, keep: assignment.keep, inputs, note: (line) => log.write(line) })
   if (!end.ok) {
-    await kept.catch((error: unknown) => log.write(`[artifacts are lost: ${messageOf(error)}]`))
-    await told
+    await uploaded.catch((error: unknown) => log.write(`[artifacts are lost: ${messageOf(error)}]`))
+    await reported
     return failRun(reasons[end.reason], end.message)
   }
-  await kept
-  if (assignment.session) await keepSession({ api, readLeftFiles: deps.readLeftFiles, redact }, place, end.sessionId)
+  await uploaded
+  if (assignment.session) await saveSession({ api, readLeftFiles: deps.readLeftFiles, redact }, location, end.sessionId)
   log.write(describeEnd(end))
-  await Promise.all([api.submitResult(redact(end.result)), log.flush(), told])
+  await Promise.all([api.submitResult(redact(end.result)), log.flush(), reported])
   return { ok: true }
 }
 
 /** What the run waits for is stored last, and proves that it parked. */
-async function park({ park }: AgentApprovals, { told, log }: { told: Promise<void>; log: TaskLog }) {
-  await Promise.all([told, log.flush()])
+async function park({ park }: AgentApprovals, { reported, log }: { reported: Promise<void>; log: TaskLog }) {
+  await Promise.all([reported, log.flush()])
   await park()
   return failRun('Parked', 'the run waits for a person, and begins again after the answer')
 }
 
-type Given = {
-  skills: LaidSkills
+type JobParts = {
+  skills: WrittenSkills
   /** What people have answered to earlier attempts. */
   answers: string
 }
 
-function describeJob({ assignment, agent, deps, home }: Execution, { skills, answers }: Given): AgentJob {
+function describeJob({ assignment, agent, deps, home }: Execution, { skills, answers }: JobParts): AgentJob {
   const { runtime: _runtime, command: _command, path: _path, token, ...limits } = agent
   const systemPrompt = [assignment.loop.systemPrompt, skills.listed].filter((text) => text !== '').join('\n\n')
   return dropUndefined({
@@ -128,8 +128,8 @@ function describeJob({ assignment, agent, deps, home }: Execution, { skills, ans
 function describePrompt({ loop, session }: WorkAssignment): string {
   const past = (session?.messages ?? []).filter(({ role, content }) => role !== 'tool' && content.trim() !== '')
   if (past.length === 0) return loop.prompt
-  const said = past.map(({ role, content }) => `<${role}>\n${content}\n</${role}>`).join('\n')
-  return `This conversation comes before:\n${said}\n\n${loop.prompt}`
+  const turns = past.map(({ role, content }) => `<${role}>\n${content}\n</${role}>`).join('\n')
+  return `This conversation comes before:\n${turns}\n\n${loop.prompt}`
 }
 
 /** The task's own variables; what the program needs goes before them. */

@@ -2,17 +2,17 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { llmoCliSession } from '../../agents/llmo-cli/session.ts'
-import type { AgentJob, AgentRuntime, SessionFile } from '../../agents/runtime.ts'
+import type { AgentJob, AgentRuntime, SessionFile } from '../../agents/agent-runtime.ts'
+import { llmoCliSession } from '../../agents/llmo-cli.ts'
 import { longestProgramSession, type ProgramSession } from '../../contract/api/chat/program-sessions.ts'
 import { createRedactor } from '../../observability/redaction.ts'
 import { readLeftFiles } from '../../runtime/folders/left-files.ts'
-import { keepSession, laySession, type SessionPlace, startWithSession } from './agent-session.ts'
+import { restoreSession, type SessionLocation, saveSession, startWithSession } from './agent-session.ts'
 import type { AgentEnd, AgentFailure } from './agent-verdict.ts'
 
 const sessionFile: SessionFile = {
-  place: (id) => ({ folders: ['notes/early', 'notes/late'], ending: `-${id}.txt` }),
-  lay: ({ id, text }, workFolder) => ({ [`notes/late/laid-${id}.txt`]: `${workFolder}: ${text}` }),
+  locate: (id) => ({ folders: ['notes/early', 'notes/late'], ending: `-${id}.txt` }),
+  restore: ({ id, text }, workFolder) => ({ [`notes/late/laid-${id}.txt`]: `${workFolder}: ${text}` }),
 }
 
 let home: string
@@ -26,7 +26,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(home, { recursive: true, force: true }))
 
-function place(file: SessionFile | undefined = sessionFile): SessionPlace {
+function location(file: SessionFile | undefined = sessionFile): SessionLocation {
   const runtime = { command: 'it', install: 'it', prepare: () => expect.fail('it is not started') } as AgentRuntime
   const note = (line: string) => void notes.push(line)
   return { runtime: { ...runtime, ...(file && { sessionFile: file }) }, model: 'p/m', home, workFolder: '/work', note }
@@ -38,7 +38,7 @@ async function keep(id: string | undefined, more: { fails?: boolean; file?: Sess
     return more.fails ? Promise.reject(new Error('no room')) : Promise.resolve()
   }
   const redact = createRedactor(['made-up-secret'])
-  await keepSession({ api: { keepProgramSession }, readLeftFiles, redact }, place(more.file), id)
+  await saveSession({ api: { keepProgramSession }, readLeftFiles, redact }, location(more.file), id)
 }
 
 describe('the session that a program has written', () => {
@@ -83,28 +83,28 @@ describe('the session that a program has written', () => {
 
   it('of Codex is found on the day of its id, and on the days beside it', async () => {
     const id = '01a207aa-2c42-7052-b829-19d20c3cda4a'
-    const [laid = ''] = Object.keys(llmoCliSession.lay({ id, text: 'x' }, '/work'))
+    const [laid = ''] = Object.keys(llmoCliSession.restore({ id, text: 'x' }, '/work'))
     expect(laid).toMatch(/^\.codex\/sessions\/2026\/11\/23\//)
     mkdirSync(join(home, '.codex/sessions/2026/11/22'), { recursive: true })
     writeFileSync(join(home, `.codex/sessions/2026/11/22/rollout-2026-11-22T23-30-00-${id}.jsonl`), 'of yesterday')
     await keep(id, { file: llmoCliSession })
     expect(kept).toMatchObject([['p/m', { id, text: 'of yesterday' }]])
-    expect(() => llmoCliSession.place('no-time-at-all', '/work')).not.toThrow()
+    expect(() => llmoCliSession.locate('no-time-at-all', '/work')).not.toThrow()
   })
 })
 
 describe('a session that was kept', () => {
   it('is laid into the home', async () => {
     const api = { readProgramSession: () => Promise.resolve({ id: 'abc', text: 'hello' }) }
-    expect(await laySession(api, place())).toBe('abc')
+    expect(await restoreSession(api, location())).toBe('abc')
     expect(readFileSync(join(home, 'notes/late/laid-abc.txt'), 'utf8')).toBe('/work: hello')
   })
 
   it('is not missed: without one, or when it cannot be read, the run begins with the text', async () => {
     const nothing = { readProgramSession: () => Promise.resolve(undefined) }
     const broken = { readProgramSession: () => Promise.reject(new Error('not now')) }
-    expect(await laySession(nothing, place())).toBeUndefined()
-    expect(await laySession(broken, place())).toBeUndefined()
+    expect(await restoreSession(nothing, location())).toBeUndefined()
+    expect(await restoreSession(broken, location())).toBeUndefined()
     expect(notes).toEqual([expect.stringContaining('not now')])
   })
 })

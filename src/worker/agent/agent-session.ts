@@ -1,15 +1,15 @@
 // The session of a task as its program keeps it itself: laid into the new home before a run, read from there afterwards.
 // Without it a run goes on with the text of the session, so nothing here fails a run.
-import type { AgentJob, AgentRuntime } from '../../agents/runtime.ts'
+import type { AgentJob, AgentRuntime } from '../../agents/agent-runtime.ts'
 import { longestProgramSession, ProgramSession } from '../../contract/api/chat/program-sessions.ts'
 import { messageOf } from '../../errors.ts'
 import type { Redactor } from '../../observability/redaction.ts'
-import type { LeftFile, ReadLeftFiles } from '../../ports/tasks/left-files.ts'
+import type { LeftFile, ReadLeftFiles } from '../../ports/tasks/results.ts'
 import type { WorkerApi } from '../api.ts'
-import { layFiles } from '../lay-files.ts'
+import { writeFiles } from './agent-home.ts'
 import type { AgentEnd } from './agent-verdict.ts'
 
-export type SessionPlace = {
+export type SessionLocation = {
   runtime: AgentRuntime
   /** Provider and model. */
   model: string
@@ -19,17 +19,17 @@ export type SessionPlace = {
 }
 
 /** The id with which the program goes on; undefined: with the text. */
-export async function laySession(
+export async function restoreSession(
   api: Pick<WorkerApi, 'readProgramSession'>,
-  { runtime, model, home, workFolder, note }: SessionPlace,
+  { runtime, model, home, workFolder, note }: SessionLocation,
 ): Promise<string | undefined> {
   if (runtime.sessionFile === undefined) return undefined
   try {
-    const kept = await api.readProgramSession(model)
-    if (kept === undefined) return undefined
-    await layFiles(home, runtime.sessionFile.lay(kept, workFolder), 'own')
+    const saved = await api.readProgramSession(model)
+    if (saved === undefined) return undefined
+    await writeFiles(home, runtime.sessionFile.restore(saved, workFolder), 'own')
     note('[goes on with its own session]')
-    return kept.id
+    return saved.id
   } catch (error) {
     note(`[its own session cannot be read: ${messageOf(error)}]`)
     return undefined
@@ -56,25 +56,29 @@ export async function startWithSession(
   return start(job)
 }
 
-type Keeper = { api: Pick<WorkerApi, 'keepProgramSession'>; readLeftFiles: ReadLeftFiles; redact: Redactor }
+type SessionSink = { api: Pick<WorkerApi, 'keepProgramSession'>; readLeftFiles: ReadLeftFiles; redact: Redactor }
 
 /** `id`: what the program calls its session. */
-export async function keepSession(keeper: Keeper, place: SessionPlace, id: string | undefined): Promise<void> {
-  const { runtime, model, note } = place
+export async function saveSession(sink: SessionSink, location: SessionLocation, id: string | undefined): Promise<void> {
+  const { runtime, model, note } = location
   if (runtime.sessionFile === undefined || !ProgramSession.shape.id.safeParse(id).success || id === undefined) return
   try {
-    const text = await readSession(keeper.readLeftFiles, place, id)
-    if (text !== undefined) await keeper.api.keepProgramSession(model, { id, text: keeper.redact(text) })
+    const text = await readSession(sink.readLeftFiles, location, id)
+    if (text !== undefined) await sink.api.keepProgramSession(model, { id, text: sink.redact(text) })
   } catch (error) {
     note(`[its own session is not kept: ${messageOf(error)}]`)
   }
 }
 
-async function readSession(readLeftFiles: ReadLeftFiles, place: SessionPlace, id: string): Promise<string | undefined> {
-  for await (const file of listFiles(readLeftFiles, place, id)) {
+async function readSession(
+  readLeftFiles: ReadLeftFiles,
+  location: SessionLocation,
+  id: string,
+): Promise<string | undefined> {
+  for await (const file of listFiles(readLeftFiles, location, id)) {
     if (!('open' in file)) continue
     if (file.size <= longestProgramSession) return await readText(file.open())
-    place.note('[its own session is not kept: it is larger than 5 MiB]')
+    location.note('[its own session is not kept: it is larger than 5 MiB]')
     return undefined
   }
   return undefined
@@ -82,11 +86,11 @@ async function readSession(readLeftFiles: ReadLeftFiles, place: SessionPlace, id
 
 async function* listFiles(
   readLeftFiles: ReadLeftFiles,
-  { runtime, home, workFolder }: SessionPlace,
+  { runtime, home, workFolder }: SessionLocation,
   id: string,
 ): AsyncGenerator<LeftFile> {
   if (runtime.sessionFile === undefined) return
-  const { folders, ending } = runtime.sessionFile.place(id, workFolder)
+  const { folders, ending } = runtime.sessionFile.locate(id, workFolder)
   for (const folder of folders) {
     for await (const file of readLeftFiles(home, folder)) if (file.name.endsWith(ending)) yield file
   }

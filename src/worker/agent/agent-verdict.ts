@@ -1,6 +1,6 @@
 // What became of the run of an agent program.
-import type { AgentEvent } from '../../agents/runtime.ts'
-import type { ProgramExit } from '../../ports/workspaces/programs.ts'
+import type { AgentEvent } from '../../agents/agent-runtime.ts'
+import type { ProgramExit } from '../../ports/workspaces/sandbox.ts'
 
 export type AgentFailure =
   /** It is not installed. */
@@ -43,7 +43,7 @@ function wasKilled({ code, signal }: ProgramExit): boolean {
   return signal === 'SIGKILL' || code === 137
 }
 
-const longestQuote = 2000
+const maxQuoteLength = 2000
 
 /** What programs of Node, Python and others that crash print before or after the places in their code. */
 const errorLine = /^\s*(?:Uncaught )?[\w.]*(?:Error|Exception)\b[^:]*: |^(?:fatal|panic|error)\b/i
@@ -51,7 +51,7 @@ const errorLine = /^\s*(?:Uncaught )?[\w.]*(?:Error|Exception)\b[^:]*: |^(?:fata
 function quoteError(errorTail: string): string {
   const lines = errorTail.trim().split('\n')
   const words = lines.findLast((line) => errorLine.test(line)) ?? lines.slice(-3).join(' ')
-  return words.trim().slice(-longestQuote)
+  return words.trim().slice(-maxQuoteLength)
 }
 
 /** The end of a program that told no result. */

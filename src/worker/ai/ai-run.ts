@@ -4,37 +4,31 @@
 import { readdir } from 'node:fs/promises'
 import type { WorkAssignment } from '../../contract/api/tasks/assignment.ts'
 import { mostWaits } from '../../contract/api/tasks/parking.ts'
-import { dropUndefined } from '../../contract/schema/json.ts'
 import { messageOf } from '../../errors.ts'
+import { dropUndefined } from '../../lib/json.ts'
 import { runLoop } from '../../llm/loop/loop.ts'
 import type { LoopState } from '../../llm/loop/loop-state.ts'
 import { createOutputCheck } from '../../llm/loop/output-check.ts'
 import type { ToolHost } from '../../llm/loop/tool-host.ts'
 import type { Redactor } from '../../observability/redaction.ts'
 import { createCustomTools } from '../../tools/custom/custom-tools.ts'
-import { createLinks, type Links } from '../../tools/registry/links.ts'
 import { createToolHost } from '../../tools/registry/registry.ts'
-import type { TokenPropagation, Tool } from '../../tools/registry/tool.ts'
-import { createSkillRead } from '../../tools/skills/skill-read.ts'
+import { createLinks, type Links, type TokenPropagation, type Tool } from '../../tools/registry/tool.ts'
+import { createSkillRead } from '../../tools/skills/skills.ts'
 import type { WorkerApi } from '../api.ts'
 import { uploadArtifacts, uploadRejected } from '../artifacts.ts'
 import type { WorkerDeps } from '../deps.ts'
-import { explainCrash, readEnding } from '../ending.ts'
-import { type GivenFiles, placeInputs } from '../inputs.ts'
-import { createNarrator } from '../narrator.ts'
-import { type AttemptOutcome, failRun } from '../outcome.ts'
+import { type AttemptOutcome, explainCrash, failRun, readEnding } from '../outcome.ts'
+import { createProgressLog } from '../progress-log.ts'
 import { runReported } from '../reported-run.ts'
-import { restoreWorkspace } from '../restore-workspace.ts'
 import { createServiceSandbox } from '../service-sandbox.ts'
 import type { TaskLog } from '../task-log.ts'
-import { type CallReports, createCallReports } from './call-reports.ts'
+import { type InputFiles, restoreWorkspace, writeInputs } from '../workspace-files.ts'
 import { createRunSaver, loadRun, type SaveRun } from './checkpoint.ts'
-import { joinCodeHost } from './code-host.ts'
 import { openConversation } from './conversation.ts'
-import { joinFamily, openCoordination, openInbox } from './coordination.ts'
-import { joinMemory, openSearch } from './memory.ts'
-import { openModel } from './model.ts'
-import { createUsageMeter } from './usage-meter.ts'
+import { type CallReports, createCallReports, createUsageReports } from './reports.ts'
+import { createRunModel } from './run-model.ts'
+import { joinCodeHost, joinFamily, joinMemory, openCoordination, openInbox, openSearch } from './tool-host.ts'
 
 /** How often a stream that broke is requested again: only the log has shown its text. */
 const maxInterruptions = 2
@@ -42,7 +36,7 @@ const maxInterruptions = 2
 const trustsToolTimeouts = true
 /** Time before the deadline that is reserved for submitting: a share of the total, within bounds. */
 const closingPart = 0.05
-const closing = { leastMs: 1000, mostMs: 15_000 }
+const closing = { minMs: 1000, maxMs: 15_000 }
 
 type Run = {
   assignment: WorkAssignment
@@ -110,7 +104,7 @@ function createHost(assignment: WorkAssignment, deps: WorkerDeps, { api, log, li
       search: assignment.search,
       propagation: openPropagation(assignment, api),
       links,
-      tell: (line) => log.write(`[${line}]`),
+      onProgress: (line) => log.write(`[${line}]`),
       variables: assignment.task.variables,
       files: assignment.task.files,
     },
@@ -122,20 +116,20 @@ function createHost(assignment: WorkAssignment, deps: WorkerDeps, { api, log, li
 async function execute(run: Run): Promise<AttemptOutcome> {
   try {
     const started = run.deps.clock.now().getTime()
-    const { state: opened, given } = await openRun(run)
+    const { state: opened, inputs } = await openRun(run)
     const saveRun = createRunSaver(run.api)
     const state = await runConversation(run, opened, saveRun)
     if (state.finished?.reason === 'parked') return await park(run, state)
     const ending = readEnding(state)
     if ('failure' in ending) {
-      await keepRemains(run, given, ending.rejected).catch((error: unknown) =>
+      await keepRemains(run, inputs, ending.rejected).catch((error: unknown) =>
         run.log.write(`[artifacts are lost: ${messageOf(error)}]`),
       )
       return ending.failure
     }
     // An answer that is handed in at once needs no checkpoint: that it came is in the usage already.
     if ((await readdir(run.deps.workspaceRoot)).length > 0) await saveRun(state)
-    await keepArtifacts(run, given)
+    await keepArtifacts(run, inputs)
     run.log.write(describeRun(state, run.deps.clock.now().getTime() - started))
     // The result comes last: once it is stored, everything else is, except the end of the log.
     await Promise.all([run.api.submitResult(run.redact(ending.answer)), run.log.flush()])
@@ -154,17 +148,17 @@ async function park({ api, log }: Run, { pending }: LoopState): Promise<AttemptO
   return failRun('Parked', 'the run waits, and goes on later')
 }
 
-function keepArtifacts({ assignment, deps, api, log }: Run, given: GivenFiles | undefined): Promise<void> {
-  return uploadArtifacts(deps, { api, keep: assignment.keep, given, note: (line) => log.write(line) })
+function keepArtifacts({ assignment, deps, api, log }: Run, inputs: InputFiles | undefined): Promise<void> {
+  return uploadArtifacts(deps, { api, keep: assignment.keep, inputs, note: (line) => log.write(line) })
 }
 
 /** What a failed run leaves: its files, and an answer that was not accepted. */
-async function keepRemains(run: Run, given: GivenFiles | undefined, rejected: string | undefined): Promise<void> {
+async function keepRemains(run: Run, inputs: InputFiles | undefined, rejected: string | undefined): Promise<void> {
   if (rejected !== undefined && rejected.trim() !== '') await uploadRejected(run.api, run.redact(rejected))
-  await keepArtifacts(run, given)
+  await keepArtifacts(run, inputs)
 }
 
-type Opened = { state: LoopState; given: GivenFiles | undefined }
+type Opened = { state: LoopState; inputs: InputFiles | undefined }
 
 async function openRun(run: Run): Promise<Opened> {
   const { assignment, api, log, host, deps, signal } = run
@@ -172,25 +166,25 @@ async function openRun(run: Run): Promise<Opened> {
   const saved = await loadRun(api, assignment.task)
   // A repository is checked out for each attempt.
   const isFresh = assignment.checkout !== undefined || (await readdir(workspaceRoot)).length === 0
-  const given = await placeInputs(api, { paths: assignment.inputs, workspaceRoot, isFresh })
-  if (saved === undefined) return { state: openConversation(assignment), given }
+  const inputs = await writeInputs(api, { paths: assignment.inputs, workspaceRoot, isFresh })
+  if (saved === undefined) return { state: openConversation(assignment), inputs }
   const writes = await restoreWorkspace(saved, host, { isFresh, signal })
   const restored = writes === 0 ? '' : `, ${writes} file writes done again in the new workspace`
   log.write(`[attempt ${assignment.task.attempt} goes on after model call ${saved.iteration}${restored}]`)
-  return { state: saved, given }
+  return { state: saved, inputs }
 }
 
 async function runConversation(run: Run, state: LoopState, saveRun: SaveRun): Promise<LoopState> {
   const { assignment, deps, api, reports } = run
   const { maxIterations, maxToolCalls, toolTimeoutMs, maxTokens, temperature, outputSchema } = assignment.loop
   const checkOutput = outputSchema && (await createOutputCheck(outputSchema))
-  const narrator = createNarrator({ log: run.log, clock: deps.clock, redact: run.redactAll })
-  const meter = createUsageMeter(api, assignment.task.attempt)
+  const progressLog = createProgressLog({ log: run.log, clock: deps.clock, redact: run.redactAll })
+  const usageReports = createUsageReports(api, assignment.task.attempt)
   const deadline = readDeadline(assignment, deps.clock.now())
   const ended = await runLoop({
     state,
-    model: openModel(assignment, deps, { api, reports, onWait: (wait) => narrator.tellWait(wait) }),
-    spending: meter,
+    model: createRunModel(assignment, deps, { api, reports, onWait: (wait) => progressLog.writeWait(wait) }),
+    spending: usageReports,
     tools: run.host,
     inbox: openInbox(assignment, api.coordination, run.redact),
     clock: deps.clock,
@@ -207,13 +201,13 @@ async function runConversation(run: Run, state: LoopState, saveRun: SaveRun): Pr
     },
     settings: dropUndefined({ maxTokens, temperature, outputSchema }),
     save: async (next) => {
-      await meter.settle()
+      await usageReports.settle()
       if (next.finished === undefined) await saveRun(next)
     },
     redact: run.redact,
-    emit: (event) => narrator.tell(event),
-  }).finally(() => narrator.end())
-  await meter.settle()
+    emit: (event) => progressLog.write(event),
+  }).finally(() => progressLog.end())
+  await usageReports.settle()
   return ended
 }
 
@@ -221,7 +215,7 @@ function readDeadline({ deadline }: WorkAssignment, now: Date): { deadline?: Dat
   if (deadline === undefined) return {}
   const end = Date.parse(deadline)
   const left = end - now.getTime()
-  const closingMs = Math.min(closing.mostMs, Math.max(closing.leastMs, left * closingPart))
+  const closingMs = Math.min(closing.maxMs, Math.max(closing.minMs, left * closingPart))
   return { deadline: new Date(left > 3 * closingMs ? end - closingMs : end) }
 }
 

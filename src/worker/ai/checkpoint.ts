@@ -2,9 +2,57 @@
 // then and appended to in between, so that the amount written grows with the conversation and not with its square.
 import { z } from 'zod'
 import type { WorkAssignment } from '../../contract/api/tasks/assignment.ts'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import type { LoopState } from '../../llm/loop/loop-state.ts'
-import { applyChange, findChange, type StateChange } from '../../llm/loop/state-change.ts'
 import type { WorkerApi } from '../api.ts'
+
+/** A new value, or the changed parts of an object or a list; `length` is the new length of a list. */
+export type StateChange =
+  | { set: unknown }
+  | { fields: Record<string, StateChange>; without?: string[] }
+  | { items: Record<string, StateChange>; length?: number }
+
+function findParts(before: JsonObject | unknown[], after: JsonObject | unknown[]): Record<string, StateChange> {
+  const earlier = new Map(Object.entries(before))
+  const parts = Object.entries(after).flatMap(([key, value]) => {
+    const change = value === undefined ? undefined : findChange(earlier.get(key), value)
+    return change === undefined ? [] : [[key, change] as const]
+  })
+  // Own fields, whatever their names are.
+  return Object.fromEntries(parts)
+}
+
+function compareObjects(before: JsonObject, after: JsonObject): StateChange {
+  // Own fields alone: every object inherits `toString`.
+  const has = (object: JsonObject, key: string) => Object.hasOwn(object, key) && object[key] !== undefined
+  const without = Object.keys(before).filter((key) => has(before, key) && !has(after, key))
+  return { fields: findParts(before, after), ...(without.length === 0 ? {} : { without }) }
+}
+
+function compareLists(before: unknown[], after: unknown[]): StateChange {
+  return { items: findParts(before, after), ...(after.length < before.length ? { length: after.length } : {}) }
+}
+
+/** The change from `before` to `after`; undefined when they are equal. */
+export function findChange(before: unknown, after: unknown): StateChange | undefined {
+  if (before === after) return undefined
+  if (Array.isArray(before) && Array.isArray(after)) return compareLists(before, after)
+  return isJsonObject(before) && isJsonObject(after) ? compareObjects(before, after) : { set: after }
+}
+
+/** The state after the change; leaves the one before unmodified. */
+export function applyChange(before: unknown, change: StateChange): unknown {
+  if ('set' in change) return change.set
+  if ('items' in change) {
+    const items = (before as unknown[]).slice(0, change.length)
+    for (const [at, item] of Object.entries(change.items)) items[Number(at)] = applyChange(items[Number(at)], item)
+    return items
+  }
+  const fields = new Map(Object.entries(before as JsonObject))
+  for (const key of change.without ?? []) fields.delete(key)
+  for (const [key, field] of Object.entries(change.fields)) fields.set(key, applyChange(fields.get(key), field))
+  return Object.fromEntries(fields)
+}
 
 /** Validated as far as a wrong value could do harm; the rest belongs to the loop, in the same version. */
 const SavedRun = z.object({
@@ -48,9 +96,9 @@ function sizeOf(value: unknown): number {
 }
 
 /** This much may always be appended before the state is written whole again. */
-const smallestRound = 262_144
+const minRoundBytes = 262_144
 /** Longer changes are refused. */
-const longestChange = 1_000_000
+const maxChangeBytes = 1_000_000
 
 export type SaveRun = (state: LoopState) => Promise<void>
 
@@ -64,14 +112,14 @@ export function createRunSaver(api: Pick<WorkerApi, 'saveCheckpoint' | 'appendCh
   async function saveWhole(state: LoopState): Promise<void> {
     const run = { kind: 'ai', state }
     await api.saveCheckpoint(run)
-    room = Math.max(smallestRound, sizeOf(run))
+    room = Math.max(minRoundBytes, sizeOf(run))
     count = 0
   }
 
   async function save(state: LoopState): Promise<void> {
     const change = findChange({ state: last }, { state })
     const size = last === undefined ? Number.POSITIVE_INFINITY : sizeOf(change)
-    if (size > Math.min(room, longestChange)) return saveWhole(state)
+    if (size > Math.min(room, maxChangeBytes)) return saveWhole(state)
     await api.appendCheckpoint(count + 1, change)
     count += 1
     room -= size

@@ -16,7 +16,7 @@ import { describeSandbox } from '../../contracts/sandbox.contract.ts'
 import { describeWorkloads } from '../../contracts/workloads.contract.ts'
 import { waitFor } from '../../fixtures/time.ts'
 
-const root = join(import.meta.dirname, '..', '..')
+const root = join(import.meta.dirname, '..', '..', '..')
 const apartProgram = join(root, 'test', 'fixtures', 'workspaces-run.ts')
 
 const podman = await openPodman()

@@ -1,12 +1,15 @@
 // The Database interface on a real PostgreSQL, and how its schema comes to be.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { isSvcError } from '../../../src/errors.ts'
 import type { Tx } from '../../../src/store/database/database.ts'
 import type { Migration } from '../../../src/store/database/migrations.ts'
 import { sql } from '../../../src/store/database/statement.ts'
 import type { PostgresDatabase, PostgresOptions } from '../../../src/store/postgres/database.ts'
-import { migrations } from '../../../src/store/postgres/migrations/index.ts'
-import { migrations as sqliteMigrations } from '../../../src/store/sqlite/migrations/index.ts'
+import { migrations } from '../../../src/store/postgres/migrations.ts'
+import { migrations as sqliteMigrations } from '../../../src/store/sqlite/migrations.ts'
 import { openReplica } from '../../contracts/postgres-bench.ts'
 import { type PostgresServer, postgresMissing, startPostgres } from '../../fixtures/postgres.ts'
 
@@ -228,12 +231,35 @@ describe.skipIf(postgresMissing !== undefined)('on a real PostgreSQL', () => {
       await Promise.all(replicas.map((replica) => replica.close()))
     })
 
-    it.each(migrations.slice(1).map(({ number }) => number))('of migration %i minus one opens', async (number) => {
-      await (await open({ migrations: migrations.slice(0, number - 1) })).close()
-      const database = await open({ migrations })
-      const applied = await database.read.all(sql`select number, name from migrations order by number`)
-      expect(applied).toEqual(migrations.map((migration) => ({ number: migration.number, name: migration.name })))
-      await database.close()
+    describe('of the last version before the first release', () => {
+      const dump = join(import.meta.dirname, '..', '..', 'fixtures', 'stored-data', 'postgres.sql.gz')
+      const steps = () => server.execute(name, 'select number, name from migrations order by number').trim().split('\n')
+      const dumpRows = () => server.dump(name, '--data-only', '--exclude-table=migrations', '--inserts')
+      beforeEach(() => {
+        server.execute(name, gunzipSync(readFileSync(dump)).toString())
+      })
+
+      it('is that of a new database, and is taken over with its rows as they are [PLAT-004]', async () => {
+        const rows = dumpRows()
+        expect(steps()).toHaveLength(35)
+        await (await open({ migrations })).close()
+        expect(steps()).toEqual(['1|first release'])
+        expect(dumpRows()).toBe(rows)
+        server.execute('postgres', `create database ${name}_fresh`)
+        await (await openReplica(server, `${name}_fresh`)).close()
+        const schema = server.dump(name, '--schema-only')
+        expect(schema.match(/^CREATE TABLE/gm)?.length).toBeGreaterThan(60)
+        expect(schema).toBe(server.dump(`${name}_fresh`, '--schema-only'))
+        await (await open({ migrations })).close()
+      })
+
+      it('is refused, and left as it is, where steps are missing', async () => {
+        server.execute(name, 'delete from migrations where number > 17')
+        await expect(open({ migrations })).rejects.toThrow(
+          'before the first release (schema step 17 of 35). Start the last',
+        )
+        expect(steps()).toHaveLength(17)
+      })
     })
 
     it('is not created in a database whose encoding cannot keep every text', async () => {

@@ -72,7 +72,12 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     const { memories, memoryVectors } = one.records
     const vector = Float32Array.from([0.6, 0.8])
     const find = async () => {
-      const query = { namespace: 'default', query: 'ship', vector: { model: 'm#2', vector, leastAlike: 0.9 }, limit: 9 }
+      const query = {
+        namespace: 'default',
+        query: 'ship',
+        vector: { model: 'm#2', vector, minSimilarity: 0.9 },
+        limit: 9,
+      }
       return (await other.records.memories.list(query)).map(({ id }) => id)
     }
     await memories.create({ namespace: 'default', id: 'boat', content: 'a boat', source: 'manual', disabled: false })

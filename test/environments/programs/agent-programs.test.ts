@@ -4,18 +4,18 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { dirname, join } from 'node:path'
 import { LLMock } from '@copilotkit/aimock'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { acpRuntime } from '../../../src/agents/acp/command.ts'
-import { codehostCli } from '../../../src/agents/codehost-cli/command.ts'
-import { llmaCli } from '../../../src/agents/llma-cli/command.ts'
-import { llmoCli } from '../../../src/agents/llmo-cli/command.ts'
-import { opencode } from '../../../src/agents/opencode/command.ts'
-import type { AgentEvent, AgentJob, AgentRuntime } from '../../../src/agents/runtime.ts'
+import { acpRuntime } from '../../../src/agents/acp/client.ts'
+import type { AgentEvent, AgentJob, AgentRuntime } from '../../../src/agents/agent-runtime.ts'
+import { codehostCli } from '../../../src/agents/codehost-cli.ts'
+import { llmaCli } from '../../../src/agents/llma-cli.ts'
+import { llmoCli } from '../../../src/agents/llmo-cli.ts'
+import { opencode } from '../../../src/agents/opencode.ts'
 import type { ProgramSession } from '../../../src/contract/api/chat/program-sessions.ts'
 import type { AssignedSkill } from '../../../src/contract/api/tasks/assignment.ts'
 import { readLeftFiles } from '../../../src/runtime/folders/left-files.ts'
+import { writeSkills } from '../../../src/worker/agent/agent-home.ts'
 import { runAgentProgram } from '../../../src/worker/agent/agent-program.ts'
-import { keepSession, laySession, startWithSession } from '../../../src/worker/agent/agent-session.ts'
-import { laySkills } from '../../../src/worker/agent/agent-skills.ts'
+import { restoreSession, saveSession, startWithSession } from '../../../src/worker/agent/agent-session.ts'
 import type { AgentEnd } from '../../../src/worker/agent/agent-verdict.ts'
 import { canCloseNetwork, closeNetwork } from '../../fixtures/agents/closed-network.ts'
 import { plainPrograms } from '../../fixtures/agents/plain-programs.ts'
@@ -25,7 +25,7 @@ import { type Call, call, writeCalls } from '../../fixtures/agents/write-calls.t
 import { removeFolder, type Service, startService } from '../../scenarios/service.ts'
 
 const usage = { prompt_tokens: 21, completion_tokens: 9, input_tokens: 21, output_tokens: 9 }
-const clients = join(import.meta.dirname, '..', 'clients')
+const clients = join(import.meta.dirname, '..', '..', 'clients')
 const programs = join(clients, 'node_modules', '.bin')
 /** Some of them are programs of Node. */
 const path = [programs, dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(':')
@@ -215,8 +215,8 @@ async function carrySession(
     readProgramSession: async () => kept[0],
   }
   const place = { runtime, model: job.model, note: () => undefined }
-  await keepSession({ api, readLeftFiles, redact: (text) => text }, { ...place, ...job }, session)
-  return { id: await laySession(api, { ...place, ...next }), text: kept[0]?.text }
+  await saveSession({ api, readLeftFiles, redact: (text) => text }, { ...place, ...job }, session)
+  return { id: await restoreSession(api, { ...place, ...next }), text: kept[0]?.text }
 }
 
 function findProgram({ command }: AgentRuntime): string {
@@ -268,7 +268,7 @@ describe.each(Object.keys(programsOfAll))('%s', (name) => {
 
     it('reads a skill, edits a file and tells what it does, as it was told to', async () => {
       const { folder, job, file } = makePlace(name, program)
-      const { listed, folders } = await laySkills([greetings], job.home)
+      const { listed, folders } = await writeSkills([greetings], job.home)
       const skill = join(job.home, 'skills', 'greetings', 'examples', 'short.md')
       const world = await enterWorld(program, { folder, job })
       script(/greet the proxy/, {
@@ -341,7 +341,7 @@ describe.each(Object.keys(programsOfAll))('%s', (name) => {
       const place = { runtime: program.runtime, model: job.model, note: () => undefined }
       const home = join(folder, 'home')
       const api = { readProgramSession: async () => ({ id: earlier.session, text: '{"type":"half a li' }) }
-      const resume = (await laySession(api, { ...place, ...job, home })) ?? ''
+      const resume = (await restoreSession(api, { ...place, ...job, home })) ?? ''
       script(/from the text/, { calls: [], answer: 'So it begins.' })
       const asked = { ...job, home }
       const notes: string[] = []

@@ -36,7 +36,7 @@ import {
 } from '../../scenarios/service.ts'
 
 const usage = { prompt_tokens: 21, completion_tokens: 9, input_tokens: 21, output_tokens: 9 }
-const programs = join(import.meta.dirname, '..', 'clients', 'node_modules', '.bin')
+const programs = join(import.meta.dirname, '..', '..', 'clients', 'node_modules', '.bin')
 const needed = [join(programs, 'claude'), join(programs, '..', '@agentclientprotocol', 'sdk')]
 const isMissing = !needed.every((path) => existsSync(path))
 const title = `an agent task${isMissing ? ' (sh scripts/install-clients.sh installs the program)' : ''}`
@@ -72,7 +72,10 @@ beforeAll(async () => {
   await vendor.start()
   const PATH = [programs, process.env.PATH].join(':')
   await makeAcpAgent(join(root, 'bin', 'acp-agent'))
-  copyFileSync(join(import.meta.dirname, '..', 'fixtures', 'agents', 'rogue.mjs'), join(root, 'bin', 'rogue-agent'))
+  copyFileSync(
+    join(import.meta.dirname, '..', '..', 'fixtures', 'agents', 'rogue.mjs'),
+    join(root, 'bin', 'rogue-agent'),
+  )
   const flags = ['--allow-network', '127.0.0.0/8', '--agent-program', 'own=acp-agent --quiet,rogue=rogue-agent']
   service = await startService({ flags, env: { PATH: `${join(root, 'bin')}:${PATH}` } })
   await post('secrets', { name: 'forge', stringData: { username: 'bot', token: password } })

@@ -16,7 +16,7 @@ import {
 import { waitFor } from '../../fixtures/time.ts'
 import { makeFolder, removeFolder, runProgram, type Service, startService } from '../../scenarios/service.ts'
 
-const clients = join(import.meta.dirname, '..', 'clients')
+const clients = join(import.meta.dirname, '..', '..', 'clients')
 
 /** Where the run is a report's, what is missing is a failure. */
 function describePeer(name: string, title: string, body: () => void): void {
@@ -34,7 +34,7 @@ describePeer('@modelcontextprotocol/conformance', 'the conformance suite of the 
 
   async function run(scenario: string): Promise<Check[]> {
     const place = mkdtempSync(join(folder, 'run-'))
-    const client = join(import.meta.dirname, '..', 'fixtures', 'mcp', 'conformance-client.ts')
+    const client = join(import.meta.dirname, '..', '..', 'fixtures', 'mcp', 'conformance-client.ts')
     const command = `${process.execPath} ${client}`
     const args = [suite, 'client', '--scenario', scenario, '--command', command, '-o', place, '--timeout', '120000']
     const { stdout, stderr } = await runProgram(process.execPath, args, { env: { PATH: process.env.PATH } })

@@ -13,7 +13,7 @@ import { z } from 'zod'
 import { removeFolder, runProgram, type Service, startService } from '../../scenarios/service.ts'
 
 const usage = { prompt_tokens: 21, completion_tokens: 9, input_tokens: 21, output_tokens: 9 }
-const clientsFolder = join(import.meta.dirname, '..', 'clients')
+const clientsFolder = join(import.meta.dirname, '..', '..', 'clients')
 const off = { 'X-Svc-Tools': 'disabled' }
 
 let service: Service

@@ -8,7 +8,7 @@ import type { Finding } from '../../../src/contract/api/scans/findings.ts'
 import { pathOf, planted } from '../../fixtures/scans/planted.ts'
 import { readExport } from '../../fixtures/scans/sarif.ts'
 
-const tool = join(import.meta.dirname, '../clients/node_modules/@microsoft/sarif-multitool-linux/Sarif.Multitool')
+const tool = join(import.meta.dirname, '../../clients/node_modules/@microsoft/sarif-multitool-linux/Sarif.Multitool')
 
 const findings = planted.map(
   (one, at): Finding => ({

@@ -25,7 +25,10 @@ async function start(flags: string[] = []): Promise<void> {
 
 beforeAll(async () => {
   mkdirSync(join(folder, 'bin'))
-  copyFileSync(join(import.meta.dirname, '..', 'fixtures', 'agents', 'shell.mjs'), join(folder, 'bin', 'shell-agent'))
+  copyFileSync(
+    join(import.meta.dirname, '..', '..', 'fixtures', 'agents', 'shell.mjs'),
+    join(folder, 'bin', 'shell-agent'),
+  )
   chmodSync(join(folder, 'bin', 'shell-agent'), 0o755)
   await start()
   await service.call('POST', '/api/v1/providers', {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { WorkspaceItem } from '../../../src/contract/api/workspaces/workspaces.ts'
 import type { Task } from '../../../src/contract/kinds/tasks/task.ts'
 import { findPort } from '../../fixtures/free-port.ts'
+import { readOfProcess } from '../../fixtures/processes.ts'
 import { waitFor } from '../../fixtures/time.ts'
 import {
   createTask,
@@ -40,7 +41,10 @@ async function post(noun: string, body: object): Promise<void> {
 
 beforeAll(async () => {
   mkdirSync(join(folder, 'bin'))
-  copyFileSync(join(import.meta.dirname, '..', 'fixtures', 'agents', 'shell.mjs'), join(folder, 'bin', 'shell-agent'))
+  copyFileSync(
+    join(import.meta.dirname, '..', '..', 'fixtures', 'agents', 'shell.mjs'),
+    join(folder, 'bin', 'shell-agent'),
+  )
   chmodSync(join(folder, 'bin', 'shell-agent'), 0o755)
   await start()
   await post('secrets', { name: 'keys', stringData: { token: secret } })
@@ -80,26 +84,18 @@ function listFolders(): string[] {
   return readdirSync(root).flatMap((namespace) => readdirSync(join(root, namespace)))
 }
 
-function readProcess(pid: number, file: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
-  } catch {
-    return ''
-  }
-}
-
 /** Whatever runs in a workspace of this service: it has a folder of it mounted. */
 function findInside(): number[] {
   const pids = readdirSync('/proc').map(Number).filter(Number.isInteger)
-  return pids.filter((pid) => readProcess(pid, 'mountinfo').includes(`${basename(folder)}/share/svc/workspaces/`))
+  return pids.filter((pid) => readOfProcess(pid, 'mountinfo').includes(`${basename(folder)}/share/svc/workspaces/`))
 }
 
 /** Of the worker that runs in a workspace now. */
 function readWorkerVariables(): Record<string, string> {
-  const wordsOf = (pid: number) => readProcess(pid, 'cmdline').split('\0')
+  const wordsOf = (pid: number) => readOfProcess(pid, 'cmdline').split('\0')
   const worker = findInside().find((pid) => /node$/.test(wordsOf(pid)[0] ?? '') && wordsOf(pid).includes('--workspace'))
   if (worker === undefined) throw new Error('no worker runs in a workspace')
-  const lines = readProcess(worker, 'environ').split('\0')
+  const lines = readOfProcess(worker, 'environ').split('\0')
   return Object.fromEntries(lines.map((line) => line.split(/=(.*)/s).slice(0, 2)))
 }
 

@@ -175,7 +175,7 @@ describe.skipIf(noDisk !== undefined)(`a disk that is nearly full ${noDisk ?? ''
   })
 })
 
-const root = join(import.meta.dirname, '..', '..')
+const root = join(import.meta.dirname, '..', '..', '..')
 const program = join(root, 'test', 'fixtures', 'workspaces-run.ts')
 type Told = { sizes: { kind: string; why?: string }; state: WorkloadState }
 

@@ -2,7 +2,7 @@
 // transcript, or of the frames of a turn as they come.
 import type { ChatFrame } from '../../../../src/contract/api/chat/chat.ts'
 import type { TranscriptMessage } from '../../../../src/contract/api/chat/sessions.ts'
-import { tryParseJson } from '../../../../src/contract/schema/json.ts'
+import { tryParseJson } from '../../../../src/lib/json.ts'
 
 /** `lost`: the turn ended before the result came. */
 export type CallState = 'running' | 'done' | 'failed' | 'lost'

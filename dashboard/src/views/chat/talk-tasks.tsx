@@ -1,6 +1,6 @@
 // Tasks that the conversation has started, each below the call that made it, with its state as it is now.
 import { Link } from 'react-router'
-import { isJsonObject, tryParseJson } from '../../../../src/contract/schema/json.ts'
+import { isJsonObject, tryParseJson } from '../../../../src/lib/json.ts'
 import { useObjects } from '../../data/lists.ts'
 import { namespaceOf, type SummaryOf } from '../../data/summary.ts'
 import { Badge } from '../../parts/badge.tsx'

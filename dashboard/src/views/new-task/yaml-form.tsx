@@ -1,7 +1,7 @@
 // A task as YAML or JSON.
 import { type FormEvent, useEffect, useState } from 'react'
-import { isJsonObject } from '../../../../src/contract/schema/json.ts'
 import { messageOf } from '../../../../src/errors.ts'
+import { isJsonObject } from '../../../../src/lib/json.ts'
 import { Button } from '../../parts/button.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Failure, Loading } from '../../parts/states.tsx'

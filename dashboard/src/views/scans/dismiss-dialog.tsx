@@ -1,7 +1,6 @@
 // Why a finding is of no concern, and for how long.
 import { useState } from 'react'
-import { dismissFinding } from '../../../../src/contract/api/scans/finding-routes.ts'
-import type { Finding } from '../../../../src/contract/api/scans/findings.ts'
+import { dismissFinding, type Finding } from '../../../../src/contract/api/scans/findings.ts'
 import { isSvcError } from '../../../../src/errors.ts'
 import { useChange } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'

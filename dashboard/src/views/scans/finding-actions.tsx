@@ -4,11 +4,11 @@ import type { CallInput } from '../../../../src/client/client.ts'
 import type { Route } from '../../../../src/contract/api/resources/route.ts'
 import {
   createFindingPullRequest,
+  type Finding,
   patchFinding,
   reopenFinding,
   validateFinding,
-} from '../../../../src/contract/api/scans/finding-routes.ts'
-import type { Finding } from '../../../../src/contract/api/scans/findings.ts'
+} from '../../../../src/contract/api/scans/findings.ts'
 import { useChange } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
 import { useKeys } from '../../parts/keys.ts'

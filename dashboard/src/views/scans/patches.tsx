@@ -1,8 +1,7 @@
 // The fixes that were written for a finding, the newest first, with what they change and how their tests ended.
 import { useState } from 'react'
 import { Link } from 'react-router'
-import { listFindingPatches } from '../../../../src/contract/api/scans/finding-routes.ts'
-import type { Finding, PatchProposal } from '../../../../src/contract/api/scans/findings.ts'
+import { type Finding, listFindingPatches, type PatchProposal } from '../../../../src/contract/api/scans/findings.ts'
 import { isSvcError } from '../../../../src/errors.ts'
 import { useArtifactText } from '../../data/artifacts.ts'
 import { useRecord } from '../../data/records.ts'

@@ -1,6 +1,6 @@
 // What a task has left as its result: text, JSON, or the shape of a task that worked in a repository.
 import type { StructuredResult } from '../../../../src/contract/api/tasks/structured-result.ts'
-import { isJsonObject, tryParseJson } from '../../../../src/contract/schema/json.ts'
+import { isJsonObject, tryParseJson } from '../../../../src/lib/json.ts'
 
 type ChangesOfResult = Pick<StructuredResult, 'diff' | 'diffTruncated' | 'baseSHA' | 'headSHA' | 'branch'> &
   Pick<StructuredResult, 'pushBranch' | 'pushError' | 'verdict' | 'feedback' | 'data'>

@@ -1,10 +1,16 @@
 // agent: what can be said of one in options; anything more is for `svc apply`.
 
+import type { OpenPrompt } from '../../../client/machine.ts'
 import { typed } from '../../../client/typed.ts'
-import { runtimeTypes } from '../../../contract/kinds/agents/runtime-types.ts'
-import { readEach, readOne } from '../../objects/spec-options.ts'
-import type { SpecCommands } from '../resources/spec-commands.ts'
-import { askForAgent } from './agent-dialogue.ts'
+import { listProviders } from '../../../contract/api/providers/providers.ts'
+import { type RuntimeType, runtimeTypes } from '../../../contract/kinds/agents/runtime-types.ts'
+import type { Provider } from '../../../contract/kinds/providers/provider.ts'
+import { SvcError } from '../../../errors.ts'
+import { namespaceOf } from '../../global-options.ts'
+import { readEach, readOne, type Typed } from '../../objects/spec-options.ts'
+import { askNumbered } from '../../output/numbered.ts'
+import { listPages } from '../../output/paging.ts'
+import type { AskCall, Asked, SpecCommands } from '../resources/spec-commands.ts'
 
 export const agentCommands: SpecCommands = {
   description: 'make an agent; without a name it asks for what is needed',
@@ -57,4 +63,56 @@ export const agentCommands: SpecCommands = {
     },
   ],
   hint: (name) => `try it: ${typed(`run --agent ${name} "say hello"`)}`,
+}
+
+const programs: Record<RuntimeType, string> = {
+  'llma-cli': 'Claude Code',
+  'llmo-cli': 'Codex',
+  'codehost-cli': 'GitHub Copilot',
+  opencode: 'opencode',
+}
+
+/** InvalidRequest, with what to type, where nobody can be asked or no answer is given. */
+export async function askForAgent(call: AskCall): Promise<Asked> {
+  const { openPrompt, terminal } = call.context
+  const refusal = new SvcError('InvalidRequest', `name the agent: ${typed('agent create NAME')}`)
+  if (openPrompt === undefined) throw refusal
+  const name = await askLine(openPrompt, 'its name? ')
+  if (name === '') throw refusal
+  const runtime = call.given.runtime ?? (await askRuntime(call, openPrompt))
+  const { items } = await listPages<Provider>(call.client, listProviders, { query: namespaceOf(call.options) })
+  if (call.given.model !== undefined || call.given.provider !== undefined || items.length === 0) {
+    return { name, given: { ...call.given, ...(runtime && { runtime }) } }
+  }
+  terminal.note('who answers it?')
+  const lines = items.map(({ metadata, spec }) => [metadata.name, spec.defaultModel ?? ''].join('  ').trimEnd())
+  const names = items.map(({ metadata }) => metadata.name)
+  const provider = items[(await askNumbered(names, { terminal, openPrompt, lines })) ?? -1]
+  if (provider === undefined) throw new SvcError('InvalidRequest', 'no provider was chosen; nothing was made')
+  const { defaultModel } = provider.spec
+  const shown = defaultModel === undefined ? 'its model? ' : `its model? [${defaultModel}] `
+  const model = (await askLine(openPrompt, shown)) || defaultModel
+  return { name, given: { ...call.given, ...describeModel(runtime, provider.metadata.name, model) } }
+}
+
+/** A runtime names its provider in the model. */
+function describeModel(runtime: Typed[string], provider: string, model: string | undefined): Typed {
+  if (runtime === undefined) return { provider, ...(model && { model }) }
+  return { runtime, ...(model && { model: `${provider}/${model}` }) }
+}
+
+/** Undefined: a model with the tools of the service. */
+async function askRuntime({ context }: AskCall, openPrompt: OpenPrompt): Promise<RuntimeType | undefined> {
+  const { terminal } = context
+  terminal.note('what does its work?')
+  const lines = ['a language model with the tools of the service', ...runtimeTypes.map((type) => programs[type])]
+  const chosen = await askNumbered(['model', ...runtimeTypes], { terminal, openPrompt, lines })
+  if (chosen === undefined) throw new SvcError('InvalidRequest', 'nothing was chosen; nothing was made')
+  return runtimeTypes[chosen - 1]
+}
+
+async function askLine(openPrompt: OpenPrompt, question: string): Promise<string> {
+  const prompt = openPrompt()
+  const answer = await prompt.ask(question, []).finally(() => prompt.close())
+  return typeof answer === 'string' ? '' : answer.line.trim()
 }

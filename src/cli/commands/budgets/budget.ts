@@ -10,11 +10,13 @@ import {
   putBudget,
 } from '../../../contract/api/budgets/budgets.ts'
 import { SvcError } from '../../../errors.ts'
+import { dropUndefined } from '../../../lib/json.ts'
+import { callService } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
 import { readCount, readGlobalOptions } from '../../global-options.ts'
-import { tryReadTokens } from '../../objects/task-budget.ts'
-import { printAnswer, printList } from '../../output/answers.ts'
-import type { Column } from '../../output/output.ts'
+import { tryReadTokens } from '../../objects/task-options.ts'
+import { printAnswer } from '../../output/answers.ts'
+import { addList, type ListCommand } from '../../output/list-command.ts'
 
 type SetOptions = {
   forToken?: string
@@ -52,20 +54,18 @@ reason, in chat, tasks and proxies.
   ${typed('budget set ci --for-token tok-0123 --cost 20 --per month')}`,
     )
     .action((name: string, given: SetOptions, command: Command) => setBudget(name, given, { command, context }))
-  budget
-    .command('list')
-    .alias('ls')
-    .description('budgets, and how much of each is spent')
-    .action((_given: unknown, command: Command) => listAll({ command, context }))
+  const list = budget.command('list').alias('ls').description('budgets, and how much of each is spent')
+  addList(list, context, budgets)
   budget
     .command('delete <name>')
     .alias('rm')
     .description('remove a budget')
-    .action(async (name: string, _given: unknown, command: Command) => {
-      const client = await context.connect(readGlobalOptions(command))
-      await client.call(deleteBudget, { params: { name } })
-      context.terminal.note(`budget ${name} deleted`)
-    })
+    .action(
+      callService(context, async ({ client }, name: string) => {
+        await client.call(deleteBudget, { params: { name } })
+        context.terminal.note(`budget ${name} deleted`)
+      }),
+    )
 }
 
 type Invocation = { command: Command; context: CliContext }
@@ -84,20 +84,16 @@ function readMoney(text: string | undefined): number | undefined {
   throw new SvcError('InvalidRequest', `--cost ${text}: must be an amount, such as 20 or 0.5`)
 }
 
-function omitAbsent<T extends object>(fields: T): { [P in keyof T]?: Exclude<T[P], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
-}
-
 async function setBudget(name: string, given: SetOptions, { command, context }: Invocation): Promise<void> {
   const options = readGlobalOptions(command)
   const { forToken: token, forCaller: caller, forAgent: agent, tokens, cost, currency, per: period } = given
   const client = await context.connect(options)
-  const scope = omitAbsent({ namespace: options.namespace, agent, token, caller })
+  const scope = dropUndefined({ namespace: options.namespace, agent, token, caller })
   const { taskTime: maxTaskDuration, taskIterations } = given
   const maxTaskIterations = taskIterations === undefined ? undefined : readCount('--task-iterations', taskIterations)
   const perTask = { maxTaskDuration, maxTaskIterations }
   const limits = { maxTokens: readTokens(tokens), maxCost: readMoney(cost), currency, ...perTask }
-  const made = await client.call(putBudget, { params: { name }, body: { scope, period, ...omitAbsent(limits) } })
+  const made = await client.call(putBudget, { params: { name }, body: { scope, period, ...dropUndefined(limits) } })
   await printAnswer(
     context,
     options,
@@ -131,22 +127,19 @@ function describeScope({ spec: { scope } }: BudgetItem): string {
   return parts.length === 0 ? 'everything' : parts.join(', ')
 }
 
-const columns: Column<BudgetItem>[] = [
-  { title: 'NAME', value: ({ name }) => name },
-  { title: 'FOR', value: describeScope },
-  { title: 'MOST', value: describeMost },
-  { title: 'SPENT', value: describeSpent },
-  {
-    title: 'UNPRICED',
-    value: ({ spec, spent }) => (spec.maxCost === undefined ? undefined : spent.unpricedCalls || undefined),
-  },
-  { title: 'STATE', value: ({ usedUp }) => (usedUp ? 'used up' : 'open') },
-]
-
-async function listAll({ command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const { items } = await client.call(listBudgets, {})
-  const empty = `no budgets; \`${typed('budget set NAME --tokens 5M --per day')}\` creates one`
-  await printList(context, options, { items, columns, empty })
+const budgets: ListCommand<BudgetItem> = {
+  route: listBudgets,
+  isGlobal: true,
+  columns: () => [
+    { title: 'NAME', value: ({ name }) => name },
+    { title: 'FOR', value: describeScope },
+    { title: 'MOST', value: describeMost },
+    { title: 'SPENT', value: describeSpent },
+    {
+      title: 'UNPRICED',
+      value: ({ spec, spent }) => (spec.maxCost === undefined ? undefined : spent.unpricedCalls || undefined),
+    },
+    { title: 'STATE', value: ({ usedUp }) => (usedUp ? 'used up' : 'open') },
+  ],
+  empty: () => `no budgets; \`${typed('budget set NAME --tokens 5M --per day')}\` creates one`,
 }

@@ -4,15 +4,13 @@ import { formatMoney } from '../../../client/money.ts'
 import { getUsage, type UsageItem, usageGroups } from '../../../contract/api/budgets/usage.ts'
 import { formatDuration } from '../../../contract/values/duration.ts'
 import type { CliContext } from '../../context.ts'
-import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
-import { readSince } from '../../objects/since.ts'
-import { printList } from '../../output/answers.ts'
-import type { Column } from '../../output/output.ts'
+import { readSince } from '../../global-options.ts'
+import { addList, type ListCommand } from '../../output/list-command.ts'
 
 type UsageOptions = { by: (typeof usageGroups)[number]; since?: string; until?: string }
 
 export function addUsageCommand(program: Command, context: CliContext): void {
-  program
+  const command = program
     .command('usage')
     .description('tokens and cost, by day unless another grouping is named')
     .addOption(new Option('--by <what>', 'what is summed').choices(usageGroups).default('day'))
@@ -26,10 +24,8 @@ parts of IN that were read from a vendor's cache, and written to it. Calls witho
 LEFT is what is left of the budget of a task, an agent, a namespace or a caller.
 Estimates are of calls that broke off and that no vendor counted.`,
     )
-    .action((given: UsageOptions, command: Command) => showUsage(given, { command, context }))
+  addList(command, context, usage)
 }
-
-type Invocation = { command: Command; context: CliContext }
 
 function formatCost({ cost, currency, estimatedCost }: UsageItem): string | undefined {
   if (cost === undefined) return undefined
@@ -55,29 +51,25 @@ function describeLeft({ budgets = [] }: UsageItem): string | undefined {
   return parts.filter((part) => part !== false).join(', ')
 }
 
-const columns = (by: string): Column<UsageItem>[] => [
-  { title: by.toUpperCase(), value: ({ caller, key }) => caller?.name ?? key },
-  { title: 'ID', value: ({ caller }) => caller?.id },
-  { title: 'CALLS', value: ({ llmCalls }) => llmCalls },
-  { title: 'IN', value: ({ inputTokens }) => inputTokens },
-  { title: 'CACHED', value: ({ cachedTokens }) => cachedTokens || undefined },
-  { title: 'WRITTEN', value: ({ cacheWriteTokens }) => cacheWriteTokens },
-  { title: 'OUT', value: ({ outputTokens }) => outputTokens },
-  { title: 'ESTIMATED', value: sumEstimates },
-  { title: 'COST', value: formatCost },
-  { title: 'UNPRICED', value: ({ unpricedCalls }) => unpricedCalls },
-  { title: 'LEFT', value: describeLeft },
-]
-
-async function showUsage({ by, since, until }: UsageOptions, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const query = {
-    ...namespaceOf(options),
+const usage: ListCommand<UsageItem, UsageOptions> = {
+  route: getUsage,
+  filters: ({ by, since, until }, { context }) => ({
     groupBy: by,
     since: readSince('--since', since, context.now()),
     until: readSince('--until', until, context.now()),
-  }
-  const { items } = await client.call(getUsage, { query })
-  await printList(context, options, { items, columns: columns(by), empty: 'no usage yet' })
+  }),
+  columns: (_now, { by }) => [
+    { title: by.toUpperCase(), value: ({ caller, key }) => caller?.name ?? key },
+    { title: 'ID', value: ({ caller }) => caller?.id },
+    { title: 'CALLS', value: ({ llmCalls }) => llmCalls },
+    { title: 'IN', value: ({ inputTokens }) => inputTokens },
+    { title: 'CACHED', value: ({ cachedTokens }) => cachedTokens || undefined },
+    { title: 'WRITTEN', value: ({ cacheWriteTokens }) => cacheWriteTokens },
+    { title: 'OUT', value: ({ outputTokens }) => outputTokens },
+    { title: 'ESTIMATED', value: sumEstimates },
+    { title: 'COST', value: formatCost },
+    { title: 'UNPRICED', value: ({ unpricedCalls }) => unpricedCalls },
+    { title: 'LEFT', value: describeLeft },
+  ],
+  empty: () => 'no usage yet',
 }

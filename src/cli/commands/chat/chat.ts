@@ -1,13 +1,14 @@
 // chat: talk with the orchestrator, in a conversation at the terminal or with one message from a script.
+
 import { type Command, Option } from 'commander'
 import type { Client } from '../../../client/client.ts'
 import { typed } from '../../../client/typed.ts'
 import { type ChatRequest, getChatConfig, sendChat } from '../../../contract/api/chat/chat.ts'
 import { SvcError } from '../../../errors.ts'
+import { dropUndefined } from '../../../lib/json.ts'
 import { converse, reportEnd } from '../../chat/conversation.ts'
-import { pickSession, requireSession } from '../../chat/resume.ts'
-import { describeSession, findSession, type Opening } from '../../chat/talk.ts'
-import { sendMessage } from '../../chat/turn.ts'
+import { sendMessage } from '../../chat/screen.ts'
+import { describeSession, findSession, type Opening, pickSession, requireSession } from '../../chat/talk.ts'
 import type { CliCall, CliContext, GlobalOptions } from '../../context.ts'
 import { ExitSignal, exitCodes } from '../../failure.ts'
 import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
@@ -102,7 +103,7 @@ async function chooseProvider(client: Client, request: Opening, call: CliCall): 
   const own = await client.call(getChatConfig, {})
   if (own.model !== '') return request
   const choice = await chooseModel(client, { model, preferred: own.provider === '' ? [] : [own.provider] }, call)
-  return { ...request, ...Object.fromEntries(Object.entries(choice).filter(([, value]) => value !== undefined)) }
+  return { ...request, ...dropUndefined(choice) }
 }
 
 /** A conversation continues with what answered the session's last turn. */
@@ -127,5 +128,5 @@ function buildRequest(given: ChatOptions, options: GlobalOptions): Opening {
     systemPrompt: given.system,
     ...namespaceOf(options),
   }
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+  return dropUndefined(fields)
 }

@@ -8,116 +8,93 @@ import {
   type SessionItem,
   updateSession,
 } from '../../../contract/api/chat/sessions.ts'
-import { searchTranscripts, transcriptLimits } from '../../../contract/api/chat/transcripts.ts'
+import { searchTranscripts, type TranscriptHit, transcriptLimits } from '../../../contract/api/chat/transcripts.ts'
+import { callForEach, callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
-import { doEachName } from '../../failure.ts'
-import { addAllNamespacesOption, namespaceOf, readCount, readGlobalOptions, scopeOf } from '../../global-options.ts'
-import { describeScope, printAnswer, printList } from '../../output/answers.ts'
+import { addAllNamespacesOption, readCount } from '../../global-options.ts'
+import { printAnswer } from '../../output/answers.ts'
+import { addList, type ListCommand } from '../../output/list-command.ts'
 import { formatAge } from '../../output/output.ts'
-import { listPages } from '../../output/paging.ts'
 
 export function addSessionCommands(program: Command, context: CliContext): void {
   const session = program.command('session').description('conversations that tasks continue')
-  addAllNamespacesOption(session.command('list'))
-    .alias('ls')
-    .description('sessions, newest first')
-    .action((_options: unknown, command: Command) => listAll(command, context))
+  const list = addAllNamespacesOption(session.command('list')).alias('ls').description('sessions, newest first')
+  addList(list, context, sessions)
   session
     .command('get <name>')
     .description('the transcript of a session')
     .option('--tail <messages>', 'only the newest messages')
-    .action((name: string, given: { tail?: string }, command: Command) => show(name, given, { command, context }))
-  addAllNamespacesOption(session.command('search <query...>'))
+    .action(callService(context, show))
+  const search = addAllNamespacesOption(session.command('search <query...>'))
     .description('messages that have all the words, the best match first; ""two words"" is a phrase')
     .option('--session <name>', 'only in this session')
     .option('--except <name>', 'not in this session')
     .option('--role <roles>', 'only what these speak: user, assistant, tool, system')
     .addOption(new Option('--limit <count>', 'at most so many').default(String(transcriptLimits.hits.standard)))
-    .action((words: string[], given: SearchOptions, command: Command) => search(words, given, { command, context }))
+  addList(search, context, hits)
   session
     .command('rename <name> <title...>')
     .description('give a session another title; its name stays')
-    .action((name: string, words: string[], _options: unknown, command: Command) =>
-      rename(name, words.join(' '), { command, context }),
-    )
+    .action(callService(context, rename))
   session
     .command('delete <names...>')
     .alias('rm')
     .description('remove one session, or several, with their transcripts')
-    .action(async (names: string[], _options: unknown, command: Command) => {
-      const options = readGlobalOptions(command)
-      const client = await context.connect(options)
-      await doEachName(names, context.terminal, async (name) => {
-        await client.call(deleteSession, { params: { id: name }, query: namespaceOf(options) })
-        context.terminal.note(`session ${name} deleted`)
-      })
-    })
+    .action(
+      callForEach(context, async ({ client, query }, name) => {
+        await client.call(deleteSession, { params: { id: name }, query })
+        return `session ${name} deleted`
+      }),
+    )
 }
 
-async function listAll(command: Command, context: CliContext): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const { items } = await listPages<SessionItem>(client, listSessions, { query: scopeOf(options) })
-  await printList(context, options, {
-    items,
-    columns: [
-      { title: 'NAMESPACE', value: (item) => item.namespace },
-      { title: 'NAME', value: (item) => item.name },
-      { title: 'TYPE', value: (item) => item.sessionType },
-      { title: 'TITLE', value: (item) => item.title },
-      { title: 'MESSAGES', value: (item) => item.messageCount },
-      { title: 'TASK', value: (item) => item.activeTask },
-      { title: 'UPDATED', value: (item) => formatAge(item.updatedAt, context.now()) },
-    ],
-    empty: `no sessions${describeScope(options)}; \`${typed('run --session NAME "say hello"')}\` creates one`,
-  })
+const sessions: ListCommand<SessionItem> = {
+  route: listSessions,
+  pages: 'all',
+  columns: (now) => [
+    { title: 'NAMESPACE', value: (item) => item.namespace },
+    { title: 'NAME', value: (item) => item.name },
+    { title: 'TYPE', value: (item) => item.sessionType },
+    { title: 'TITLE', value: (item) => item.title },
+    { title: 'MESSAGES', value: (item) => item.messageCount },
+    { title: 'TASK', value: (item) => item.activeTask },
+    { title: 'UPDATED', value: (item) => formatAge(item.updatedAt, now) },
+  ],
+  empty: (scope) => `no sessions${scope}; \`${typed('run --session NAME "say hello"')}\` creates one`,
 }
 
-type Invocation = { command: Command; context: CliContext }
-
-async function show(name: string, { tail }: { tail?: string }, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
+async function show({ client, options, context, query }: ServiceCall, name: string, { tail }: { tail?: string }) {
   const window = tail === undefined ? {} : { maxMessages: readCount('--tail', tail) }
-  const client = await context.connect(options)
-  const session = await client.call(getSession, { params: { id: name }, query: { ...namespaceOf(options), ...window } })
+  const session = await client.call(getSession, { params: { id: name }, query: { ...query, ...window } })
   await printAnswer(context, options, session, () =>
     session.transcript.split('\n').filter(Boolean).map(formatMessage).join('\n\n'),
   )
 }
 
-async function rename(name: string, title: string, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const input = { params: { id: name }, query: namespaceOf(options), body: { title } }
-  const session = await client.call(updateSession, input)
+async function rename({ client, options, context, query }: ServiceCall, name: string, words: string[]): Promise<void> {
+  const session = await client.call(updateSession, { params: { id: name }, query, body: { title: words.join(' ') } })
   await printAnswer(context, options, session, () => `session ${session.name} is called "${session.title}"`)
 }
 
 type SearchOptions = { session?: string; except?: string; role?: string; limit: string }
 
-async function search(words: string[], given: SearchOptions, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
-  const query = {
-    ...scopeOf(options),
-    query: words.join(' '),
+const hits: ListCommand<TranscriptHit, SearchOptions> = {
+  route: searchTranscripts,
+  filters: (given, { args }) => ({
+    query: args.join(' '),
     sessionName: given.session,
     excludeSessionName: given.except,
     roles: given.role,
     limit: readCount('--limit', given.limit),
-  }
-  const client = await context.connect(options)
-  const { items } = await client.call(searchTranscripts, { query })
-  await printList(context, options, {
-    items,
-    columns: [
-      { title: 'NAMESPACE', value: (item) => item.namespace },
-      { title: 'SESSION', value: (item) => item.sessionName },
-      { title: 'ROLE', value: (item) => (item.name === undefined ? item.role : `${item.role} ${item.name}`) },
-      { title: 'AGE', value: (item) => formatAge(item.createdAt, context.now()) },
-      { title: 'TEXT', value: (item) => item.snippet.replace(/\s+/g, ' ') },
-    ],
-    empty: `no message${describeScope(options)} has all of these words`,
-  })
+  }),
+  columns: (now) => [
+    { title: 'NAMESPACE', value: (item) => item.namespace },
+    { title: 'SESSION', value: (item) => item.sessionName },
+    { title: 'ROLE', value: (item) => (item.name === undefined ? item.role : `${item.role} ${item.name}`) },
+    { title: 'AGE', value: (item) => formatAge(item.createdAt, now) },
+    { title: 'TEXT', value: (item) => item.snippet.replace(/\s+/g, ' ') },
+  ],
+  empty: (scope) => `no message${scope} has all of these words`,
 }
 
 function formatMessage(line: string): string {

@@ -2,13 +2,12 @@
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
+import { z } from 'zod'
 import type { Client } from '../../../client/client.ts'
 import { listenForCode } from '../../../client/login/redirect.ts'
 import { typed } from '../../../client/typed.ts'
 import { createSecret, listSecrets, type SecretItem } from '../../../contract/api/resources/secrets.ts'
 import { isSvcError, messageOf, SvcError } from '../../../errors.ts'
-import { exchangeCode, type MadeApp } from '../../codehost/app-exchange.ts'
-import { type AppWish, writeStartPage } from '../../codehost/app-manifest.ts'
 import type { CliContext, GlobalOptions } from '../../context.ts'
 import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
 import { listPages } from '../../output/paging.ts'
@@ -127,4 +126,74 @@ async function makeApp(making: Making): Promise<void> {
   if (app === undefined) throw new SvcError('ClientClosed', 'no App was made')
   await keep(making, app)
   context.terminal.note(describeNext(making, app))
+}
+
+const MadeApp = z.object({
+  id: z.int(),
+  slug: z.string(),
+  html_url: z.url(),
+  pem: z.string(),
+  webhook_secret: z.string().nullish(),
+})
+/** What the code host has made; the key and the secret are told once. */
+export type MadeApp = z.infer<typeof MadeApp>
+
+/** `apiUrl`: base address of the interface. The code is good for one exchange within an hour. */
+export async function exchangeCode(apiUrl: string, code: string, signal: AbortSignal): Promise<MadeApp> {
+  const url = `${apiUrl.replace(/\/$/, '')}/app-manifests/${encodeURIComponent(code)}/conversions`
+  const headers = { accept: 'application/vnd.github+json', 'user-agent': 'svc' }
+  const answer = await fetch(url, { method: 'POST', headers, signal, redirect: 'error' })
+  const read = MadeApp.safeParse(await answer.json().catch(() => undefined))
+  if (answer.ok && read.success) return read.data
+  const why = answer.ok ? 'its answer describes no App' : `it answered ${answer.status}`
+  throw new SvcError('UpstreamFailed', `${new URL(url).host} did not hand over the App: ${why}; run the command again`)
+}
+
+export type AppWish = {
+  name: string
+  /** Host of the pages, such as `github.com`. */
+  host: string
+  /** Absent: the App belongs to the person. */
+  organization?: string | undefined
+  /** Base address of the service, if the code host shall tell it of events. */
+  serviceUrl?: string | undefined
+  /** It may push branches and merge, too. */
+  pushes: boolean
+}
+
+const homepage = 'https://docs.github.com/apps'
+const events = ['issues', 'issue_comment', 'pull_request']
+
+/** `redirectUrl`: where the browser is sent with the code. */
+export function makeManifest({ name, serviceUrl, pushes }: AppWish, redirectUrl: string): object {
+  const hook = serviceUrl && new URL('/webhooks/codehost', serviceUrl).href
+  return {
+    name,
+    url: serviceUrl ?? homepage,
+    redirect_url: redirectUrl,
+    public: false,
+    default_permissions: {
+      contents: pushes ? 'write' : 'read',
+      pull_requests: 'write',
+      issues: 'write',
+      checks: 'read',
+      statuses: 'read',
+      metadata: 'read',
+    },
+    ...(hook && { hook_attributes: { url: hook, active: true }, default_events: events }),
+  }
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+/** The body of a page with one button, which sends the manifest to the code host. */
+export function writeStartPage(wish: AppWish, state: string, redirectUrl: string): string {
+  const { host, organization, name } = wish
+  const place = organization === undefined ? '' : `organizations/${encodeURIComponent(organization)}/`
+  const action = `https://${host}/${place}settings/apps/new?state=${state}`
+  const manifest = escapeHtml(JSON.stringify(makeManifest(wish, redirectUrl)))
+  const button = `<button>Create the App ${escapeHtml(name)} on ${escapeHtml(host)}</button>`
+  return `<form method="post" action="${escapeHtml(action)}"><input type="hidden" name="manifest" value="${manifest}">${button}</form>`
 }

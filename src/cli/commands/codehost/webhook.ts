@@ -8,18 +8,17 @@ import {
   listDeliveries,
   redeliver,
 } from '../../../contract/api/codehost/deliveries.ts'
+import { callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
-import { namespaceOf, readCount, readGlobalOptions } from '../../global-options.ts'
-import { printAnswer, printList } from '../../output/answers.ts'
-import { type Column, formatAge } from '../../output/output.ts'
-import { listPages } from '../../output/paging.ts'
+import { printAnswer } from '../../output/answers.ts'
+import { addList, type ListCommand } from '../../output/list-command.ts'
+import { formatAge } from '../../output/output.ts'
 
-type ListOptions = { repository?: string; number?: string; event?: string; state?: string; limit: string }
-type Invocation = { command: Command; context: CliContext }
+type ListOptions = { repository?: string; number?: string; event?: string; state?: string }
 
 export function addWebhookCommands(program: Command, context: CliContext): void {
   const webhook = program.command('webhook').description('what the code host has delivered')
-  webhook
+  const list = webhook
     .command('deliveries')
     .alias('list')
     .alias('ls')
@@ -29,15 +28,15 @@ export function addWebhookCommands(program: Command, context: CliContext): void 
     .option('--event <name>', 'only of this event, such as pull_request')
     .addOption(new Option('--state <state>', 'only those that are so far').choices(deliveryStates))
     .addOption(new Option('--limit <count>', 'at most so many').default('20'))
-    .action((given: ListOptions, command: Command) => showAll(given, { command, context }))
+  addList(list, context, deliveries)
   webhook
     .command('get <id>')
     .description('one delivery: what came, and what it led to')
-    .action((id: string, _given: object, command: Command) => show(id, { command, context }))
+    .action(callService(context, showBy(getDelivery)))
   webhook
     .command('redeliver <id>')
     .description('work off a delivery again; what it has led to already is not made twice')
-    .action((id: string, _given: object, command: Command) => again(id, { command, context }))
+    .action(callService(context, showBy(redeliver)))
 }
 
 function nameTarget({ repository, number }: DeliveryItem): string | undefined {
@@ -48,27 +47,20 @@ function nameEvent({ event, action }: DeliveryItem): string {
   return action === undefined ? event : `${event}.${action}`
 }
 
-const columns = (now: Date): Column<DeliveryItem>[] => [
-  { title: 'AGE', value: ({ receivedAt }) => formatAge(receivedAt, now) },
-  { title: 'ID', value: ({ id }) => id },
-  { title: 'EVENT', value: nameEvent },
-  { title: 'TARGET', value: nameTarget },
-  { title: 'BY', value: ({ sender }) => sender },
-  { title: 'STATE', value: ({ state }) => state },
-  { title: 'OUTCOME', value: ({ outcome }) => outcome.message },
-]
-
-async function showAll(given: ListOptions, { command, context }: Invocation): Promise<void> {
-  const { repository, number, event, state, limit } = given
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const query = { ...namespaceOf(options), repository, number, event, state }
-  const { items } = await listPages<DeliveryItem>(client, listDeliveries, { query, limit: readCount('--limit', limit) })
-  await printList(context, options, {
-    items,
-    columns: columns(context.now()),
-    empty: 'no deliveries: is the webhook of the code host set to this service, and can it reach it?',
-  })
+const deliveries: ListCommand<DeliveryItem, ListOptions> = {
+  route: listDeliveries,
+  pages: 'all',
+  filters: ({ repository, number, event, state }) => ({ repository, number, event, state }),
+  columns: (now) => [
+    { title: 'AGE', value: ({ receivedAt }) => formatAge(receivedAt, now) },
+    { title: 'ID', value: ({ id }) => id },
+    { title: 'EVENT', value: nameEvent },
+    { title: 'TARGET', value: nameTarget },
+    { title: 'BY', value: ({ sender }) => sender },
+    { title: 'STATE', value: ({ state }) => state },
+    { title: 'OUTCOME', value: ({ outcome }) => outcome.message },
+  ],
+  empty: () => 'no deliveries: is the webhook of the code host set to this service, and can it reach it?',
 }
 
 function describe(item: DeliveryItem): string {
@@ -87,16 +79,9 @@ function describe(item: DeliveryItem): string {
   return lines.join('\n')
 }
 
-async function show(id: string, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const item = await client.call(getDelivery, { params: { id }, query: namespaceOf(options) })
-  await printAnswer(context, options, item, () => describe(item))
-}
-
-async function again(id: string, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const item = await client.call(redeliver, { params: { id }, query: namespaceOf(options) })
-  await printAnswer(context, options, item, () => describe(item))
+function showBy(route: typeof getDelivery | typeof redeliver) {
+  return async ({ client, options, context, query }: ServiceCall, id: string): Promise<void> => {
+    const item = await client.call(route, { params: { id }, query })
+    await printAnswer(context, options, item, () => describe(item))
+  }
 }

@@ -2,11 +2,9 @@
 import { type Command, Option } from 'commander'
 import { type AuditItem, listAudit } from '../../../contract/api/identity/audit.ts'
 import type { CliContext } from '../../context.ts'
-import { namespaceOf, readCount, readGlobalOptions } from '../../global-options.ts'
-import { readSince } from '../../objects/since.ts'
-import { printList } from '../../output/answers.ts'
-import { type Column, formatAge } from '../../output/output.ts'
-import { listPages } from '../../output/paging.ts'
+import { readSince } from '../../global-options.ts'
+import { addList, type ListCommand } from '../../output/list-command.ts'
+import { formatAge } from '../../output/output.ts'
 
 type AuditOptions = {
   caller?: string
@@ -15,11 +13,36 @@ type AuditOptions = {
   refused?: boolean
   since?: string
   until?: string
-  limit: string
+}
+
+const records: ListCommand<AuditItem, AuditOptions> = {
+  route: listAudit,
+  pages: 'all',
+  filters: ({ caller, kind, verb, refused, since, until }, { context }) => ({
+    caller,
+    kind,
+    verb,
+    ...(refused && { allowed: 'false' }),
+    since: readSince('--since', since, context.now()),
+    until: readSince('--until', until, context.now()),
+  }),
+  columns: (now) => [
+    { title: 'AGE', value: ({ createdAt }) => formatAge(createdAt, now) },
+    { title: 'WHO', value: ({ caller }) => caller?.name ?? 'nobody known' },
+    { title: 'VIA', value: ({ via }) => via },
+    { title: 'VERB', value: ({ verb }) => verb },
+    { title: 'KIND', value: ({ kind }) => kind },
+    { title: 'NAMESPACE', value: ({ namespace }) => namespace },
+    { title: 'NAME', value: ({ name }) => name },
+    { title: 'ALLOWED', value: ({ allowed }) => (allowed ? 'yes' : 'no') },
+    { title: 'STATUS', value: ({ status }) => status },
+    { title: 'FROM', value: ({ address, session }) => session ?? address },
+  ],
+  empty: () => 'no records',
 }
 
 export function addAuditCommand(program: Command, context: CliContext): void {
-  program
+  const audit = program
     .command('audit')
     .description('who did what, and who was refused what, newest first; for owners')
     .option('--caller <id>', 'only what this caller did, by its id')
@@ -29,38 +52,5 @@ export function addAuditCommand(program: Command, context: CliContext): void {
     .option('--since <time>', 'from then on: 7d, 12h, or a time (2026-01-31T00:00:00Z)')
     .option('--until <time>', 'up to then')
     .addOption(new Option('--limit <count>', 'at most so many').default('50'))
-    .action((given: AuditOptions, command: Command) => showAudit(given, { command, context }))
-}
-
-type Invocation = { command: Command; context: CliContext }
-
-const columns = (now: Date): Column<AuditItem>[] => [
-  { title: 'AGE', value: ({ createdAt }) => formatAge(createdAt, now) },
-  { title: 'WHO', value: ({ caller }) => caller?.name ?? 'nobody known' },
-  { title: 'VIA', value: ({ via }) => via },
-  { title: 'VERB', value: ({ verb }) => verb },
-  { title: 'KIND', value: ({ kind }) => kind },
-  { title: 'NAMESPACE', value: ({ namespace }) => namespace },
-  { title: 'NAME', value: ({ name }) => name },
-  { title: 'ALLOWED', value: ({ allowed }) => (allowed ? 'yes' : 'no') },
-  { title: 'STATUS', value: ({ status }) => status },
-  { title: 'FROM', value: ({ address, session }) => session ?? address },
-]
-
-async function showAudit(given: AuditOptions, { command, context }: Invocation): Promise<void> {
-  const { caller, kind, verb, refused, since, until, limit } = given
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const now = context.now()
-  const query = {
-    ...namespaceOf(options),
-    caller,
-    kind,
-    verb,
-    ...(refused && { allowed: 'false' }),
-    since: readSince('--since', since, now),
-    until: readSince('--until', until, now),
-  }
-  const { items } = await listPages<AuditItem>(client, listAudit, { query, limit: readCount('--limit', limit) })
-  await printList(context, options, { items, columns: columns(now), empty: 'no records' })
+  addList(audit, context, records)
 }

@@ -1,12 +1,20 @@
 // token: credentials for people and programs, besides the owner's.
 import { type Command, Option } from 'commander'
 import { typed } from '../../../client/typed.ts'
-import { type Role, roles } from '../../../contract/api/identity/access.ts'
-import { createToken, deleteToken, listTokens } from '../../../contract/api/identity/tokens.ts'
+import {
+  createToken,
+  deleteToken,
+  listTokens,
+  type Role,
+  roles,
+  type TokenItem,
+} from '../../../contract/api/identity/access.ts'
 import { SvcError } from '../../../errors.ts'
+import { callService } from '../../action.ts'
 import type { CliContext, GlobalOptions } from '../../context.ts'
 import { readGlobalOptions } from '../../global-options.ts'
-import { printAnswer, printList } from '../../output/answers.ts'
+import { printAnswer } from '../../output/answers.ts'
+import { addList, type ListCommand } from '../../output/list-command.ts'
 import { formatData } from '../../output/output.ts'
 
 type CreateOptions = { bind?: string; role?: Role; readOnly?: boolean; expires?: string; serverTools?: 'on' | 'off' }
@@ -29,20 +37,17 @@ export function addTokenCommands(program: Command, context: CliContext): void {
     .command('show')
     .description('print the token that commands use here, for other programs')
     .action((_given: unknown, command: Command) => show(command, context))
-  token
-    .command('list')
-    .alias('ls')
-    .description('tokens, without their text')
-    .action((_given: unknown, command: Command) => listAll(command, context))
+  addList(token.command('list').alias('ls').description('tokens, without their text'), context, tokens)
   token
     .command('revoke <id>')
     .alias('rm')
     .description('revoke a token')
-    .action(async (id: string, _given: unknown, command: Command) => {
-      const client = await context.connect(readGlobalOptions(command))
-      await client.call(deleteToken, { params: { id } })
-      context.terminal.note(`token ${id} revoked`)
-    })
+    .action(
+      callService(context, async ({ client }, id: string) => {
+        await client.call(deleteToken, { params: { id } })
+        context.terminal.note(`token ${id} revoked`)
+      }),
+    )
 }
 
 type Invocation = { command: Command; context: CliContext }
@@ -84,20 +89,16 @@ async function show(command: Command, context: CliContext): Promise<void> {
   await printAnswer(context, options, { token }, () => token)
 }
 
-async function listAll(command: Command, context: CliContext): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const { items } = await client.call(listTokens)
-  await printList(context, options, {
-    items,
-    columns: [
-      { title: 'ID', value: (item) => item.id },
-      { title: 'NAME', value: (item) => item.name },
-      { title: 'NAMESPACE', value: (item) => item.namespace ?? 'any' },
-      { title: 'ROLE', value: (item) => item.role },
-      { title: 'EXPIRES', value: (item) => item.expiresAt ?? 'never' },
-      { title: 'LAST USED', value: (item) => item.lastUsedAt ?? 'never' },
-    ],
-    empty: `none besides the owner's; \`${typed('token create NAME')}\` makes one`,
-  })
+const tokens: ListCommand<TokenItem> = {
+  route: listTokens,
+  isGlobal: true,
+  columns: () => [
+    { title: 'ID', value: (item) => item.id },
+    { title: 'NAME', value: (item) => item.name },
+    { title: 'NAMESPACE', value: (item) => item.namespace ?? 'any' },
+    { title: 'ROLE', value: (item) => item.role },
+    { title: 'EXPIRES', value: (item) => item.expiresAt ?? 'never' },
+    { title: 'LAST USED', value: (item) => item.lastUsedAt ?? 'never' },
+  ],
+  empty: () => `none besides the owner's; \`${typed('token create NAME')}\` makes one`,
 }

@@ -11,26 +11,22 @@ import {
   type Memory,
   updateMemory,
 } from '../../../contract/api/memory/memories.ts'
+import { callForEach, callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
-import { doEachName } from '../../failure.ts'
-import { namespaceOf, readCount, readGlobalOptions } from '../../global-options.ts'
-import { describeScope, printAnswer, printList } from '../../output/answers.ts'
+import { readCount } from '../../global-options.ts'
+import { printAnswer } from '../../output/answers.ts'
+import { addList, type ListCommand } from '../../output/list-command.ts'
 import { formatAge } from '../../output/output.ts'
 
 type ListOptions = { agent?: string; task?: string; source?: string; tags?: string; all?: boolean; limit?: string }
 type AddOptions = { id?: string; tags?: string; agent?: string; source?: string; supersedes?: string }
-type Invocation = { command: Command; context: CliContext }
 
 export function addMemoryCommands(program: Command, context: CliContext): void {
   const memory = program.command('memory').description('what is remembered beyond one task')
-  addListOptions(memory.command('list').alias('ls'))
-    .description('memories, the last changed first')
-    .action((given: ListOptions, command: Command) => list(given, undefined, { command, context }))
-  addListOptions(memory.command('search <words...>'))
-    .description('memories that have any of the words, the best match first')
-    .action((words: string[], given: ListOptions, command: Command) =>
-      list(given, words.join(' '), { command, context }),
-    )
+  const list = addListOptions(memory.command('list').alias('ls')).description('memories, the last changed first')
+  addList(list, context, memories)
+  const search = addListOptions(memory.command('search <words...>'))
+  addList(search.description('memories that have any of the words, the best match first'), context, memories)
   memory
     .command('add <text...>')
     .description('remember a text')
@@ -39,16 +35,13 @@ export function addMemoryCommands(program: Command, context: CliContext): void {
     .option('--agent <name>', 'agent that it comes from')
     .option('--source <word>', 'how it came about (default: manual)')
     .option('--supersedes <id>', 'older memory that it replaces, which is kept but not recalled any more')
-    .action((words: string[], given: AddOptions, command: Command) => add(words.join(' '), given, { command, context }))
+    .action(callService(context, add))
   memory
     .command('show <id>')
     .alias('get')
     .description('a memory, with where it comes from')
-    .action((id: string, _given: unknown, command: Command) => show(id, { command, context }))
-  memory
-    .command('edit <id>')
-    .description('change its text in your editor')
-    .action((id: string, _given: unknown, command: Command) => edit(id, { command, context }))
+    .action(callService(context, show))
+  memory.command('edit <id>').description('change its text in your editor').action(callService(context, edit))
   addStep(memory, context, { name: 'disable', route: disableMemory, done: 'disabled', what: 'leave out of recall' })
   addStep(memory, context, { name: 'enable', route: enableMemory, done: 'enabled', what: 'put back into recall' })
   addStep(memory, context, { name: 'remove', route: deleteMemory, done: 'removed', what: 'mark as deleted' }).alias(
@@ -77,14 +70,12 @@ function addStep(memory: Command, context: CliContext, { name, route, done, what
   return memory
     .command(`${name} <ids...>`)
     .description(`${what}: one memory, or several`)
-    .action(async (ids: string[], _given: unknown, command: Command) => {
-      const options = readGlobalOptions(command)
-      const client = await context.connect(options)
-      await doEachName(ids, context.terminal, async (id) => {
-        await client.call(route, { params: { id }, query: namespaceOf(options) })
-        context.terminal.note(`memory ${id} ${done}`)
-      })
-    })
+    .action(
+      callForEach(context, async ({ client, query }, id) => {
+        await client.call(route, { params: { id }, query })
+        return `memory ${id} ${done}`
+      }),
+    )
 }
 
 function stateOf({ deleted, disabled, supersededBy }: Memory): string | undefined {
@@ -93,46 +84,39 @@ function stateOf({ deleted, disabled, supersededBy }: Memory): string | undefine
   return disabled ? 'disabled' : undefined
 }
 
-async function list(given: ListOptions, query: string | undefined, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
-  const { agent, task, source, tags, all = false, limit } = given
-  const client = await context.connect(options)
-  const { items, notice } = await client.call(listMemories, {
-    query: {
-      ...namespaceOf(options),
-      query,
-      agentName: agent,
-      taskName: task,
-      source,
-      tags,
-      includeDisabled: all,
-      includeDeleted: all,
-      limit: limit === undefined ? undefined : readCount('--limit', limit),
-    },
-  })
-  if (notice !== undefined) context.terminal.note(notice)
-  const hint = query === undefined ? `; \`${typed('memory add "TEXT"')}\` adds one` : ' with any of these words'
-  await printList(context, options, {
-    items,
-    columns: [
-      { title: 'ID', value: (item) => item.id },
-      { title: 'STATE', value: stateOf },
-      { title: 'TAGS', value: (item) => item.tags?.join(',') },
-      { title: 'AGENT', value: (item) => item.agentName },
-      { title: 'RECALLED', value: (item) => item.recalledCount || undefined },
-      { title: 'CHANGED', value: (item) => formatAge(item.updatedAt, context.now()) },
-      { title: 'TEXT', value: (item) => item.content.replace(/\s+/g, ' ').trim() },
-    ],
-    empty: `no memories${describeScope(options)}${hint}`,
-  })
+const memories: ListCommand<Memory, ListOptions> = {
+  route: listMemories,
+  filters: ({ agent, task, source, tags, all = false, limit }, { args }) => ({
+    query: args.length === 0 ? undefined : args.join(' '),
+    agentName: agent,
+    taskName: task,
+    source,
+    tags,
+    includeDisabled: all,
+    includeDeleted: all,
+    limit: limit === undefined ? undefined : readCount('--limit', limit),
+  }),
+  columns: (now) => [
+    { title: 'ID', value: (item) => item.id },
+    { title: 'STATE', value: stateOf },
+    { title: 'TAGS', value: (item) => item.tags?.join(',') },
+    { title: 'AGENT', value: (item) => item.agentName },
+    { title: 'RECALLED', value: (item) => item.recalledCount || undefined },
+    { title: 'CHANGED', value: (item) => formatAge(item.updatedAt, now) },
+    { title: 'TEXT', value: (item) => item.content.replace(/\s+/g, ' ').trim() },
+  ],
+  empty: (scope, { args }) =>
+    `no memories${scope}${args.length === 0 ? `; \`${typed('memory add "TEXT"')}\` adds one` : ' with any of these words'}`,
 }
 
-async function add(content: string, given: AddOptions, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
+async function add(
+  { client, options, context, query }: ServiceCall,
+  words: string[],
+  given: AddOptions,
+): Promise<void> {
   const { id, tags, agent: agentName, source, supersedes } = given
-  const client = await context.connect(options)
-  const body = { content, id, tags: tags?.split(','), agentName, source, supersedes }
-  const made = await client.call(createMemory, { query: namespaceOf(options), body })
+  const body = { content: words.join(' '), id, tags: tags?.split(','), agentName, source, supersedes }
+  const made = await client.call(createMemory, { query, body })
   await printAnswer(context, options, made, () => `memory ${made.id} added`)
 }
 
@@ -154,20 +138,15 @@ function describe(memory: Memory): string {
   return [memory.content, '', ...lines].join('\n')
 }
 
-async function show(id: string, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const memory = await client.call(getMemory, { params: { id }, query: namespaceOf(options) })
+async function show({ client, options, context, query }: ServiceCall, id: string): Promise<void> {
+  const memory = await client.call(getMemory, { params: { id }, query })
   await printAnswer(context, options, memory, () => describe(memory))
 }
 
-async function edit(id: string, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const target = { params: { id }, query: namespaceOf(options) }
-  const { content: before } = await client.call(getMemory, target)
+async function edit({ client, context, query }: ServiceCall, id: string): Promise<void> {
+  const { content: before } = await client.call(getMemory, { params: { id }, query })
   const content = (await context.editText(before, `${id}.md`)).replace(/\n$/, '')
   if (content === before) return context.terminal.note(`memory ${id} is unchanged`)
-  await client.call(updateMemory, { ...target, body: { content } })
+  await client.call(updateMemory, { params: { id }, query, body: { content } })
   context.terminal.note(`memory ${id} was changed`)
 }

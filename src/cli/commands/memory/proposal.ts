@@ -11,10 +11,10 @@ import {
   reviewMemoryProposal,
 } from '../../../contract/api/memory/memory-proposals.ts'
 import { SvcError } from '../../../errors.ts'
+import { callForEach, callService, openCall, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
-import { doEachName } from '../../failure.ts'
-import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
-import { describeScope, printAnswer, printList } from '../../output/answers.ts'
+import { printAnswer } from '../../output/answers.ts'
+import { addList, type ListCommand } from '../../output/list-command.ts'
 import { formatAge } from '../../output/output.ts'
 import { describeProposal, reviewQueue } from './proposal-queue.ts'
 
@@ -23,20 +23,18 @@ type ReviewOptions = { accept?: boolean; reject?: boolean; note?: string; apply?
 
 export function addProposalCommands(program: Command, context: CliContext): void {
   const proposal = program.command('proposal').description('what agents propose to remember')
-  proposal
+  const list = proposal
     .command('list')
     .alias('ls')
     .description('proposals, newest first')
     .addOption(new Option('--status <status>', 'only those that stand so').choices(proposalStatuses))
     .option('--type <type>', 'only those of this type, such as memory')
-    .action((given: { status?: MemoryProposal['status']; type?: string }, command: Command) =>
-      list(given, { command, context }),
-    )
+  addList(list, context, proposals)
   proposal
     .command('show <id>')
     .alias('get')
     .description('a proposal, with what was decided')
-    .action((id: string, _given: unknown, command: Command) => show(id, { command, context }))
+    .action(callService(context, show))
   proposal
     .command('review [id]')
     .description(
@@ -52,62 +50,48 @@ export function addProposalCommands(program: Command, context: CliContext): void
   proposal
     .command('apply <ids...>')
     .description('make memories of accepted proposals')
-    .action((ids: string[], _given: unknown, command: Command) => apply(ids, { command, context }))
+    .action(callForEach(context, apply))
   proposal
     .command('archive <ids...>')
     .description('put proposals away without applying them')
-    .action(async (ids: string[], _given: unknown, command: Command) => {
-      const options = readGlobalOptions(command)
-      const client = await context.connect(options)
-      await doEachName(ids, context.terminal, async (id) => {
-        await client.call(archiveMemoryProposal, { params: { id }, query: namespaceOf(options) })
-        context.terminal.note(`proposal ${id} archived`)
-      })
-    })
+    .action(
+      callForEach(context, async ({ client, query }, id) => {
+        await client.call(archiveMemoryProposal, { params: { id }, query })
+        return `proposal ${id} archived`
+      }),
+    )
 }
 
-async function list(
-  { status, type }: { status?: MemoryProposal['status']; type?: string },
-  { command, context }: Invocation,
-): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const { items } = await client.call(listMemoryProposals, { query: { ...namespaceOf(options), status, type } })
-  await printList(context, options, {
-    items,
-    columns: [
-      { title: 'ID', value: (item) => item.id },
-      { title: 'TYPE', value: (item) => item.type },
-      { title: 'STATUS', value: (item) => item.status },
-      { title: 'AGENT', value: (item) => item.agentName },
-      { title: 'MADE', value: (item) => formatAge(item.createdAt, context.now()) },
-      { title: 'TITLE', value: (item) => item.title },
-    ],
-    empty: `no proposals${describeScope(options)}`,
-  })
+const proposals: ListCommand<MemoryProposal, { status?: MemoryProposal['status']; type?: string }> = {
+  route: listMemoryProposals,
+  filters: ({ status, type }) => ({ status, type }),
+  columns: (now) => [
+    { title: 'ID', value: (item) => item.id },
+    { title: 'TYPE', value: (item) => item.type },
+    { title: 'STATUS', value: (item) => item.status },
+    { title: 'AGENT', value: (item) => item.agentName },
+    { title: 'MADE', value: (item) => formatAge(item.createdAt, now) },
+    { title: 'TITLE', value: (item) => item.title },
+  ],
+  empty: (scope) => `no proposals${scope}`,
 }
 
-async function show(id: string, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const item = await client.call(getMemoryProposal, { params: { id }, query: namespaceOf(options) })
+async function show({ client, options, context, query }: ServiceCall, id: string): Promise<void> {
+  const item = await client.call(getMemoryProposal, { params: { id }, query })
   await printAnswer(context, options, item, () => describeProposal(item))
 }
 
-async function review(id: string, given: ReviewOptions, invocation: Invocation): Promise<void> {
-  const { command, context } = invocation
+async function review(id: string, given: ReviewOptions, { command, context }: Invocation): Promise<void> {
   const { accept = false, reject = false, apply: applies = false, note: reviewNote } = given
   if ((accept || applies) === reject) {
     const advice = `${typed(`proposal review ${id} --accept`)}, or --reject, or --apply`
     throw new SvcError('InvalidRequest', `say what you decide: ${advice}`)
   }
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
+  const call = await openCall(command, context)
   const status = reject ? ('rejected' as const) : ('accepted' as const)
-  const target = { params: { id }, query: namespaceOf(options) }
-  await client.call(reviewMemoryProposal, { ...target, body: { status, reviewNote } })
+  await call.client.call(reviewMemoryProposal, { params: { id }, query: call.query, body: { status, reviewNote } })
   context.terminal.note(`proposal ${id} ${status}`)
-  if (applies) await apply([id], invocation)
+  if (applies) context.terminal.note(await apply(call, id))
 }
 
 async function reviewEach(given: ReviewOptions, { command, context }: Invocation): Promise<void> {
@@ -115,16 +99,11 @@ async function reviewEach(given: ReviewOptions, { command, context }: Invocation
     const advice = `${typed('proposal review ID --accept')}, or \`${typed('proposal review')}\` alone to go through all of them`
     throw new SvcError('InvalidRequest', `say which proposal you mean: ${advice}`)
   }
-  const options = readGlobalOptions(command)
-  await reviewQueue(await context.connect(options), { context, query: namespaceOf(options) })
+  const { client, query } = await openCall(command, context)
+  await reviewQueue(client, { context, query })
 }
 
-async function apply(ids: string[], { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  await doEachName(ids, context.terminal, async (id) => {
-    const target = { params: { id }, query: namespaceOf(options), body: {} }
-    const memory = await client.call(applyMemoryProposal, target)
-    context.terminal.note(`proposal ${id} applied: memory ${memory.id}`)
-  })
+async function apply({ client, query }: ServiceCall, id: string): Promise<string> {
+  const memory = await client.call(applyMemoryProposal, { params: { id }, query, body: {} })
+  return `proposal ${id} applied: memory ${memory.id}`
 }

@@ -1,7 +1,7 @@
 // monitor: what can be said of one in options; anything more is for `svc apply`.
 
 import { typed } from '../../../client/typed.ts'
-import { isJsonObject } from '../../../contract/schema/json.ts'
+import { isJsonObject } from '../../../lib/json.ts'
 import { readCount } from '../../global-options.ts'
 import { readEach, readOne, type SpecOption } from '../../objects/spec-options.ts'
 import type { SpecCommands } from '../resources/spec-commands.ts'

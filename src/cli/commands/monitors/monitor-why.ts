@@ -14,8 +14,7 @@ import type { RepositoryMonitor } from '../../../contract/kinds/monitors/reposit
 import { SvcError } from '../../../errors.ts'
 import type { CliContext } from '../../context.ts'
 import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
-import { explain } from '../../monitors/explain.ts'
-import type { Story } from '../../monitors/story.ts'
+import { explain, type Story } from '../../monitors/explain.ts'
 import { describeScope, printAnswer } from '../../output/answers.ts'
 import { listPages } from '../../output/paging.ts'
 

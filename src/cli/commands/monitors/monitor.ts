@@ -16,38 +16,36 @@ import {
   listMonitorReviews,
   listMonitorRuns,
 } from '../../../contract/api/monitors/monitors.ts'
+import { callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
-import { namespaceOf, readCount, readGlobalOptions } from '../../global-options.ts'
-import { eventColumns, formatReview, itemColumns, runColumns } from '../../monitors/tables.ts'
-import { printAnswer, printList } from '../../output/answers.ts'
+import { readCount } from '../../global-options.ts'
+import { printAnswer } from '../../output/answers.ts'
+import { addList, type ListCommand } from '../../output/list-command.ts'
+import { type Column, formatAge } from '../../output/output.ts'
 import { listPages } from '../../output/paging.ts'
 import { explainPullRequest } from './monitor-why.ts'
 
 type Given = { pr?: string; sha?: string; verdict?: string; type?: string; limit?: string; undo?: boolean }
-type Invocation = { command: Command; context: CliContext }
-type Action = (name: string, given: Given, invocation: Invocation) => Promise<void>
 
 /** In addition to what every kind has. */
 export function addMonitorRecords(group: Command, context: CliContext): void {
-  const add = (words: string, description: string, act: Action) =>
-    group
-      .command(words)
-      .description(description)
-      .action((name: string, given: Given, command: Command) => act(name, given, { command, context }))
-  add('run <name>', 'look now, at every open pull request or at one', startRun)
+  const add = (words: string, description: string) => group.command(words).description(description)
+  add('run <name>', 'look now, at every open pull request or at one')
     .option('--pr <number>', 'only this pull request')
     .option('--sha <commit>', 'with --pr: only if this is its head, as the whole id of the commit')
-  addLimit(add('runs <name>', 'runs, the last queued first', showRuns))
-  addLimit(add('items <name>', 'pull requests that it knows, the last changed first', showItems))
+    .action(callService(context, startRun))
+  addList(addLimit(add('runs <name>', 'runs, the last queued first')), context, runs)
+  const list = addLimit(add('items <name>', 'pull requests that it knows, the last changed first'))
     .option('--pr <number>', 'only this one')
     .addOption(new Option('--verdict <verdict>', 'only those with this verdict').choices(itemVerdicts))
-  addLimit(add('reviews <name>', 'reviews with what they found, newest first', showReviews), '5').option(
-    '--pr <number>',
-    'only of this pull request',
-  )
-  addLimit(add('events <name>', 'what it has done, newest first', showEvents))
+  addList(list, context, pullRequests)
+  addLimit(add('reviews <name>', 'reviews with what they found, newest first'), '5')
+    .option('--pr <number>', 'only of this pull request')
+    .action(callService(context, showReviews))
+  const listEvents = addLimit(add('events <name>', 'what it has done, newest first'))
     .option('--pr <number>', 'only about this pull request')
     .option('--type <word>', 'only of this type, such as item_skipped')
+  addList(listEvents, context, events)
   group
     .command('why <pr> [name]')
     .description('why a pull request was not reviewed, or what came of it, and what to do: 42, or its address')
@@ -63,9 +61,7 @@ function addDismiss(group: Command, context: CliContext): void {
     .description('leave a finding out of later reviews of its pull request')
     .requiredOption('--pr <number>', 'the pull request')
     .option('--undo', 'let it count again')
-    .action((name: string, id: string, given: Given, command: Command) =>
-      dismiss({ name, id }, given, { command, context }),
-    )
+    .action(callService(context, dismiss))
 }
 
 function addLimit(command: Command, standard = '20'): Command {
@@ -76,66 +72,136 @@ function readNumber(pr: string | undefined): number | undefined {
   return pr === undefined ? undefined : readCount('--pr', pr.replace(/^#/, ''))
 }
 
-async function startRun(name: string, { pr, sha: targetSHA }: Given, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
+async function startRun(
+  { client, options, context, query }: ServiceCall,
+  name: string,
+  { pr, sha: targetSHA }: Given,
+): Promise<void> {
   const targetNumber = readNumber(pr)
-  const client = await context.connect(options)
-  const run = await client.call(createMonitorRun, {
-    params: { name },
-    query: namespaceOf(options),
-    body: { ...(targetNumber && { targetNumber }), ...(targetSHA !== undefined && { targetSHA }) },
-  })
+  const body = { ...(targetNumber && { targetNumber }), ...(targetSHA !== undefined && { targetSHA }) }
+  const run = await client.call(createMonitorRun, { params: { name }, query, body })
   const next = typed(targetNumber === undefined ? `monitor items ${name}` : `monitor why ${targetNumber} ${name}`)
   await printAnswer(context, options, run, () => `run ${run.id} queued; see what comes of it: ${next}`)
 }
 
-async function showRuns(name: string, { limit }: Given, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const page = { params: { name }, query: namespaceOf(options), limit: readCount('--limit', limit) }
-  const { items } = await listPages<MonitorRun>(client, listMonitorRuns, page)
-  const empty = `no runs; \`${typed(`monitor run ${name}`)}\` starts one`
-  await printList(context, options, { items, columns: runColumns(context.now()), empty })
-}
-
-async function showItems(name: string, given: Given, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
-  const query = { ...namespaceOf(options), number: readNumber(given.pr), verdict: given.verdict }
-  const client = await context.connect(options)
-  const page = { params: { name }, query, limit: readCount('--limit', given.limit) }
-  const { items } = await listPages<MonitorItem>(client, listMonitorItems, page)
-  const empty = `no such pull requests; \`${typed(`monitor run ${name}`)}\` looks now`
-  await printList(context, options, { items, columns: itemColumns(context.now()), empty })
-}
-
-async function showEvents(name: string, given: Given, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
-  const query = { ...namespaceOf(options), name, itemNumber: readNumber(given.pr), eventType: given.type }
-  const client = await context.connect(options)
-  const page = { query, limit: readCount('--limit', given.limit) }
-  const { items } = await listPages<MonitorEvent>(client, listMonitorEvents, page)
-  await printList(context, options, { items, columns: eventColumns(context.now()), empty: 'no such events' })
-}
-
-async function showReviews(name: string, given: Given, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
-  const query = { ...namespaceOf(options), number: readNumber(given.pr) }
-  const client = await context.connect(options)
-  const page = { params: { name }, query, limit: readCount('--limit', given.limit) }
+async function showReviews({ client, options, context, query }: ServiceCall, name: string, { pr, limit }: Given) {
+  const page = { params: { name }, query: { ...query, number: readNumber(pr) }, limit: readCount('--limit', limit) }
   const { items } = await listPages<MonitorReviewRecord>(client, listMonitorReviews, page)
   if (items.length === 0 && options.output === 'table') return context.terminal.note('no reviews')
   await printAnswer(context, options, items, () => items.map(formatReview).join('\n\n'))
 }
 
 async function dismiss(
-  { name, id }: { name: string; id: string },
+  { client, context, query }: ServiceCall,
+  name: string,
+  id: string,
   { pr, undo = false }: Given,
-  { command, context }: Invocation,
 ): Promise<void> {
-  const options = readGlobalOptions(command)
-  const number = String(readNumber(pr))
-  const client = await context.connect(options)
-  const target = { params: { name, number, id }, query: namespaceOf(options) }
-  await client.call(dismissMonitorFinding, { ...target, body: { dismissed: !undo } })
+  const params = { name, number: String(readNumber(pr)), id }
+  await client.call(dismissMonitorFinding, { params, query, body: { dismissed: !undo } })
   context.terminal.note(`finding ${id} ${undo ? 'counts again' : 'is left out of later reviews'}`)
+}
+
+const shortSha = 10
+
+function nameTarget({ targetNumber, targetSHA }: MonitorRun): string {
+  if (targetNumber === undefined) return 'all'
+  return targetSHA === undefined ? `#${targetNumber}` : `#${targetNumber} at ${targetSHA.slice(0, shortSha)}`
+}
+
+/** What it waits for, or why it failed. */
+function noteOf({ error, heldUpUntil }: MonitorRun): string | undefined {
+  return error ?? (heldUpUntil === undefined ? undefined : `held up until ${heldUpUntil}`)
+}
+
+export const runColumns = (now: Date): Column<MonitorRun>[] => [
+  { title: 'AGE', value: ({ queuedAt }) => formatAge(queuedAt, now) },
+  { title: 'ID', value: ({ id }) => id },
+  { title: 'TRIGGER', value: ({ trigger }) => trigger },
+  { title: 'TARGET', value: nameTarget },
+  { title: 'PHASE', value: ({ phase }) => phase },
+  { title: 'SELECTED', value: ({ selectedCount }) => selectedCount },
+  { title: 'SKIPPED', value: ({ skippedCount }) => skippedCount },
+  { title: 'NOTE', value: noteOf },
+]
+
+export const itemColumns = (now: Date): Column<MonitorItem>[] => [
+  { title: 'PR', value: ({ number }) => number },
+  { title: 'STATE', value: ({ state }) => state },
+  { title: 'VERDICT', value: ({ lastVerdict }) => lastVerdict },
+  { title: 'SKIPPED', value: ({ skipReason }) => skipReason },
+  { title: 'PUBLISHED', value: ({ lastPublishPhase, lastPublishReason }) => lastPublishReason ?? lastPublishPhase },
+  { title: 'HEAD', value: ({ headSHA }) => headSHA?.slice(0, shortSha) },
+  { title: 'CHANGED', value: ({ updatedAt }) => formatAge(updatedAt, now) },
+  { title: 'AUTHOR', value: ({ author }) => author },
+  { title: 'URL', wide: true, value: ({ url }) => url },
+  { title: 'TITLE', value: ({ title }) => title },
+]
+
+export const eventColumns = (now: Date): Column<MonitorEvent>[] => [
+  { title: 'AGE', value: ({ createdAt }) => formatAge(createdAt, now) },
+  { title: 'PR', value: ({ itemNumber }) => itemNumber },
+  { title: 'EVENT', value: ({ eventType }) => eventType },
+  { title: 'BY', value: ({ actor }) => actor },
+  { title: 'RUN', wide: true, value: ({ runID }) => runID },
+  { title: 'SUMMARY', value: ({ summary }) => summary },
+]
+
+const runs: ListCommand<MonitorRun> = {
+  route: listMonitorRuns,
+  pages: 'all',
+  parameter: 'name',
+  columns: runColumns,
+  empty: (_scope, { args: [name] }) => `no runs; \`${typed(`monitor run ${name}`)}\` starts one`,
+}
+
+const pullRequests: ListCommand<MonitorItem, Given> = {
+  route: listMonitorItems,
+  pages: 'all',
+  parameter: 'name',
+  filters: ({ pr, verdict }) => ({ number: readNumber(pr), verdict }),
+  columns: itemColumns,
+  empty: (_scope, { args: [name] }) => `no such pull requests; \`${typed(`monitor run ${name}`)}\` looks now`,
+}
+
+const events: ListCommand<MonitorEvent, Given> = {
+  route: listMonitorEvents,
+  pages: 'all',
+  filters: ({ pr, type }, { args: [name] }) => ({ name, itemNumber: readNumber(pr), eventType: type }),
+  columns: eventColumns,
+  empty: () => 'no such events',
+}
+
+type Finding = MonitorReviewRecord['findings'][number]
+
+function formatFinding({ id, priority, file, line, title, body, recommendation, state }: Finding): string[] {
+  const place = oneLine([file, line].filter((part) => part !== undefined).join(':'))
+  return [
+    `  ${priority} ${oneLine(title)}${place === '' ? '' : ` (${place})`}${state === 'new' ? '' : `, ${state}`}  ${id}`,
+    ...[body, recommendation].flatMap((text) => (text ? [`     ${oneLine(text)}`] : [])),
+  ]
+}
+
+function formatChecks({ status, reason, commands }: MonitorReviewRecord['validation']): string[] {
+  if (commands.length === 0) return []
+  const why = reason === undefined ? '' : `: ${oneLine(reason)}`
+  if (status === 'not_run') return [`the checks could not be run${why}`]
+  const each = commands.map(({ command, exitCode }) => `check \`${oneLine(command)}\`: ${exitCode ?? 'did not end'}`)
+  return commands.some(({ exitCode }) => exitCode === undefined) ? [...each, `the checks ended early${why}`] : each
+}
+
+/** One line, whatever a model or a repository wrote. */
+export function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
+}
+
+/** A review for people: what it is about, what it says, and each finding. */
+export function formatReview(review: MonitorReviewRecord): string {
+  const { number, headSHA, verdict, reason, createdAt, summary, validation, findings, taskName } = review
+  return [
+    `#${number} at ${headSHA.slice(0, shortSha)}: ${verdict}${reason === undefined ? '' : ` (${reason})`}, ${createdAt}, task ${taskName}`,
+    oneLine(summary),
+    ...formatChecks(validation),
+    ...findings.flatMap(formatFinding),
+  ].join('\n')
 }

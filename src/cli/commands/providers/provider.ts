@@ -6,13 +6,13 @@ import { listProviders, type ProviderTest, testProvider } from '../../../contrac
 import { createSecret, deleteSecret, updateSecret } from '../../../contract/api/resources/secrets.ts'
 import type { ModelPrice, Provider } from '../../../contract/kinds/providers/provider.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
-import { defaultProviderName } from '../../../rules/providers/default-provider.ts'
+import { defaultProviderName } from '../../../rules/providers/model-choice.ts'
+import { callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
 import { doEachName, ExitSignal, exitCodes } from '../../failure.ts'
-import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
+import { namespaceOf } from '../../global-options.ts'
 import { findEntry } from '../../objects/catalog.ts'
 import { changeObject } from '../../objects/change-object.ts'
-import { mergePrices } from '../../objects/model-prices.ts'
 import { readOne, readReference, type Spec } from '../../objects/spec-options.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { listPages } from '../../output/paging.ts'
@@ -113,21 +113,20 @@ export function addProviderTest(group: Command, context: CliContext): void {
   group
     .command('test <names...>')
     .description('try one provider, or several, now: asks for its models, which costs nothing')
-    .action(async (names: string[], _given: unknown, command: Command) => {
-      const options = readGlobalOptions(command)
-      const client = await context.connect(options)
-      const found: (ProviderTest & { name: string })[] = []
-      try {
-        await doEachName(names, context.terminal, async (name) => {
-          const test = await client.call(testProvider, { params: { name }, query: namespaceOf(options) })
-          found.push({ name, ...test })
-        })
-      } finally {
-        const answer = names.length === 1 ? found[0] : found
-        if (found.length > 0) await printAnswer(context, options, answer, () => found.map(describeTest).join('\n'))
-      }
-      if (found.some(({ ok }) => !ok)) throw new ExitSignal(exitCodes.failed)
+    .action(callService(context, testEach))
+}
+
+async function testEach({ client, options, context, query }: ServiceCall, names: string[]): Promise<void> {
+  const found: (ProviderTest & { name: string })[] = []
+  try {
+    await doEachName(names, context.terminal, async (name) => {
+      found.push({ name, ...(await client.call(testProvider, { params: { name }, query })) })
     })
+  } finally {
+    const answer = names.length === 1 ? found[0] : found
+    if (found.length > 0) await printAnswer(context, options, answer, () => found.map(describeTest).join('\n'))
+  }
+  if (found.some(({ ok }) => !ok)) throw new ExitSignal(exitCodes.failed)
 }
 
 function describeTest({ name, ok, reason, message, durationMs }: ProviderTest & { name: string }): string {
@@ -138,11 +137,12 @@ export function addProviderDefault(group: Command, context: CliContext): void {
   group
     .command('set-default <name>')
     .description('let it answer in its namespace where no provider is named')
-    .action(async (name: string, _given: unknown, command: Command) => {
-      const options = readGlobalOptions(command)
-      await setDefault(await context.connect(options), name, namespaceOf(options))
-      context.terminal.note(`provider ${name} answers where no provider is named`)
-    })
+    .action(
+      callService(context, async ({ client, query }, name: string) => {
+        await setDefault(client, name, query)
+        context.terminal.note(`provider ${name} answers where no provider is named`)
+      }),
+    )
 }
 
 async function setDefault(client: Client, name: string, query: { namespace?: string }): Promise<void> {
@@ -168,4 +168,37 @@ async function setDefault(client: Client, name: string, query: { namespace?: str
     if (spec.default && metadata.name !== name) await mark(metadata.name, ({ default: _mark, ...others }) => others)
   }
   await mark(name, (spec) => ({ ...spec, default: true }))
+}
+
+const amounts = ['inputPerMillion', 'outputPerMillion', 'cachedInputPerMillion', 'cacheWritePerMillion'] as const
+
+function refuse(text: string): never {
+  throw new SvcError(
+    'InvalidRequest',
+    `--price \`${text}\` must be MODEL=IN/OUT[/CACHED[/WRITTEN]], such as 'large-*=3/15/0.3/3.75 EUR'; MODEL= takes one out`,
+  )
+}
+
+/** Undefined: the model's price is taken out. */
+function readPrice(text: string): { model: string; price: ModelPrice | undefined } {
+  // Names of models may hold everything but what a price is made of at the end.
+  const [, model, figures = '', currency] = /^(.+)=([\d./]*)(?: ([A-Z]{3}))?$/.exec(text) ?? refuse(text)
+  if (model === undefined) refuse(text)
+  if (figures === '') return { model, price: undefined }
+  const numbers = figures.split('/')
+  const isWrong =
+    numbers.length < 2 || numbers.length > amounts.length || !numbers.every((one) => /^\d+(\.\d+)?$/.test(one))
+  if (isWrong) refuse(text)
+  const priced = Object.fromEntries(numbers.map((one, index) => [amounts[index], Number(one)]))
+  return { model, price: { model, ...priced, ...(currency !== undefined && { currency }) } as ModelPrice }
+}
+
+/** The table with these prices in the place of those that their models had. */
+export function mergePrices(before: readonly ModelPrice[], texts: readonly string[]): ModelPrice[] | undefined {
+  const table = new Map(before.map((price) => [price.model, price]))
+  for (const { model, price } of texts.map(readPrice)) {
+    if (price === undefined) table.delete(model)
+    else table.set(model, price)
+  }
+  return table.size === 0 ? undefined : [...table.values()]
 }

@@ -3,16 +3,17 @@ import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
 import { typed } from '../../../client/typed.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
+import { openCall } from '../../action.ts'
 import type { CliContext, GlobalOptions } from '../../context.ts'
 import { doEachName, ExitSignal, exitCodes, tellOneOf } from '../../failure.ts'
 import { type Manifest, readManifests } from '../../files/manifests.ts'
 import { addAllNamespacesOption, addWatchOption, readGlobalOptions } from '../../global-options.ts'
 import { readTargets } from '../../objects/catalog.ts'
-import { listDifferences, pickOwn } from '../../objects/own-fields.ts'
+import { listDifferences, pickOwn } from '../../objects/change-object.ts'
 import { printAnswer } from '../../output/answers.ts'
+import { showList } from '../../output/list-command.ts'
 import { listPages } from '../../output/paging.ts'
-import { type ListGiven, listEntries, removeEntry, showEntries } from './catalog.ts'
-import { listEverything } from './get-all.ts'
+import { type ListGiven, listEverything, listOfKind, removeBy, showEntries } from './catalog.ts'
 
 type Invocation = { command: Command; context: CliContext }
 
@@ -52,12 +53,15 @@ async function getEverything(given: ListGiven, invocation: Invocation): Promise<
 
 async function getSome(of: { kind: string; names: string[] }, given: ListGiven, invocation: Invocation): Promise<void> {
   const { entry, targets } = readTargets(of.kind, of.names)
-  if (targets.length === 0) return listEntries(entry, given, invocation)
-  if (readGlobalOptions(invocation.command).allNamespaces === true) {
+  const { command, context } = invocation
+  const options = readGlobalOptions(command)
+  const listed = { options, context, given, args: [] }
+  if (targets.length === 0) return showList(listOfKind(entry), listed)
+  if (options.allNamespaces === true) {
     throw new SvcError('InvalidRequest', 'a name is of one namespace: give --namespace instead of --all-namespaces')
   }
-  if (given.watch === true) return listEntries(entry, { ...given, names: targets }, invocation)
-  await showEntries(entry, targets, invocation)
+  if (given.watch === true) return showList(listOfKind(entry), { ...listed, given: { ...given, names: targets } })
+  await showEntries(entry, targets, await openCall(command, context))
 }
 
 type DeleteOptions = { file?: string[]; ignoreNotFound?: boolean }
@@ -81,7 +85,10 @@ export function addDeleteCommand(program: Command, context: CliContext): void {
 async function removeNamed(kind: string, names: string[], invocation: Invocation): Promise<void> {
   const { entry, targets } = readTargets(kind, names)
   if (targets.length === 0) throw new SvcError('InvalidRequest', `say which: \`${typed(`delete ${kind} NAME`)}\``)
-  await doEachName(targets, invocation.context.terminal, (name) => removeEntry(entry, name, invocation))
+  const { terminal } = invocation.context
+  const call = await openCall(invocation.command, invocation.context)
+  const remove = removeBy(entry)
+  await doEachName(targets, terminal, async (name) => terminal.note(await remove(call, name)))
 }
 
 type Batch = { context: CliContext; options: GlobalOptions }

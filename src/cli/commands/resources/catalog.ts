@@ -1,22 +1,16 @@
 // agent, provider, tool and skill: the things that tasks refer to.
 import type { Command } from 'commander'
 import { typed } from '../../../client/typed.ts'
+import { callForEach, callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
-import { doEachName } from '../../failure.ts'
-import {
-  addAllNamespacesOption,
-  addWatchOption,
-  namespaceOf,
-  readGlobalOptions,
-  scopeOf,
-} from '../../global-options.ts'
+import { addAllNamespacesOption, addWatchOption, readGlobalOptions, scopeOf } from '../../global-options.ts'
 import { type CatalogEntry, catalog } from '../../objects/catalog.ts'
-import { editObject } from '../../objects/edit-object.ts'
-import { describeScope, printAnswer, printList, viewOf } from '../../output/answers.ts'
+import { editObject } from '../../objects/change-object.ts'
+import { describeScope, formatItems, printAnswer, shapeOf, viewOf } from '../../output/answers.ts'
+import { addList, type ListCommand } from '../../output/list-command.ts'
 import { type Column, formatAge, formatLabels, formatYaml, listOf, nameOf } from '../../output/output.ts'
 import { listNewest } from '../../output/paging.ts'
 import { taskColumns } from '../../output/task-table.ts'
-import { watchList } from '../../output/watched-list.ts'
 import { agentCommands } from '../agents/agent.ts'
 import { addMonitorRecords } from '../monitors/monitor.ts'
 import { monitorCommands } from '../monitors/monitor-spec.ts'
@@ -51,8 +45,6 @@ export type ListedItem = {
   status?: { ready?: boolean; available?: boolean; phase?: string; message?: string; lastError?: string }
 }
 
-type Invocation = { command: Command; context: CliContext }
-
 /** What can be said of a kind's objects in options. */
 const described: Record<string, SpecCommands> = {
   agent: agentCommands,
@@ -84,29 +76,24 @@ export function addCatalogCommands(word: string): (program: Command, context: Cl
 
 function addReadCommands(group: Command, entry: CatalogEntry, context: CliContext): void {
   const [word] = entry.words
-  addWatchOption(addAllNamespacesOption(group.command('list')))
+  const list = addWatchOption(addAllNamespacesOption(group.command('list')))
     .alias('ls')
     .description(`list ${entry.words[1]}, newest first`)
     .option('-l, --selector <labels>', 'only those with these labels')
-    .action((given: ListGiven, command: Command) => listEntries(entry, given, { command, context }))
+  addList(list, context, listOfKind(entry))
   group
     .command('get <names...>')
     .description(`show one ${word}, or several, as YAML unless -o json`)
-    .action((names: string[], _given: unknown, command: Command) => showEntries(entry, names, { command, context }))
+    .action(callService(context, (call, names: string[]) => showEntries(entry, names, call)))
   group
     .command('edit <name>')
     .description(`change one ${word} in $EDITOR`)
-    .action(async (name: string, _given: unknown, command: Command) => {
-      const options = readGlobalOptions(command)
-      await editObject(await context.connect(options), entry, name, { options, context })
-    })
+    .action(callService(context, (call, name: string) => editObject(call.client, entry, name, call)))
   group
     .command('delete <names...>')
     .alias('rm')
     .description(`remove one ${word}, or several`)
-    .action(async (names: string[], _given: unknown, command: Command) => {
-      await doEachName(names, context.terminal, (name) => removeEntry(entry, name, { command, context }))
-    })
+    .action(callForEach(context, removeBy(entry)))
 }
 
 /** How lists of the kind look. */
@@ -137,34 +124,29 @@ function describeItem(item: ListedItem): string | undefined {
   return item.reason ?? item.status?.message ?? item.status?.lastError ?? item.spec?.description ?? item.description
 }
 
-export type ListGiven = { selector?: string; watch?: boolean; names?: string[] }
+export type ListGiven = { selector?: string; watch?: boolean }
 
-export async function listEntries(entry: CatalogEntry, given: ListGiven, { command, context }: Invocation) {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const columnsAt = (now: Date) => columnsOf(entry, now)
-  if (given.watch === true) {
-    return watchList(
-      { kind: entry.kind, columnsAt, filters: { labelSelector: given.selector }, names: given.names },
-      { client, options, context },
-    )
-  }
+/** The list of one kind. */
+export function listOfKind(entry: CatalogEntry): ListCommand<ListedItem, ListGiven> {
   const hasViews = 'view' in (entry.list.query?.shape ?? {})
-  const view = hasViews ? { view: viewOf(options) } : {}
-  const query = { ...scopeOf(options), labelSelector: given.selector, ...view }
-  const { items } = await listNewest<ListedItem>(client, entry.list, { query })
-  const empty = `no ${entry.words[1]}${describeScope(options)}; ${entry.hint()}`
-  await printList(context, options, { items, columns: columnsAt(context.now()), empty, kind: entry.kind })
+  return {
+    route: entry.list,
+    pages: 'newest',
+    kind: entry.kind,
+    filters: ({ selector }, { options }) => ({
+      labelSelector: selector,
+      ...(hasViews && { view: viewOf(options) }),
+    }),
+    columns: (now) => columnsOf(entry, now),
+    empty: (scope) => `no ${entry.words[1]}${scope}; ${entry.hint()}`,
+  }
 }
 
 /** One object as it is; several as one List in JSON, and as documents in YAML. */
-export async function showEntries(entry: CatalogEntry, names: string[], { command, context }: Invocation) {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
+export async function showEntries(entry: CatalogEntry, names: string[], call: ServiceCall): Promise<void> {
+  const { client, options, context, query } = call
   const values: unknown[] = []
-  for (const name of names) {
-    values.push(await client.call(entry.get, { params: { [entry.parameter]: name }, query: namespaceOf(options) }))
-  }
+  for (const name of names) values.push(await client.call(entry.get, { params: { [entry.parameter]: name }, query }))
   if (options.output === 'name') return context.terminal.print(values.map((one) => nameOf(one, entry.kind)).join('\n'))
   const list = values.length === 1 ? values[0] : listOf(values)
   const isText = options.output === 'table' || options.output === 'yaml'
@@ -174,9 +156,39 @@ export async function showEntries(entry: CatalogEntry, names: string[], { comman
   for (const [index, name] of names.entries()) context.terminal.note(entry.note(values[index], name))
 }
 
-export async function removeEntry(entry: CatalogEntry, name: string, { command, context }: Invocation): Promise<void> {
+export function removeBy(entry: CatalogEntry) {
+  return async ({ client, query }: ServiceCall, name: string): Promise<string> => {
+    await client.call(entry.remove, { params: { [entry.parameter]: name }, query })
+    return `${entry.words[0]} ${name} deleted`
+  }
+}
+
+type Invocation = { command: Command; context: CliContext }
+
+/** Without built-in tools, which nobody created. */
+export async function listEverything(given: { selector?: string }, { command, context }: Invocation): Promise<void> {
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
-  await client.call(entry.remove, { params: { [entry.parameter]: name }, query: namespaceOf(options) })
-  context.terminal.note(`${entry.words[0]} ${name} deleted`)
+  const { terminal } = context
+  const query = { ...scopeOf(options), labelSelector: given.selector }
+  const found: { entry: CatalogEntry; items: ListedItem[] }[] = []
+  for (const entry of catalog) {
+    const { items } = await listNewest<ListedItem>(client, entry.list, { query })
+    const made = items.filter((item) => !item.builtin)
+    if (made.length > 0) found.push({ entry, items: made })
+  }
+  const all = found.flatMap(({ entry, items }) => items.map((item) => ({ kind: entry.kind, ...item })))
+  const isRead = options.output === 'table' || options.output === 'name'
+  if (isRead && all.length === 0)
+    return terminal.note(`nothing${describeScope(options)}; \`${typed('run "say hello"')}\` makes a task`)
+  const shape = shapeOf(options, terminal.width)
+  const tables = () => found.map(({ entry, items }) => formatItems(items, namedColumns(entry, context), shape))
+  await printAnswer(context, options, all, () => tables().join('\n\n'))
+}
+
+/** Names in the form that `svc get KIND/NAME` accepts. */
+function namedColumns(entry: CatalogEntry, context: CliContext): Column<ListedItem>[] {
+  return columnsOf(entry, context.now()).map((column) =>
+    column.title === 'NAME' ? { ...column, value: (item) => nameOf(item, entry.kind) } : column,
+  )
 }

@@ -2,8 +2,9 @@
 import type { Command } from 'commander'
 import { createConfigMap, getConfigMap, updateConfigMap } from '../../../contract/api/resources/configmaps.ts'
 import { SvcError } from '../../../errors.ts'
+import { openCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
-import { gather, namespaceOf, readGlobalOptions } from '../../global-options.ts'
+import { gather } from '../../global-options.ts'
 
 type EntryOptions = { fromLiteral?: string[]; fromFile?: string[]; remove?: string[] }
 
@@ -27,22 +28,20 @@ function addEntryOptions(command: Command): Command {
 }
 
 async function create(name: string, command: Command, context: CliContext): Promise<void> {
-  const options = readGlobalOptions(command)
   const data = await collectEntries(command.opts<EntryOptions>(), context)
   requireEntries(data)
-  const client = await context.connect(options)
-  await client.call(createConfigMap, { body: { name, ...namespaceOf(options), data } })
+  const { client, query } = await openCall(command, context)
+  await client.call(createConfigMap, { body: { name, ...query, data } })
   context.terminal.note(`configmap ${name} created with ${Object.keys(data).join(', ')}`)
 }
 
 async function update(name: string, command: Command, context: CliContext): Promise<void> {
-  const options = readGlobalOptions(command)
   const given = command.opts<EntryOptions>()
   const changes = await collectEntries(given, context)
   const removed = given.remove ?? []
   requireEntries({ ...changes, ...Object.fromEntries(removed.map((key) => [key, ''])) })
-  const client = await context.connect(options)
-  const target = { params: { name }, query: namespaceOf(options) }
+  const { client, query } = await openCall(command, context)
+  const target = { params: { name }, query }
   const { data: before, metadata } = await client.call(getConfigMap, target)
   const absent = removed.find((key) => before[key] === undefined)
   if (absent !== undefined) throw new SvcError('NotFound', `configmap ${name} has no entry ${absent}`)

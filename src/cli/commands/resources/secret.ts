@@ -1,24 +1,29 @@
 // secret: names are shown, values never.
 import type { Command } from 'commander'
 import { typed } from '../../../client/typed.ts'
-import { createSecret, deleteSecret, listSecrets, type SecretItem } from '../../../contract/api/resources/secrets.ts'
+import {
+  createSecret,
+  deleteSecret,
+  listSecrets,
+  type SecretItem,
+  updateSecret,
+} from '../../../contract/api/resources/secrets.ts'
 import { SvcError } from '../../../errors.ts'
+import { isJsonObject } from '../../../lib/json.ts'
+import { callForEach, callService, openCall, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
-import { doEachName } from '../../failure.ts'
-import { addValueOptions, collectValues, type ValueOptions } from '../../files/secret-values.ts'
 import { requireLocal } from '../../follow/stopping.ts'
-import { addAllNamespacesOption, gather, namespaceOf, readGlobalOptions, scopeOf } from '../../global-options.ts'
-import { describeScope, printList } from '../../output/answers.ts'
-import { formatAge } from '../../output/output.ts'
-import { listNewest } from '../../output/paging.ts'
-import { addSecretChanges } from './secret-changes.ts'
+import { addAllNamespacesOption, gather, readGlobalOptions } from '../../global-options.ts'
+import { readDocument } from '../../objects/change-object.ts'
+import { requireSome } from '../../objects/spec-options.ts'
+import { addList, type ListCommand } from '../../output/list-command.ts'
+import { formatAge, formatYaml } from '../../output/output.ts'
+import { listPages } from '../../output/paging.ts'
 
 export function addSecretCommands(program: Command, context: CliContext): void {
   const secret = program.command('secret').description('keys and passwords that resources refer to')
-  addAllNamespacesOption(secret.command('list'))
-    .alias('ls')
-    .description('names of secrets, newest first')
-    .action((_options: unknown, command: Command) => listAll(command, context))
+  const list = addAllNamespacesOption(secret.command('list')).alias('ls').description('names of secrets, newest first')
+  addList(list, context, secrets)
   addValueOptions(
     secret
       .command('create <name>')
@@ -31,14 +36,12 @@ export function addSecretCommands(program: Command, context: CliContext): void {
     .command('delete <names...>')
     .alias('rm')
     .description('remove one secret, or several')
-    .action(async (names: string[], _options: unknown, command: Command) => {
-      const options = readGlobalOptions(command)
-      const client = await context.connect(options)
-      await doEachName(names, context.terminal, async (name) => {
-        await client.call(deleteSecret, { params: { name }, query: namespaceOf(options) })
-        context.terminal.note(`secret ${name} deleted`)
-      })
-    })
+    .action(
+      callForEach(context, async ({ client, query }, name) => {
+        await client.call(deleteSecret, { params: { name }, query })
+        return `secret ${name} deleted`
+      }),
+    )
   secret
     .command('rotate-key')
     .description('re-encrypt all secrets under a new key; stop the service first')
@@ -50,34 +53,120 @@ export function addSecretCommands(program: Command, context: CliContext): void {
     })
 }
 
-async function listAll(command: Command, context: CliContext): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const { items } = await listNewest<SecretItem>(client, listSecrets, { query: scopeOf(options) })
-  await printList(context, options, {
-    items,
-    columns: [
-      { title: 'NAMESPACE', value: (item) => item.namespace },
-      { title: 'NAME', value: (item) => item.name },
-      { title: 'TYPE', value: (item) => item.type },
-      { title: 'KEYS', value: (item) => item.keys.join(',') },
-      { title: 'HOSTS', value: (item) => item.allowedHosts?.join(',') },
-      { title: 'AGE', value: (item) => formatAge(item.createdAt, context.now()) },
-    ],
-    empty: `no secrets${describeScope(options)}; \`${typed('secret create --help')}\` tells how to make one`,
-  })
+const secrets: ListCommand<SecretItem> = {
+  route: listSecrets,
+  pages: 'newest',
+  columns: (now) => [
+    { title: 'NAMESPACE', value: (item) => item.namespace },
+    { title: 'NAME', value: (item) => item.name },
+    { title: 'TYPE', value: (item) => item.type },
+    { title: 'KEYS', value: (item) => item.keys.join(',') },
+    { title: 'HOSTS', value: (item) => item.allowedHosts?.join(',') },
+    { title: 'AGE', value: (item) => formatAge(item.createdAt, now) },
+  ],
+  empty: (scope) => `no secrets${scope}; \`${typed('secret create --help')}\` tells how to make one`,
 }
 
 async function create(name: string, command: Command, context: CliContext): Promise<void> {
-  const options = readGlobalOptions(command)
   const given = command.opts<ValueOptions & { allowHost?: string[] }>()
   const stringData = await collectValues(given, context)
   if (Object.keys(stringData).length === 0) {
     const example = '--from-env api-key=MY_VARIABLE or --from-file api-key=PATH'
     throw new SvcError('InvalidRequest', `a secret needs a value: ${example}`)
   }
-  const client = await context.connect(options)
+  const { client, query } = await openCall(command, context)
   const hosts = given.allowHost === undefined ? {} : { allowedHosts: given.allowHost }
-  await client.call(createSecret, { body: { name, ...namespaceOf(options), stringData, ...hosts } })
+  await client.call(createSecret, { body: { name, ...query, stringData, ...hosts } })
   context.terminal.note(`secret ${name} created with ${Object.keys(stringData).join(', ')}`)
+}
+
+type Changes = { stringData: Record<string, string>; remove: string[] }
+
+export function addSecretChanges(group: Command, context: CliContext): void {
+  addValueOptions(group.command('update <name>').description('replace or add values; the other keys stay'))
+    .option('--remove <key>', 'take a key out; may be repeated', gather)
+    .action(async (name: string, given: ValueOptions & { remove?: string[] }, command: Command) => {
+      requireSome(given, ['--from-file <pair>', '--from-env <pair>', '--remove <key>'], 'secret')
+      const stringData = await collectValues(given, context)
+      await send(name, await openCall(command, context), { stringData, remove: given.remove ?? [] })
+    })
+  group
+    .command('edit <name>')
+    .description('replace values in $EDITOR, which shows the keys alone')
+    .action(callService(context, edit))
+}
+
+async function send(name: string, { client, context, query }: ServiceCall, changes: Changes): Promise<void> {
+  const changed = await client.call(updateSecret, { params: { name }, query, body: changes })
+  context.terminal.note(`secret ${name} has ${changed.keys.join(', ')}`)
+}
+
+async function findKeys(name: string, { client, query }: ServiceCall): Promise<string[]> {
+  const { items } = await listPages<SecretItem>(client, listSecrets, { query })
+  const found = items.find((item) => item.name === name)
+  if (found === undefined) throw new SvcError('NotFound', `secret not found: "${name}"`)
+  return found.keys
+}
+
+const preface = `# The keys of the secret; its values are not shown. A key that is left empty keeps its value, a line that is taken out
+# is removed with its value, and a new line adds one.
+`
+
+async function edit(call: ServiceCall, name: string): Promise<void> {
+  const { context } = call
+  const keys = await findKeys(name, call)
+  const unchanged = Object.fromEntries(keys.map((key) => [key, '']))
+  const before = `${preface}${await formatYaml(unchanged)}\n`
+  const after = await context.editText(before, `${name}.yaml`)
+  const { parse } = await import('yaml')
+  const changes = readChanges(keys, after === before ? unchanged : readDocument(() => parse(after)))
+  const isNothing = changes.remove.length === 0 && Object.keys(changes.stringData).length === 0
+  if (isNothing) return context.terminal.note(`secret ${name} is unchanged`)
+  await send(name, call, changes)
+}
+
+/** What is said of a fault names keys alone. */
+function readChanges(keys: readonly string[], left: unknown): Changes {
+  if (!isJsonObject(left))
+    throw new SvcError('InvalidRequest', 'what the editor left is not a list of keys; nothing was changed')
+  const given = Object.entries(left).filter(([, value]) => value !== '' && value !== null)
+  const odd = given.find(([, value]) => typeof value !== 'string' && typeof value !== 'number')
+  if (odd !== undefined) throw new SvcError('InvalidRequest', `the value of ${odd[0]} is not text: put it into quotes`)
+  return {
+    stringData: Object.fromEntries(given.map(([key, value]) => [key, String(value)])),
+    remove: keys.filter((key) => !Object.hasOwn(left, key)),
+  }
+}
+
+export type ValueOptions = { fromEnv?: string[]; fromFile?: string[] }
+
+export function addValueOptions(command: Command): Command {
+  return command
+    .option(
+      '--from-env <key=VARIABLE>',
+      'take the value of a key from an environment variable; may be repeated',
+      gather,
+    )
+    .option('--from-file <key=path>', 'the same from a file, `-` for standard input; may be repeated', gather)
+    .addHelpText('after', '\nA line break at the end of a file is not part of the value.')
+}
+
+export async function collectValues(given: ValueOptions, context: CliContext): Promise<Record<string, string>> {
+  const values: Record<string, string> = {}
+  for (const [key, variable] of (given.fromEnv ?? []).map(splitPair)) {
+    const value = context.readEnvironment(variable)
+    if (!value) throw new SvcError('InvalidRequest', `the environment variable ${variable} is empty or not set`)
+    values[key] = value
+  }
+  for (const [key, path] of (given.fromFile ?? []).map(splitPair)) {
+    const [file] = await context.readTexts(path)
+    values[key] = (file?.text ?? '').replace(/\r?\n$/, '')
+  }
+  return values
+}
+
+function splitPair(pair: string): [string, string] {
+  const at = pair.indexOf('=')
+  if (at > 0) return [pair.slice(0, at), pair.slice(at + 1)]
+  throw new SvcError('InvalidRequest', `\`${pair}\` must be KEY=SOURCE, such as api-key=MY_VARIABLE`)
 }

@@ -1,27 +1,29 @@
 // scan findings, show, dismiss, reopen, validate, patch, patches, pr: what was found, and what people do about it.
 import { type Command, Option } from 'commander'
-import type { Client } from '../../../client/client.ts'
 import { typed } from '../../../client/typed.ts'
 import {
   createFindingPullRequest,
   dismissFinding,
+  type Finding,
+  findingStates,
   getFinding,
   listFindingPatches,
+  type PatchProposal,
   patchFinding,
   reopenFinding,
   validateFinding,
-} from '../../../contract/api/scans/finding-routes.ts'
-import { type Finding, findingStates, validationStatuses } from '../../../contract/api/scans/findings.ts'
+  validationStatuses,
+} from '../../../contract/api/scans/findings.ts'
 import { listFindings } from '../../../contract/api/scans/routes.ts'
 import { severities } from '../../../contract/kinds/scans/repository-scan.ts'
-import type { CliCall, CliContext } from '../../context.ts'
-import { doEachName } from '../../failure.ts'
+import { callForEach, callService, type ServiceCall } from '../../action.ts'
+import type { CliContext } from '../../context.ts'
 import { runGit } from '../../files/run-git.ts'
-import { namespaceOf, readCount, readGlobalOptions } from '../../global-options.ts'
-import { printAnswer, printList } from '../../output/answers.ts'
+import { readGlobalOptions } from '../../global-options.ts'
+import { printAnswer } from '../../output/answers.ts'
 import { describeFinding, type ReadCode } from '../../output/finding-text.ts'
+import { addList, type ListCommand, printListed, readList, requestOf } from '../../output/list-command.ts'
 import { formatAge } from '../../output/output.ts'
-import { listPages } from '../../output/paging.ts'
 
 type CodeFlags = { checkout: string }
 type ListFlags = CodeFlags & {
@@ -35,40 +37,39 @@ type ListFlags = CodeFlags & {
   code?: boolean
 }
 type Invocation = { command: Command; context: CliContext }
-type FindingCall = CliCall & { client: Client; target: { params: { id: string }; query: { namespace?: string } } }
 
 export function addFindingCommands(scan: Command, context: CliContext): void {
-  addList(scan, context)
+  addFindingsList(scan, context)
   addCheckoutOption(scan.command('show <id>'))
     .description('a finding, with the code around each place where it is seen')
-    .action((id: string, given: CodeFlags, command: Command) => show(id, given, { command, context }))
+    .action(callService(context, show))
   scan
     .command('dismiss <ids...>')
     .description('say that findings are of no concern')
     .requiredOption('--reason <text>', 'why they are of no concern')
     .option('--until <time>', 'when they become open again, such as 2030-01-31T00:00:00Z')
-    .action((ids: string[], given: { reason: string; until?: string }, command: Command) =>
-      doEach(ids, { command, context }, async ({ client, target }) => {
-        await client.call(dismissFinding, { ...target, body: given })
-        return 'dismissed'
+    .action(
+      callForEach(context, async ({ client, query }, id, body: { reason: string; until?: string }) => {
+        await client.call(dismissFinding, { params: { id }, query, body })
+        return `finding ${id} dismissed`
       }),
     )
   scan
     .command('reopen <ids...>')
     .description('make findings that are dismissed or fixed open ones')
-    .action((ids: string[], _given: unknown, command: Command) =>
-      doEach(ids, { command, context }, async ({ client, target }) => {
-        await client.call(reopenFinding, target)
-        return 'open'
+    .action(
+      callForEach(context, async ({ client, query }, id) => {
+        await client.call(reopenFinding, { params: { id }, query })
+        return `finding ${id} open`
       }),
     )
   scan
     .command('validate <ids...>')
     .description('have an agent try to confirm findings')
-    .action((ids: string[], _given: unknown, command: Command) =>
-      doEach(ids, { command, context }, async ({ client, target }) => {
-        const { validationTaskName } = await client.call(validateFinding, target)
-        return `is being validated by task ${validationTaskName}`
+    .action(
+      callForEach(context, async ({ client, query }, id) => {
+        const { validationTaskName } = await client.call(validateFinding, { params: { id }, query })
+        return `finding ${id} is being validated by task ${validationTaskName}`
       }),
     )
   addRemedies(scan, context)
@@ -78,7 +79,7 @@ function addCheckoutOption(command: Command): Command {
   return command.option('--checkout <folder>', 'your clone of the repository, from which code is shown', '.')
 }
 
-function addList(scan: Command, context: CliContext): void {
+function addFindingsList(scan: Command, context: CliContext): void {
   addCheckoutOption(scan.command('findings <name>'))
     .description('what was found, last changed first')
     .addOption(new Option('--severity <severity>', 'only those of this severity').choices(severities))
@@ -91,35 +92,20 @@ function addList(scan: Command, context: CliContext): void {
     .option('--recommended', 'only candidates for a remedy, the most pressing first')
     .option('--limit <count>', 'at most so many')
     .option('--code', 'each with the code around it')
-    .action((name: string, given: ListFlags, command: Command) => list(name, given, { command, context }))
+    .action((_name: string, given: ListFlags, command: Command) => list(given, { command, context }))
 }
 
 function addRemedies(scan: Command, context: CliContext): void {
-  const add = (usage: string, description: string, act: (call: FindingCall, id: string) => Promise<void>) =>
-    scan
-      .command(usage)
-      .description(description)
-      .action(async (id: string, _given: unknown, command: Command) => act(await open(id, { command, context }), id))
-  add('patch <id>', 'have an agent repair a finding, on a branch of its own', patch)
-  add('patches <id>', 'patches that were proposed for a finding, the newest first', patches)
-  add('pr <id>', 'open the pull request of the newest patch that passed', openPullRequest)
-}
-
-async function open(id: string, { command, context }: Invocation): Promise<FindingCall> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  return { options, context, client, target: { params: { id }, query: namespaceOf(options) } }
-}
-
-async function doEach(
-  ids: string[],
-  { command, context }: Invocation,
-  act: (call: FindingCall) => Promise<string>,
-): Promise<void> {
-  await doEachName(ids, context.terminal, async (id) => {
-    const done = await act(await open(id, { command, context }))
-    context.terminal.note(`finding ${id} ${done}`)
-  })
+  scan
+    .command('patch <id>')
+    .description('have an agent repair a finding, on a branch of its own')
+    .action(callService(context, patch))
+  const list = scan.command('patches <id>').description('patches that were proposed for a finding, the newest first')
+  addList(list, context, patches)
+  scan
+    .command('pr <id>')
+    .description('open the pull request of the newest patch that passed')
+    .action(callService(context, openPullRequest))
 }
 
 /** From a clone on this machine; what it does not have is not shown. */
@@ -130,72 +116,78 @@ function readFrom(folder: string): ReadCode {
   }
 }
 
-async function list(name: string, given: ListFlags, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
-  const { severity, state, validation: validationStatus, category, slice: sliceID, recommended = false } = given
-  const limit = given.limit === undefined ? undefined : readCount('--limit', given.limit)
-  const filters = { severity, state, validationStatus, category, sliceID, recommended }
-  const client = await context.connect(options)
-  const { items, hasMore } = await listPages<Finding>(client, listFindings, {
-    params: { name },
-    query: { ...namespaceOf(options), ...filters },
-    ...(limit !== undefined && { limit }),
-  })
-  if (given.code === true && options.output === 'table' && items.length > 0) {
-    const read = readFrom(given.checkout)
-    for (const [index, item] of items.entries())
-      context.terminal.print(`${index === 0 ? '' : '\n---\n\n'}${await describeFinding(item, read)}`)
-    return
-  }
-  await printList(context, options, {
-    items: items.map((item) => ({ ...item, name: item.id })),
-    columns: [
-      { title: 'ID', value: (item) => item.id },
-      { title: 'SEVERITY', value: (item) => item.severity },
-      { title: 'SURE', value: (item) => item.confidence },
-      { title: 'STATE', value: (item) => item.state },
-      { title: 'VALIDATION', value: (item) => item.validationStatus },
-      { title: 'CHANGED', value: (item) => formatAge(item.updatedAt, context.now()) },
-      { title: 'CATEGORY', wide: true, value: (item) => item.category },
-      { title: 'SLICE', wide: true, value: (item) => item.sliceID },
-      { title: 'PLACE', value: ({ filePath, line }) => filePath && `${filePath}${line ? `:${line}` : ''}` },
-      { title: 'TITLE', value: (item) => item.title },
-    ],
-    empty: `no findings of ${name}; \`${typed(`scan runs ${name}`)}\` shows its runs`,
-  })
-  if (hasMore) context.terminal.note('there are more: raise --limit')
+const findings: ListCommand<Finding, ListFlags> = {
+  route: listFindings,
+  pages: 'all',
+  parameter: 'name',
+  nameOf: (item) => item.id,
+  filters: ({ severity, state, validation, category, slice, recommended = false }) => ({
+    severity,
+    state,
+    validationStatus: validation,
+    category,
+    sliceID: slice,
+    recommended,
+  }),
+  columns: (now) => [
+    { title: 'ID', value: (item) => item.id },
+    { title: 'SEVERITY', value: (item) => item.severity },
+    { title: 'SURE', value: (item) => item.confidence },
+    { title: 'STATE', value: (item) => item.state },
+    { title: 'VALIDATION', value: (item) => item.validationStatus },
+    { title: 'CHANGED', value: (item) => formatAge(item.updatedAt, now) },
+    { title: 'CATEGORY', wide: true, value: (item) => item.category },
+    { title: 'SLICE', wide: true, value: (item) => item.sliceID },
+    { title: 'PLACE', value: ({ filePath, line }) => filePath && `${filePath}${line ? `:${line}` : ''}` },
+    { title: 'TITLE', value: (item) => item.title },
+  ],
+  empty: (_scope, { args: [name] }) => `no findings of ${name}; \`${typed(`scan runs ${name}`)}\` shows its runs`,
+  more: () => 'there are more: raise --limit',
 }
 
-async function show(id: string, { checkout }: CodeFlags, { command, context }: Invocation): Promise<void> {
-  const { client, target, options } = await open(id, { command, context })
-  const finding = await client.call(getFinding, target)
+async function list(given: ListFlags, { command, context }: Invocation): Promise<void> {
+  const call = { options: readGlobalOptions(command), context, given, args: command.args }
+  const request = requestOf(findings, call)
+  const found = await readList(findings, request, await context.connect(call.options), context)
+  const isText = given.code === true && call.options.output === 'table' && found.items.length > 0
+  if (!isText) return printListed(findings, call, found)
+  const read = readFrom(given.checkout)
+  for (const [index, item] of found.items.entries())
+    context.terminal.print(`${index === 0 ? '' : '\n---\n\n'}${await describeFinding(item, read)}`)
+}
+
+async function show(
+  { client, options, context, query }: ServiceCall,
+  id: string,
+  { checkout }: CodeFlags,
+): Promise<void> {
+  const finding = await client.call(getFinding, { params: { id }, query })
   await printAnswer(context, options, finding, () => describeFinding(finding, readFrom(checkout)))
 }
 
-async function patch({ client, target, context, options }: FindingCall, id: string): Promise<void> {
-  const proposal = await client.call(patchFinding, target)
+async function patch({ client, options, context, query }: ServiceCall, id: string): Promise<void> {
+  const proposal = await client.call(patchFinding, { params: { id }, query })
   const next = `\`${typed(`scan patches ${id}`)}\` shows what came of it`
   await printAnswer(context, options, proposal, () => `task ${proposal.taskName} writes a patch; ${next}`)
 }
 
-async function patches({ client, target, context, options }: FindingCall, id: string): Promise<void> {
-  const { items } = await client.call(listFindingPatches, target)
-  await printList(context, options, {
-    items: items.map((item) => ({ ...item, name: item.id })),
-    columns: [
-      { title: 'ID', value: (item) => item.id },
-      { title: 'STATUS', value: (item) => item.status },
-      { title: 'FILES', value: (item) => item.changedFiles?.length },
-      { title: 'RISK', value: (item) => item.risk },
-      { title: 'ASKED', value: (item) => formatAge(item.createdAt, context.now()) },
-      { title: 'BRANCH', value: (item) => item.branch },
-      { title: 'WHAT', value: (item) => item.failure ?? item.summary },
-    ],
-    empty: `no patches of ${id}; \`${typed(`scan patch ${id}`)}\` has one written`,
-  })
+const patches: ListCommand<PatchProposal> = {
+  route: listFindingPatches,
+  parameter: 'id',
+  nameOf: (item) => item.id,
+  columns: (now) => [
+    { title: 'ID', value: (item) => item.id },
+    { title: 'STATUS', value: (item) => item.status },
+    { title: 'FILES', value: (item) => item.changedFiles?.length },
+    { title: 'RISK', value: (item) => item.risk },
+    { title: 'ASKED', value: (item) => formatAge(item.createdAt, now) },
+    { title: 'BRANCH', value: (item) => item.branch },
+    { title: 'WHAT', value: (item) => item.failure ?? item.summary },
+  ],
+  empty: (_scope, { args: [id] }) => `no patches of ${id}; \`${typed(`scan patch ${id}`)}\` has one written`,
 }
 
-async function openPullRequest({ client, target, context, options }: FindingCall): Promise<void> {
-  const made = await client.call(createFindingPullRequest, target)
+async function openPullRequest({ client, options, context, query }: ServiceCall, id: string): Promise<void> {
+  const made = await client.call(createFindingPullRequest, { params: { id }, query })
   await printAnswer(context, options, made, () => `${made.prURL} (${made.status})`)
 }

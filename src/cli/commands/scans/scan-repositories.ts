@@ -11,14 +11,17 @@ import {
 } from '../../../contract/api/scans/routes.ts'
 import type { ScanRun } from '../../../contract/api/scans/runs.ts'
 import type { RepositoryScan } from '../../../contract/kinds/scans/repository-scan.ts'
-import { dropUndefined } from '../../../contract/schema/json.ts'
 import { SvcError } from '../../../errors.ts'
+import { dropUndefined } from '../../../lib/json.ts'
+import { callForEach, callService, openCall, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
-import { doEachName } from '../../failure.ts'
-import { addAllNamespacesOption, namespaceOf, readCount, readGlobalOptions, scopeOf } from '../../global-options.ts'
-import { describeScope, printAnswer, printList } from '../../output/answers.ts'
+import { addAllNamespacesOption, readCount } from '../../global-options.ts'
+import { printAnswer } from '../../output/answers.ts'
+import { addList, type ListCommand } from '../../output/list-command.ts'
 import { formatAge, formatYaml } from '../../output/output.ts'
-import { listPages } from '../../output/paging.ts'
+import { addFindingCommands } from './scan-findings.ts'
+import { addSarifCommands } from './scan-sarif.ts'
+import { addSliceCommands } from './scan-slices.ts'
 
 type CreateFlags = {
   repo: string
@@ -37,31 +40,32 @@ type Invocation = { command: Command; context: CliContext }
 
 export function addRepositoryCommands(scan: Command, context: CliContext): void {
   addCreate(scan, context)
-  addAllNamespacesOption(scan.command('list'))
-    .alias('ls')
-    .description('repositories that are scanned')
-    .action((_given: unknown, command: Command) => list({ command, context }))
+  const list = addAllNamespacesOption(scan.command('list')).alias('ls').description('repositories that are scanned')
+  addList(list, context, scans)
   scan
     .command('get <name>')
     .description('a scan with its settings and what is known of it')
-    .action((name: string, _given: unknown, command: Command) => get(name, { command, context }))
+    .action(callService(context, get))
   scan
     .command('run <name>')
     .description('start a run; one is active at a time')
     .option('--retry-failed', 'review only what failed or was not reached in the last run, at the same commit')
-    .action((name: string, given: { retryFailed?: boolean }, command: Command) =>
-      run(name, given, { command, context }),
-    )
-  scan
+    .action(callService(context, run))
+  const listRuns = scan
     .command('runs <name>')
     .description('runs of a scan, those that started last first')
     .option('--limit <count>', 'at most so many', '20')
-    .action((name: string, { limit }: { limit: string }, command: Command) => runs(name, limit, { command, context }))
+  addList(listRuns, context, runs)
   scan
     .command('delete <names...>')
     .alias('rm')
     .description('remove one scan, or several, with all that was found')
-    .action((names: string[], _given: unknown, command: Command) => remove(names, { command, context }))
+    .action(
+      callForEach(context, async ({ client, query }, name) => {
+        await client.call(deleteRepositoryScan, { params: { name }, query })
+        return `scan ${name} deleted`
+      }),
+    )
 }
 
 function addCreate(scan: Command, context: CliContext): void {
@@ -99,7 +103,6 @@ function readBudget({ maxTokens, maxCost }: CreateFlags) {
 }
 
 async function create(name: string, given: CreateFlags, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
   const { repo: repoURL, agent, secret, validation: validationMode } = given
   const { branch, subPath, schedule, timeZone } = given
   const spec = {
@@ -109,81 +112,67 @@ async function create(name: string, given: CreateFlags, { command, context }: In
     ...(secret !== undefined && { gitSecretRef: { name: secret } }),
     ...(given.codeScanning && { uploadToCodeScanning: true }),
   }
-  const client = await context.connect(options)
-  const made = await client.call(createRepositoryScan, { body: { name, ...namespaceOf(options), spec } })
+  const { client, options, query } = await openCall(command, context)
+  const made = await client.call(createRepositoryScan, { body: { name, ...query, spec } })
   const next = `\`${typed(`scan runs ${name}`)}\` shows how far its first run is`
   await printAnswer(context, options, made, () => `scan ${name} created; ${next}`)
 }
 
-async function list({ command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const { items } = await listPages<RepositoryScan>(client, listRepositoryScans, { query: scopeOf(options) })
-  await printList(context, options, {
-    items,
-    kind: 'RepositoryScan',
-    columns: [
-      { title: 'NAMESPACE', wide: true, value: ({ metadata }) => metadata.namespace },
-      { title: 'NAME', value: ({ metadata }) => metadata.name },
-      { title: 'PHASE', value: ({ status }) => status?.phase },
-      { title: 'FINDINGS', value: ({ status }) => status?.findingCounts?.total },
-      { title: 'CRITICAL', value: ({ status }) => status?.findingCounts?.critical },
-      { title: 'HIGH', value: ({ status }) => status?.findingCounts?.high },
-      { title: 'SCANNED', value: ({ status }) => formatAge(status?.lastSuccessfulScanAt, context.now()) },
-      { title: 'REPOSITORY', value: ({ spec }) => spec.repoURL },
-    ],
-    empty: `no scans${describeScope(options)}; \`${typed('scan create NAME --repo URL --agent AGENT')}\` makes one`,
-  })
+const scans: ListCommand<RepositoryScan> = {
+  route: listRepositoryScans,
+  pages: 'all',
+  kind: 'RepositoryScan',
+  columns: (now) => [
+    { title: 'NAMESPACE', wide: true, value: ({ metadata }) => metadata.namespace },
+    { title: 'NAME', value: ({ metadata }) => metadata.name },
+    { title: 'PHASE', value: ({ status }) => status?.phase },
+    { title: 'FINDINGS', value: ({ status }) => status?.findingCounts?.total },
+    { title: 'CRITICAL', value: ({ status }) => status?.findingCounts?.critical },
+    { title: 'HIGH', value: ({ status }) => status?.findingCounts?.high },
+    { title: 'SCANNED', value: ({ status }) => formatAge(status?.lastSuccessfulScanAt, now) },
+    { title: 'REPOSITORY', value: ({ spec }) => spec.repoURL },
+  ],
+  empty: (scope) => `no scans${scope}; \`${typed('scan create NAME --repo URL --agent AGENT')}\` makes one`,
 }
 
-async function get(name: string, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const scan = await client.call(getRepositoryScan, { params: { name }, query: namespaceOf(options) })
+async function get({ client, options, context, query }: ServiceCall, name: string): Promise<void> {
+  const scan = await client.call(getRepositoryScan, { params: { name }, query })
   await printAnswer(context, options, scan, () => formatYaml(scan))
 }
 
 async function run(
+  { client, options, context, query }: ServiceCall,
   name: string,
   { retryFailed = false }: { retryFailed?: boolean },
-  { command, context }: Invocation,
 ): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const target = { params: { name }, query: namespaceOf(options) }
-  const started = await client.call(startScanRun, { ...target, body: { retryFailed } })
+  const started = await client.call(startScanRun, { params: { name }, query, body: { retryFailed } })
   const next = `\`${typed(`scan runs ${name}`)}\` shows how far it is`
   await printAnswer(context, options, started, () => `run ${started.id} started; ${next}`)
 }
 
-async function runs(name: string, limit: string, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
-  const most = readCount('--limit', limit)
-  const client = await context.connect(options)
-  const given = { params: { name }, query: namespaceOf(options), limit: most }
-  const { items } = await listPages<ScanRun>(client, listScanRuns, given)
-  await printList(context, options, {
-    items: items.map((item) => ({ ...item, name: item.id })),
-    columns: [
-      { title: 'ID', value: (item) => item.id },
-      { title: 'PHASE', value: (item) => item.phase },
-      { title: 'STAGE', value: (item) => (item.stage === 'done' ? undefined : item.stage) },
-      { title: 'REVIEWED', value: (item) => `${item.reviewedSliceCount}/${item.sliceCount}` },
-      { title: 'KEPT', value: (item) => item.acceptedFindings },
-      { title: 'DROPPED', value: (item) => item.droppedFindings },
-      { title: 'TOKENS', value: (item) => item.tokens },
-      { title: 'STARTED', value: (item) => formatAge(item.startedAt, context.now()) },
-      { title: 'WHAT', value: (item) => item.errorMessage ?? item.summary },
-    ],
-    empty: `no runs of ${name} yet; \`${typed(`scan run ${name}`)}\` starts one`,
-  })
+const runs: ListCommand<ScanRun> = {
+  route: listScanRuns,
+  pages: 'all',
+  parameter: 'name',
+  nameOf: (item) => item.id,
+  columns: (now) => [
+    { title: 'ID', value: (item) => item.id },
+    { title: 'PHASE', value: (item) => item.phase },
+    { title: 'STAGE', value: (item) => (item.stage === 'done' ? undefined : item.stage) },
+    { title: 'REVIEWED', value: (item) => `${item.reviewedSliceCount}/${item.sliceCount}` },
+    { title: 'KEPT', value: (item) => item.acceptedFindings },
+    { title: 'DROPPED', value: (item) => item.droppedFindings },
+    { title: 'TOKENS', value: (item) => item.tokens },
+    { title: 'STARTED', value: (item) => formatAge(item.startedAt, now) },
+    { title: 'WHAT', value: (item) => item.errorMessage ?? item.summary },
+  ],
+  empty: (_scope, { args: [name] }) => `no runs of ${name} yet; \`${typed(`scan run ${name}`)}\` starts one`,
 }
 
-async function remove(names: string[], { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  await doEachName(names, context.terminal, async (name) => {
-    await client.call(deleteRepositoryScan, { params: { name }, query: namespaceOf(options) })
-    context.terminal.note(`scan ${name} deleted`)
-  })
+export function addScanCommands(program: Command, context: CliContext): void {
+  const scan = program.command('scan').description('reviews of repositories for security findings')
+  addRepositoryCommands(scan, context)
+  addFindingCommands(scan, context)
+  addSarifCommands(scan, context)
+  addSliceCommands(scan, context)
 }

@@ -4,11 +4,17 @@ import { pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
 import { typed } from '../../../client/typed.ts'
-import type { ScanImport } from '../../../contract/api/scans/imports.ts'
 import { listRepositoryScans } from '../../../contract/api/scans/routes.ts'
-import { exportFindings, getScanImport, importFindings, sarifType } from '../../../contract/api/scans/sarif-routes.ts'
+import {
+  exportFindings,
+  getScanImport,
+  importFindings,
+  type ScanImport,
+  sarifType,
+} from '../../../contract/api/scans/sarif-routes.ts'
 import type { RepositoryScan } from '../../../contract/kinds/scans/repository-scan.ts'
 import { SvcError } from '../../../errors.ts'
+import { callService } from '../../action.ts'
 import type { CliCall, CliContext } from '../../context.ts'
 import { runGit } from '../../files/run-git.ts'
 import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
@@ -24,12 +30,12 @@ export function addSarifCommands(scan: Command, context: CliContext): void {
     .command('export <name>')
     .description('print what was found and is not fixed, for code hosts and editors')
     .requiredOption('--sarif', 'as SARIF 2.1.0; findings that were dismissed are in it as suppressed')
-    .action(async (name: string, _given: unknown, command: Command) => {
-      const options = readGlobalOptions(command)
-      const client = await context.connect(options)
-      const answer = await client.open(exportFindings, { params: { name }, query: namespaceOf(options) })
-      context.terminal.print(await answer.text())
-    })
+    .action(
+      callService(context, async ({ client, query }, name: string) => {
+        const answer = await client.open(exportFindings, { params: { name }, query })
+        context.terminal.print(await answer.text())
+      }),
+    )
   scan
     .command('import <file>')
     .description('take in what a scanner found (a SARIF 2.1.0 file, - for standard input), to be validated and patched')

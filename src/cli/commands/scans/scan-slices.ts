@@ -1,9 +1,9 @@
 // scan slices, scan coverage: how a tree is cut for review, and how much of what is known to be weak that covers.
 import { basename, resolve } from 'node:path'
 import type { Command } from 'commander'
-import type { SliceDraft } from '../../../contract/api/scans/slices.ts'
+import type { SliceDraft } from '../../../contract/api/scans/runs.ts'
 import { SvcError } from '../../../errors.ts'
-import { type Coverage, measureCoverage, readKnownPlaces } from '../../../rules/scans/known-places.ts'
+import { type Coverage, measureCoverage, readKnownLocations } from '../../../rules/scans/known-places.ts'
 import { buildReviewContext, listContextPaths } from '../../../rules/scans/review-context.ts'
 import { type SelectedSlice, selectSlices } from '../../../rules/scans/slice-selection.ts'
 import type { TreeCounts } from '../../../rules/scans/slices.ts'
@@ -110,7 +110,7 @@ async function show(tree: OpenedTree, id: string, context: CliContext): Promise<
 
 async function readPlaces(context: CliContext, list: string) {
   const [file] = await context.readTexts(list)
-  const places = readKnownPlaces(file?.text ?? '')
+  const places = readKnownLocations(file?.text ?? '')
   if (places !== undefined && places.length > 0) return places
   const advice = 'its first line must name the columns, one of them "path" or "test name"; "line" is optional'
   throw new SvcError('InvalidRequest', `${list} names no places: ${advice}`)

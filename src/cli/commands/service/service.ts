@@ -4,11 +4,10 @@ import type { Finding } from '../../../client/machine.ts'
 import { getReadiness } from '../../../contract/api/service/health.ts'
 import type { CliContext, GlobalOptions, SettingHelp } from '../../context.ts'
 import { ExitSignal, exitCodes } from '../../failure.ts'
-import { mayStop, requireLocal, type StopFlags } from '../../follow/stopping.ts'
+import { countTasks, describeCount, mayStop, requireLocal, type StopFlags } from '../../follow/stopping.ts'
 import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { formatFields, formatTable } from '../../output/output.ts'
-import { countTasks, describeCount } from '../../output/task-count.ts'
 import { addContextCommands } from './contexts.ts'
 
 const globalFlags = ['--data-dir', '--config-dir']

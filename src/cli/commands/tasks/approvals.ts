@@ -8,59 +8,52 @@ import {
   getApproval,
   listApprovals,
 } from '../../../contract/api/tasks/approvals.ts'
+import { callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
-import { addAllNamespacesOption, namespaceOf, readGlobalOptions, scopeOf } from '../../global-options.ts'
-import { describeScope, printAnswer, printList } from '../../output/answers.ts'
+import { addAllNamespacesOption } from '../../global-options.ts'
+import { printAnswer } from '../../output/answers.ts'
+import { addList, type ListCommand } from '../../output/list-command.ts'
 import { formatAge } from '../../output/output.ts'
-
-type Given = { all?: boolean; task?: string; reason?: string }
-type Invocation = { command: Command; context: CliContext }
 
 export function addApprovalCommands(program: Command, context: CliContext): void {
   const approvals = program.command('approvals').alias('approval').description('what tasks ask people for')
-  addAllNamespacesOption(approvals.command('list'))
+  const list = addAllNamespacesOption(approvals.command('list'))
     .alias('ls')
     .description('approvals that wait for an answer, newest first')
     .option('--all', 'also those that have one')
     .option('--task <name>', 'only those of one task')
-    .action((given: Given, command: Command) => listAll(given, { command, context }))
+  addList(list, context, waiting)
   approvals
     .command('get <id>')
     .description('what is asked, by whom and with which arguments')
-    .action((id: string, _given: Given, command: Command) => show(id, { command, context }))
+    .action(callService(context, show))
   approvals
     .command('approve <id>')
     .description('let the call run')
     .option('--reason <text>', 'why; the model reads it')
-    .action((id: string, given: Given, command: Command) => answer(approve, { id, ...given }, { command, context }))
+    .action(callService(context, answerBy(approve)))
   approvals
     .command('decline <id>')
     .description('refuse the call')
     .option('--reason <text>', 'why; the model reads it')
-    .action((id: string, given: Given, command: Command) => answer(decline, { id, ...given }, { command, context }))
+    .action(callService(context, answerBy(decline)))
 }
 
-async function listAll({ all = false, task }: Given, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const query = {
-    ...scopeOf(options),
-    ...(all ? {} : { status: 'pending' as const }),
+const waiting: ListCommand<ApprovalItem, { all?: boolean; task?: string }> = {
+  route: listApprovals,
+  filters: ({ all = false, task }) => ({
+    ...(all ? {} : { status: 'pending' }),
     ...(task !== undefined && { taskName: task }),
-  }
-  const { items } = await client.call(listApprovals, { query })
-  await printList(context, options, {
-    items,
-    columns: [
-      { title: 'NAMESPACE', value: (item) => item.namespace },
-      { title: 'ID', value: (item) => item.id },
-      { title: 'TASK', value: (item) => item.taskName },
-      { title: 'STATUS', value: (item) => item.status },
-      { title: 'ASKED', value: (item) => formatAge(item.createdAt, context.now()) },
-      { title: 'MESSAGE', value: (item) => item.message },
-    ],
-    empty: `no approvals ${all ? 'at all' : 'that wait'}${describeScope(options)}`,
-  })
+  }),
+  columns: (now) => [
+    { title: 'NAMESPACE', value: (item) => item.namespace },
+    { title: 'ID', value: (item) => item.id },
+    { title: 'TASK', value: (item) => item.taskName },
+    { title: 'STATUS', value: (item) => item.status },
+    { title: 'ASKED', value: (item) => formatAge(item.createdAt, now) },
+    { title: 'MESSAGE', value: (item) => item.message },
+  ],
+  empty: (scope, { given: { all } }) => `no approvals ${all ? 'at all' : 'that wait'}${scope}`,
 }
 
 function describe(item: ApprovalItem): string {
@@ -80,21 +73,15 @@ function describe(item: ApprovalItem): string {
   ].join('\n')
 }
 
-async function show(id: string, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const item = await client.call(getApproval, { params: { id }, query: namespaceOf(options) })
+async function show({ client, options, context, query }: ServiceCall, id: string): Promise<void> {
+  const item = await client.call(getApproval, { params: { id }, query })
   await printAnswer(context, options, item, () => describe(item))
 }
 
-async function answer(
-  route: typeof approve | typeof decline,
-  { id, reason }: Given & { id: string },
-  { command, context }: Invocation,
-): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const body = reason === undefined ? {} : { reason }
-  const item = await client.call(route, { params: { id }, query: namespaceOf(options), body })
-  await printAnswer(context, options, item, () => `approval ${id} ${item.status}; task ${item.taskName} goes on`)
+function answerBy(route: typeof approve | typeof decline) {
+  return async ({ client, options, context, query }: ServiceCall, id: string, { reason }: { reason?: string }) => {
+    const body = reason === undefined ? {} : { reason }
+    const item = await client.call(route, { params: { id }, query, body })
+    await printAnswer(context, options, item, () => `approval ${id} ${item.status}; task ${item.taskName} goes on`)
+  }
 }

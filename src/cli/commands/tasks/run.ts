@@ -8,7 +8,6 @@ import { getAgent } from '../../../contract/api/agents/agents.ts'
 import { createTask } from '../../../contract/api/tasks/tasks.ts'
 import type { Task } from '../../../contract/kinds/tasks/task.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
-import { agrees } from '../../agree.ts'
 import type { CliCall, CliContext, GlobalOptions } from '../../context.ts'
 import { ExitSignal, exitCodes } from '../../failure.ts'
 import { describeFiles, listFiles } from '../../files/artifact-files.ts'
@@ -16,6 +15,7 @@ import {
   applyChanges,
   describeChanges,
   describeIgnored,
+  describeLines,
   type FoundChanges,
   findChanges,
   type Given,
@@ -24,12 +24,12 @@ import { describeGiven, type FileOptions, findFiles, type GivenFiles, sendFiles 
 import { printOutcome, targetOfTask } from '../../follow/follow.ts'
 import { driveTask } from '../../follow/interruption.ts'
 import { gather, namespaceOf, readGlobalOptions } from '../../global-options.ts'
+import { changeTask } from '../../objects/change-object.ts'
 import { chooseModel } from '../../objects/model-choice.ts'
 import { addMakingOptions, fillSpec } from '../../objects/spec-options.ts'
 import { promptTaskOptions, repositoryOptions } from '../../objects/task-options.ts'
-import { changeTask } from '../../objects/task-spec.ts'
 import { printAnswer } from '../../output/answers.ts'
-import { describeLines } from '../../output/change-text.ts'
+import { agrees } from '../../output/numbered.ts'
 
 type RunOptions = {
   agent?: string

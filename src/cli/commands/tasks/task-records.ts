@@ -5,13 +5,16 @@ import { pipeline } from 'node:stream/promises'
 import { readEvents } from '../../../client/event-stream.ts'
 import { readLog } from '../../../client/task-log.ts'
 import { typed } from '../../../client/typed.ts'
-import type { TimelineEvent } from '../../../contract/api/tasks/task-records.ts'
+import { readStructuredResult } from '../../../contract/api/tasks/structured-result.ts'
+import type { ArtifactItem, TimelineEvent } from '../../../contract/api/tasks/task-records.ts'
 import { getTaskEvents, getTaskLogs, getTaskResult, listTaskArtifacts } from '../../../contract/api/tasks/tasks.ts'
 import { SvcError } from '../../../errors.ts'
 import { ExitSignal, exitCodes } from '../../failure.ts'
 import { isOfGit, listFiles, localPathOf, openFile, type TaskTarget, writeFile } from '../../files/artifact-files.ts'
+import { runGit } from '../../files/run-git.ts'
 import { readTail } from '../../global-options.ts'
 import { printAnswer, printList } from '../../output/answers.ts'
+import { type ListCommand, showList } from '../../output/list-command.ts'
 import { formatSize } from '../../output/output.ts'
 import { listPages } from '../../output/paging.ts'
 import { type AddTaskCommand, type TaskCall, targetOf } from './task-call.ts'
@@ -25,7 +28,9 @@ export function addTaskRecordCommands(add: AddTaskCommand): void {
     '-f, --follow',
     'keep printing until the task ends',
   )
-  add('artifacts <name>', 'files that it left', listArtifacts)
+  add('artifacts <name>', 'files that it left', (call, name) =>
+    showList(artifacts, { ...call, args: [name] }, call.client),
+  )
   add('download <name> [file]', 'download one of its files into this folder, or all of them', download)
     .option('--all', 'every file, into a folder named after the task')
     .option('--to <path>', 'where to write; for a single file `-` is standard output')
@@ -92,9 +97,9 @@ function followEvents(call: TaskCall, { params, query }: TaskTarget): Promise<vo
 
 async function showEvents(call: TaskCall, name: string): Promise<void> {
   const { client, options, context, given } = call
-  const { params, query } = targetOf(name, options)
-  if (given.follow) return followEvents(call, { params, query })
-  const { items } = await listPages<TimelineEvent>(client, getTaskEvents, { query, params })
+  const target = targetOf(name, options)
+  if (given.follow) return followEvents(call, target)
+  const { items } = await listPages<TimelineEvent>(client, getTaskEvents, target)
   await printList(context, options, {
     items: items.toReversed(),
     columns: [
@@ -108,17 +113,15 @@ async function showEvents(call: TaskCall, name: string): Promise<void> {
   })
 }
 
-async function listArtifacts({ client, options, context }: TaskCall, name: string): Promise<void> {
-  const { items } = await client.call(listTaskArtifacts, targetOf(name, options))
-  await printList(context, options, {
-    items,
-    columns: [
-      { title: 'FILE', value: (artifact) => artifact.filename },
-      { title: 'SIZE', value: (artifact) => formatSize(artifact.size) },
-      { title: 'TYPE', value: (artifact) => artifact.contentType },
-    ],
-    empty: `${name} has left no files`,
-  })
+const artifacts: ListCommand<ArtifactItem> = {
+  route: listTaskArtifacts,
+  parameter: 'id',
+  columns: () => [
+    { title: 'FILE', value: (artifact) => artifact.filename },
+    { title: 'SIZE', value: (artifact) => formatSize(artifact.size) },
+    { title: 'TYPE', value: (artifact) => artifact.contentType },
+  ],
+  empty: (_scope, { args: [name] }) => `${name} has left no files`,
 }
 
 /** One file into the current folder under its last name, or all into a folder by path; never over an existing one. */
@@ -151,4 +154,40 @@ async function fetchTo({ context }: TaskCall, source: Readable, path: string): P
   const isWhole = await context.interruptible((signal) => writeFile(source, path, signal))
   if (!isWhole) throw new ExitSignal(exitCodes.interrupted)
   context.terminal.note(`wrote ${path}`)
+}
+
+export function addTaskDiffCommands(add: AddTaskCommand): void {
+  add('diff <name>', 'what it changed in its git repository', showDiff)
+  add('apply <name>', 'bring what it changed into the git checkout of this folder; commits nothing', applyDiff)
+}
+
+/** InvalidRequest for a task that did not work in a repository. */
+async function readChanges({ client, options, context }: TaskCall, name: string) {
+  const { result } = await client.call(getTaskResult, targetOf(name, options))
+  const { diff, diffTruncated = false, files = [], baseSHA } = readStructuredResult(result)
+  if (diff === undefined) {
+    const advice = `\`${typed(`task result ${name}`)}\` shows what it said`
+    throw new SvcError('InvalidRequest', `${name} has no diff, because it did not work in a git repository; ${advice}`)
+  }
+  if (diffTruncated) context.terminal.note('the diff is incomplete, because it is too large')
+  return { diff, diffTruncated, files, baseSHA }
+}
+
+async function showDiff(call: TaskCall, name: string): Promise<void> {
+  const { context, options } = call
+  const changes = await readChanges(call, name)
+  if (changes.diff === '' && options.output === 'table') return context.terminal.note(`${name} changed nothing`)
+  await printAnswer(context, options, changes, () => changes.diff.replace(/\n$/, ''))
+}
+
+async function applyDiff(call: TaskCall, name: string): Promise<void> {
+  const { context } = call
+  const { diff, diffTruncated, files, baseSHA } = await readChanges(call, name)
+  if (diffTruncated) throw new SvcError('InvalidRequest', `nothing is applied: the diff of ${name} is incomplete`)
+  if (diff === '') return context.terminal.note(`${name} changed nothing`)
+  // Paths of a diff begin at the top of the checkout.
+  const top = await runGit(['rev-parse', '--show-toplevel'], '', 'this folder is no git checkout')
+  const why = `it does not fit this checkout (the task began at ${baseSHA?.slice(0, 12)}), and nothing was changed`
+  await runGit(['-C', top.trim(), 'apply', '--whitespace=nowarn', '-'], diff, why)
+  context.terminal.note(files.map((path) => `changed ${path}`).join('\n'))
 }

@@ -3,21 +3,18 @@ import type { Command } from 'commander'
 import { typed } from '../../../client/typed.ts'
 import { cancelTask, deleteTask, getTask, listTasks, retryTask, runTask } from '../../../contract/api/tasks/tasks.ts'
 import { promptOf, type Task } from '../../../contract/kinds/tasks/task.ts'
+import { callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
 import { doEachName } from '../../failure.ts'
-import { addAllNamespacesOption, addWatchOption, readCount, readGlobalOptions, scopeOf } from '../../global-options.ts'
-import { describeScope, printAnswer, printList, viewOf } from '../../output/answers.ts'
+import { addAllNamespacesOption, addWatchOption, readGlobalOptions } from '../../global-options.ts'
+import { printAnswer, viewOf } from '../../output/answers.ts'
+import { addList, type ListCommand } from '../../output/list-command.ts'
 import { formatFields } from '../../output/output.ts'
-import { listNewest } from '../../output/paging.ts'
 import { taskColumns } from '../../output/task-table.ts'
-import { type Filters, watchList } from '../../output/watched-list.ts'
 import { type AddTaskCommand, readTaskName, type TaskCall, targetOf } from './task-call.ts'
-import { addTaskChangeCommands } from './task-changes.ts'
-import { addTaskDiffCommands } from './task-diff.ts'
-import { addTaskPlanCommand } from './task-plan.ts'
-import { addTaskPruneCommand } from './task-prune.ts'
-import { addTaskRecordCommands } from './task-records.ts'
-import { addTaskTreeCommand } from './task-tree.ts'
+import { addTaskChangeCommands, addTaskPruneCommand } from './task-changes.ts'
+import { addTaskDiffCommands, addTaskRecordCommands } from './task-records.ts'
+import { addTaskPlanCommand, addTaskTreeCommand } from './task-tree.ts'
 import { addTaskWaitCommand } from './task-wait.ts'
 
 export function addTaskCommands(program: Command, context: CliContext): void {
@@ -33,7 +30,7 @@ export function addTaskCommands(program: Command, context: CliContext): void {
         const call = { client, options, context, given: command.opts(), more: command.args.slice(1) }
         await doEachName([first].flat().map(readTaskName), context.terminal, (name) => action(call, name))
       })
-  addWatchOption(addAllNamespacesOption(task.command('list')))
+  const list = addWatchOption(addAllNamespacesOption(task.command('list')))
     .alias('ls')
     .description('tasks of the namespace, newest first')
     .option('--phase <phase>', 'only those of this phase: Pending, Running, Succeeded, Failed, Scheduled, Cancelled')
@@ -41,7 +38,7 @@ export function addTaskCommands(program: Command, context: CliContext): void {
     .option('--agent <name>', 'only those of this agent')
     .option('-l, --selector <labels>', 'only those with these labels, such as team=a,stage!=test')
     .option('--limit <count>', 'how many at most', '500')
-    .action((given: ListOptions, command: Command) => listThem(given, command, context))
+  addList(list, context, tasks)
   add('get <name>', 'a task and its state', showTask)
   addTaskTreeCommand(add)
   addTaskRecordCommands(add)
@@ -57,30 +54,27 @@ export function addTaskCommands(program: Command, context: CliContext): void {
   task
     .command('retry <names...>')
     .description('run a finished task, or several, again as new tasks; prints their names')
-    .action((names: string[], _given: unknown, command: Command) => retry(names.map(readTaskName), command, context))
+    .action(callService(context, (call, names: string[]) => retry(call, names.map(readTaskName))))
   addTaskPruneCommand(task, context)
   add('delete <names...>', 'stop one, or several, and remove them with their records', remove).alias('rm')
 }
 
-type ListOptions = { phase?: string; type?: string; agent?: string; selector?: string; limit: string; watch?: boolean }
+type Filters = { phase?: string; type?: string; agent?: string; selector?: string }
 
-async function listThem(given: ListOptions, command: Command, context: CliContext): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const { phase, type, agent, selector: labelSelector } = given
-  const limit = readCount('--limit', given.limit)
-  const filters = { phase, type, agent, labelSelector } as Filters
-  if (given.watch === true) {
-    return watchList({ kind: 'Task', columnsAt: taskColumns, filters, limit }, { client, options, context })
-  }
-  const query = { ...scopeOf(options), ...filters, view: viewOf(options) }
-  const { items, hasMore } = await listNewest<Task>(client, listTasks, {
-    query,
-    limit,
-  })
-  const empty = `no such task${describeScope(options)}; \`${typed('run "say hello"')}\` makes one`
-  await printList(context, options, { items, columns: taskColumns(context.now()), empty, kind: 'Task' })
-  if (hasMore) context.terminal.note(`there are more than ${items.length}; --limit shows more of them`)
+const tasks: ListCommand<Task, Filters> = {
+  route: listTasks,
+  pages: 'newest',
+  kind: 'Task',
+  filters: ({ phase, type, agent, selector }, { options }) => ({
+    phase,
+    type,
+    agent,
+    labelSelector: selector,
+    view: viewOf(options),
+  }),
+  columns: taskColumns,
+  empty: (scope) => `no such task${scope}; \`${typed('run "say hello"')}\` makes one`,
+  more: (count) => `there are more than ${count}; --limit shows more of them`,
 }
 
 async function showTask({ client, options, context }: TaskCall, name: string): Promise<void> {
@@ -133,9 +127,7 @@ async function runNow({ client, options, context }: TaskCall, name: string): Pro
   await printAnswer(context, options, made, () => made.name)
 }
 
-async function retry(names: string[], command: Command, context: CliContext): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
+async function retry({ client, options, context }: ServiceCall, names: string[]): Promise<void> {
   const made: Task[] = []
   try {
     await doEachName(names, context.terminal, async (name) => {

@@ -5,18 +5,18 @@ import { basename, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { createSkill, getSkillContent, refreshSkill } from '../../../contract/api/tools/skills.ts'
 import { type SkillSource, skillTextName } from '../../../contract/kinds/tools/skill.ts'
-import { dropUndefined } from '../../../contract/schema/json.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
+import { dropUndefined } from '../../../lib/json.ts'
 import { readSkillFolder, readSkillText, type SkillFolder } from '../../../rules/tools/skill-folder.ts'
+import { callService, openCall, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
 import { listFolder } from '../../files/folder-files.ts'
-import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
 import { findEntry } from '../../objects/catalog.ts'
 import { changeObject } from '../../objects/change-object.ts'
 import type { Spec } from '../../objects/spec-options.ts'
 import { tellChanges } from '../resources/spec-commands.ts'
 
-type Place = { command: Command; context: CliContext }
+type Invocation = { command: Command; context: CliContext }
 
 type Given = { name?: string; path?: string; ref?: string; secret?: string }
 
@@ -34,34 +34,28 @@ export function addSkillFolders(group: Command, context: CliContext): void {
   group
     .command('refresh <name>')
     .description('read a skill anew from its repository')
-    .action((name: string, _given: unknown, command: Command) => refresh(name, undefined, { command, context }))
-  group
-    .command('show <name>')
-    .description('print the Markdown of a skill')
-    .action((name: string, _given: unknown, command: Command) => show(name, { command, context }))
+    .action(callService(context, (call, name: string) => refresh(name, undefined, call)))
+  group.command('show <name>').description('print the Markdown of a skill').action(callService(context, show))
 }
 
 const isAddress = (text: string) => /^[a-z+]+:\/\//i.test(text) || /^git@[^/]+:/.test(text)
 
-async function add(folder: string, given: Given, place: Place): Promise<void> {
-  if (isAddress(folder)) return addRepository(folder, given, place)
+async function add(folder: string, given: Given, { command, context }: Invocation): Promise<void> {
+  if (isAddress(folder)) return addRepository(folder, given, await openCall(command, context))
   const { name: wanted, ...others } = given
   const [option] = Object.keys(others)
   if (option !== undefined) throw new SvcError('InvalidRequest', `--${option} is for the address of a repository`)
-  return addFolder(folder, wanted, place)
+  return addFolder(folder, wanted, { command, context })
 }
 
 /** The service reads it. */
-function addRepository(codehost: string, { name, path, ref, secret }: Given, place: Place): Promise<void> {
+function addRepository(codehost: string, { name, path, ref, secret }: Given, call: ServiceCall): Promise<void> {
   const last = basename(path ?? codehost.replace(/[?#].*$/, '')).replace(/\.git$/, '')
   const secretRef = secret === undefined ? undefined : { name: secret }
-  return refresh(name ?? last, dropUndefined({ codehost, path, ref, secretRef }), place)
+  return refresh(name ?? last, dropUndefined({ codehost, path, ref, secretRef }), call)
 }
 
-async function refresh(name: string, source: SkillSource | undefined, { command, context }: Place): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const query = namespaceOf(options)
+async function refresh(name: string, source: SkillSource | undefined, { client, context, query }: ServiceCall) {
   const skill = await client.call(refreshSkill, { params: { name }, query, body: dropUndefined({ source }) })
   const { content, source: read } = skill.spec
   const files = 1 + Object.keys(content?.files ?? {}).length
@@ -70,13 +64,11 @@ async function refresh(name: string, source: SkillSource | undefined, { command,
   )
 }
 
-async function addFolder(folder: string, wanted: string | undefined, { command, context }: Place): Promise<void> {
+async function addFolder(folder: string, wanted: string | undefined, { command, context }: Invocation): Promise<void> {
   const found = await readFolder(resolve(folder))
   const name = wanted ?? found.name ?? basename(resolve(folder))
   if (found.leftOut.length > 0) context.terminal.note(`left out: ${found.leftOut.join(', ')}`)
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const query = namespaceOf(options)
+  const { client, query } = await openCall(command, context)
   try {
     await client.call(createSkill, { body: { name, ...query, spec: found.spec } })
     context.terminal.note(`skill ${name} created`)
@@ -87,10 +79,8 @@ async function addFolder(folder: string, wanted: string | undefined, { command, 
   }
 }
 
-async function show(name: string, { command, context }: Place): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const answer = await client.open(getSkillContent, { params: { name }, query: namespaceOf(options) })
+async function show({ client, context, query }: ServiceCall, name: string): Promise<void> {
+  const answer = await client.open(getSkillContent, { params: { name }, query })
   context.terminal.print((await answer.text()).replace(/\n$/, ''))
 }
 

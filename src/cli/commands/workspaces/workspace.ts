@@ -10,10 +10,12 @@ import {
   type WorkspaceItem,
 } from '../../../contract/api/workspaces/workspaces.ts'
 import { SvcError } from '../../../errors.ts'
+import { callService, openCall, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
 import { ExitSignal } from '../../failure.ts'
-import { addAllNamespacesOption, namespaceOf, readGlobalOptions, scopeOf } from '../../global-options.ts'
-import { describeScope, printAnswer, printList } from '../../output/answers.ts'
+import { addAllNamespacesOption } from '../../global-options.ts'
+import { printAnswer } from '../../output/answers.ts'
+import { addList, type ListCommand } from '../../output/list-command.ts'
 import { formatAge } from '../../output/output.ts'
 
 type Invocation = { command: Command; context: CliContext }
@@ -21,14 +23,14 @@ type Given = { timeout?: string }
 
 export function addWorkspaceCommands(program: Command, context: CliContext): void {
   const workspace = program.command('workspace').alias('workspaces').description('execution workspaces of agent tasks')
-  addAllNamespacesOption(workspace.command('list'))
+  const list = addAllNamespacesOption(workspace.command('list'))
     .alias('ls')
     .description('the workspaces that there are, oldest first, with their age and cost')
-    .action((_given: Given, command: Command) => listAll({ command, context }))
+  addList(list, context, workspaces)
   workspace
     .command('release <name>')
     .description('delete a workspace that no task uses, with all that is in it')
-    .action((name: string, _given: Given, command: Command) => release(name, { command, context }))
+    .action(callService(context, release))
   workspace
     .command('shell <name> [command...]')
     .description('run a command (after `--`) in the folder of the agent; without one, each line of the input')
@@ -50,30 +52,23 @@ function formatUntil(expiresAt: string, now: Date): string {
 
 const howToKeepOne = 'agent tasks with `execution.workspace: { enabled: true, cleanupPolicy: retain }` leave one'
 
-async function listAll({ command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  const { items } = await client.call(listWorkspaces, { query: scopeOf(options) })
-  await printList(context, options, {
-    items,
-    columns: [
-      { title: 'NAMESPACE', value: (item) => item.namespace },
-      { title: 'NAME', value: (item) => item.name },
-      { title: 'PROVIDER', value: (item) => item.provider },
-      { title: 'STATE', value: (item) => item.state },
-      { title: 'SESSION', value: (item) => item.sessionName ?? '' },
-      { title: 'TASK', value: (item) => describeUse(item, context.now()) },
-      { title: 'AGE', value: (item) => formatAge(item.createdAt, context.now()) },
-      { title: 'COST', value: (item) => item.cost?.toFixed(4) ?? '' },
-    ],
-    empty: `no execution workspaces${describeScope(options)}; ${howToKeepOne}`,
-  })
+const workspaces: ListCommand<WorkspaceItem> = {
+  route: listWorkspaces,
+  columns: (now) => [
+    { title: 'NAMESPACE', value: (item) => item.namespace },
+    { title: 'NAME', value: (item) => item.name },
+    { title: 'PROVIDER', value: (item) => item.provider },
+    { title: 'STATE', value: (item) => item.state },
+    { title: 'SESSION', value: (item) => item.sessionName ?? '' },
+    { title: 'TASK', value: (item) => describeUse(item, now) },
+    { title: 'AGE', value: (item) => formatAge(item.createdAt, now) },
+    { title: 'COST', value: (item) => item.cost?.toFixed(4) ?? '' },
+  ],
+  empty: (scope) => `no execution workspaces${scope}; ${howToKeepOne}`,
 }
 
-async function release(name: string, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
-  const client = await context.connect(options)
-  await client.call(releaseWorkspace, { params: { name }, query: namespaceOf(options) })
+async function release({ client, options, context, query }: ServiceCall, name: string): Promise<void> {
+  await client.call(releaseWorkspace, { params: { name }, query })
   await printAnswer(context, options, { name, released: true }, () => `workspace ${name} is deleted`)
 }
 
@@ -86,13 +81,12 @@ function readTimeout({ timeout = '60' }: Given): number {
 type Shell = Given & { name: string; words: string[] }
 
 async function openShell(shell: Shell, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
   const timeoutSeconds = readTimeout(shell)
-  const client = await context.connect(options)
+  const { client, options, query } = await openCall(command, context)
   const params = { name: shell.name }
   const run = async (argv: string[]) => {
     const body = { command: argv, timeoutSeconds }
-    const result = await client.call(runInWorkspace, { params, query: namespaceOf(options), body })
+    const result = await client.call(runInWorkspace, { params, query, body })
     await printAnswer(context, options, result, () => result.stdout.trimEnd())
     tellRest(context, result)
     return result.exitCode

@@ -1,8 +1,8 @@
 // The schema of one kind alone, for forms and editors.
 import { z } from 'zod'
+import { isJsonObject, type JsonObject } from '../../../lib/json.ts'
 import { type Kind, kindNames } from '../../kinds/index.ts'
 import { field } from '../../schema/field.ts'
-import { isJsonObject, type JsonObject } from '../../schema/json.ts'
 import { defineRoute, ReadHeaders } from './route.ts'
 
 export const getSchema = defineRoute({

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Finding, PatchProposal } from './findings.ts'
-import { DroppedFinding, ScanRun, scannerPolicyVersion, ThreatModel } from './runs.ts'
-import { ReviewSlice, SliceDraft } from './slices.ts'
+import { DroppedFinding, ReviewSlice, ScanRun, SliceDraft, scannerPolicyVersion, ThreatModel } from './runs.ts'
 
 const place = { namespace: 'default', repositoryScan: 'shop' }
 const now = '2030-01-01T00:00:00.000Z'

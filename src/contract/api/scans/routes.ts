@@ -8,8 +8,7 @@ import { booleanParameter, limitParameter, listOf, NamespaceQuery } from '../res
 import { defineCreate, defineDelete, defineGet, defineObjectList, defineUpdate } from '../resources/resource-routes.ts'
 import { defineRoute, errorResponses, ReadHeaders } from '../resources/route.ts'
 import { Finding, findingStates, validationStatuses } from './findings.ts'
-import { DroppedFinding, dropLayers, ScanRun, ThreatModel } from './runs.ts'
-import { ReviewSlice, sliceStatuses } from './slices.ts'
+import { DroppedFinding, dropLayers, ReviewSlice, ScanRun, sliceStatuses, ThreatModel } from './runs.ts'
 
 export const tag = 'Security'
 const place = { tag, base: '/api/v1/security/repositories', noun: 'a repository scan' }

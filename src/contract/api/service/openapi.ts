@@ -1,9 +1,9 @@
 // The OpenAPI 3.1 document, printed from the route table and the schemas that validate (HTTP-046).
 
 import { z } from 'zod'
+import { isJsonObject, type JsonObject } from '../../../lib/json.ts'
 import { referenceMark } from '../../kinds/resources/references.ts'
 import { publishedMark } from '../../schema/field.ts'
-import { isJsonObject, type JsonObject } from '../../schema/json.ts'
 import { documentedShape, errorDescriptions, type Route, type RouteResponse } from '../resources/route.ts'
 
 type Direction = 'input' | 'output'

@@ -2,8 +2,7 @@
 
 import { z } from 'zod'
 import { reasoningEfforts } from '../../kinds/agents/runtime-types.ts'
-import { Price, RateLimit } from '../../kinds/providers/provider.ts'
-import { vendorTypes } from '../../kinds/providers/vendor.ts'
+import { Price, RateLimit, vendorTypes } from '../../kinds/providers/provider.ts'
 import { field } from '../../schema/field.ts'
 import { TranscriptMessage } from '../chat/sessions.ts'
 import { AssignedCoordination } from '../coordination/assigned-coordination.ts'

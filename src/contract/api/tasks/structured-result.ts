@@ -1,7 +1,7 @@
 // The result of a task that worked in a git repository: JSON that holds what was said and what was changed.
 import { z } from 'zod'
+import { tryParseJson } from '../../../lib/json.ts'
 import { field } from '../../schema/field.ts'
-import { tryParseJson } from '../../schema/json.ts'
 
 /** The content type of such a result; that of any other is `text/plain`. */
 export const structuredResultType = 'application/json; charset=utf-8'

@@ -2,22 +2,25 @@
 
 import { z } from 'zod'
 import type { Problem } from '../../../errors.ts'
+import { isJsonObject } from '../../../lib/json.ts'
 import type { SpecOf } from '../../kinds/index.ts'
 import { Annotations, Labels, MetadataInput, Name } from '../../kinds/resources/metadata.ts'
 import { TaskSpec } from '../../kinds/tasks/task.ts'
 import { field } from '../../schema/field.ts'
-import { isJsonObject } from '../../schema/json.ts'
 import { addProblems, joinPath, parseOrThrow } from '../../schema/validation.ts'
-import { type CreateBody, type DraftMetadata, ignoredShape, pickDraftMetadata } from '../resources/resource-body.ts'
-import { documentAs } from '../resources/route.ts'
 import {
+  type CreateBody,
+  type DraftMetadata,
   findReservedAnnotations,
   findUnknownKeys,
+  ignoredShape,
+  pickDraftMetadata,
   type Reading,
   readMetadata,
   readPart,
   readSpec,
-} from '../resources/spec-input.ts'
+} from '../resources/resource-body.ts'
+import { documentAs } from '../resources/route.ts'
 
 /** Spec fields that are also accepted at the top level. */
 export const flatSpecKeys = [

@@ -1,6 +1,7 @@
 // What a task leaves behind besides its resource: result, logs, artifacts, plan, timeline.
 
 import { z } from 'zod'
+import { isInnerPath } from '../../../lib/inner-path.ts'
 import { Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { listOf } from '../resources/list.ts'
@@ -17,10 +18,7 @@ export const ArtifactName = z
 export const ArtifactPath = z
   .string()
   .max(255)
-  .refine(
-    (path) => path.split('/').every((part) => ArtifactName.safeParse(part).success),
-    'must be a path of file names, without "." and ".." and without control characters',
-  )
+  .refine(isInnerPath, 'must be a path of file names, without "." and ".." and without control characters')
 
 /** The result of a task. */
 export const TaskResult = z

@@ -1,6 +1,7 @@
 // Code of a running attempt whose worker has no sandbox of its own: the service runs it in a pod (BUILT-024).
 
 import { z } from 'zod'
+import { isInnerPath } from '../../../lib/inner-path.ts'
 import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
@@ -20,10 +21,7 @@ export const WorkspacePath = z
   .string()
   .min(1)
   .max(1024)
-  .refine(
-    (path) => !path.includes('\0') && path.split('/').every((part) => !['', '.', '..'].includes(part)),
-    'must be a relative path without "." and ".."',
-  )
+  .refine(isInnerPath, 'must be a relative path without "." and ".."')
 
 /** A path below /secrets: a folder and a file in it. */
 const SecretPath = z

@@ -4,8 +4,7 @@ import { z } from 'zod'
 import { field, notBoth, publishedMark } from '../../schema/field.ts'
 import { Duration } from '../../values/duration.ts'
 import { samplingFields } from '../providers/model-use.ts'
-import { RateLimit } from '../providers/provider.ts'
-import { VendorType } from '../providers/vendor.ts'
+import { RateLimit, VendorType } from '../providers/provider.ts'
 import { Condition, defineResource, Name, Timestamp } from '../resources/metadata.ts'
 import {
   AgentRef,

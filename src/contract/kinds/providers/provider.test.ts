@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ProviderSpec, ProviderStatus, providerProblems } from './provider.ts'
-import { VendorType } from './vendor.ts'
+import { ProviderSpec, ProviderStatus, providerProblems, VendorType } from './provider.ts'
 
 describe('provider spec', () => {
   it.each([

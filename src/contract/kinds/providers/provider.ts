@@ -1,11 +1,35 @@
 // Provider: an LLM vendor's endpoint, its credential, limits and price.
-
 import { z } from 'zod'
 import type { Problem } from '../../../errors.ts'
 import { field, publishedMark } from '../../schema/field.ts'
 import { Condition, defineResource, ForeignName, Timestamp } from '../resources/metadata.ts'
 import { EntryKey, ModelFallback, refersTo, WebAddress } from '../resources/references.ts'
-import { spellingsOf, VendorType } from './vendor.ts'
+
+/** The words as they are stored. `demo` is not a language model (PROV-014). */
+export const vendorTypes = ['llma', 'llmo', 'azure-llmo', 'demo'] as const
+/** The vendors' APIs. */
+export type VendorType = (typeof vendorTypes)[number]
+
+/** Vendor names accepted as input, and the word stored for each (NAME-006, NAME-009, NAME-017). */
+export const vendorAliases = { anthropic: 'llma', openai: 'llmo', 'azure-openai': 'azure-llmo' } as const
+
+type VendorInput = VendorType | keyof typeof vendorAliases
+
+function toVendorType(word: VendorInput): VendorType {
+  return (vendorAliases as Partial<Record<VendorInput, VendorType>>)[word] ?? (word as VendorType)
+}
+
+/** Every word that is read as the type. */
+export function spellingsOf(type: VendorType): string[] {
+  return [type, ...Object.entries(vendorAliases).flatMap(([alias, word]) => (word === type ? [alias] : []))]
+}
+
+/** Accepts a vendor word or its alias and returns the neutral word. */
+export const VendorType = z
+  .enum([...vendorTypes, 'anthropic', 'openai', 'azure-openai'])
+  .transform(toVendorType)
+  .pipe(z.enum(vendorTypes))
+  .meta({ 'x-svc-aliases': vendorAliases })
 
 /** Limits per minute, shared by all replicas. */
 export const RateLimit = z.strictObject({

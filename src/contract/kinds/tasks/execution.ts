@@ -1,9 +1,10 @@
 // Where and with what a workload runs: environment, compute resources, placement, workspace.
-
 import { z } from 'zod'
+import { normalizeInnerPath } from '../../../lib/inner-path.ts'
 import { field, notBoth, publishedMark } from '../../schema/field.ts'
-import { readGitAddress } from '../../values/git-address.ts'
+import { PositiveDuration } from '../../values/duration.ts'
 import { Quantity } from '../../values/quantity.ts'
+import { readGitAddress } from '../../values/repository-url.ts'
 import { ForeignName, Labels, Name } from '../resources/metadata.ts'
 import { EntryKey, FreeForm, refersTo, SecretRef } from '../resources/references.ts'
 
@@ -119,7 +120,7 @@ export const RelativePath = z
   .min(1, 'must not be empty')
   .max(1024)
   .refine(
-    (path) => !/^[/\\~]|[\0\\]/.test(path) && !path.split('/').includes('..'),
+    (path) => !path.startsWith('~') && normalizeInnerPath(path) !== undefined,
     'must be a relative path without ".." and "\\"',
   )
 
@@ -203,3 +204,36 @@ export const Execution = z.strictObject({
   workspace: field(ExecutionWorkspace.optional(), 'Execution workspace of the task.'),
 })
 export type Execution = z.infer<typeof Execution>
+
+/** At least one limit; the first that is reached ends the task. */
+export const TaskBudget = z.strictObject({
+  maxTokens: field(
+    z.int().min(1).max(1_000_000_000_000).optional(),
+    'Most tokens in and out, counted and estimated, of the task and of all tasks that it creates.',
+    500_000,
+  ),
+  maxCost: field(
+    z.number().positive().max(1_000_000_000).optional(),
+    'Most money in `currency`, of the task and of all tasks that it creates. Calls without a price in it do not count.',
+    5,
+  ),
+  currency: field(
+    z
+      .string()
+      .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters (ISO 4217)')
+      .default('USD'),
+    'Currency of `maxCost` (ISO 4217).',
+    'EUR',
+  ),
+  maxDuration: field(
+    PositiveDuration.optional(),
+    'Longest time from the start of the first attempt, as a duration: retries, iterations and the time between them included.',
+    '24h',
+  ),
+  maxIterations: field(
+    z.int().min(1).optional(),
+    'Most iterations of an autonomous agent. The task fails at this limit; with that of its agent (`coordination.maxIterations`) it succeeds.',
+    10,
+  ),
+})
+export type TaskBudget = z.infer<typeof TaskBudget>

@@ -5,7 +5,7 @@ import { field } from '../../schema/field.ts'
 import { Duration, PositiveDuration } from '../../values/duration.ts'
 import { Schedule, TimeZone } from '../../values/schedule.ts'
 import { countedFields, samplingFields } from '../providers/model-use.ts'
-import { VendorType } from '../providers/vendor.ts'
+import { VendorType } from '../providers/provider.ts'
 import { Condition, defineResource, ForeignName, Name, RecordName, Timestamp } from '../resources/metadata.ts'
 import {
   AgentRef,
@@ -17,9 +17,16 @@ import {
   ToolName,
   WebAddress,
 } from '../resources/references.ts'
-import { ContainerImage, EnvVar, Execution, ProcessText, ResourceRequirements, Workspace } from './execution.ts'
+import {
+  ContainerImage,
+  EnvVar,
+  Execution,
+  ProcessText,
+  ResourceRequirements,
+  TaskBudget,
+  Workspace,
+} from './execution.ts'
 import { RequestedBy, Transaction } from './requester.ts'
-import { TaskBudget } from './task-budget.ts'
 
 export const taskTypes = ['ai', 'container', 'agent'] as const
 /** What a task runs: a model, a command or an agent program. */

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import type { Problem } from '../../../errors.ts'
+import { isInnerPath } from '../../../lib/inner-path.ts'
 import { field, publishedMark } from '../../schema/field.ts'
 import { Condition, defineResource, Timestamp } from '../resources/metadata.ts'
 import { SecretRef } from '../resources/references.ts'
@@ -78,11 +79,6 @@ export const SkillSpec = z
   })
 export type SkillSpec = z.infer<typeof SkillSpec>
 
-function isSafePath(path: string): boolean {
-  const parts = path.split('/')
-  return path !== '' && !/[\0\\]/.test(path) && parts.every((part) => part !== '' && part !== '.' && part !== '..')
-}
-
 /** The file of `content.inline`, wherever a skill is a folder. */
 export const skillTextName = 'SKILL.md'
 
@@ -131,7 +127,7 @@ function fileProblems({ files = {} }: Partial<SkillContent> = {}): Problem[] {
 
 function pathProblem(path: string): string | undefined {
   if (path.length > skillLimits.pathLength) return `must have at most ${skillLimits.pathLength} characters`
-  if (!isSafePath(path)) return 'must be a relative path without empty parts, ".", ".." and "\\"'
+  if (!isInnerPath(path)) return 'must be a relative path without empty parts, ".", ".." and "\\"'
   const isLong = path.split('/').some((part) => encoder.encode(part).length > mostNameBytes)
   return isLong ? `must have at most ${mostNameBytes} bytes between two "/"` : undefined
 }

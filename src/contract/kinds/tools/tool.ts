@@ -2,12 +2,11 @@
 
 import { z } from 'zod'
 import type { Problem } from '../../../errors.ts'
+import { isJsonObject } from '../../../lib/json.ts'
 import { field } from '../../schema/field.ts'
-import { isJsonObject } from '../../schema/json.ts'
 import { Condition, defineResource, Timestamp } from '../resources/metadata.ts'
 import { FreeForm } from '../resources/references.ts'
-import { httpProblems, ToolHttp } from './tool-http.ts'
-import { ListedTool, mcpProblems, ToolMcp } from './tool-mcp.ts'
+import { httpProblems, ListedTool, mcpProblems, ToolHttp, ToolMcp } from './tool-http.ts'
 
 /** The spec of a tool. */
 export const ToolSpec = z

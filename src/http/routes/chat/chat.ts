@@ -6,7 +6,7 @@ import { SvcError } from '../../../errors.ts'
 import type { ChatTurn } from '../../../usecases/chat/chat.ts'
 import type { Bind } from '../../bind.ts'
 import { gone, watchClient } from '../../client-presence.ts'
-import { usualHeartbeatMs } from '../../event-stream.ts'
+import { defaultHeartbeatMs } from '../../event-stream.ts'
 import { chooseType } from '../../middleware/accept.ts'
 import { createPushedEvents } from '../../pushed-events.ts'
 import type { RouteContext } from '../../route-context.ts'
@@ -68,7 +68,7 @@ export function bindChat(bind: Bind, { usecases, settings, metrics }: RouteConte
     const turn = await usecases.chat.begin(caller, namespace, body, origin)
     if (type === 'application/json') return { json: await runBlocking(turn, request) }
     // A turn is not a subscription: a stopping service lets it finish, within its time limit.
-    const stream = streamTurn(turn, settings.heartbeatMs ?? usualHeartbeatMs)
+    const stream = streamTurn(turn, settings.heartbeatMs ?? defaultHeartbeatMs)
     stream.once('close', metrics.trackStream())
     return {
       stream,

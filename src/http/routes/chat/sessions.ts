@@ -2,7 +2,7 @@
 import * as routes from '../../../contract/api/chat/sessions.ts'
 import type { Session, StoredMessage } from '../../../ports/chat/sessions.ts'
 import type { Bind } from '../../bind.ts'
-import { placeOf, wrapPage } from '../../paging.ts'
+import { namedNamespace, wrapPage } from '../../paging.ts'
 import type { RouteContext } from '../../route-context.ts'
 
 function presentSession(session: Session): routes.SessionItem {
@@ -10,19 +10,19 @@ function presentSession(session: Session): routes.SessionItem {
 }
 
 /** One message as a line of JSON, without its position in the store. */
-export function writeMessage({ id: _id, ...message }: StoredMessage): string {
+export function presentMessageLine({ id: _id, ...message }: StoredMessage): string {
   return JSON.stringify(message)
 }
 
 export function bindSessions(bind: Bind, { usecases }: RouteContext): void {
   bind(routes.listSessions, async ({ caller, namespace, query }) => {
-    const page = await usecases.sessions.list(caller, { ...query, namespace: placeOf({ namespace }) })
+    const page = await usecases.sessions.list(caller, { ...query, namespace: namedNamespace({ namespace }) })
     return { json: wrapPage(page, presentSession) }
   })
   bind(routes.getSession, async ({ caller, namespace, params, query }) => {
     const key = { namespace, name: params.id }
     const { session, messages } = await usecases.sessions.get(caller, key, query.maxMessages)
-    return { json: { ...presentSession(session), transcript: messages.map(writeMessage).join('\n') } }
+    return { json: { ...presentSession(session), transcript: messages.map(presentMessageLine).join('\n') } }
   })
   bind(routes.updateSession, async ({ caller, namespace, params, body }) => {
     const session = await usecases.sessions.rename(caller, { namespace, name: params.id }, body.title)

@@ -1,8 +1,8 @@
 // Deliveries of the webhook, for people.
 import * as routes from '../../../contract/api/codehost/deliveries.ts'
-import type { Delivery, DeliveryPlace } from '../../../ports/codehost/deliveries.ts'
+import type { Delivery, DeliveryCursor } from '../../../ports/codehost/deliveries.ts'
 import type { Bind } from '../../bind.ts'
-import { makeCursor, placeOf, readPageOf, readTextCursor, wrapPage } from '../../paging.ts'
+import { makeCursor, namedNamespace, readPageOf, readTextCursor, wrapPage } from '../../paging.ts'
 import type { RouteContext } from '../../route-context.ts'
 
 const sort = 'deliveries'
@@ -12,7 +12,7 @@ function writeCursor({ receivedAt, id }: Delivery): string {
   return makeCursor(sort, `${receivedAt} ${id}`)
 }
 
-function readBefore(cursor: string | undefined): DeliveryPlace | undefined {
+function readBefore(cursor: string | undefined): DeliveryCursor | undefined {
   const [, receivedAt, id] = readTextCursor(sort, cursor, cursorShape) ?? []
   return receivedAt === undefined || id === undefined ? undefined : { receivedAt, id }
 }
@@ -26,7 +26,7 @@ export function bindDeliveries(bind: Bind, { usecases: { deliveries } }: RouteCo
     const { limit, continue: cursor, repository, number, event, state } = query
     const wanted = { repository: repository?.toLowerCase(), number, event, state, before: readBefore(cursor) }
     const page = await readPageOf({ limit, cursorOf: writeCursor }, (most) =>
-      deliveries.list(caller, { ...wanted, namespace: placeOf({ namespace }), limit: most }),
+      deliveries.list(caller, { ...wanted, namespace: namedNamespace({ namespace }), limit: most }),
     )
     return { json: wrapPage(page, present) }
   })

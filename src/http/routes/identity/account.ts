@@ -1,13 +1,13 @@
 // The caller's identity, tokens, usage and the overview.
 
 import { getUsage, type UsageItem } from '../../../contract/api/budgets/usage.ts'
+import * as tokens from '../../../contract/api/identity/access.ts'
 import * as auth from '../../../contract/api/identity/auth.ts'
-import * as tokens from '../../../contract/api/identity/tokens.ts'
 import { getOverview } from '../../../contract/api/service/overview.ts'
 import type { UsageSum } from '../../../ports/budgets/usage.ts'
 import type { Caller, CallerTransaction, TokenRecord } from '../../../ports/identity/identity.ts'
 import type { Bind } from '../../bind.ts'
-import { placeOf } from '../../paging.ts'
+import { namedNamespace } from '../../paging.ts'
 import type { RouteContext } from '../../route-context.ts'
 
 /** Without the contexts: what those allow is between the issuer and the service. */
@@ -67,6 +67,6 @@ export function bindUsage(bind: Bind, { usecases }: RouteContext): void {
 
 export function bindOverview(bind: Bind, { usecases }: RouteContext): void {
   bind(getOverview, async ({ caller, namespace }) => {
-    return { json: await usecases.overview.describe(caller, placeOf({ namespace })) }
+    return { json: await usecases.overview.describe(caller, namedNamespace({ namespace })) }
   })
 }

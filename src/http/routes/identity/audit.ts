@@ -1,6 +1,8 @@
 // The audit log, for administrators.
+
 import { listAudit } from '../../../contract/api/identity/audit.ts'
 import type { RouteQuery } from '../../../contract/api/resources/route.ts'
+import { dropUndefined } from '../../../lib/json.ts'
 import type { AuditQuery, AuditRecord } from '../../../ports/identity/audit.ts'
 import type { Bind } from '../../bind.ts'
 import { makeCursor, readPageOf, readTextCursor, wrapPage } from '../../paging.ts'
@@ -21,9 +23,8 @@ function readBefore(cursor: string | undefined): { before?: { createdAt: string;
 type Filters = RouteQuery<typeof listAudit>
 
 function readFilters({ limit: _limit, continue: cursor, since, until, ...rest }: Filters): Omit<AuditQuery, 'limit'> {
-  const given = Object.entries(rest).filter(([, value]) => value !== undefined)
   return {
-    ...Object.fromEntries(given),
+    ...dropUndefined(rest),
     ...(since === undefined ? {} : { since: new Date(since) }),
     ...(until === undefined ? {} : { until: new Date(until) }),
     ...readBefore(cursor),

@@ -4,7 +4,7 @@ import { SvcError } from '../../../errors.ts'
 import type { ConfigMap } from '../../../ports/resources/configmaps.ts'
 import type { Bind } from '../../bind.ts'
 import { tagOfVersion, versionOfIfMatch } from '../../middleware/conditional.ts'
-import { pageOf, placeOf, wrapPage } from '../../paging.ts'
+import { namedNamespace, pageOf, wrapPage } from '../../paging.ts'
 import type { RouteContext } from '../../route-context.ts'
 
 function describe({ name, namespace, resourceVersion, createdAt, labels, annotations }: ConfigMap) {
@@ -46,7 +46,7 @@ export function bindConfigMaps(bind: Bind, { usecases }: RouteContext): void {
   const { configMaps } = usecases
   bind(routes.listConfigMaps, async ({ caller, namespace, query }) => {
     const { labelSelector, search } = query
-    const all = await configMaps.list(caller, { namespace: placeOf({ namespace }), labelSelector, search })
+    const all = await configMaps.list(caller, { namespace: namedNamespace({ namespace }), labelSelector, search })
     return { json: wrapPage(pageOf(all, query), presentItem) }
   })
   bind(routes.getConfigMap, async ({ caller, namespace, params }) => {

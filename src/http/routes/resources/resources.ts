@@ -7,12 +7,12 @@ import { type Kind, kinds, type ResourceOf } from '../../../contract/kinds/index
 import { SvcError } from '../../../errors.ts'
 import type { Caller } from '../../../ports/identity/identity.ts'
 import type { DeletePreconditions, ResourceText } from '../../../ports/resources/resources.ts'
-import type { PlacedQuery } from '../../../usecases/resources/resources.ts'
+import type { NamespaceQuery } from '../../../usecases/resources/resources.ts'
 import type { Answer } from '../../answer.ts'
 import type { Bind } from '../../bind.ts'
 import type { Call } from '../../call.ts'
 import { tagOfVersion, versionOfIfMatch } from '../../middleware/conditional.ts'
-import { answerTextPage, placeOf, viewPage, wrapPage } from '../../paging.ts'
+import { answerTextPage, namedNamespace, viewPage, wrapPage } from '../../paging.ts'
 import type { RouteContext } from '../../route-context.ts'
 
 type UserRoute = Route & { auth: 'user' }
@@ -93,8 +93,8 @@ export function bindGet(bind: Bind, { usecases }: RouteContext, kind: Kind, rout
   })
 }
 
-function readListQuery(call: { query: unknown; namespace: string }): PlacedQuery {
-  return { ...(call.query as PlacedQuery), namespace: placeOf(call) }
+function readListQuery(call: { query: unknown; namespace: string }): NamespaceQuery {
+  return { ...(call.query as NamespaceQuery), namespace: namedNamespace(call) }
 }
 
 /** Binds a list of whole objects. */

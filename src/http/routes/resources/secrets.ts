@@ -2,7 +2,7 @@
 import * as routes from '../../../contract/api/resources/secrets.ts'
 import type { SecretMetadata } from '../../../ports/resources/secrets.ts'
 import type { Bind } from '../../bind.ts'
-import { pageOf, placeOf, wrapPage } from '../../paging.ts'
+import { namedNamespace, pageOf, wrapPage } from '../../paging.ts'
 import type { RouteContext } from '../../route-context.ts'
 
 function presentSecret({ annotations, ...secret }: SecretMetadata): routes.SecretItem {
@@ -12,7 +12,7 @@ function presentSecret({ annotations, ...secret }: SecretMetadata): routes.Secre
 
 export function bindSecrets(bind: Bind, { usecases }: RouteContext): void {
   bind(routes.listSecrets, async ({ caller, namespace, query }) => {
-    const all = await usecases.secrets.list(caller, placeOf({ namespace }))
+    const all = await usecases.secrets.list(caller, namedNamespace({ namespace }))
     return { json: wrapPage(pageOf(all, query), presentSecret) }
   })
   bind(routes.createSecret, async ({ caller, namespace, body }) => {

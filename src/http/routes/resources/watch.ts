@@ -1,13 +1,13 @@
 // The one live stream of objects: events with the version they go up to as id, and a bookmark in silence.
 import { type WatchedPosition, type WatchedRecords, watchResources } from '../../../contract/api/resources/watch.ts'
-import { dropUndefined } from '../../../contract/schema/json.ts'
 import { summarizeText } from '../../../contract/schema/summary.ts'
+import { dropUndefined } from '../../../lib/json.ts'
 import type { OpenedWatch, WatchedText } from '../../../usecases/resources/watch.ts'
 import type { Bind } from '../../bind.ts'
-import type { Frame } from '../../event-stream.ts'
+import type { EventFrame } from '../../event-stream.ts'
 import type { RouteContext } from '../../route-context.ts'
 
-function framePosition(event: 'synced' | 'bookmark', resourceVersion: string): Frame {
+function framePosition(event: 'synced' | 'bookmark', resourceVersion: string): EventFrame {
   const data: WatchedPosition = { resourceVersion }
   return { id: resourceVersion, event, data: JSON.stringify(data) }
 }
@@ -17,7 +17,7 @@ type ObjectChange = Extract<WatchedText, { object: string }>
 /** The JSON of an object as it is asked for. */
 type Write = (change: ObjectChange) => string
 
-function frameChange(text: WatchedText, position: string | undefined, write: Write): Frame {
+function frameChange(text: WatchedText, position: string | undefined, write: Write): EventFrame {
   if (text.type === 'synced') return framePosition('synced', position ?? '')
   // Without an id: the version of an object is not about records.
   if (text.type === 'records') return { event: text.type, data: JSON.stringify(text.change satisfies WatchedRecords) }
@@ -29,7 +29,7 @@ function frameChange(text: WatchedText, position: string | undefined, write: Wri
 /** The frames of a watch, and what is sent while there are none. */
 function frameWatch(opened: OpenedWatch, write: Write) {
   let told: string | undefined
-  async function* frames(): AsyncGenerator<Frame> {
+  async function* frames(): AsyncGenerator<EventFrame> {
     for await (const change of opened.changes) {
       told = opened.position()
       yield frameChange(change, told, write)
@@ -37,7 +37,7 @@ function frameWatch(opened: OpenedWatch, write: Write) {
   }
   return {
     frames: frames(),
-    idle(): Frame | undefined {
+    idle(): EventFrame | undefined {
       const position = opened.position()
       if (position === undefined || position === told) return undefined
       told = position

@@ -1,5 +1,5 @@
 // Repository security scans: runs, slices, dropped findings, threat models and findings.
-import * as findingRoutes from '../../../contract/api/scans/finding-routes.ts'
+import * as findingRoutes from '../../../contract/api/scans/findings.ts'
 import * as routes from '../../../contract/api/scans/routes.ts'
 import type { Bind } from '../../bind.ts'
 import { readRecordPage, wrapRecords } from '../../record-pages.ts'

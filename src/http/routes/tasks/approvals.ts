@@ -1,8 +1,8 @@
 // Approvals: what tasks ask people for.
 import * as routes from '../../../contract/api/tasks/approvals.ts'
-import type { Approval } from '../../../ports/tasks/approvals.ts'
+import type { Approval } from '../../../ports/tasks/parkings.ts'
 import type { Bind } from '../../bind.ts'
-import { placeOf } from '../../paging.ts'
+import { namedNamespace } from '../../paging.ts'
 import type { RouteContext } from '../../route-context.ts'
 
 function present({ answeredBy, ...approval }: Approval): routes.ApprovalItem {
@@ -11,7 +11,7 @@ function present({ answeredBy, ...approval }: Approval): routes.ApprovalItem {
 
 export function bindApprovals(bind: Bind, { usecases: { approvals } }: RouteContext): void {
   bind(routes.listApprovals, async ({ caller, namespace, query }) => {
-    const items = await approvals.list(caller, { ...query, namespace: placeOf({ namespace }) })
+    const items = await approvals.list(caller, { ...query, namespace: namedNamespace({ namespace }) })
     return { json: { items: items.map(present), metadata: {} } }
   })
   bind(routes.getApproval, async ({ caller, namespace, params: { id } }) => {

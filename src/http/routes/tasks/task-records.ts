@@ -7,8 +7,7 @@ import type {
   TaskMessage,
 } from '../../../contract/api/tasks/task-records.ts'
 import * as routes from '../../../contract/api/tasks/tasks.ts'
-import type { ArtifactInfo } from '../../../ports/tasks/artifacts.ts'
-import type { Plan, PlanVersion } from '../../../ports/tasks/plans.ts'
+import type { ArtifactInfo, Plan, StoredPlan } from '../../../ports/tasks/results.ts'
 import type { Bind } from '../../bind.ts'
 import { tagOfText } from '../../middleware/conditional.ts'
 import { makeCursor, readNumberCursor, readPageOf, wrapPage } from '../../paging.ts'
@@ -104,7 +103,7 @@ export function bindTaskInputs(bind: Bind, { usecases }: Pick<RouteContext, 'use
   })
 }
 
-function presentVersion(plan: PlanVersion): PlanVersionItem {
+function presentVersion(plan: StoredPlan): PlanVersionItem {
   return {
     Number: plan.number,
     Iteration: plan.iteration,
@@ -128,7 +127,7 @@ function readNumbered<T>(
   return readPageOf({ limit, cursorOf }, (most) => read({ limit: most, before }))
 }
 
-const byNumber: Numbered<PlanVersion> = { cursor: 'plan', numberOf: ({ number }) => number }
+const byNumber: Numbered<StoredPlan> = { cursor: 'plan', numberOf: ({ number }) => number }
 const byId: Numbered<TaskMessage> = { cursor: 'message', numberOf: ({ id }) => id }
 
 const presentMessage = ({ id, fromTask, toTask, content, createdAt }: TaskMessage): TaskMessage => ({

@@ -2,17 +2,17 @@
 import { Readable } from 'node:stream'
 import type { LogPart } from '../../../contract/api/tasks/task-records.ts'
 import * as routes from '../../../contract/api/tasks/tasks.ts'
-import type { TimelineEvent } from '../../../ports/tasks/events.ts'
-import type { LogLine } from '../../../ports/tasks/logs.ts'
+import type { EventRecord } from '../../../ports/tasks/events.ts'
+import type { LogLine } from '../../../ports/tasks/results.ts'
 import type { LinePart } from '../../../usecases/tasks/streams.ts'
 import type { Bind } from '../../bind.ts'
-import type { Frame } from '../../event-stream.ts'
+import type { EventFrame } from '../../event-stream.ts'
 import { makeCursor, readNumberCursor, wrapPage } from '../../paging.ts'
 import type { RouteContext } from '../../route-context.ts'
 
 const eventCursor = 'event'
 
-function presentEvent(event: TimelineEvent) {
+function presentEvent(event: EventRecord) {
   const { seq, taskUid, attempt, type, phase, reason, message, createdAt } = event
   // JSON leaves out undefined fields.
   return { id: seq, taskUid, attempt, type, phase, reason, message, createdAt }
@@ -30,14 +30,14 @@ async function* writeLogs(lines: AsyncIterable<LogLine>): AsyncGenerator<string>
  */
 async function* frame<T>(
   items: AsyncIterable<T>,
-  present: (item: T) => Frame,
+  present: (item: T) => EventFrame,
   signal: AbortSignal,
-): AsyncGenerator<Frame> {
+): AsyncGenerator<EventFrame> {
   for await (const item of items) yield present(item)
   if (!signal.aborted) yield { event: 'end', data: '{}' }
 }
 
-function presentLog(item: LogLine | LinePart): Frame {
+function presentLog(item: LogLine | LinePart): EventFrame {
   if (!('part' in item)) return { id: item.seq, data: item.text }
   const { offset, part: text } = item
   return { event: 'part', data: JSON.stringify({ offset, text } satisfies LogPart) }
@@ -67,7 +67,7 @@ export function bindTaskStreams(bind: Bind, { usecases }: RouteContext): void {
     const key = { namespace, name: params.id }
     if (query.follow) {
       const source = await usecases.tasks.followEvents(caller, key, readLastId(headers) ?? 0)
-      const present = (event: TimelineEvent) => ({ id: event.seq, data: JSON.stringify(presentEvent(event)) })
+      const present = (event: EventRecord) => ({ id: event.seq, data: JSON.stringify(presentEvent(event)) })
       return { events: (signal) => frame(source(signal), present, signal) }
     }
     const beforeSeq = readNumberCursor(eventCursor, query.continue)

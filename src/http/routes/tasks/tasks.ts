@@ -1,13 +1,13 @@
 // Tasks as resources: create, list, get, delete, cancel, retry, children.
 import * as routes from '../../../contract/api/tasks/tasks.ts'
 import type { Task } from '../../../contract/kinds/tasks/task.ts'
-import { dropUndefined } from '../../../contract/schema/json.ts'
 import { SvcError } from '../../../errors.ts'
-import type { Plan } from '../../../ports/tasks/plans.ts'
-import type { PlacedQuery } from '../../../usecases/resources/resources.ts'
+import { dropUndefined } from '../../../lib/json.ts'
+import type { Plan } from '../../../ports/tasks/results.ts'
+import type { NamespaceQuery } from '../../../usecases/resources/resources.ts'
 import type { Bind } from '../../bind.ts'
 import { tagOfVersion } from '../../middleware/conditional.ts'
-import { answerTextPage, placeOf, viewPage } from '../../paging.ts'
+import { answerTextPage, namedNamespace, viewPage } from '../../paging.ts'
 import type { RouteContext } from '../../route-context.ts'
 import {
   answerObject,
@@ -32,11 +32,11 @@ function excerptPlan({ summary, progressPct, goalComplete, planDocument, iterati
 function bindReads(bind: Bind, { usecases }: RouteContext): void {
   bind(routes.listTasks, async ({ caller, namespace, query }) => {
     const { parent, phase, type, agent, allNamespaces: _all, ...page } = query
-    const rest = { ...page, fields: dropUndefined({ phase, type, agent }) } as Omit<PlacedQuery, 'namespace'>
+    const rest = { ...page, fields: dropUndefined({ phase, type, agent }) } as Omit<NamespaceQuery, 'namespace'>
     if (parent !== undefined && namespace === '') throw refuseEverywhere()
     const found =
       parent === undefined
-        ? await usecases.resources.listText(caller, 'Task', { ...rest, namespace: placeOf({ namespace }) })
+        ? await usecases.resources.listText(caller, 'Task', { ...rest, namespace: namedNamespace({ namespace }) })
         : await usecases.tasks.listChildren(caller, parent, { ...rest, namespace })
     return answerTextPage(viewPage('Task', found, query))
   })
@@ -49,7 +49,7 @@ function bindReads(bind: Bind, { usecases }: RouteContext): void {
     return { jsonText: `${task.text.slice(0, -1)},"plan":${JSON.stringify(excerptPlan(plan))}}`, tag }
   })
   bind(routes.listTaskChildren, async ({ caller, namespace, params, query }) => {
-    const rest = { ...query, namespace } as PlacedQuery & { namespace: string }
+    const rest = { ...query, namespace } as NamespaceQuery & { namespace: string }
     return answerTextPage(await usecases.tasks.listChildren(caller, params.id, rest))
   })
 }

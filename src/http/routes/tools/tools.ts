@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import * as routes from '../../../contract/api/tools/tools.ts'
 import type { Tool } from '../../../contract/kinds/tools/tool.ts'
 import type { Bind, BindOptions } from '../../bind.ts'
-import { placeOf, wrapPage } from '../../paging.ts'
+import { namedNamespace, wrapPage } from '../../paging.ts'
 import type { RouteContext } from '../../route-context.ts'
 import { answerText, bindCreate, bindDelete, bindUpdate } from '../resources/resources.ts'
 
@@ -44,7 +44,7 @@ export function bindTools(bind: Bind, context: RouteContext): void {
   bind(routes.listTools, async ({ caller, namespace, query }) => {
     const { builtins, tools, ...page } = await usecases.tools.list(caller, {
       ...query,
-      namespace: placeOf({ namespace }),
+      namespace: namedNamespace({ namespace }),
     })
     const items: routes.ToolItem[] = [...builtins, ...tools.map(presentTool)]
     return { json: wrapPage({ ...page, items }, (item) => item) }

@@ -1,12 +1,12 @@
 // Execution workspaces that there are.
 import * as routes from '../../../contract/api/workspaces/workspaces.ts'
 import type { Bind } from '../../bind.ts'
-import { placeOf } from '../../paging.ts'
+import { namedNamespace } from '../../paging.ts'
 import type { RouteContext } from '../../route-context.ts'
 
 export function bindWorkspaces(bind: Bind, { usecases: { workspaces } }: RouteContext): void {
   bind(routes.listWorkspaces, async ({ caller, namespace }) => {
-    const items = await workspaces.list(caller, { namespace: placeOf({ namespace }) })
+    const items = await workspaces.list(caller, { namespace: namedNamespace({ namespace }) })
     return { json: { items, metadata: {} } }
   })
   bind(routes.releaseWorkspace, async ({ caller, namespace, params: { name } }) => {

@@ -2,18 +2,18 @@
 import { systemNamespaces } from '../../../contract/api/identity/access.ts'
 import { clientHeaders, mcpHeaders } from '../../../contract/values/client-headers.ts'
 import { propagationHeader } from '../../identity/token-propagation.ts'
-import { metadataNames, metadataNetworks, specialNetworks } from '../../providers/address.ts'
+import { metadataNames, metadataNetworks, specialNetworks } from '../../providers/trusted-address.ts'
 import { actorsAreOff } from '../../workspaces/actor-templates.ts'
 import {
   apiGroup,
+  type CelValidation,
   everyKind,
   isService,
   type PolicyRules,
   type PolicySettings,
-  quote,
-  quoteAll,
+  quoteAllCel,
+  quoteCel,
   specChanged,
-  type Validation,
   type Variable,
 } from './policy.ts'
 
@@ -35,7 +35,7 @@ const addressVariables = ({ allowNetworks, ownAddresses }: PolicySettings): Vari
     expression:
       "variables.address != '' && (oldObject == null || oldObject.spec.?baseURL.orValue('') != variables.address)",
   },
-  { name: 'isPlain', expression: `variables.address.matches(${quote(plainAddress)}) && isURL(variables.address)` },
+  { name: 'isPlain', expression: `variables.address.matches(${quoteCel(plainAddress)}) && isURL(variables.address)` },
   { name: 'url', expression: "variables.isPlain ? variables.address : 'http://none.invalid'" },
   { name: 'fullHost', expression: 'url(variables.url).getHostname().lowerAscii()' },
   {
@@ -52,17 +52,17 @@ const addressVariables = ({ allowNetworks, ownAddresses }: PolicySettings): Vari
   // A number that is not a plain address, or a bracketed address that the API server cannot read.
   {
     name: 'isOdd',
-    expression: `!variables.isAddress && (${host}.matches(${quote(numericEnd)}) || ${host}.contains(':'))`,
+    expression: `!variables.isAddress && (${host}.matches(${quoteCel(numericEnd)}) || ${host}.contains(':'))`,
   },
   {
     name: 'isMetadata',
-    expression: `${host} in ${quoteAll(metadataNames)} || ${isWithin(quoteAll(metadataNetworks()))}`,
+    expression: `${host} in ${quoteAllCel(metadataNames)} || ${isWithin(quoteAllCel(metadataNetworks()))}`,
   },
   {
     name: 'isHere',
-    expression: `${host} == 'localhost' || ${host}.endsWith('.localhost') || ${isWithin(quoteAll(['127.0.0.0/8', '0.0.0.0/8', '::1/128', '::/128']))}`,
+    expression: `${host} == 'localhost' || ${host}.endsWith('.localhost') || ${isWithin(quoteAllCel(['127.0.0.0/8', '0.0.0.0/8', '::1/128', '::/128']))}`,
   },
-  { name: 'isPrivate', expression: `variables.isHere || ${isWithin(quoteAll(specialNetworks()))}` },
+  { name: 'isPrivate', expression: `variables.isHere || ${isWithin(quoteAllCel(specialNetworks()))}` },
   { name: 'isAllowed', expression: isWithin(allowNetworks) },
   {
     name: 'isService',
@@ -70,7 +70,7 @@ const addressVariables = ({ allowNetworks, ownAddresses }: PolicySettings): Vari
   },
 ]
 
-function refuseAddress(expression: string, words: string): Validation {
+function refuseAddress(expression: string, words: string): CelValidation {
   return { expression: `!variables.isNew || !(${expression})`, message: `spec.baseURL ${words}`, reason: 'Invalid' }
 }
 
@@ -109,7 +109,7 @@ function providerRules(settings: PolicySettings): PolicyRules[] {
   ]
 }
 
-function refuseHeader(condition: string, which: string): Validation {
+function refuseHeader(condition: string, which: string): CelValidation {
   const names = 'object.spec.?http.?headers.orValue({}).map(header, header.trim().lowerAscii())'
   return {
     expression: `!${names}.exists(name, ${condition})`,
@@ -119,7 +119,7 @@ function refuseHeader(condition: string, which: string): Validation {
 }
 
 function toolRules({ propagates }: PolicySettings): PolicyRules[] {
-  const name = quote(propagationHeader.toLowerCase())
+  const name = quoteCel(propagationHeader.toLowerCase())
   return [
     {
       name: 'tool-headers',
@@ -131,8 +131,11 @@ function toolRules({ propagates }: PolicySettings): PolicyRules[] {
           message: `spec.http.headers must leave ${propagationHeader} out: it is reserved for the token of the caller`,
           reason: 'Invalid',
         },
-        refuseHeader(`name in ${quoteAll([...clientHeaders])}`, 'that the service sets itself'),
-        refuseHeader(`has(object.spec.mcp) && name in ${quoteAll([...mcpHeaders])}`, 'that the protocol of MCP sets'),
+        refuseHeader(`name in ${quoteAllCel([...clientHeaders])}`, 'that the service sets itself'),
+        refuseHeader(
+          `has(object.spec.mcp) && name in ${quoteAllCel([...mcpHeaders])}`,
+          'that the protocol of MCP sets',
+        ),
         refuseHeader(
           "name == 'authorization' && (has(object.spec.http.authSecretRef) && object.spec.http.?authInject.orValue('header') == 'header' || has(object.spec.mcp) && has(object.spec.mcp.oauth))",
           'that is made from the credentials of the tool',
@@ -191,7 +194,7 @@ function placeRules({ ownNamespace }: PolicySettings): PolicyRules[] {
       conditions: [specChanged],
       validations: [
         {
-          expression: `!(request.namespace in ${quoteAll(systemNamespaces)}) && request.namespace != ${ownNamespace}`,
+          expression: `!(request.namespace in ${quoteAllCel(systemNamespaces)}) && request.namespace != ${ownNamespace}`,
           message: 'this namespace belongs to the cluster or the service; use another one',
           reason: 'Forbidden',
         },
@@ -200,6 +203,6 @@ function placeRules({ ownNamespace }: PolicySettings): PolicyRules[] {
   ]
 }
 
-export function catalogRules(settings: PolicySettings): PolicyRules[] {
+export function resourceRules(settings: PolicySettings): PolicyRules[] {
   return [...providerRules(settings), ...toolRules(settings), ...actorRules(settings), ...placeRules(settings)]
 }

@@ -5,18 +5,18 @@ import { reservedPrefix } from '../../../contract/kinds/resources/metadata.ts'
 import { TaskSpec } from '../../../contract/kinds/tasks/task.ts'
 import { harmlessFields } from '../../tasks/task-changes.ts'
 import {
+  type CelValidation,
   everyKind,
   isService,
   type PolicyRules,
   type PolicySettings,
-  quote,
-  type Validation,
+  quoteCel,
   type Variable,
 } from './policy.ts'
 
 const [apiGroup = ''] = apiVersion.split('/')
 
-function keepField(field: string, settings: PolicySettings): Validation {
+function keepField(field: string, settings: PolicySettings): CelValidation {
   const kept = `oldObject != null && has(oldObject.spec.${field}) && oldObject.spec.${field} == object.spec.${field}`
   return {
     expression: `${isService(settings)} || !has(object.spec.${field}) || (${kept})`,
@@ -26,7 +26,7 @@ function keepField(field: string, settings: PolicySettings): Validation {
 }
 
 /** Nobody can act through kubectl as a verified caller, so nobody can change what runs in that caller's name. */
-function keepDeed(settings: PolicySettings): Validation {
+function keepDeed(settings: PolicySettings): CelValidation {
   const decisive = TaskSpec.keyof().options.filter((field) => !harmlessFields.includes(field))
   const kept = decisive.map((field) => `object.spec.?${field} == oldObject.spec.?${field}`).join(' && ')
   return {
@@ -36,14 +36,14 @@ function keepDeed(settings: PolicySettings): Validation {
   }
 }
 
-const scheduledName: Validation = {
+const scheduledName: CelValidation = {
   expression: `!has(object.spec.schedule) || size(object.metadata.name) <= ${scheduledNameLength}`,
   message: `metadata.name must have at most ${scheduledNameLength} characters for a task with a schedule`,
   reason: 'Invalid',
 }
 
 function writeKeys(part: string): Variable[] {
-  const isOwn = `key.startsWith(${quote(reservedPrefix)})`
+  const isOwn = `key.startsWith(${quoteCel(reservedPrefix)})`
   const [now, old] = [`variables.now_${part}`, `variables.old_${part}`]
   return [
     { name: `now_${part}`, expression: `object.metadata.?${part}.orValue({})` },
@@ -55,11 +55,11 @@ function writeKeys(part: string): Variable[] {
   ]
 }
 
-function refuseKeys(part: string, settings: PolicySettings): Validation {
+function refuseKeys(part: string, settings: PolicySettings): CelValidation {
   const words = `${part} below ${reservedPrefix} are set by the service; leave them as they are: `
   return {
     expression: `${isService(settings)} || size(variables.forged_${part}) == 0`,
-    messageExpression: `${quote(words)} + variables.forged_${part}.join(', ')`,
+    messageExpression: `${quoteCel(words)} + variables.forged_${part}.join(', ')`,
     reason: 'Invalid',
   }
 }
@@ -72,11 +72,11 @@ const owners: Variable[] = [
   },
   {
     name: 'new_owners',
-    expression: `object.metadata.?ownerReferences.orValue([]).filter(owner, owner.apiVersion.startsWith(${quote(`${apiGroup}/`)}) && !(owner.uid in variables.old_owners)).map(owner, owner.kind + '/' + owner.name)`,
+    expression: `object.metadata.?ownerReferences.orValue([]).filter(owner, owner.apiVersion.startsWith(${quoteCel(`${apiGroup}/`)}) && !(owner.uid in variables.old_owners)).map(owner, owner.kind + '/' + owner.name)`,
   },
 ]
 
-function refuseOwners(settings: PolicySettings): Validation {
+function refuseOwners(settings: PolicySettings): CelValidation {
   return {
     expression: `${isService(settings)} || size(variables.new_owners) == 0`,
     messageExpression: `'metadata.ownerReferences of the service are set by it; remove ' + variables.new_owners.join(', ')`,

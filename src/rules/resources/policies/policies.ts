@@ -1,5 +1,5 @@
 // Every admission policy of the service: the cluster's API refuses what REST refuses.
-import { catalogRules } from './catalog.ts'
+import { resourceRules } from './catalog.ts'
 import { identityRules } from './identity.ts'
 import { type PolicyRules, type PolicySettings, writePolicy } from './policy.ts'
 import { referenceRules } from './references.ts'
@@ -12,7 +12,7 @@ export function listPolicyRules(settings: PolicySettings): PolicyRules[] {
   return [
     ...identityRules(settings),
     ...referenceRules(settings),
-    ...catalogRules(settings),
+    ...resourceRules(settings),
     ...workspaceRules(settings),
   ]
 }

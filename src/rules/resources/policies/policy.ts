@@ -33,7 +33,7 @@ export type PolicySettings = {
 
 export type Variable = { name: string; expression: string }
 /** `message` is plain text; `messageExpression` is CEL, which has no `authorizer`. */
-export type Validation = { expression: string; message?: string; messageExpression?: string; reason: string }
+export type CelValidation = { expression: string; message?: string; messageExpression?: string; reason: string }
 
 export type PolicyRules = {
   /** The part of the name after the prefix. */
@@ -42,7 +42,7 @@ export type PolicyRules = {
   /** Conditions under which the policy applies; all of them must hold. */
   conditions?: readonly Variable[]
   variables?: readonly Variable[]
-  validations: readonly Validation[]
+  validations: readonly CelValidation[]
 }
 
 const [apiGroup = '', version = ''] = apiVersion.split('/')
@@ -52,12 +52,12 @@ export { apiGroup }
 export const everyKind: readonly Kind[] = kindNames
 
 /** A JavaScript string as a CEL literal. */
-export function quote(text: string): string {
+export function quoteCel(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 }
 
-export function quoteAll(texts: readonly string[]): string {
-  return `[${texts.map(quote).join(', ')}]`
+export function quoteAllCel(texts: readonly string[]): string {
+  return `[${texts.map(quoteCel).join(', ')}]`
 }
 
 /** True when the spec is new or changed; editing only a label triggers no check. */

@@ -8,10 +8,17 @@ import {
   listReferencePaths,
   type ReferencePath,
 } from '../../../contract/schema/reference-paths.ts'
-import { apiGroup, isService, type PolicyRules, type PolicySettings, type Validation, type Variable } from './policy.ts'
+import {
+  apiGroup,
+  type CelValidation,
+  isService,
+  type PolicyRules,
+  type PolicySettings,
+  type Variable,
+} from './policy.ts'
 
 /** One check costs 350,000 of the 10,000,000 that a policy may spend per request; this many and one more fit. */
-export const mostNames = 16
+export const maxReferencesChecked = 16
 
 const cores: Record<'Secret' | 'ConfigMap', string> = { Secret: 'secrets', ConfigMap: 'configmaps' }
 
@@ -64,7 +71,7 @@ function chain(count: number): Variable[] {
 const own = "startsWith(request.namespace + '/')"
 
 /** An author who may read the whole namespace is not checked for each name. */
-function checkName(target: ReferenceTarget, at: number, { fields, isMany }: Named): Validation {
+function checkName(target: ReferenceTarget, at: number, { fields, isMany }: Named): CelValidation {
   const first = `variables.rest${at}[0]`
   const check = writeCheck(target, `${first}.split('/')[0]`, `${first}.split('/')[1]`)
   const all = isMany ? `(variables.all && ${first}.${own}) || ` : ''
@@ -86,7 +93,7 @@ function listVariables(target: ReferenceTarget, paths: readonly ReferencePath[],
   ]
 }
 
-function checkIsolation(fields: string, settings: PolicySettings): Validation {
+function checkIsolation(fields: string, settings: PolicySettings): CelValidation {
   return {
     expression: `!${settings.isolated} || ${isService(settings)} || variables.rest0.all(name, name.${own})`,
     message: `${fields} must not refer to another namespace: namespaces are isolated here`,
@@ -94,10 +101,10 @@ function checkIsolation(fields: string, settings: PolicySettings): Validation {
   }
 }
 
-function refuseMore(target: ReferenceTarget, plural: string): Validation {
+function refuseMore(target: ReferenceTarget, plural: string): CelValidation {
   return {
-    expression: `size(variables.rest${mostNames}) == 0 || (variables.all && variables.rest${mostNames}.all(name, name.${own}))`,
-    message: `one of the ${plural} names at most ${mostNames} different objects of kind ${target}, unless its author may read all of the namespace`,
+    expression: `size(variables.rest${maxReferencesChecked}) == 0 || (variables.all && variables.rest${maxReferencesChecked}.all(name, name.${own}))`,
+    message: `one of the ${plural} names at most ${maxReferencesChecked} different objects of kind ${target}, unless its author may read all of the namespace`,
     reason: 'Forbidden',
   }
 }
@@ -106,7 +113,7 @@ function writeRules(kind: Kind, target: ReferenceTarget, settings: PolicySetting
   const paths = listReferencePaths(kind).filter((path) => path.target === target)
   if (paths.length === 0) return []
   const isOpen = paths.some(({ path }) => path.includes(each))
-  const most = isOpen ? mostNames : paths.length
+  const most = isOpen ? maxReferencesChecked : paths.length
   const fields = paths.map(writeField).join(' or ')
   const changed = listGuardedFields(kind).map((field) => `object.spec.?${field} != oldObject.spec.?${field}`)
   const checks = Array.from({ length: most }, (_, at) => checkName(target, at, { fields, isMany: most > 1 }))

@@ -1,17 +1,17 @@
 // Execution workspaces that a task asks for: what depends on the settings of the service, and fields without a schema.
 import {
   apiGroup,
+  type CelValidation,
   isService,
   type PolicyRules,
   type PolicySettings,
   specChanged,
-  type Validation,
   type Variable,
 } from './policy.ts'
 
 const path = 'spec.execution.workspace'
 
-function refuse(expression: string, message: string, settings: PolicySettings): Validation {
+function refuse(expression: string, message: string, settings: PolicySettings): CelValidation {
   return { expression: `${isService(settings)} || !(${expression})`, message, reason: 'Invalid' }
 }
 
@@ -27,13 +27,13 @@ function listPlaces({ workspaceSpaces }: PolicySettings): Variable[] {
 }
 
 /** The same as `requirePlaces`: templates and pools of other namespaces. */
-function placeRules(settings: PolicySettings): Validation[] {
+function placeRules(settings: PolicySettings): CelValidation[] {
   const { isolated } = settings
   const isFar = "variables.space != '' && variables.space != request.namespace && variables.space != variables.usual"
   const isFarPool = "variables.poolSpace != '' && variables.poolSpace != request.namespace"
   const mayUse = (space: string) =>
     `authorizer.group('${apiGroup}').resource('tasks').namespace(${space}).check('create').allowed()`
-  const refuseFar = (field: string, far: string, space: string): Validation[] => [
+  const refuseFar = (field: string, far: string, space: string): CelValidation[] => [
     refuse(
       `${isolated} && ${far}`,
       `${path}.${field}.namespace must not be another one: namespaces are isolated here`,

@@ -5,10 +5,9 @@ import { join } from 'node:path'
 import { messageOf } from '../../../errors.ts'
 import type { CommandOutput, WorkloadState } from '../../../ports/tasks/workloads.ts'
 import { describeLostChanges } from '../../attempts/checkout-changes.ts'
-import { type Attempt, podOf } from '../attempts.ts'
-import { keeperName } from '../names.ts'
+import { type Attempt, openAttemptFolder, podOf } from '../attempts.ts'
 import type { Pod } from '../objects.ts'
-import { openFolder } from './attempt-folder.ts'
+import { keeperName } from '../objects.ts'
 import { awaitsCheckout, hasCheckout } from './containers.ts'
 import { fill, forget, keepEnded, keepStopped, type PodCheckoutOptions } from './work.ts'
 
@@ -18,7 +17,7 @@ export type PodCheckouts = {
   /** Before it is removed: keeps the diff of an attempt that has not ended, forgets its checkout. */
   release(attempt: Attempt): Promise<void>
   /** Ends what goes on here about it; nothing on the cluster changes. */
-  letGo(attempt: Attempt): Promise<void>
+  detach(attempt: Attempt): Promise<void>
   /** Removes what attempts left that are not there any more. */
   sweep(isThere: (name: string) => boolean): Promise<void>
 }
@@ -52,7 +51,7 @@ function begin(
   { look }: AfterEnd,
   work: (signal: AbortSignal) => Promise<WorkloadState | undefined>,
 ): void {
-  const own = openFolder(attempt)
+  const own = openAttemptFolder(attempt)
   if (own.work !== undefined) return
   const { signal } = own.ending
   own.work = work(signal).then((end) => {
@@ -86,7 +85,7 @@ export function createPodCheckouts(options: PodCheckoutOptions): PodCheckouts {
 
   function beginKeeping(attempt: Attempt, state: WorkloadState, after: AfterEnd): void {
     begin(attempt, after, async (signal) => {
-      openFolder(attempt).isKeeping = true
+      openAttemptFolder(attempt).isKeeping = true
       try {
         await keepEnded(options, { attempt, state, readOutput: after.readOutput, signal })
         return state
@@ -100,7 +99,7 @@ export function createPodCheckouts(options: PodCheckoutOptions): PodCheckouts {
   function settleEnd(attempt: Attempt, state: WorkloadState & { startedAt?: Date }, after: AfterEnd): WorkloadState {
     const pod = podOf(attempt)
     const keeper = pod && findKeeper(pod)
-    if (keeper === undefined && !openFolder(attempt).isKeeping) return state
+    if (keeper === undefined && !openAttemptFolder(attempt).isKeeping) return state
     if (keeper === 'running') beginKeeping(attempt, state, after)
     return { phase: 'Running', startedAt: state.startedAt ?? options.clock.now() }
   }
@@ -109,7 +108,7 @@ export function createPodCheckouts(options: PodCheckoutOptions): PodCheckouts {
     settle(attempt, state, after) {
       const pod = podOf(attempt)
       if (!attempt.isFollowed || !hasCheckout(pod)) return state
-      const own = openFolder(attempt)
+      const own = openAttemptFolder(attempt)
       if (own.end !== undefined) return own.end
       if (awaitsCheckout(pod) && !own.isFilled && !isLost(attempt)) beginFilling(attempt, after)
       return isEnded(state) ? settleEnd(attempt, state, after) : state
@@ -118,7 +117,7 @@ export function createPodCheckouts(options: PodCheckoutOptions): PodCheckouts {
     async release(attempt) {
       const pod = podOf(attempt)
       if (!hasCheckout(pod)) return
-      const own = openFolder(attempt)
+      const own = openAttemptFolder(attempt)
       own.ending.abort(new Error('the attempt is stopped'))
       await own.work
       // A task that is gone needs no diff.
@@ -127,7 +126,7 @@ export function createPodCheckouts(options: PodCheckoutOptions): PodCheckouts {
       await forget(options, attempt).catch(() => undefined)
     },
 
-    async letGo(attempt) {
+    async detach(attempt) {
       const own = attempt.folder
       own?.ending.abort(new Error('another replica goes on with the attempt'))
       await own?.work

@@ -1,12 +1,12 @@
 // What a pod has more whose attempt works in a git repository: a container that waits until the service has brought the
 // checkout, before the program begins. The keeper, which outlives the program, is where the service reads what became of it.
-import { workspaceInside } from '../../attempts/inside.ts'
-import { hardenContainer } from '../hardening.ts'
-import { checkoutName } from '../names.ts'
+import { workspaceInside } from '../../attempts/process-limits.ts'
+import { hardenedContainer } from '../hardening.ts'
 import type { Pod } from '../objects.ts'
+import { checkoutName } from '../objects.ts'
 
 /** The keeper's path of the workspace. */
-export const keptWorkspace = '/run/svc/workspace'
+export const keeperWorkspace = '/run/svc/workspace'
 /** Out of the program's reach. */
 const waitFolder = '/run/svc/checkout'
 /** Made once the checkout is complete. */
@@ -29,7 +29,7 @@ export function waitForCheckout(image: string) {
         { name: volumeName, mountPath: waitFolder },
       ],
       resources: { requests: { cpu: '10m', memory: '16Mi' }, limits: { memory: '256Mi' } },
-      securityContext: hardenContainer,
+      securityContext: hardenedContainer,
     },
     volume: { name: volumeName, emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } },
   }

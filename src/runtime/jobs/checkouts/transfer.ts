@@ -6,11 +6,11 @@ import { PassThrough } from 'node:stream'
 import type { ApiConnection } from '../../../cluster/api/connection.ts'
 import { SvcError } from '../../../errors.ts'
 import { CheckoutError } from '../../../ports/workspaces/checkouts.ts'
-import { workspaceInside } from '../../attempts/inside.ts'
+import { workspaceInside } from '../../attempts/process-limits.ts'
 import { execInPod } from '../../code-pods/exec.ts'
-import { checkoutName, keeperName } from '../names.ts'
 import type { Pod } from '../objects.ts'
-import { filledMark, keptWorkspace } from './containers.ts'
+import { checkoutName, keeperName } from '../objects.ts'
+import { filledMark, keeperWorkspace } from './containers.ts'
 
 export type Transfer = { connection: ApiConnection; pod: Pod; folder: string; signal: AbortSignal }
 
@@ -28,7 +28,7 @@ const fillScript = `[ -e ${filledMark} ] && exit 0; cd ${workspaceInside} && fin
  * window of the archive, so that whoever is slower is waited for. While the program runs files may change under it.
  */
 const readScript = [
-  `set -o pipefail; cd ${keptWorkspace} || exit 2; exec 3>&1 4<&0`,
+  `set -o pipefail; cd ${keeperWorkspace} || exit 2; exec 3>&1 4<&0`,
   'chmod -R u+rX . 2>/dev/null',
   String.raw`find . -mindepth 1 -path ./.git -prune -o -mindepth 1 \( -type f -o -type d -o -type l \) -print0 |`,
   '{ tar -c --no-recursion --hard-dereference --owner=0 --group=0 --null -T - -f - || [ $? = 1 ]; } |',
@@ -67,7 +67,7 @@ function explainTar(complaint: string): Error {
   return new SvcError('Internal', `tar failed: ${complaint}`)
 }
 
-function addressOf({ pod }: Transfer, container: string) {
+function containerOf({ pod }: Transfer, container: string) {
   return { namespace: pod.metadata.namespace, pod: pod.metadata.name, container }
 }
 
@@ -83,7 +83,7 @@ export async function fillPod(transfer: Transfer): Promise<void> {
     const argv = ['/bin/sh', '-c', fillScript]
     // Read from the start: what a process has written that ends unread is lost.
     const input = child.stdout.pipe(new PassThrough())
-    const command = { ...addressOf(transfer, checkoutName), argv, input, endsInput: true }
+    const command = { ...containerOf(transfer, checkoutName), argv, input, endsInput: true }
     const streams = { onStdout: () => undefined, onStderr: complaint.add }
     const code = await execInPod(connection, { ...command, ...streams }, signal)
     if (code !== 0) throw new SvcError('Unavailable', `the pod did not take its checkout: ${complaint.read()}`)
@@ -94,7 +94,7 @@ export async function fillPod(transfer: Transfer): Promise<void> {
 }
 
 /** Hands chunks to tar; each request for more waits until tar has taken a window. */
-function createIntake(child: ChildProcess, mostBytes: number, onFull: () => void) {
+function createIntake(child: ChildProcess, maxBytes: number, onFull: () => void) {
   let size = 0
   let taken = 0
   let wake: () => void = () => undefined
@@ -102,7 +102,7 @@ function createIntake(child: ChildProcess, mostBytes: number, onFull: () => void
   return {
     take(chunk: Buffer): void {
       size += chunk.length
-      if (size > mostBytes) {
+      if (size > maxBytes) {
         onFull()
         return
       }
@@ -116,8 +116,8 @@ function createIntake(child: ChildProcess, mostBytes: number, onFull: () => void
       wake()
     },
     async *requests(): AsyncGenerator<Buffer> {
-      for (let asked = 0; !ending.signal.aborted; asked += windowBytes) {
-        while (taken < asked && !ending.signal.aborted) {
+      for (let requested = 0; !ending.signal.aborted; requested += windowBytes) {
+        while (taken < requested && !ending.signal.aborted) {
           await new Promise<void>((resolve) => {
             wake = resolve
           })
@@ -129,7 +129,7 @@ function createIntake(child: ChildProcess, mostBytes: number, onFull: () => void
 }
 
 /** Puts what the program left in the pod in place of what is in the folder. */
-export async function readPod(transfer: Transfer, mostBytes: number): Promise<void> {
+export async function readPod(transfer: Transfer, maxBytes: number): Promise<void> {
   const { connection, folder, signal } = transfer
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -137,11 +137,11 @@ export async function readPod(transfer: Transfer, mostBytes: number): Promise<vo
   const { child, ended } = launchTar(['-x', '--no-same-owner', '--no-same-permissions', '-C', folder, '-f', '-'])
   child.stdin.on('error', () => undefined)
   const full = new AbortController()
-  const tooMuch = `What is in the workspace takes more than ${Math.floor(mostBytes / 1024 ** 2)} MiB.`
-  const intake = createIntake(child, mostBytes, () => full.abort(new CheckoutError('TooLarge', tooMuch)))
+  const tooMuch = `What is in the workspace takes more than ${Math.floor(maxBytes / 1024 ** 2)} MiB.`
+  const intake = createIntake(child, maxBytes, () => full.abort(new CheckoutError('TooLarge', tooMuch)))
   try {
     const argv = ['/bin/bash', '-c', readScript]
-    const command = { ...addressOf(transfer, keeperName), argv, input: intake.requests() }
+    const command = { ...containerOf(transfer, keeperName), argv, input: intake.requests() }
     const streams = { onStdout: intake.take, onStderr: complaint.add }
     const code = await execInPod(connection, { ...command, ...streams }, AbortSignal.any([signal, full.signal]))
     if (code !== 0) throw new SvcError('Unavailable', `the pod's files cannot be read: ${complaint.read()}`)

@@ -4,15 +4,13 @@ import { join } from 'node:path'
 import type { ApiConnection } from '../../../cluster/api/connection.ts'
 import type { KubernetesApi } from '../../../cluster/api.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import type { Logs } from '../../../ports/tasks/logs.ts'
+import type { Logs } from '../../../ports/tasks/results.ts'
 import type { AttemptCheckout, AttemptKey, CommandOutput, WorkloadState } from '../../../ports/tasks/workloads.ts'
 import { type Checkout, CheckoutError, type CheckoutSpec } from '../../../ports/workspaces/checkouts.ts'
-import { type CheckoutParts, createChangesKeeper, describeCheckout } from '../../attempts/checkout-changes.ts'
-import { type Attempt, podOf } from '../attempts.ts'
-import { readLastSeq, writePosition } from '../log-position.ts'
-import { type AttemptNames, annotations, nameJob } from '../names.ts'
-import { jobs, type Pod } from '../objects.ts'
-import { openFolder } from './attempt-folder.ts'
+import { type CheckoutParts, createChangesSaver, describeCheckout } from '../../attempts/checkout-changes.ts'
+import { type Attempt, openAttemptFolder, podOf } from '../attempts.ts'
+import { readLastSeq, writePosition } from '../log-intake.ts'
+import { type AttemptNames, jobs, nameJob, type Pod, podAnnotations } from '../objects.ts'
 import { fillPod, readPod } from './transfer.ts'
 
 export type PodCheckoutParts = CheckoutParts & {
@@ -36,7 +34,7 @@ type ReadOutput = () => Promise<CommandOutput | undefined>
 
 const tries = 5
 const pauseMs = 2000
-const usualBytes = 10 * 1024 ** 3
+const defaultBytes = 10 * 1024 ** 3
 
 export function nameFolder({ taskUid, attempt }: AttemptKey): string {
   return `${taskUid}-${attempt}`
@@ -46,12 +44,12 @@ function folderOf({ folder }: PodCheckoutOptions, { key }: Attempt): string {
   return join(folder, nameFolder(key))
 }
 
-function teller({ logs }: PodCheckoutOptions, { key }: Attempt) {
+function logger({ logs }: PodCheckoutOptions, { key }: Attempt) {
   return (lines: string[]) => logs.append(key, lines)
 }
 
 async function findCheckout({ parts }: PodCheckoutOptions, attempt: Attempt): Promise<AttemptCheckout> {
-  const own = openFolder(attempt)
+  const own = openAttemptFolder(attempt)
   own.checkout ??= await parts.find(attempt)
   if (own.checkout !== undefined) return own.checkout
   throw new CheckoutError('RepositoryMissing', 'The task names no repository any more.')
@@ -62,8 +60,8 @@ async function noteBase({ api, logs }: PodCheckoutOptions, attempt: Attempt, bas
   const { namespace, taskName, key } = attempt
   const position = { stamp: 0n, seq: await readLastSeq(logs, key.taskUid) }
   attempt.logStart = position
-  openFolder(attempt).base = base
-  const notes = { [annotations.checkoutBase]: base, [annotations.logPosition]: writePosition(position) }
+  openAttemptFolder(attempt).base = base
+  const notes = { [podAnnotations.checkoutBase]: base, [podAnnotations.logPosition]: writePosition(position) }
   const body = { metadata: { annotations: notes } }
   const name = nameJob(taskName, key)
   await api.request({ verb: 'patch', patch: 'merge', collection: jobs, namespace, name, body })
@@ -72,7 +70,7 @@ async function noteBase({ api, logs }: PodCheckoutOptions, attempt: Attempt, bas
 type InPod = { attempt: Attempt; signal: AbortSignal; work: (pod: Pod) => Promise<void> }
 
 /** An exec is refused while its container is about to run, and a connection may break. */
-async function persist({ clock }: PodCheckoutOptions, { attempt, signal, work }: InPod): Promise<void> {
+async function withRetries({ clock }: PodCheckoutOptions, { attempt, signal, work }: InPod): Promise<void> {
   for (let left = tries; ; left -= 1) {
     signal.throwIfAborted()
     const pod = podOf(attempt)
@@ -90,11 +88,11 @@ export async function fill(options: PodCheckoutOptions, attempt: Attempt, signal
   const { spec } = await findCheckout(options, attempt)
   await makeRoom(options, folder)
   const opened = await options.parts.checkouts.prepare(spec, folder, signal)
-  await teller(options, attempt)([describeCheckout(opened)])
+  await logger(options, attempt)([describeCheckout(opened)])
   await noteBase(options, attempt, opened.baseSHA)
   const { connection } = options
-  await persist(options, { attempt, signal, work: (pod) => fillPod({ connection, pod, folder, signal }) })
-  openFolder(attempt).isFilled = true
+  await withRetries(options, { attempt, signal, work: (pod) => fillPod({ connection, pod, folder, signal }) })
+  openAttemptFolder(attempt).isFilled = true
   // Only the private side is needed from here on.
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { mode: 0o700 })
@@ -110,7 +108,7 @@ async function checkOutAgain(
   options: PodCheckoutOptions,
   { attempt, spec: { priorDiff: _prior, priorPaths: _paths, ...spec }, signal }: Reading,
 ): Promise<Checkout> {
-  const base = openFolder(attempt).base ?? attempt.job?.metadata.annotations?.[annotations.checkoutBase]
+  const base = openAttemptFolder(attempt).base ?? attempt.job?.metadata.annotations?.[podAnnotations.checkoutBase]
   if (base === undefined) throw new Error('it is not known what was checked out')
   const folder = folderOf(options, attempt)
   await makeRoom(options, folder)
@@ -125,16 +123,16 @@ async function readBack(options: PodCheckoutOptions, reading: Reading): Promise<
   const { connection, parts } = options
   const folder = folderOf(options, attempt)
   const opened = (await parts.checkouts.resume(spec, folder)) ?? (await checkOutAgain(options, reading))
-  const most = spec.limits?.bytes ?? usualBytes
-  await persist(options, { attempt, signal, work: (pod) => readPod({ connection, pod, folder, signal }, most) })
+  const maxBytes = spec.limits?.bytes ?? defaultBytes
+  await withRetries(options, { attempt, signal, work: (pod) => readPod({ connection, pod, folder, signal }, maxBytes) })
   return opened
 }
 
 async function openKeeper(options: PodCheckoutOptions, attempt: Attempt, signal: AbortSignal) {
   const checkout = await findCheckout(options, attempt)
   const { key, taskName } = attempt
-  const keeper = createChangesKeeper(options.parts, { key, taskName, checkout, tell: teller(options, attempt) })
-  return { keeper, open: () => readBack(options, { attempt, spec: checkout.spec, signal }) }
+  const saver = createChangesSaver(options.parts, { key, taskName, checkout, log: logger(options, attempt) })
+  return { saver, open: () => readBack(options, { attempt, spec: checkout.spec, signal }) }
 }
 
 type Ended = { attempt: Attempt; state: WorkloadState; readOutput: ReadOutput; signal: AbortSignal }
@@ -144,15 +142,15 @@ export async function keepEnded(options: PodCheckoutOptions, ended: Ended): Prom
   const { attempt, state, readOutput, signal } = ended
   // An earlier process did.
   if (state.phase === 'Succeeded' && (await options.parts.isKept(attempt.key))) return
-  const { keeper, open } = await openKeeper(options, attempt, signal)
-  if (state.phase === 'Succeeded') await keeper.keepChanges(await open(), await readOutput())
-  else await keeper.keepDiff(open)
+  const { saver, open } = await openKeeper(options, attempt, signal)
+  if (state.phase === 'Succeeded') await saver.save(await open(), await readOutput())
+  else await saver.saveDiff(open)
 }
 
 /** Keeps what an attempt has changed that is being stopped: its program may still run. */
 export async function keepStopped(options: PodCheckoutOptions, attempt: Attempt, signal: AbortSignal): Promise<void> {
-  const { keeper, open } = await openKeeper(options, attempt, signal)
-  await keeper.keepDiff(open)
+  const { saver, open } = await openKeeper(options, attempt, signal)
+  await saver.saveDiff(open)
 }
 
 export async function forget(options: PodCheckoutOptions, attempt: Attempt): Promise<void> {

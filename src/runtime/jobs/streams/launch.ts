@@ -2,9 +2,11 @@
 // writes into two pipes of a volume, and a sidecar makes of them one log of marked lines.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { hardenContainer } from '../hardening.ts'
-import { streamsName } from '../names.ts'
+import { hardenedContainer } from '../hardening.ts'
+import type { LogLinePart } from '../log-stream.ts'
 import type { Pod } from '../objects.ts'
+import { streamsName } from '../objects.ts'
+import { endings, marks } from './tagger.ts'
 
 const volumeName = 'streams'
 const folder = '/run/svc/streams'
@@ -69,7 +71,7 @@ function makeSidecar(image: string, asWritten: (text: string) => string, logByte
       requests: { cpu: '5m', memory: '32Mi', 'ephemeral-storage': '0' },
       limits: { cpu: '500m', memory: '128Mi', 'ephemeral-storage': String(logBytes) },
     },
-    securityContext: hardenContainer,
+    securityContext: hardenedContainer,
   }
 }
 
@@ -88,4 +90,65 @@ export function separateStreams(image: string, asWritten: (text: string) => stri
 /** Whether its log is in marked lines, in the sidecar. */
 export function hasSeparateStreams(pod: Pod): boolean {
   return pod.spec?.initContainers?.some(({ name }) => name === streamsName) ?? false
+}
+
+// Reads the marked lines of a tagger back into the two streams.
+
+/** Bytes of a stream, without marks. */
+export type LogRecord = {
+  stamp: bigint
+  stream: 'stdout' | 'stderr'
+  bytes: Buffer
+  /** The stream ended here, without a line feed. */
+  isCutOff: boolean
+}
+
+export type RecordReader = {
+  /** What of the part belongs to a stream, or undefined; `over` at the end of both. */
+  take(part: LogLinePart): LogRecord | 'over' | undefined
+}
+
+const markLength = 2
+const streams: Record<string, LogRecord['stream']> = { [marks.stdout]: 'stdout', [marks.stderr]: 'stderr' }
+
+/** A log without marks is one stream. */
+export function createPlainReader(): RecordReader {
+  return { take: ({ stamp, bytes }) => ({ stamp, stream: 'stdout', bytes, isCutOff: false }) }
+}
+
+/** What has no mark is the kubelet's own word, such as that a file is gone. */
+function readRecord(mark: string, part: LogLinePart): LogRecord | undefined {
+  const { stamp, bytes, isEnd } = part
+  const [first = '', ending] = mark
+  const stream = streams[first]
+  if (stream === undefined || ending === undefined) return undefined
+  // The line feed of a line that had none is the tagger's.
+  const isForeign = isEnd && ending !== endings.line
+  return {
+    stamp,
+    stream,
+    bytes: isForeign ? bytes.subarray(0, -1) : bytes,
+    isCutOff: isEnd && ending === endings.cutOff,
+  }
+}
+
+export function createRecordReader(): RecordReader {
+  let line: { stamp: bigint; mark: string } | undefined
+
+  /** A line that the log lost the end of is over where another begins. */
+  function findLine(stamp: bigint) {
+    if (line?.stamp !== stamp) line = { stamp, mark: '' }
+    return line
+  }
+
+  return {
+    take(part) {
+      const present = findLine(part.stamp)
+      const missing = markLength - present.mark.length
+      present.mark += part.bytes.toString('latin1', 0, missing)
+      if (part.isEnd) line = undefined
+      if (present.mark.startsWith(marks.over)) return part.isEnd ? 'over' : undefined
+      return readRecord(present.mark, { ...part, bytes: part.bytes.subarray(missing) })
+    },
+  }
 }

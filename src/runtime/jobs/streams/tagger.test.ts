@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { LogPart } from '../log-stream.ts'
-import { createRecordReader } from './records.ts'
+import type { LogLinePart } from '../log-stream.ts'
+import { createRecordReader } from './launch.ts'
 import { createTagger } from './tagger.ts'
 
 /** The log as lines, each with a moment of its own, in pieces of the size. */
-function* cutLog(log: Buffer, size: number): Generator<LogPart> {
+function* cutLog(log: Buffer, size: number): Generator<LogLinePart> {
   let stamp = 0n
   for (let start = 0; start < log.length; ) {
     const end = log.indexOf(10, start) + 1

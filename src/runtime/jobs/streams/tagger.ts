@@ -15,7 +15,7 @@ export const marks = {
 export const endings = { line: ' ', goesOn: '+', cutOff: '.' } as const
 
 /** What of a line is held until its end comes; containerd cuts the log in such pieces too. */
-const heldBytes = 16 * 1024
+const bufferBytes = 16 * 1024
 const lineFeed = Buffer.from('\n')
 /** The runtime takes what was written last before the container may end. */
 const lingerMs = 500
@@ -38,7 +38,7 @@ export function createTagger(stream: '1' | '2', write: (bytes: Buffer) => void):
         start = end + 1
       }
       held = Buffer.concat([held, chunk.subarray(start)])
-      if (held.length >= heldBytes) {
+      if (held.length >= bufferBytes) {
         pieces.push(heads.goesOn, held, lineFeed)
         held = Buffer.alloc(0)
       }

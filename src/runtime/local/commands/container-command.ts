@@ -3,22 +3,29 @@
 import { join, posix } from 'node:path'
 import type { Readable } from 'node:stream'
 import type Docker from 'dockerode'
-import { tryParseJson } from '../../../contract/schema/json.ts'
 import { messageOf } from '../../../errors.ts'
+import { onAbort } from '../../../lib/abort.ts'
+import { tryParseJson } from '../../../lib/json.ts'
 import type { AttemptKey, MountedSecret, WorkloadLimits } from '../../../ports/tasks/workloads.ts'
-import { type AttemptEnd, describeEnd, describeMemory } from '../../attempts/end.ts'
-import { workspaceInside } from '../../attempts/inside.ts'
-import { type CommandCapture, createCommandCapture } from '../../attempts/output/command-capture.ts'
-import { createLineFeed, readLines } from '../../attempts/output/line-reader.ts'
-import { createOutputTail, type OutputTail } from '../../attempts/output/output-tail.ts'
-import type { Workspace, Workspaces } from '../../folders/workspaces.ts'
+import { type AttemptEnd, describeMemory, describeProcessEnd } from '../../attempts/end.ts'
+import { type CommandCapture, createCommandCapture, createLineFeed, feedLines } from '../../attempts/line-reader.ts'
+import { createOutputTail, type OutputTail } from '../../attempts/output-tail.ts'
+import { workspaceInside } from '../../attempts/process-limits.ts'
+import type { AttemptWorkspace, Workspaces } from '../../folders/workspaces.ts'
+import type { CheckoutFolder } from '../attempt.ts'
 import { type AttemptSink, type RunningAttempt, StartRefused } from '../attempt.ts'
-import type { CheckoutFolder } from '../checkout-folder.ts'
-import { type ArtifactsFolder, makeForContainer } from './artifacts-folder.ts'
+import {
+  type ArtifactsFolder,
+  makeForContainer,
+  nameTokenFile,
+  type SecretFiles,
+  type TokenFile,
+  tokenInside,
+  writeSecretFiles,
+  writeTokenFile,
+} from './command-files.ts'
 import type { ContainerEngine } from './container-engine.ts'
-import { readFrames } from './container-output.ts'
-import { type SecretFiles, writeSecretFiles } from './secret-files.ts'
-import { nameTokenFile, type TokenFile, tokenInside, writeTokenFile } from './token-file.ts'
+import { readFrames } from './container-engine.ts'
 
 export type ContainerCommandOptions = {
   engine: ContainerEngine
@@ -88,13 +95,12 @@ function readPullError(line: string): string | undefined {
 
 async function pullImage(docker: Docker, image: string, signal: AbortSignal): Promise<void> {
   const progress = (await docker.pull(image, { abortSignal: signal })) as Readable
-  const abort = () => progress.destroy()
-  signal.addEventListener('abort', abort, { once: true })
+  const removeListener = onAbort(signal, () => void progress.destroy())
   let problem: string | undefined
   const take = (lines: string[]) => {
     for (const line of lines) problem = readPullError(line) ?? problem
   }
-  await readLines(progress, createLineFeed(take)).finally(() => signal.removeEventListener('abort', abort))
+  await feedLines(progress, createLineFeed(take)).finally(removeListener)
   signal.throwIfAborted()
   if (problem !== undefined) throw new Error(problem)
 }
@@ -130,9 +136,9 @@ export function hardenContainer(limits: { memoryBytes?: number; cpu?: number; pr
 }
 
 /** Its files on this machine. */
-type Kept = {
+type ContainerFiles = {
   /** A git repository. */
-  workspace: Workspace | undefined
+  workspace: AttemptWorkspace | undefined
   token: TokenFile | undefined
   secrets: SecretFiles
   artifacts: ArtifactsFolder | undefined
@@ -141,7 +147,7 @@ type Kept = {
 function describeContainer(
   options: ContainerCommandOptions,
   command: ContainerCommand,
-  { token, secrets, artifacts, workspace }: Kept,
+  { token, secrets, artifacts, workspace }: ContainerFiles,
 ): Docker.ContainerCreateOptions {
   const mode = command.network ?? options.network
   const network = mode === undefined ? {} : { NetworkMode: mode }
@@ -180,7 +186,7 @@ type Run = {
   captured: Promise<void>
   capture: CommandCapture
   command: ContainerCommand
-  workspace: Workspace | undefined
+  workspace: AttemptWorkspace | undefined
 }
 
 async function awaitEnd(run: Run, exited: Promise<{ StatusCode: number }>): Promise<AttemptEnd> {
@@ -191,7 +197,7 @@ async function awaitEnd(run: Run, exited: Promise<{ StatusCode: number }>): Prom
   // Podman with cgroup v1 does not always report it; only the kernel kills here, or a stop, which has its own reason.
   const wasKilled = code === 137 && memoryBytes !== undefined
   const outOfMemory = state.OOMKilled || wasKilled ? describeMemory(memoryBytes) : undefined
-  return describeEnd({
+  return describeProcessEnd({
     exit: { code, signal: null },
     what: 'The container',
     errorTail: run.capture.errorTail(),
@@ -221,7 +227,7 @@ export async function removeContainer(container: Docker.Container): Promise<void
 async function runContainer(
   container: Docker.Container,
   command: ContainerCommand,
-  { tail, workspace }: { tail: OutputTail; workspace: Workspace | undefined },
+  { tail, workspace }: { tail: OutputTail; workspace: AttemptWorkspace | undefined },
 ): Promise<Omit<RunningAttempt, 'release'>> {
   const capture = createCommandCapture(tail, command.sink)
   // Attached and awaited before the start, so that nothing of a quick command is missed.

@@ -3,27 +3,36 @@
 import { release } from 'node:os'
 import { join } from 'node:path'
 import type { MountedSecret, WorkloadLimits } from '../../../ports/tasks/workloads.ts'
-import { type AttemptEnd, describeEnd, describeMemory } from '../../attempts/end.ts'
-import { isSandboxFailure } from '../../attempts/exit.ts'
-import { baseEnvironment, nodeInside, workspaceInside } from '../../attempts/inside.ts'
-import { type CommandCapture, createCommandCapture } from '../../attempts/output/command-capture.ts'
-import { readLines } from '../../attempts/output/line-reader.ts'
-import { createOutputTail } from '../../attempts/output/output-tail.ts'
-import { countsProcessesPerNamespace, limitProcess } from '../../attempts/process-limits.ts'
-import type { Workspace, Workspaces } from '../../folders/workspaces.ts'
-import type { AttemptSink, RunningAttempt } from '../attempt.ts'
-import type { CheckoutFolder } from '../checkout-folder.ts'
+import { type AttemptEnd, describeMemory, describeProcessEnd, isSandboxFailure } from '../../attempts/end.ts'
+import { type CommandCapture, createCommandCapture, feedLines } from '../../attempts/line-reader.ts'
+import { createOutputTail } from '../../attempts/output-tail.ts'
+import {
+  baseEnvironment,
+  countsProcessesPerNamespace,
+  limitProcess,
+  nodeInside,
+  workspaceInside,
+} from '../../attempts/process-limits.ts'
+import type { AttemptWorkspace, Workspaces } from '../../folders/workspaces.ts'
+import type { AttemptSink, CheckoutFolder, RunningAttempt } from '../attempt.ts'
 import type { Bubblewrap } from '../confinement/bubblewrap.ts'
-import { viewArguments } from '../confinement/confined-view.ts'
+import { viewArguments } from '../confinement/bubblewrap.ts'
 import type { ControlGroup } from '../confinement/control-group.ts'
 import type { ControlGroups } from '../confinement/control-groups.ts'
 import { type LocalProcess, launchConfined, launchPlain } from '../confinement/local-process.ts'
 import { forgetProcess, recordProcess } from '../confinement/process-record.ts'
-import { type Bind, bindArguments } from '../confinement/root-folder.ts'
+import { type BindMount, bindArguments } from '../confinement/root-folder.ts'
 import { findSystemCallFilter } from '../confinement/system-calls.ts'
-import { type ArtifactsFolder, makeInWorkspace } from './artifacts-folder.ts'
-import { type SecretFiles, writeSecretFiles } from './secret-files.ts'
-import { nameTokenFile, type TokenFile, tokenInside, writeTokenFile } from './token-file.ts'
+import {
+  type ArtifactsFolder,
+  makeInWorkspace,
+  nameTokenFile,
+  type SecretFiles,
+  type TokenFile,
+  tokenInside,
+  writeSecretFiles,
+  writeTokenFile,
+} from './command-files.ts'
 
 export type LocalCommandOptions = {
   /** Absent: commands run as plain child processes (`--allow-unsandboxed`). */
@@ -84,10 +93,10 @@ function confinedArguments(
 }
 
 type ExecutionEnvironment = {
-  workspace: Workspace
+  workspace: AttemptWorkspace
   group: ControlGroup | undefined
   tokenPath: string | undefined
-  binds: Bind[]
+  binds: BindMount[]
   artifacts: ArtifactsFolder | undefined
 }
 
@@ -124,13 +133,13 @@ function launch(options: LocalCommandOptions, command: LocalCommand, environment
 }
 
 async function captureStreams(running: LocalProcess, capture: CommandCapture): Promise<void> {
-  await Promise.all([readLines(running.stdout, capture.stdout), readLines(running.stderr, capture.stderr)])
+  await Promise.all([feedLines(running.stdout, capture.stdout), feedLines(running.stderr, capture.stderr)])
 }
 
 type Run = {
   running: LocalProcess
   group: ControlGroup | undefined
-  workspace: Workspace
+  workspace: AttemptWorkspace
   captured: Promise<void>
   capture: CommandCapture
   command: LocalCommand
@@ -154,7 +163,7 @@ async function awaitEnd(run: Run): Promise<AttemptEnd> {
   }
   const outOfMemory = kills > 0 ? describeMemory(run.command.limits.memoryBytes) : undefined
   const outOfDisk = await run.workspace.explainFull()
-  return describeEnd({ exit, what: 'The command', errorTail, outOfMemory, outOfDisk })
+  return describeProcessEnd({ exit, what: 'The command', errorTail, outOfMemory, outOfDisk })
 }
 
 /**

@@ -2,7 +2,17 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { type ProcMount, procArguments, rootArguments } from './root-folder.ts'
+import { workspaceInside } from '../../attempts/process-limits.ts'
+import {
+  type BindMount,
+  bindArguments,
+  environmentArguments,
+  maskArguments,
+  type ProcMount,
+  procArguments,
+  rootArguments,
+  sealArguments,
+} from './root-folder.ts'
 
 export type Bubblewrap = {
   binary: string
@@ -66,7 +76,7 @@ async function chooseVariant(binary: string, version: string): Promise<Bubblewra
 }
 
 /** Options only for a sandbox that starts no further one inside. */
-export function leafArguments(bubblewrap: Bubblewrap): string[] {
+function leafArguments(bubblewrap: Bubblewrap): string[] {
   return bubblewrap.locksUserNamespaces ? ['--disable-userns'] : []
 }
 
@@ -83,4 +93,44 @@ export async function probeBubblewrap(options: BubblewrapProbeOptions = {}): Pro
   }
   const version = await tryCommand(binary, ['--version'])
   return chooseVariant(binary, version.text.replace(/^bubblewrap /, ''))
+}
+
+// Everything that a confined program sees, as arguments of bubblewrap. Later mounts cover earlier ones, so the order
+// matters.
+
+export type ConfinedView = {
+  bubblewrap: Bubblewrap
+  network: boolean
+  /** Size of /tmp and of /dev/shm. */
+  temporaryBytes: number
+  /** Whether it may create sandboxes itself. */
+  nests: boolean
+  /** Whether /proc is read-only. */
+  sealsProc: boolean
+  /** Whether it goes on when whoever started it ends. */
+  outlives?: boolean
+  binds: BindMount[]
+  /** Folders of the host that `binds` must not show (SAND-001). */
+  masked?: string[]
+  /** The workspace and what is mounted beside it, over everything else. */
+  workspace: string[]
+  /** In addition to PATH, HOME, LANG, TERM and TMPDIR. */
+  variables: Record<string, string>
+  /** Where it starts; absent: in the workspace. */
+  startsIn?: string
+}
+
+export function viewArguments(view: ConfinedView): string[] {
+  const { bubblewrap, network, temporaryBytes, outlives = false, binds } = view
+  return [
+    ...rootArguments({ network, temporaryBytes, outlives }),
+    ...procArguments(bubblewrap.proc, { leaf: view.sealsProc }),
+    ...(view.nests ? [] : leafArguments(bubblewrap)),
+    ...bindArguments(binds),
+    ...maskArguments(view.masked ?? [], binds),
+    ...view.workspace,
+    ...environmentArguments({ variables: view.variables }),
+    ...sealArguments(),
+    ...['--chdir', view.startsIn ?? workspaceInside],
+  ]
 }

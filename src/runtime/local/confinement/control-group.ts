@@ -2,7 +2,7 @@
 
 import { mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { GroupEvents } from '../../attempts/exit.ts'
+import type { GroupEvents } from '../../attempts/end.ts'
 
 export type GroupLimits = {
   memoryBytes?: number
@@ -27,11 +27,11 @@ export type ControlGroup = {
 }
 
 /** `version` 2: one folder for all controllers. */
-export type GroupPlace = { controller: string; folder: string; version: 1 | 2 }
+export type GroupParent = { controller: string; folder: string; version: 1 | 2 }
 
 export const limitedControllers = ['memory', 'pids', 'cpu']
 
-export async function readText(file: string): Promise<string> {
+export async function readControlFile(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8')
   } catch {
@@ -53,7 +53,7 @@ export async function writeSetting(file: string, value: string): Promise<boolean
 /** Enables the wanted controllers for groups below a folder of version 2; those that the kernel refuses stay off. */
 export async function enableControllers(folder: string): Promise<void> {
   const file = join(folder, 'cgroup.subtree_control')
-  const enabled = (await readText(file)).trim().split(/\s+/)
+  const enabled = (await readControlFile(file)).trim().split(/\s+/)
   for (const controller of limitedControllers.filter((name) => !enabled.includes(name))) {
     await writeSetting(file, `+${controller}`)
   }
@@ -69,14 +69,14 @@ const settings: Record<1 | 2, { memory: string; swap: string; processes: string;
   2: { memory: 'memory.max', swap: 'memory.swap.max', processes: 'pids.max', memoryNow: 'memory.current' },
 }
 
-async function limitMemory(group: GroupPlace, bytes: number): Promise<void> {
+async function limitMemory(group: GroupParent, bytes: number): Promise<void> {
   const names = settings[group.version]
   await writeSetting(join(group.folder, names.memory), String(bytes))
   // Version 1 counts memory and swap together, version 2 swap alone: either way no swap is left to use.
   await writeSetting(join(group.folder, names.swap), group.version === 1 ? String(bytes) : '0')
 }
 
-async function limitCpu(group: GroupPlace, cores: number): Promise<void> {
+async function limitCpu(group: GroupParent, cores: number): Promise<void> {
   const quota = String(Math.max(1000, Math.round(cores * 100_000)))
   if (group.version === 2) {
     await writeSetting(join(group.folder, 'cpu.max'), `${quota} 100000`)
@@ -87,12 +87,12 @@ async function limitCpu(group: GroupPlace, cores: number): Promise<void> {
 }
 
 /** A third of what the service has beside it, like the niceness of programs without a group. */
-async function giveWay(group: GroupPlace): Promise<void> {
+async function giveWay(group: GroupParent): Promise<void> {
   const [name, value] = group.version === 2 ? ['cpu.weight', '33'] : ['cpu.shares', '335']
   await writeSetting(join(group.folder, name), value)
 }
 
-async function limitGroup(group: GroupPlace, limits: GroupLimits): Promise<void> {
+async function limitGroup(group: GroupParent, limits: GroupLimits): Promise<void> {
   if (group.controller === 'memory' && limits.memoryBytes !== undefined) await limitMemory(group, limits.memoryBytes)
   if (group.controller === 'cpu') await giveWay(group)
   if (group.controller === 'cpu' && limits.cpu !== undefined) await limitCpu(group, limits.cpu)
@@ -107,14 +107,14 @@ function readCounter(text: string, name: string): number {
 }
 
 // A kill is counted where the process was, a refused fork there or, since Linux 6.12, where the limit is set.
-async function readGroupEvents(groups: GroupPlace[]): Promise<GroupEvents> {
+async function readGroupEvents(groups: GroupParent[]): Promise<GroupEvents> {
   const memory = groups.find((group) => group.controller === 'memory')
   const pids = groups.find((group) => group.controller === 'pids')
   const memoryFile = memory?.version === 2 ? 'memory.events' : 'memory.oom_control'
   const forkFiles = pids ? [join(pids.folder, 'pids.events'), join(pids.folder, 'main', 'pids.events')] : []
   let refusedForks = 0
-  for (const file of forkFiles) refusedForks += readCounter(await readText(file), 'max')
-  const memoryText = memory ? await readText(join(memory.folder, 'main', memoryFile)) : ''
+  for (const file of forkFiles) refusedForks += readCounter(await readControlFile(file), 'max')
+  const memoryText = memory ? await readControlFile(join(memory.folder, 'main', memoryFile)) : ''
   return { memoryKills: readCounter(memoryText, 'oom_kill'), refusedForks }
 }
 
@@ -125,7 +125,7 @@ async function listTree(folder: string): Promise<string[]> {
 }
 
 async function killMembers(folder: string): Promise<void> {
-  const members = (await readText(join(folder, 'cgroup.procs'))).split('\n').map(Number)
+  const members = (await readControlFile(join(folder, 'cgroup.procs'))).split('\n').map(Number)
   // 0 stands for a process outside our pid namespace; as the target of a signal it would be our own process group.
   for (const pid of members.filter((member) => member > 1 && member !== process.pid)) {
     try {
@@ -137,7 +137,7 @@ async function killMembers(folder: string): Promise<void> {
 }
 
 /** Deepest first. A group stays busy for a moment while the kernel releases killed processes. */
-export async function removeTree(folder: string): Promise<void> {
+export async function removeGroupTree(folder: string): Promise<void> {
   for (const group of await listTree(folder)) {
     for (let round = 0; round < 100; round++) {
       await killMembers(group)
@@ -151,12 +151,12 @@ export async function removeTree(folder: string): Promise<void> {
   }
 }
 
-export function distinctFolders(parents: GroupPlace[]): string[] {
+export function distinctFolders(parents: GroupParent[]): string[] {
   return [...new Set(parents.map((parent) => parent.folder))]
 }
 
 /** `main` contains the processes, `nested` is for groups of their own; the limits are on the folder above both. */
-async function prepareGroup(groups: GroupPlace[]): Promise<void> {
+async function prepareGroup(groups: GroupParent[]): Promise<void> {
   for (const folder of distinctFolders(groups)) {
     await mkdir(folder, { recursive: true })
     if (groups[0]?.version === 2) await enableControllers(folder)
@@ -166,11 +166,11 @@ async function prepareGroup(groups: GroupPlace[]): Promise<void> {
   }
 }
 
-function nestedPlaces(groups: GroupPlace[]): GroupPlace[] {
+function nestedParents(groups: GroupParent[]): GroupParent[] {
   return groups.map((group) => ({ ...group, folder: join(group.folder, 'nested') }))
 }
 
-function openGroup(groups: GroupPlace[]): ControlGroup {
+function openGroup(groups: GroupParent[]): ControlGroup {
   const folders = distinctFolders(groups)
   const memory = groups.find((group) => group.controller === 'memory')
   return {
@@ -183,20 +183,20 @@ function openGroup(groups: GroupPlace[]): ControlGroup {
     setLimits: async (limits) => {
       for (const group of groups) await limitGroup(group, limits)
     },
-    createNested: (name) => createGroup(nestedPlaces(groups), name),
+    createNested: (name) => createGroup(nestedParents(groups), name),
     readEvents: () => readGroupEvents(groups),
     readMemory: async () => {
       if (memory === undefined) return undefined
-      const text = (await readText(join(memory.folder, settings[memory.version].memoryNow))).trim()
+      const text = (await readControlFile(join(memory.folder, settings[memory.version].memoryNow))).trim()
       return text === '' ? undefined : Number(text)
     },
     remove: async () => {
-      for (const folder of folders) await removeTree(folder)
+      for (const folder of folders) await removeGroupTree(folder)
     },
   }
 }
 
-export async function createGroup(parents: GroupPlace[], name: string): Promise<ControlGroup | undefined> {
+export async function createGroup(parents: GroupParent[], name: string): Promise<ControlGroup | undefined> {
   if (parents.length === 0) return undefined
   const groups = parents.map((parent) => ({ ...parent, folder: join(parent.folder, name) }))
   try {

@@ -7,10 +7,10 @@ import {
   createGroup,
   distinctFolders,
   enableControllers,
-  type GroupPlace,
+  type GroupParent,
   limitedControllers,
-  readText,
-  removeTree,
+  readControlFile,
+  removeGroupTree,
   writeSetting,
 } from './control-group.ts'
 
@@ -44,9 +44,9 @@ async function canMakeFolder(folder: string): Promise<boolean> {
   }
 }
 
-async function findDelegated(folder: string): Promise<GroupPlace[]> {
+async function findDelegated(folder: string): Promise<GroupParent[]> {
   const names = await readdir(folder).catch(() => [])
-  return names.flatMap((name): GroupPlace[] => {
+  return names.flatMap((name): GroupParent[] => {
     if (name === 'unified')
       return limitedControllers.map((controller) => ({ controller, folder: join(folder, name), version: 2 }))
     return limitedControllers.includes(name) ? [{ controller: name, folder: join(folder, name), version: 1 }] : []
@@ -54,9 +54,9 @@ async function findDelegated(folder: string): Promise<GroupPlace[]> {
 }
 
 /** Lines of /proc/self/cgroup: `hierarchy:controllers:path`; version 2 has no controllers. */
-async function findOwn(options: { mount: string; membership: string }): Promise<GroupPlace[]> {
-  const lines = (await readText(options.membership)).split('\n').map((line) => line.split(':'))
-  const parents: GroupPlace[] = []
+async function findOwn(options: { mount: string; membership: string }): Promise<GroupParent[]> {
+  const lines = (await readControlFile(options.membership)).split('\n').map((line) => line.split(':'))
+  const parents: GroupParent[] = []
   for (const [, names = '', path = ''] of lines) {
     for (const controller of names.split(',').filter((name) => limitedControllers.includes(name))) {
       parents.push({ controller, folder: join(options.mount, names, path), version: 1 })
@@ -71,24 +71,24 @@ async function findOwn(options: { mount: string; membership: string }): Promise<
  * In version 2 a group with processes of its own cannot limit groups below it ("no internal processes", kernel
  * documentation cgroup-v2), so the service, when it is alone in its group, first moves into a leaf beside the others.
  */
-async function findUnified(folder: string): Promise<GroupPlace[]> {
-  const members = (await readText(join(folder, 'cgroup.procs'))).split('\n').filter(Boolean)
+async function findUnified(folder: string): Promise<GroupParent[]> {
+  const members = (await readControlFile(join(folder, 'cgroup.procs'))).split('\n').filter(Boolean)
   if (members.length === 1 && members[0] === String(process.pid)) {
     const leaf = join(folder, 'svc-service')
     await mkdir(leaf, { recursive: true }).catch(() => undefined)
     await writeSetting(join(leaf, 'cgroup.procs'), String(process.pid))
   }
   await enableControllers(folder)
-  const enabled = (await readText(join(folder, 'cgroup.subtree_control'))).trim().split(/\s+/)
+  const enabled = (await readControlFile(join(folder, 'cgroup.subtree_control'))).trim().split(/\s+/)
   return limitedControllers
     .filter((name) => enabled.includes(name))
     .map((controller) => ({ controller, folder, version: 2 }))
 }
 
-async function reapGroups(parents: GroupPlace[], isLeft: (name: string) => boolean): Promise<void> {
+async function reapGroups(parents: GroupParent[], isLeft: (name: string) => boolean): Promise<void> {
   for (const folder of distinctFolders(parents)) {
     const names = await readdir(folder).catch(() => [])
-    for (const name of names.filter(isLeft)) await removeTree(join(folder, name))
+    for (const name of names.filter(isLeft)) await removeGroupTree(join(folder, name))
   }
 }
 
@@ -99,7 +99,7 @@ export async function findControlGroups(options: ControlGroupsOptions = {}): Pro
   const delegated = await findDelegated(options.delegated ?? delegatedGroups)
   const own = { mount: options.mount ?? '/sys/fs/cgroup', membership: options.membership ?? '/proc/self/cgroup' }
   const candidates = delegated.length > 0 ? delegated : await findOwn(own)
-  const parents: GroupPlace[] = []
+  const parents: GroupParent[] = []
   for (const parent of candidates) if (await canMakeFolder(parent.folder)) parents.push(parent)
   return {
     controllers: parents.map((parent) => parent.controller),

@@ -2,12 +2,12 @@
 import { spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
-import type { ProcessExit } from '../../attempts/exit.ts'
+import type { ProcessExit } from '../../attempts/end.ts'
 import {
   type ConfinedLaunch,
   type ConfinedProcess,
   launchConfined,
-  listChildren,
+  listChildProcesses,
   listMain,
   terminateListed,
 } from './local-process.ts'
@@ -28,7 +28,7 @@ exec sleep 2147483647 </dev/null >/dev/null 3>&- 4>&-`
 
 const lookMs = 500
 /** More than a pipe or a socket holds. */
-const mostUnreadBytes = 4 * 1024 ** 2
+const maxUnreadBytes = 4 * 1024 ** 2
 
 /** Reads what was written before now, also when somebody keeps the pipe open. Each needs a listener that takes its data. */
 async function readUnread(streams: readonly Readable[]): Promise<void> {
@@ -38,7 +38,7 @@ async function readUnread(streams: readonly Readable[]): Promise<void> {
   }
   for (const stream of streams) stream.on('data', count)
   // What lies in a pipe is read in the next turn of the event loop at the latest; this one may have looked already.
-  for (let quiet = 0, before = 0; quiet < 2 && bytes < mostUnreadBytes; quiet = bytes === before ? quiet + 1 : 0) {
+  for (let quiet = 0, before = 0; quiet < 2 && bytes < maxUnreadBytes; quiet = bytes === before ? quiet + 1 : 0) {
     before = bytes
     await nextTurn()
   }
@@ -75,7 +75,7 @@ export function launchLasting(launch: Omit<ConfinedLaunch, 'withReport'>): Lasti
   const argv = ['/bin/sh', '-c', keeper, 'keeper', ...launch.argv]
   const running = launchConfined({ ...launch, argv, withReport: true })
   const { init } = running
-  const countAll = async () => listChildren((await init) ?? 0).length
+  const countAll = async () => listChildProcesses((await init) ?? 0).length
 
   async function awaitEnd(): Promise<ProcessExit> {
     const code = await readReport(running.report).catch(() => undefined)
@@ -103,7 +103,7 @@ export function launchLasting(launch: Omit<ConfinedLaunch, 'withReport'>): Lasti
   /** The main program is the keeper. */
   async function terminate(): Promise<void> {
     const pid = (await init) ?? 0
-    const list = () => listMain(pid).flatMap(listChildren)
+    const list = () => listMain(pid).flatMap(listChildProcesses)
     await terminateListed(list, () => !isEnded)
   }
 
@@ -121,11 +121,11 @@ function handOver(stream: Readable): void {
 }
 
 /** Leaves what has outlived its main program: what that has printed is read, and the rest is of no interest. */
-export async function leaveRest({ init, exited, stdout, stderr }: ConfinedProcess): Promise<void> {
+export async function leaveRunning({ init, exited, stdout, stderr }: ConfinedProcess): Promise<void> {
   await exited
   const pid = await init
   const streams = [stdout, stderr]
-  if (pid === undefined || listChildren(pid).length === 0) await Promise.all(streams.map(isClosed))
+  if (pid === undefined || listChildProcesses(pid).length === 0) await Promise.all(streams.map(isClosed))
   else await readUnread(streams)
   for (const stream of streams) handOver(stream)
 }

@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs'
 import { constants, getPriority, setPriority } from 'node:os'
 import { Readable, type Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type ProcessExit, readExit } from '../../attempts/exit.ts'
+import { type ProcessExit, readExit } from '../../attempts/end.ts'
 import type { Bubblewrap } from './bubblewrap.ts'
 import { type ControlGroup, joinGroups } from './control-group.ts'
-import { canHideProcesses, hideProcesses, hidesProcesses } from './private-proc.ts'
+import { canHideProcesses, hideProcesses, hidesProcesses } from './root-folder.ts'
 
 export type LocalProcess = {
   pid: number | undefined
@@ -125,7 +125,7 @@ async function readInitPid(info: Readable | undefined): Promise<number | undefin
   }
 }
 
-export function listChildren(pid: number): number[] {
+export function listChildProcesses(pid: number): number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
   } catch {
@@ -137,7 +137,7 @@ export function listChildren(pid: number): number[] {
 export function readTreeMemory(pid: number): number | undefined {
   try {
     const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-    const below = listChildren(pid).map((child) => readTreeMemory(child) ?? 0)
+    const below = listChildProcesses(pid).map((child) => readTreeMemory(child) ?? 0)
     return below.reduce((sum, bytes) => sum + bytes, Number(kilobytes ?? 0) * 1024)
   } catch {
     return undefined
@@ -166,7 +166,7 @@ export async function terminateListed(list: () => number[], isAlive: () => boole
 }
 
 /** The program of a sandbox, by its init. */
-export const listMain = (init: number): number[] => listChildren(init).filter(isMain)
+export const listMain = (init: number): number[] => listChildProcesses(init).filter(isMain)
 
 /** These processes must not be visible: their sockets are the host's, and their mounts name its folders. */
 function coverArguments(pids: (number | undefined)[]): string[] {

@@ -1,14 +1,17 @@
 // The file system that a confined program sees, as arguments of bubblewrap: assembled from parts, with nothing of the
 // host by default.
 
-import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
-import { isAbsolute, relative } from 'node:path'
-import { baseEnvironment, workspaceInside } from '../../attempts/inside.ts'
+import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { isInside } from '../../../lib/folder-path.ts'
+import { baseEnvironment, workspaceInside } from '../../attempts/process-limits.ts'
+import { systemTools } from '../../host/tool-shell.ts'
 
 /** `own`: a fresh /proc of the sandbox's pid namespace. `bound`: the enclosing sandbox's, read-only. */
 export type ProcMount = 'own' | 'bound'
 
-export type Bind = { source: string; target: string; writable?: boolean }
+export type BindMount = { source: string; target: string; writable?: boolean }
 
 // Only public parts: no shadow, no private keys, no host configuration (`/etc/ssl/private` is why ssl is not bound
 // whole).
@@ -74,7 +77,7 @@ export function procArguments(proc: ProcMount, options: { leaf: boolean }): stri
   return ['--proc', '/proc', ...covers.flatMap((file) => ['--ro-bind', file, file])]
 }
 
-export function bindArguments(binds: Bind[]): string[] {
+export function bindArguments(binds: BindMount[]): string[] {
   return binds.flatMap((bind) => [bind.writable ? '--bind' : '--ro-bind', bind.source, bind.target])
 }
 
@@ -83,23 +86,18 @@ export function sealArguments(): string[] {
   return ['--remount-ro', '/dev', '--remount-ro', '/']
 }
 
-function isBelow(path: string, folder: string): boolean {
-  const path2 = relative(folder, path)
-  return path2 === '' || !(path2.startsWith('..') || isAbsolute(path2))
-}
-
 function resolveReal(path: string): string | undefined {
   return existsSync(path) ? realpathSync(path) : undefined
 }
 
 /** Mounts empty folders over those of `masked` that a bound folder would show (SAND-001). */
-export function maskArguments(masked: string[], binds: Bind[]): string[] {
+export function maskArguments(masked: string[], binds: BindMount[]): string[] {
   const shown = [{ source: '/usr', target: '/usr' }, ...binds]
   return masked.flatMap((folder) => {
     const real = resolveReal(folder)
     if (real === undefined) return []
     return shown
-      .filter((bind) => isBelow(real, bind.source))
+      .filter((bind) => isInside(bind.source, real))
       .flatMap((bind) => ['--size', '4096', '--tmpfs', bind.target + real.slice(bind.source.length)])
   })
 }
@@ -112,4 +110,53 @@ export type EnvironmentOptions = { variables?: Record<string, string>; home?: st
 export function environmentArguments(options: EnvironmentOptions = {}): string[] {
   const variables = { ...baseEnvironment(options.home ?? workspaceInside), ...options.variables }
   return Object.entries(variables).flatMap(([name, value]) => ['--setenv', name, value])
+}
+
+// A /proc that hides the processes of other user namespaces: each sandbox inside a sandbox sees only its own.
+
+const lookMs = 2
+const maxMs = 2000
+
+/** The options of this process's /proc: the last field of its line in proc_pid_mountinfo(5), whose field 5 is the mount point. */
+function readProcOptions(): string {
+  const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
+  return (
+    lines
+      .map((line) => line.split(' '))
+      .findLast((fields) => fields[4] === '/proc')
+      ?.at(-1) ?? ''
+  )
+}
+
+/** Whether a sandbox that is started now, and shares this /proc, sees only its own processes. */
+export function hidesProcesses(): boolean {
+  return /\bhidepid=(4|ptraceable)\b/.test(readProcOptions())
+}
+
+/** Waits until the sandbox has its own file system: before that, /proc is the machine's. */
+async function waitForOwnProc(pid: number): Promise<boolean> {
+  const { dev: machines } = await stat('/proc')
+  for (const since = performance.now(); performance.now() - since < maxMs; await delay(lookMs)) {
+    const device = (await stat(`/proc/${pid}/root/proc`).catch(() => undefined))?.dev
+    if (device !== undefined && device !== machines) return true
+  }
+  return false
+}
+
+/** Only root may change how a sandbox's /proc is mounted, and only root's sandboxes cannot mount one inside. */
+export const canHideProcesses = process.platform === 'linux' && process.getuid?.() === 0
+
+/**
+ * Call it while the sandbox waits to start its program. Does nothing where this is not possible: the kernel is older
+ * than Linux 5.8, or the service lacks CAP_SYS_ADMIN.
+ */
+export async function hideProcesses(pid: number | undefined): Promise<void> {
+  try {
+    if (pid === undefined || !(await waitForOwnProc(pid))) return
+    const options = 'remount,nosuid,nodev,noexec,hidepid=ptraceable'
+    const mount = ['mount', '-t', 'proc', '-o', options, 'proc', '/proc']
+    await systemTools.run('nsenter', [`--mount=/proc/${pid}/ns/mnt`, ...mount])
+  } catch {
+    // The known processes are covered instead.
+  }
 }

@@ -1,25 +1,24 @@
 // The commands in the folder of one workspace: each in a sandbox of its own. What a command leaves running may go on there.
 import { constants } from 'node:os'
+import type { Readable } from 'node:stream'
 import type { Clock } from '../../../lib/clock.ts'
 import { type CommandState, WorkspaceError } from '../../../ports/workspaces/execution-workspaces.ts'
-import type { ProcessExit } from '../../attempts/exit.ts'
-import { nodeInside, workspaceInside } from '../../attempts/inside.ts'
+import type { ProcessExit } from '../../attempts/end.ts'
+import { nodeInside, workspaceInside } from '../../attempts/process-limits.ts'
 import { describeSize, type WorkspaceSize } from '../../folders/size.ts'
-import type { Bubblewrap } from '../confinement/bubblewrap.ts'
-import { viewArguments } from '../confinement/confined-view.ts'
+import { type Bubblewrap, viewArguments } from '../confinement/bubblewrap.ts'
 import type { ControlGroup } from '../confinement/control-group.ts'
 import { delegateBinds } from '../confinement/control-groups.ts'
 import { type LastingProcess, launchBrief, launchLasting } from '../confinement/lasting-process.ts'
-import { type Bind, bindArguments } from '../confinement/root-folder.ts'
-import { type Captured, captureStream } from './captured.ts'
-import type { FolderPlace } from './place.ts'
+import { type BindMount, bindArguments } from '../confinement/root-folder.ts'
+import type { CommandFolder } from './command-folder.ts'
 
 export type CommandsOptions = {
   bubblewrap: Bubblewrap
   clock: Clock
   nodePath: string
   /** Shown read-only: the worker program and the programs of agents. */
-  binds: readonly Bind[]
+  binds: readonly BindMount[]
   /** Data and config folders. */
   masked: string[]
   /** Of the whole folder. */
@@ -52,7 +51,7 @@ export type RunningCommand = {
 
 const scratchBytes = 256 * 1024 * 1024
 
-function viewFolder(options: CommandsOptions, { folder }: FolderPlace, command: FolderCommand, group?: ControlGroup) {
+function viewFolder(options: CommandsOptions, { folder }: CommandFolder, command: FolderCommand, group?: ControlGroup) {
   return viewArguments({
     bubblewrap: options.bubblewrap,
     network: true,
@@ -77,11 +76,11 @@ function codeOf({ code, signal }: ProcessExit): number {
 
 type Launched = { running: LastingProcess; streams: Captured[]; group: ControlGroup | undefined }
 
-async function launch(options: CommandsOptions, place: FolderPlace, command: FolderCommand): Promise<Launched> {
-  const group = await place.createGroup()
+async function launch(options: CommandsOptions, folder: CommandFolder, command: FolderCommand): Promise<Launched> {
+  const group = await folder.createGroup()
   const launched = {
     bubblewrap: options.bubblewrap,
-    options: viewFolder(options, place, command, group),
+    options: viewFolder(options, folder, command, group),
     argv: [...command.argv],
     group,
     withStdin: true,
@@ -102,31 +101,31 @@ async function endIn({ running }: Launched, clock: Clock, graceMs: number): Prom
   await running.exited
 }
 
-type Verdict = { exitCode: number; why: string }
+type EarlyEnd = { exitCode: number; why: string }
 
-function describeEnd(streams: Captured[], exit: ProcessExit, verdict?: Verdict): CommandState {
+function describeEnded(streams: Captured[], exit: ProcessExit, early?: EarlyEnd): CommandState {
   const [stdout = '', stderr = ''] = streams.map(({ read }) => read())
-  const said = verdict === undefined ? (exit.startError ?? stderr) : `${stderr}${verdict.why}\n`
+  const said = early === undefined ? (exit.startError ?? stderr) : `${stderr}${early.why}\n`
   const truncated = streams.some(({ isCut }) => isCut())
-  return { phase: 'Ended', exitCode: verdict?.exitCode ?? codeOf(exit), stdout, stderr: said, truncated }
+  return { phase: 'Ended', exitCode: early?.exitCode ?? codeOf(exit), stdout, stderr: said, truncated }
 }
 
 /** Rejects when the sandbox cannot be started at all. */
 export async function runInFolder(
   options: CommandsOptions,
-  place: FolderPlace,
+  folder: CommandFolder,
   command: FolderCommand,
 ): Promise<RunningCommand> {
   const { clock, size } = options
-  const launched = await launch(options, place, command)
+  const launched = await launch(options, folder, command)
   const { running, streams, group } = launched
   const timer = new AbortController()
-  let verdict: Verdict | undefined
+  let verdict: EarlyEnd | undefined
   const endBecause = (exitCode: number, why: string) => {
     verdict ??= { exitCode, why }
     void running.kill()
   }
-  const unwatch = place.watch(() => endBecause(137, `it wrote more than ${describeSize(size)} in its workspace`))
+  const unwatch = folder.watch(() => endBecause(137, `it wrote more than ${describeSize(size)} in its workspace`))
   const tooLong = `it ran longer than ${command.timeoutSeconds} s`
   clock.sleep(command.timeoutSeconds * 1000, timer.signal).then(
     () => endBecause(124, tooLong),
@@ -141,7 +140,7 @@ export async function runInFolder(
   })
   const ended = running.ended.then((exit) => {
     timer.abort()
-    state = describeEnd(streams, exit, verdict)
+    state = describeEnded(streams, exit, verdict)
   })
   return {
     state: () => state,
@@ -157,14 +156,31 @@ export async function runInFolder(
 /** Runs a small program of the service's own to its end; its output. WorkspaceLost when it fails. */
 export async function doInFolder(
   options: CommandsOptions,
-  place: FolderPlace,
+  folder: CommandFolder,
   { argv, stdin }: Pick<FolderCommand, 'argv' | 'stdin'>,
 ): Promise<void> {
   const limits = { timeoutSeconds: 60, maxOutputBytes: 65_536 }
-  const command = await runInFolder(options, place, { argv, stdin, env: {}, workDir: workspaceInside, ...limits })
+  const command = await runInFolder(options, folder, { argv, stdin, env: {}, workDir: workspaceInside, ...limits })
   await command.ended
   const state = command.state()
   if (state.phase === 'Ended' && state.exitCode === 0) return
   const said = state.phase === 'Ended' ? state.stderr.trim() : ''
   throw new WorkspaceError('WorkspaceLost', `the folder of the workspace cannot be written to: ${said}`)
+}
+
+// What a command prints: as much as is wanted, and that there was more.
+
+type Captured = { read(): string; isCut(): boolean }
+
+/** Reads on to the end, so that the program is never held up. */
+function captureStream(stream: Readable, maxBytes: number): Captured {
+  const chunks: Buffer[] = []
+  let left = maxBytes
+  let isCut = false
+  stream.on('data', (chunk: Buffer) => {
+    isCut ||= chunk.length > left
+    if (left > 0) chunks.push(chunk.subarray(0, left))
+    left -= Math.min(left, chunk.length)
+  })
+  return { read: () => Buffer.concat(chunks).toString('utf8'), isCut: () => isCut }
 }

@@ -2,7 +2,7 @@
 // vanish as a whole: what a crash leaves half-way is nowhere among them.
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { tryParseJson } from '../../../contract/schema/json.ts'
+import { tryParseJson } from '../../../lib/json.ts'
 import type { WorkspaceClaim } from '../../../ports/workspaces/execution-workspaces.ts'
 import { removeTree } from '../../folders/removal.ts'
 
@@ -56,13 +56,13 @@ export function createWorkspaceFolders(root: string): WorkspaceFolders {
   let cleared: Promise<void> | undefined
 
   /** A place for what is being made or removed; what an earlier process left there goes first. */
-  async function findPlace(): Promise<string> {
+  async function makeTemporaryName(): Promise<string> {
     cleared ??= removeTree(join(root, halfway)).then(() => undefined)
     await cleared
     count += 1
-    const place = join(root, halfway, String(count))
-    await mkdir(dirname(place), { recursive: true, mode: 0o700 })
-    return place
+    const temporary = join(root, halfway, String(count))
+    await mkdir(dirname(temporary), { recursive: true, mode: 0o700 })
+    return temporary
   }
 
   async function read(claim: Named): Promise<FolderNote | undefined> {
@@ -74,28 +74,28 @@ export function createWorkspaceFolders(root: string): WorkspaceFolders {
     filesOf: (claim) => join(folderOf(claim), 'files'),
     read,
     async make(note) {
-      const place = await findPlace()
+      const temporary = await makeTemporaryName()
       const folder = folderOf(note.claim)
-      await mkdir(join(place, 'files'), { recursive: true, mode: 0o700 })
-      await writeNote(place, note)
+      await mkdir(join(temporary, 'files'), { recursive: true, mode: 0o700 })
+      await writeNote(temporary, note)
       await mkdir(dirname(folder), { recursive: true, mode: 0o700 })
       try {
-        await rename(place, folder)
+        await rename(temporary, folder)
       } catch (error) {
         if (!isThere(error)) throw error
-        await removeTree(place)
+        await removeTree(temporary)
       }
     },
     change: (note) => writeNote(folderOf(note.claim), note),
     async remove(claim) {
-      const place = await findPlace()
+      const temporary = await makeTemporaryName()
       try {
-        await rename(folderOf(claim), place)
+        await rename(folderOf(claim), temporary)
       } catch (error) {
         if (isMissing(error)) return
         throw error
       }
-      await removeTree(place)
+      await removeTree(temporary)
     },
     async *list() {
       for (const named of await listNames(root)) {

@@ -1,4 +1,5 @@
 // Execution workspaces in embedded mode: folders of this machine that last, in which each command has a sandbox of its own.
+
 import { hostname } from 'node:os'
 import { posix } from 'node:path'
 import {
@@ -8,14 +9,15 @@ import {
   WorkspaceError,
   type WorkspaceState,
 } from '../../../ports/workspaces/execution-workspaces.ts'
-import { workspaceInside } from '../../attempts/inside.ts'
+import { workspaceInside } from '../../attempts/process-limits.ts'
+import { requireInside } from '../../workspaces/inside.ts'
 import type { BubblewrapProbe } from '../confinement/bubblewrap.ts'
 import type { ControlGroups } from '../confinement/control-groups.ts'
+import { type CommandFolder, type CommandFolderOptions, openCommandFolder } from './command-folder.ts'
 import { type CommandsOptions, doInFolder, type RunningCommand, runInFolder } from './commands.ts'
 import { createWorkspaceFolders, type FolderNote } from './folders.ts'
-import { type FolderPlace, openPlace, type PlaceOptions } from './place.ts'
 
-export type LocalWorkspacesOptions = Omit<CommandsOptions & PlaceOptions, 'bubblewrap' | 'groups'> & {
+export type LocalWorkspacesOptions = Omit<CommandsOptions & CommandFolderOptions, 'bubblewrap' | 'groups'> & {
   /** Holds the folders of all workspaces. */
   root: string
   /** The one template there is. */
@@ -33,7 +35,7 @@ export type LocalWorkspaces = ExecutionWorkspaces & {
   close(): Promise<void>
 }
 
-type Open = { note: FolderNote; place: FolderPlace; commands: Map<string, RunningCommand> }
+type Open = { note: FolderNote; folder: CommandFolder; commands: Map<string, RunningCommand> }
 
 /** Nothing outside is written to: whatever links the programs inside have made lead nowhere else. */
 const putScript =
@@ -41,12 +43,6 @@ const putScript =
 
 function nameOf({ namespace, name }: WorkspaceClaim): string {
   return `${namespace}/${name}`
-}
-
-function requireInside(path: string): string {
-  const normal = posix.normalize(path)
-  if (normal !== '' && !posix.isAbsolute(normal) && normal !== '.' && !normal.startsWith('..')) return normal
-  throw new WorkspaceError('ProtocolError', `${path} is no path inside a workspace`)
 }
 
 /** It has ended, and left programs. */
@@ -88,8 +84,8 @@ export function createLocalWorkspaces(options: LocalWorkspacesOptions): LocalWor
   function open(note: FolderNote): Open {
     count += 1
     const name = `${options.prefix}-${process.pid}-${count}`
-    const place = openPlace({ ...options, groups: { create: createGroup } }, folders.filesOf(note.claim), name)
-    return { note, place, commands: new Map() }
+    const folder = openCommandFolder({ ...options, groups: { create: createGroup } }, folders.filesOf(note.claim), name)
+    return { note, folder, commands: new Map() }
   }
 
   function requireOpen(claim: WorkspaceClaim): Open {
@@ -99,9 +95,9 @@ export function createLocalWorkspaces(options: LocalWorkspacesOptions): LocalWor
   }
 
   async function close(claim: WorkspaceClaim): Promise<void> {
-    const { commands, place } = opened.get(nameOf(claim)) ?? {}
+    const { commands, folder } = opened.get(nameOf(claim)) ?? {}
     await Promise.all([...(commands?.values() ?? [])].map((command) => command.stop()))
-    await place?.close()
+    await folder?.close()
     opened.delete(nameOf(claim))
   }
 
@@ -110,9 +106,9 @@ export function createLocalWorkspaces(options: LocalWorkspacesOptions): LocalWor
     return { phase: note.wasReady ? 'Suspended' : 'Pending' }
   }
 
-  async function put({ place }: Open, { path, bytes, mode }: StagedFile): Promise<void> {
+  async function put({ folder }: Open, { path, bytes, mode }: StagedFile): Promise<void> {
     const argv = ['/bin/sh', '-c', putScript, 'put', `./${requireInside(path)}`, mode.toString(8)]
-    await doInFolder(await commandsOptions(), place, { argv, stdin: bytes })
+    await doInFolder(await commandsOptions(), folder, { argv, stdin: bytes })
   }
 
   return {
@@ -154,11 +150,10 @@ export function createLocalWorkspaces(options: LocalWorkspacesOptions): LocalWor
     },
 
     async start(claim, { id, command, workDir = '.', ...rest }) {
-      const { commands, place } = requireOpen(claim)
+      const { commands, folder } = requireOpen(claim)
       if (commands.has(id)) return
-      const inside = posix.resolve(workspaceInside, workDir)
-      const folder = { argv: command, workDir: inside, ...rest }
-      commands.set(id, await runInFolder(await commandsOptions(), place, folder))
+      const started = { argv: command, workDir: posix.resolve(workspaceInside, workDir), ...rest }
+      commands.set(id, await runInFolder(await commandsOptions(), folder, started))
     },
 
     async observeCommand(claim, id) {
@@ -174,12 +169,12 @@ export function createLocalWorkspaces(options: LocalWorkspacesOptions): LocalWor
     },
 
     async scrub(claim, paths, { keepsPrograms = false } = {}) {
-      const { commands, place } = requireOpen(claim)
+      const { commands, folder } = requireOpen(claim)
       const ends = [...commands].filter(([, command]) => !keepsPrograms || !isLeft(command))
       await Promise.all(ends.map(([, command]) => command.stop()))
       for (const [id] of ends) commands.delete(id)
       const argv = ['/bin/rm', '-rf', '--', ...paths.map((path) => `./${requireInside(path)}`)]
-      await doInFolder(await commandsOptions(), place, { argv })
+      await doInFolder(await commandsOptions(), folder, { argv })
     },
 
     suspend: close,

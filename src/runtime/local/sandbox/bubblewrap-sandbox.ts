@@ -4,26 +4,24 @@ import { realpathSync } from 'node:fs'
 import { release } from 'node:os'
 import { SvcError } from '../../../errors.ts'
 import type { SandboxCommand, SandboxLimits, SandboxOutcome } from '../../../ports/workspaces/sandbox.ts'
-import { isSandboxFailure } from '../../attempts/exit.ts'
-import { nodeInside, workspaceInside } from '../../attempts/inside.ts'
+import { isSandboxFailure } from '../../attempts/end.ts'
 import {
   countsProcessesPerNamespace,
   type InputFile,
   isNode,
   limitHeap,
   limitProcess,
+  nodeInside,
   type ProcessLimits,
+  workspaceInside,
 } from '../../attempts/process-limits.ts'
-import { captureOutput } from '../../attempts/sandbox/captured-output.ts'
-import { checkFileNames } from '../../attempts/sandbox/file-names.ts'
-import { composeOutcome, limitTime } from '../../attempts/sandbox/outcome.ts'
-import type { Bubblewrap } from '../confinement/bubblewrap.ts'
-import { viewArguments } from '../confinement/confined-view.ts'
+import { captureOutput, checkFileNames, composeOutcome, limitTime } from '../../attempts/sandbox-run.ts'
+import { watchGrowth } from '../../folders/size.ts'
+import { type Bubblewrap, viewArguments } from '../confinement/bubblewrap.ts'
 import type { ControlGroup } from '../confinement/control-group.ts'
 import type { ControlGroups } from '../confinement/control-groups.ts'
 import { firstDataFd, type LocalProcess, launchConfined } from '../confinement/local-process.ts'
 import { findSystemCallFilter } from '../confinement/system-calls.ts'
-import { watchGrowth } from './growth.ts'
 
 export type BubblewrapSandboxOptions = {
   bubblewrap: Bubblewrap

@@ -5,12 +5,11 @@ import { join } from 'node:path'
 import type Docker from 'dockerode'
 import { messageOf, SvcError } from '../../../errors.ts'
 import type { SandboxCommand, SandboxOutcome } from '../../../ports/workspaces/sandbox.ts'
-import { readExit } from '../../attempts/exit.ts'
-import { baseEnvironment, workspaceInside } from '../../attempts/inside.ts'
-import { limitProcess } from '../../attempts/process-limits.ts'
-import { createHeadBuffer } from '../../attempts/sandbox/captured-output.ts'
-import { checkFileNames } from '../../attempts/sandbox/file-names.ts'
-import { composeOutcome, limitTime } from '../../attempts/sandbox/outcome.ts'
+import { readExit } from '../../attempts/end.ts'
+import { baseEnvironment, limitProcess, workspaceInside } from '../../attempts/process-limits.ts'
+import { checkFileNames, composeOutcome, createHeadBuffer, limitTime } from '../../attempts/sandbox-run.ts'
+import { makeWorkFolder, removeTree } from '../../folders/removal.ts'
+import { watchGrowth } from '../../folders/size.ts'
 import { StartRefused } from '../attempt.ts'
 import {
   containerLabels,
@@ -19,9 +18,7 @@ import {
   hardenContainer,
   removeContainer,
 } from '../commands/container-command.ts'
-import { readFrames } from '../commands/container-output.ts'
-import { makeWorkFolder, removeWorkFolder } from '../confinement/work-folder.ts'
-import { watchGrowth } from './growth.ts'
+import { readFrames } from '../commands/container-engine.ts'
 
 export type ContainerSandboxOptions = {
   docker: Docker
@@ -148,6 +145,6 @@ export async function runInContainer(
     if (signal.aborted || error instanceof SvcError) throw error
     throw new SvcError('Internal', `The sandbox container failed: ${engineMessageOf(error)}`, { cause: error })
   } finally {
-    await removeWorkFolder(folder)
+    await removeTree(folder)
   }
 }

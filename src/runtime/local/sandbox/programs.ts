@@ -1,16 +1,14 @@
 // The Programs port inside a worker's sandbox: a further sandbox in it, with its network and without the worker.
 import { release } from 'node:os'
 import { basename, dirname } from 'node:path'
-import type { ProgramStart, Programs, RunningProgram } from '../../../ports/workspaces/programs.ts'
-import { nodeInside } from '../../attempts/inside.ts'
-import { countsProcessesPerNamespace, limitProcess } from '../../attempts/process-limits.ts'
-import { type Bubblewrap, type BubblewrapProbe, probeBubblewrap } from '../confinement/bubblewrap.ts'
-import { viewArguments } from '../confinement/confined-view.ts'
-import { leaveRest } from '../confinement/lasting-process.ts'
+import type { ProgramStart, Programs, RunningProgram } from '../../../ports/workspaces/sandbox.ts'
+import { countsProcessesPerNamespace, limitProcess, nodeInside } from '../../attempts/process-limits.ts'
+import { type Bubblewrap, type BubblewrapProbe, probeBubblewrap, viewArguments } from '../confinement/bubblewrap.ts'
+import { leaveRunning } from '../confinement/lasting-process.ts'
 import { launchConfined, launchPlain } from '../confinement/local-process.ts'
 import { bindArguments } from '../confinement/root-folder.ts'
 import { findSystemCallFilter } from '../confinement/system-calls.ts'
-import { findAgentPrograms } from '../workers/agent-programs.ts'
+import { findAgentPrograms } from '../workers/program-folders.ts'
 
 const scratchBytes = 256 * 1024 * 1024
 const processes = 512
@@ -51,7 +49,7 @@ function launchApart({ bubblewrap, nodePath, leavesPrograms = false }: Apart, pr
     withStdin: true,
     withReport: false,
   })
-  return leavesPrograms ? { ...running, leave: () => leaveRest(running) } : running
+  return leavesPrograms ? { ...running, leave: () => leaveRunning(running) } : running
 }
 
 export function createPrograms(options: ProgramsOptions): Programs {

@@ -2,18 +2,17 @@
 
 import { existsSync } from 'node:fs'
 import type { WorkAssignment } from '../../../contract/api/tasks/assignment.ts'
-import { dropUndefined } from '../../../contract/schema/json.ts'
 import { messageOf } from '../../../errors.ts'
 import type { Clock, Ids } from '../../../lib/clock.ts'
+import { dropUndefined } from '../../../lib/json.ts'
 import type { WorkloadLimits } from '../../../ports/tasks/workloads.ts'
 import type { AttemptEnd } from '../../attempts/end.ts'
 import { judgeWorkerEnd, type WorkerEnd } from '../../attempts/worker-end.ts'
 import type { WorkspaceSize } from '../../folders/size.ts'
 import type { AskedSize } from '../../folders/workspaces.ts'
+import type { CheckoutFolder } from '../attempt.ts'
 import { type AttemptSink, type RunningAttempt, StartRefused } from '../attempt.ts'
-import type { CheckoutFolder } from '../checkout-folder.ts'
-import { findCompileCache, warmCompileCache } from './compile-cache.ts'
-import { launchWorker, type WorkerLauncherOptions } from './worker-launcher.ts'
+import { findCompileCache, launchWorker, type WorkerLauncherOptions, warmCompileCache } from './worker-launcher.ts'
 import { createWorkerPool, type IdleWorker } from './worker-pool.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
@@ -87,8 +86,8 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
         return worker
       },
       // The heap and the workspace of an idle worker are fixed; only a control group can limit its memory further.
-      canServe: ({ memoryBytes: bytes = options.launcher.memoryBytes, ...asked }) =>
-        isOfSize(asked, size) &&
+      canServe: ({ memoryBytes: bytes = options.launcher.memoryBytes, ...wanted }) =>
+        isOfSize(wanted, size) &&
         (bytes === options.launcher.memoryBytes ||
           (bytes < options.launcher.memoryBytes && options.launcher.groups.controllers.includes('memory'))),
       clock,
@@ -105,8 +104,8 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
     start: async ({ assignment, limits, sink, checkout }) => {
       const { diskBytes, diskFiles, memoryBytes = options.launcher.memoryBytes } = limits
       const pool = checkout === undefined ? pools.usual : pools.checkout
-      const asked = dropUndefined({ diskBytes, diskFiles, memoryBytes })
-      const worker = await pool.take(asked).catch((error: unknown) => {
+      const wanted = dropUndefined({ diskBytes, diskFiles, memoryBytes })
+      const worker = await pool.take(wanted).catch((error: unknown) => {
         throw new StartRefused('StartFailed', `The worker could not be started: ${messageOf(error)}`)
       })
       try {
@@ -117,15 +116,15 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
         throw error
       }
       const judge = (end: WorkerEnd) => judgeWorkerEnd(end, memoryBytes)
-      let kept: AttemptEnd | undefined
-      const keep = async (end: WorkerEnd) => {
-        kept = await checkout?.finish({ end: judge(end) })
+      let saved: AttemptEnd | undefined
+      const save = async (end: WorkerEnd) => {
+        saved = await checkout?.finish({ end: judge(end) })
       }
       // Without either, nothing but the worker itself runs in it.
       const leavesMore = checkout !== undefined || assignment.agent !== undefined
-      worker.assign(assignment, sink, leavesMore ? keep : undefined)
+      worker.assign(assignment, sink, leavesMore ? save : undefined)
       return {
-        ended: worker.ended.then((end) => kept ?? judge(end)),
+        ended: worker.ended.then((end) => saved ?? judge(end)),
         terminate: worker.terminate,
         kill: worker.kill,
         release: () => worker.released,

@@ -1,17 +1,20 @@
 // Starts worker processes: inside their sandbox from the start, with an empty folder and nothing of the service's
 // environment.
-
+import { createHash } from 'node:crypto'
 import { realpathSync } from 'node:fs'
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { onAbort } from '../../../lib/abort.ts'
 import type { WorkloadLimits } from '../../../ports/tasks/workloads.ts'
-import { baseEnvironment, nodeInside, workspaceInside } from '../../attempts/inside.ts'
+import { baseEnvironment, nodeInside, workspaceInside } from '../../attempts/process-limits.ts'
+import { makeWorkFolder, removeTree } from '../../folders/removal.ts'
 import type { Workspaces } from '../../folders/workspaces.ts'
-import type { Bubblewrap } from '../confinement/bubblewrap.ts'
-import { viewArguments } from '../confinement/confined-view.ts'
+import { type Bubblewrap, viewArguments } from '../confinement/bubblewrap.ts'
 import type { ControlGroup } from '../confinement/control-group.ts'
 import { type ControlGroups, delegateBinds } from '../confinement/control-groups.ts'
 import { type LocalProcess, launchConfined, launchPlain } from '../confinement/local-process.ts'
 import { forgetProcess, recordProcess } from '../confinement/process-record.ts'
-import { type Bind, bindArguments } from '../confinement/root-folder.ts'
+import { type BindMount, bindArguments } from '../confinement/root-folder.ts'
 import { superviseWorker, type WorkerProcess } from './worker-process.ts'
 
 export type WorkerLauncherOptions = {
@@ -24,7 +27,7 @@ export type WorkerLauncherOptions = {
   /** Folders and files shown read-only at their own paths (`listProgramFolders`). */
   programFolders: string[]
   /** Programs of agents, shown read-only as well. */
-  agentBinds?: readonly Bind[]
+  agentBinds?: readonly BindMount[]
   /** Folder for what is kept beside their folders. */
   workFolder: string
   /** Where workers get their folders; otherwise invisible to them. */
@@ -51,7 +54,7 @@ export function chooseHeapMegabytes(memoryBytes: number): number {
   return Math.max(32, Math.floor((memoryBytes * 0.6) / 1024 ** 2))
 }
 
-function listBinds(options: WorkerLauncherOptions, group: ControlGroup | undefined): Bind[] {
+function listBinds(options: WorkerLauncherOptions, group: ControlGroup | undefined): BindMount[] {
   const program = options.programFolders.map((path) => ({ source: realpathSync(path), target: path }))
   return [
     { source: realpathSync(options.nodePath), target: nodeInside },
@@ -136,4 +139,104 @@ export async function launchWorker(
     await release()
     throw error
   }
+}
+
+// The compile cache of the worker program: filled by a trusted run without work, read-only for all workers.
+
+type CompileCacheOptions = {
+  launcher: WorkerLauncherOptions
+  /** Folder for the caches of all versions; may be removed at any time. */
+  folder: string
+  /** A fresh name for the work folder of the warming run. */
+  id: string
+  /** Ends the run; Node itself loops forever when the folder is removed while it writes. */
+  signal: AbortSignal
+}
+
+async function findNewestChange(folder: string): Promise<number> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true })
+  const files = entries.filter((entry) => entry.isFile())
+  const times = files.map(async (entry) => (await stat(join(entry.parentPath, entry.name))).mtimeMs)
+  return Math.max(0, ...(await Promise.all(times)))
+}
+
+/** A new Node or a changed source gives another folder, so a cache is either complete or absent. */
+async function chooseFolder(options: Pick<CompileCacheOptions, 'launcher' | 'folder'>): Promise<string> {
+  const { program } = options.launcher
+  const parts = [process.version, program, await findNewestChange(dirname(program))]
+  const version = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16)
+  return join(options.folder, version)
+}
+
+async function isThere(folder: string): Promise<boolean> {
+  return (await readdir(folder).catch(() => [])).length > 0
+}
+
+/** The program exits when its stdin ends, and Node writes the cache on the way out. */
+async function runOnce(options: CompileCacheOptions, cache: string): Promise<boolean> {
+  const launcher = { ...options.launcher, compileCache: cache }
+  const folder = await makeWorkFolder(launcher.workFolder, options.id)
+  try {
+    const running = startWorkerProgram(
+      launcher,
+      { folder, group: undefined, cacheIsWritable: true },
+      launcher.memoryBytes,
+    )
+    for (const stream of [running.stdout, running.stderr, running.report]) stream?.resume()
+    running.stdin?.end()
+    const exit = await running.exited.finally(onAbort(options.signal, () => void running.kill()))
+    return exit.startError === undefined && exit.signal === null
+  } finally {
+    await removeTree(folder)
+  }
+}
+
+const unfinished = '.unfinished'
+/** No run takes that long: what is older was left by one that was killed. */
+const maxRunMs = 3_600_000
+
+async function isBeingFilled(folder: string): Promise<boolean> {
+  if (!folder.endsWith(unfinished)) return false
+  const changed = await stat(folder).catch(() => undefined)
+  return changed !== undefined && Date.now() - changed.mtimeMs < maxRunMs
+}
+
+/** Those of other versions, but not what another service is filling. */
+async function removeOthers(folder: string, current: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const other = join(folder, name)
+    if (other !== current && !(await isBeingFilled(other))) await rm(other, { recursive: true, force: true })
+  }
+}
+
+/** Another service may have been faster: its folder is as good. */
+async function putInPlace(filled: string, folder: string): Promise<void> {
+  await rename(filled, folder).catch(() => undefined)
+  await rm(filled, { recursive: true, force: true })
+}
+
+/** The folder of a filled cache, which is filled first if necessary; undefined when that fails. */
+export async function warmCompileCache(options: CompileCacheOptions): Promise<string | undefined> {
+  const folder = await chooseFolder(options)
+  if (await isThere(folder)) return folder
+  options.signal.throwIfAborted()
+  // Filled beside its place: whoever finds a folder there can rely on it, whatever becomes of this run.
+  const filling = `${folder}.${options.id}${unfinished}`
+  await mkdir(filling, { recursive: true, mode: 0o700 })
+  const isFilled = (await runOnce(options, filling)) && (await isThere(filling))
+  if (!isFilled) {
+    await rm(filling, { recursive: true, force: true })
+    return undefined
+  }
+  await putInPlace(filling, folder)
+  await removeOthers(options.folder, folder)
+  return (await isThere(folder)) ? folder : undefined
+}
+
+/** The folder if it is already filled; takes some milliseconds. */
+export async function findCompileCache(
+  options: Pick<CompileCacheOptions, 'launcher' | 'folder'>,
+): Promise<string | undefined> {
+  const folder = await chooseFolder(options)
+  return (await isThere(folder)) ? folder : undefined
 }

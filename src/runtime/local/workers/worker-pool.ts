@@ -1,4 +1,5 @@
 // Keeps a few idle workers, so that a task starts in milliseconds. Each one serves one task.
+import { type Backoff, delayMs } from '../../../lib/backoff.ts'
 import type { Clock, Ids } from '../../../lib/clock.ts'
 import type { LaunchedLimits } from './worker-launcher.ts'
 import type { WorkerProcess } from './worker-process.ts'
@@ -55,7 +56,7 @@ type Pool = {
 const burstMs = 10_000
 /** Starting a worker occupies a processor for a while, which the attempt that has just started needs itself. */
 const refillMs = 1000
-const longestBackoffMs = 30_000
+const backoff: Backoff = { firstMs: 500, maxMs: 30_000 }
 
 /**
  * The target number of idle workers: none before preparation and after a quiet minute, more after tasks that found
@@ -79,8 +80,7 @@ function runAside(pool: Pool, work: Promise<void>): void {
 
 async function backOff({ state, options, closing }: Pool): Promise<void> {
   state.failures++
-  const ceiling = Math.min(longestBackoffMs, 250 * 2 ** state.failures)
-  await options.clock.sleep(ceiling * (0.5 + options.ids.random() / 2), closing.signal)
+  await options.clock.sleep(delayMs(backoff, state.failures, options.ids.random()), closing.signal)
 }
 
 /** Lasts as long as the worker, even once it is taken; `close` does not wait for it. */

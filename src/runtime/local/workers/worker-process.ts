@@ -1,10 +1,10 @@
 // One worker process: started idle, given one assignment over a pipe, observed to its end.
 
 import type { WorkAssignment } from '../../../contract/api/tasks/assignment.ts'
-import { createLineFeed, forgive, readLines, type TakeLines } from '../../attempts/output/line-reader.ts'
+import { createLineFeed, feedLines, forgive, type TakeLines } from '../../attempts/line-reader.ts'
 import type { WorkerEnd } from '../../attempts/worker-end.ts'
-import { readReportLine, type WorkerReport } from '../../attempts/worker-report.ts'
-import type { Workspace } from '../../folders/workspaces.ts'
+import { readReportLine, type WorkerReport } from '../../attempts/worker-end.ts'
+import type { AttemptWorkspace } from '../../folders/workspaces.ts'
 import type { ControlGroup } from '../confinement/control-group.ts'
 import { type LocalProcess, readTreeMemory } from '../confinement/local-process.ts'
 
@@ -35,7 +35,7 @@ export type KeepFolder = (end: WorkerEnd) => Promise<void>
 
 export type WorkerParts = {
   id: string
-  workspace: Pick<Workspace, 'folder' | 'guard' | 'explainFull'>
+  workspace: Pick<AttemptWorkspace, 'folder' | 'guard' | 'explainFull'>
   running: LocalProcess
   group: ControlGroup | undefined
   /** Removes folder and control group, once the process has ended. */
@@ -67,9 +67,9 @@ function watchStreams(running: LocalProcess, streams: WorkerStreams, markReady: 
     return streams.sink?.(lines)
   }
   return Promise.all([
-    readLines(running.stdout, createLineFeed(forgive((lines) => streams.sink?.(lines)))),
-    readLines(running.stderr, createLineFeed(forgive(takeErrors))),
-    running.report === undefined ? undefined : readLines(running.report, createLineFeed(takeReport)),
+    feedLines(running.stdout, createLineFeed(forgive((lines) => streams.sink?.(lines)))),
+    feedLines(running.stderr, createLineFeed(forgive(takeErrors))),
+    running.report === undefined ? undefined : feedLines(running.report, createLineFeed(takeReport)),
   ])
 }
 

@@ -1,15 +1,17 @@
-// One session with an MCP server, over the SDK of the protocol, which is loaded with the first one (ADR 0043).
+// One session with an MCP server, over the SDK of the protocol, which is loaded with the first one (ADR 0043); a run's link to
+// the server, opened with its first call and again when the server has lost its session; and errors that name the server.
 import type { CallToolResult, ListToolsResult } from '@modelcontextprotocol/sdk/types.js'
 import type {
   JsonSchemaValidatorResult,
   jsonSchemaValidator as Validator,
 } from '@modelcontextprotocol/sdk/validation/types.js'
 import type { McpServer } from '../../../contract/api/tools/assigned-tool.ts'
-import type { JsonObject } from '../../../contract/schema/json.ts'
-import type { SvcError } from '../../../errors.ts'
+import { isSvcError, messageOf, SvcError } from '../../../errors.ts'
+import { abortable } from '../../../lib/abort.ts'
+import type { JsonObject } from '../../../lib/json.ts'
 import { createGuardedFetch, type Reach } from './guarded-fetch.ts'
 
-export type Asked = {
+export type McpCallOptions = {
   signal: AbortSignal
   /** How far the server says it is. */
   onProgress?:
@@ -18,8 +20,8 @@ export type Asked = {
 }
 
 export type McpConnection = {
-  listTools(cursor: string | undefined, asked: Asked): Promise<ListToolsResult>
-  callTool(call: { name: string; args: JsonObject }, asked: Asked): Promise<CallToolResult>
+  listTools(cursor: string | undefined, options: McpCallOptions): Promise<ListToolsResult>
+  callTool(call: { name: string; args: JsonObject }, options: McpCallOptions): Promise<CallToolResult>
   /** Whether the server gave it a session, which can be lost. */
   hasSession(): boolean
   /** Why it can be used no more; the SDK's own errors do not say. */
@@ -70,7 +72,7 @@ export async function openConnection(server: McpServer, reach: Reach, signal: Ab
     fetch,
     authProvider,
   })
-  const limit = ({ signal: own, onProgress }: Asked) => ({
+  const limit = ({ signal: own, onProgress }: McpCallOptions) => ({
     signal: AbortSignal.any([own, broken.signal]),
     timeout: unlimited,
     onprogress: onProgress,
@@ -92,21 +94,122 @@ export async function openConnection(server: McpServer, reach: Reach, signal: Ab
   }
 
   return {
-    listTools: (cursor, asked) =>
+    listTools: (cursor, options) =>
       client.request(
         { method: 'tools/list', params: cursor === undefined ? {} : { cursor } },
         types.ListToolsResultSchema,
-        limit(asked),
+        limit(options),
       ),
-    callTool: ({ name, args }, asked) =>
+    callTool: ({ name, args }, options) =>
       client.request(
         { method: 'tools/call', params: { name, arguments: args } },
         types.CallToolResultSchema,
-        limit(asked),
+        limit(options),
       ),
     hasSession: () => transport.sessionId !== undefined,
     failure: () => (broken.signal.aborted ? broken.signal.reason : undefined),
     secrets: () => [authProvider?.tokens()?.access_token].filter((token) => token !== undefined),
     close,
   }
+}
+
+/** `secrets`: values that the result must not show. */
+type McpAnswer = { result: CallToolResult; secrets: string[] }
+
+export type McpLink = {
+  call(call: { name: string; args: JsonObject }, options: McpCallOptions): Promise<McpAnswer>
+  close(): Promise<void>
+}
+
+export function createMcpLink(server: McpServer, reach: Reach): McpLink {
+  let opened: Promise<McpConnection> | undefined
+
+  function forget(connecting: Promise<McpConnection>): void {
+    if (opened === connecting) opened = undefined
+  }
+
+  /** Calls at the same time share it, so that none of them can end it for the others. */
+  function open(): Promise<McpConnection> {
+    if (opened !== undefined) return opened
+    const connecting = openConnection(server, reach, AbortSignal.timeout(server.timeoutMs))
+    opened = connecting
+    connecting.catch(() => forget(connecting))
+    return connecting
+  }
+
+  async function callOnce(
+    call: { name: string; args: JsonObject },
+    options: McpCallOptions,
+  ): Promise<McpAnswer | 'lost'> {
+    const connecting = open()
+    const connection = await abortable(connecting, options.signal)
+    try {
+      return { result: await connection.callTool(call, options), secrets: connection.secrets() }
+    } catch (error) {
+      // A server that does not know a session any more has not run the call.
+      const isLost = statusOf(error) === 404 && connection.hasSession()
+      const failure = connection.failure()
+      if (!isLost && failure === undefined) throw error
+      forget(connecting)
+      void connection.close()
+      if (isLost) return 'lost'
+      throw failure
+    }
+  }
+
+  return {
+    async call(call, options) {
+      const first = await callOnce(call, options)
+      const answered = first === 'lost' ? await callOnce(call, options) : first
+      if (answered === 'lost') throw new Error('it loses its sessions')
+      return answered
+    },
+    async close() {
+      const connection = await opened?.catch(() => undefined)
+      opened = undefined
+      await connection?.close()
+    },
+  }
+}
+
+const maxMessageLength = 500
+
+/** The status of an HTTP answer that the server gave instead of one of the protocol. */
+function statusOf(error: unknown): number | undefined {
+  const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown }
+  return name === 'Error' && typeof code === 'number' && code >= 100 && code <= 599 ? code : undefined
+}
+
+const maxIssues = 3
+
+/** What its schemas refuse, the SDK tells as JSON. */
+function describeError(error: unknown): string {
+  const { issues } = (error ?? {}) as { issues?: unknown }
+  if (!Array.isArray(issues)) return messageOf(error)
+  const issueLines = issues.slice(0, maxIssues).map(({ path, message }) => `${[path].flat().join('.')}: ${message}`)
+  return `its answer is not what the protocol says: ${issueLines.join('; ')}`
+}
+
+/** JSON-RPC 2.0, section 5.1. */
+const invalidParams = -32_602
+
+/** Errors of the protocol and of OAuth have no common class, but a code. */
+export function explainMcpFailure(error: unknown, host: string): SvcError {
+  if (isSvcError(error)) return error
+  const message = describeError(error).slice(0, maxMessageLength)
+  const status = statusOf(error)
+  if (status === 401 || status === 403) {
+    return new SvcError('NotConfigured', `${host} refused the credential of the tool (status ${status})`, {
+      cause: error,
+    })
+  }
+  if (status !== undefined)
+    return new SvcError('UpstreamFailed', `${host} answered ${status}: ${message}`, { cause: error })
+  const { code, errorCode } = (error ?? {}) as { code?: unknown; errorCode?: unknown }
+  if (errorCode !== undefined) {
+    return new SvcError('NotConfigured', `no token for ${host} could be had: ${message}`, { cause: error })
+  }
+  if (code === invalidParams)
+    return new SvcError('InvalidRequest', `${host} refused the call: ${message}`, { cause: error })
+  return new SvcError('UpstreamFailed', `${host}: ${message}`, { cause: error })
 }

@@ -5,7 +5,7 @@ import type { McpServer } from '../../../contract/api/tools/assigned-tool.ts'
 import { SvcError } from '../../../errors.ts'
 import type { Egress, EgressPolicy } from '../../../ports/service/egress.ts'
 import { propagationHeader } from '../../../rules/identity/token-propagation.ts'
-import { largestAnswer } from '../custom-call.ts'
+import { maxAnswerBytes } from '../custom-call.ts'
 
 /** What dials out. */
 export type Reach = { egress: Pick<Egress, 'fetchWith'>; egressPolicy: Pick<EgressPolicy, 'allowNetworks' | 'deny'> }
@@ -54,7 +54,7 @@ function mayHoldSecret({ url, method }: Target, server: McpServer): boolean {
 }
 
 /** The SDK's parser of streams makes an error object of each line that it does not know. */
-const mostLines = 20_000
+const maxLines = 20_000
 
 function countLines(chunk: Uint8Array): number {
   let count = 0
@@ -65,14 +65,14 @@ function countLines(chunk: Uint8Array): number {
 function limit(response: Response, { host }: URL, onExcess: (error: SvcError) => void): Response {
   if (response.body === null) return response
   const isStream = response.headers.get('content-type')?.includes('event-stream') === true
-  let bytes = largestAnswer
-  let lines = isStream ? mostLines : Number.POSITIVE_INFINITY
+  let bytes = maxAnswerBytes
+  let lines = isStream ? maxLines : Number.POSITIVE_INFINITY
   const meter = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       bytes -= chunk.byteLength
       if (isStream) lines -= countLines(chunk)
       if (bytes >= 0 && lines >= 0) return controller.enqueue(chunk)
-      const most = bytes < 0 ? `${largestAnswer / 1_048_576} MiB` : `${mostLines} lines`
+      const most = bytes < 0 ? `${maxAnswerBytes / 1_048_576} MiB` : `${maxLines} lines`
       const error = new SvcError('TooLarge', `${host} sent more than ${most} in one answer`)
       controller.error(error)
       onExcess(error)

@@ -2,25 +2,24 @@
 import type { Tool as ServerTool } from '@modelcontextprotocol/sdk/types.js'
 import type { McpServer } from '../../../contract/api/tools/assigned-tool.ts'
 import { FreeForm } from '../../../contract/kinds/resources/references.ts'
-import type { OfferedTool } from '../../../contract/kinds/tools/tool-mcp.ts'
-import { tryParseJson } from '../../../contract/schema/json.ts'
+import type { OfferedTool } from '../../../contract/kinds/tools/tool-http.ts'
 import { SvcError } from '../../../errors.ts'
+import { tryParseJson } from '../../../lib/json.ts'
 import { createRedactor, type Redactor } from '../../../observability/redaction.ts'
-import { type McpConnection, openConnection } from './connection.ts'
-import { explainMcpFailure } from './failures.ts'
+import { explainMcpFailure, type McpConnection, openConnection } from './connection.ts'
 import type { Reach } from './guarded-fetch.ts'
 
-const longestMs = 10_000
+const maxMs = 10_000
 /** A server that always has another page is not followed for ever. */
-const mostPages = 32
-const mostTools = 1000
-const longestDescription = 4096
+const maxPages = 32
+const maxTools = 1000
+const maxDescriptionLength = 4096
 
 /** Implements `ListMcpTools`. */
 export async function listMcpTools(server: McpServer, reach: Reach, signal: AbortSignal): Promise<OfferedTool[]> {
   const { host } = new URL(server.url)
   const redact = createRedactor(listSecrets(server), 'tokens')
-  const limitMs = Math.min(longestMs, server.timeoutMs)
+  const limitMs = Math.min(maxMs, server.timeoutMs)
   const timer = AbortSignal.timeout(limitMs)
   try {
     return await listAll(server, reach, AbortSignal.any([signal, timer]))
@@ -52,7 +51,7 @@ async function listAll(server: McpServer, reach: Reach, signal: AbortSignal): Pr
 async function readPages(connection: McpConnection, signal: AbortSignal): Promise<ServerTool[]> {
   const tools: ServerTool[] = []
   let cursor: string | undefined
-  for (let page = 0; page < mostPages && tools.length <= mostTools; page += 1) {
+  for (let page = 0; page < maxPages && tools.length <= maxTools; page += 1) {
     const { tools: more, nextCursor } = await connection.listTools(cursor, { signal })
     tools.push(...more)
     if (nextCursor === undefined) return tools
@@ -67,7 +66,7 @@ function describeTool({ name, description = '', inputSchema, annotations }: Serv
   if (!parameters.success) throw new Error(`the schema of its tool "${name.slice(0, 64)}" cannot be used`)
   return {
     serverName: name,
-    description: redact(description).slice(0, longestDescription),
+    description: redact(description).slice(0, maxDescriptionLength),
     parameters: parameters.data,
     ...(annotations?.readOnlyHint === true ? { readOnly: true } : {}),
   }

@@ -11,11 +11,10 @@ import {
 } from '../../../../test/fixtures/mcp/scripted-server.ts'
 import { waitFor } from '../../../../test/fixtures/time.ts'
 import type { AssignedMcpTool, McpServer } from '../../../contract/api/tools/assigned-tool.ts'
-import type { JsonObject } from '../../../contract/schema/json.ts'
 import { createEgress } from '../../../egress/egress.ts'
-import { chooseListedTools } from '../../../rules/tools/mcp-tools.ts'
-import { createLinks, type Links } from '../../registry/links.ts'
-import type { Tool, ToolContext, ToolOutcome } from '../../registry/tool.ts'
+import type { JsonObject } from '../../../lib/json.ts'
+import { chooseListedTools } from '../../../rules/tools/tool-choice.ts'
+import { createLinks, type Links, type Tool, type ToolContext, type ToolOutcome } from '../../registry/tool.ts'
 import { createCustomTools } from '../custom-tools.ts'
 import { listMcpTools } from './list-tools.ts'
 
@@ -104,7 +103,7 @@ describe('the reference server', () => {
 
   it('says how far a long call is, in a stream that ends with the answer', async () => {
     const told: string[] = []
-    const context = contextOf({ tell: (line) => told.push(line) })
+    const context = contextOf({ onProgress: (line) => told.push(line) })
     const name = 'docs__trigger-long-running-operation'
     const outcome = await call(tools, { name, args: { duration: 0.2, steps: 2 }, context })
     expect(outcome).toMatchObject({ success: true, result: expect.stringContaining('completed') })

@@ -1,14 +1,17 @@
-// A Tool resource that stands for an MCP server, as tools of the loop.
+// A Tool resource that stands for an MCP server, as tools of the loop. Of a result a model is shown text and data; pictures and
+// sounds are named only.
+
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { type AssignedMcpTool, listToolSecrets, type McpServer } from '../../../contract/api/tools/assigned-tool.ts'
-import type { ListedTool } from '../../../contract/kinds/tools/tool-mcp.ts'
-import { createRedactor } from '../../../observability/redaction.ts'
+import type { ListedTool } from '../../../contract/kinds/tools/tool-http.ts'
+import { parseForeignJson } from '../../../contract/schema/foreign-json.ts'
+import { headOfText } from '../../../lib/utf8.ts'
+import { createRedactor, type Redactor } from '../../../observability/redaction.ts'
 import type { OutwardContext, Tool, ToolOutcome } from '../../registry/tool.ts'
 import { failTool } from '../../registry/tool-error.ts'
-import { type CustomCall, createInvoke } from '../custom-call.ts'
-import { explainMcpFailure } from './failures.ts'
+import { type CustomCall, createInvoke, maxShownBytes } from '../custom-call.ts'
+import { createMcpLink, explainMcpFailure, type McpLink } from './connection.ts'
 import { callToken } from './guarded-fetch.ts'
-import { createMcpLink, type McpLink } from './link.ts'
-import { describeResult } from './result.ts'
 
 /** One for each of the server's tools; for a server whose tools are not known one that says so. */
 export function createMcpTools(assigned: AssignedMcpTool): Tool<OutwardContext>[] {
@@ -70,11 +73,11 @@ async function callServer(assigned: AssignedMcpTool, listed: ListedTool, call: C
   const { mcp: server } = assigned
   const { host } = new URL(server.url)
   const timer = AbortSignal.timeout(server.timeoutMs)
-  const asked = { signal: AbortSignal.any([call.signal, timer]), onProgress: reportProgress(listed.name, call) }
+  const options = { signal: AbortSignal.any([call.signal, timer]), onProgress: reportProgress(listed.name, call) }
   const request = { name: listed.serverName, args: call.args }
   try {
     const answer = await withLink(server, call.context, (link) =>
-      callToken.run(call.token, () => link.call(request, asked)),
+      callToken.run(call.token, () => link.call(request, options)),
     )
     const redactToken = createRedactor(answer.secrets, 'tokens')
     return describeResult(answer.result, (text) => redactToken(call.redact(text)))
@@ -86,13 +89,48 @@ async function callServer(assigned: AssignedMcpTool, listed: ListedTool, call: C
 }
 
 /** The most that a server's word on its progress is shown of. */
-const longestProgress = 200
+const maxProgressLength = 200
 
-function reportProgress(name: string, { context: { tell }, redact }: CustomCall) {
-  if (tell === undefined) return undefined
-  return (told: { progress: number; total?: number | undefined; message?: string | undefined }) => {
-    const part = told.total === undefined ? `${told.progress}` : `${told.progress} of ${told.total}`
-    const message = told.message === undefined ? '' : `: ${told.message.replace(/\s+/g, ' ')}`
-    tell(redact(`${name}: ${part}${message}`).slice(0, longestProgress))
+function reportProgress(name: string, { context: { onProgress }, redact }: CustomCall) {
+  if (onProgress === undefined) return undefined
+  return (progress: { progress: number; total?: number | undefined; message?: string | undefined }) => {
+    const part = progress.total === undefined ? `${progress.progress}` : `${progress.progress} of ${progress.total}`
+    const message = progress.message === undefined ? '' : `: ${progress.message.replace(/\s+/g, ' ')}`
+    onProgress(redact(`${name}: ${part}${message}`).slice(0, maxProgressLength))
   }
+}
+
+type Content = CallToolResult['content'][number]
+
+function describeContent(content: Content): string {
+  switch (content.type) {
+    case 'text':
+      return content.text
+    case 'image':
+    case 'audio':
+      return `[${content.type} of type ${content.mimeType}, which cannot be shown]`
+    case 'resource_link':
+      return `[${content.uri}] ${content.title ?? content.name}`
+    case 'resource':
+      return 'text' in content.resource ? content.resource.text : `[${content.resource.uri}, which cannot be shown]`
+  }
+}
+
+/** Where there is structured content, servers repeat it as text (specification 2025-06-18, "Structured Content"). */
+function readText({ content, structuredContent }: CallToolResult): string {
+  return structuredContent === undefined ? content.map(describeContent).join('\n') : JSON.stringify(structuredContent)
+}
+
+function describeResult(result: CallToolResult, redact: Redactor): ToolOutcome {
+  const { text, dropped } = headOfText(redact(readText(result)), maxShownBytes)
+  if (result.isError === true) return failTool('upstream_error', headOfText(text, 4000).text || 'the tool failed')
+  if (dropped === 0) return { success: true, result: readJson(text) }
+  const shown = Buffer.byteLength(text)
+  return { success: true, result: text, truncated: true, note: `cut: ${shown} of ${shown + dropped} bytes are shown` }
+}
+
+/** A model reads JSON inside JSON more easily than JSON in a string. */
+function readJson(text: string): unknown {
+  const value = parseForeignJson(text)
+  return typeof value === 'object' && value !== null ? value : text
 }

@@ -1,29 +1,34 @@
-// Deliveries of the webhook: taken in, worked off, shown to people, and worked off again when they ask for it.
+// Deliveries of the webhook: received, processed, listed for people, and processed again when they ask for it.
 
+import type { CodeHostEvent, CodeHostRepository } from '../../../contract/api/codehost/events.ts'
 import type { Task } from '../../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../../errors.ts'
+import { openCodeHost } from '../../../lookup/code-host-login.ts'
 import type { Delivery, DeliveryQuery } from '../../../ports/codehost/deliveries.ts'
 import type { Caller } from '../../../ports/identity/identity.ts'
+import type { Ports } from '../../../ports/index.ts'
 import type { ResourceKey } from '../../../ports/resources/resources.ts'
 import { requireAccess, requireListing } from '../../identity/access.ts'
-import type { CarryingOut } from './carrying.ts'
-import { answerCommand, owesAnswer } from './command-answers.ts'
-import { type Commanding, obey } from './commands.ts'
+import type { MonitorRunUsecases } from '../../monitors/runs.ts'
+import { createWithdrawal, type Withdraw, type Withdrawal, type Withdrawn } from '../../monitors/withdrawal.ts'
+import type { ResourceUsecases } from '../../resources/resources.ts'
+import type { UsecaseDeps } from '../../service/deps.ts'
+import { answerCommand, type CommandContext, createStatusComments, isAnswerDue, runCommand } from './commands.ts'
+import { type DeliveryContext, defaultWebhookSettings, type QueuedRuns } from './context.ts'
+import { createDeliveryProcessor, type DeliveryProcessor } from './process.ts'
 import { openReception, type Received, type Reception, type WebhookRequest } from './receive.ts'
-import { createStatusComments } from './status-comments.ts'
-import { createDeliveryWork, type DeliveryWork } from './work.ts'
 
 type DeliveryKey = { namespace: string; id: string }
 
-export type DeliveryUsecases = DeliveryWork & {
+export type DeliveryUsecases = DeliveryProcessor & {
   /** Unavailable without a secret, Unauthenticated without a signature: before the body is read. */
   open(signature: string | undefined): Promise<Reception>
   /** Resolves once the delivery is stored. The errors of `open`, and of what it returns. */
   receive(request: WebhookRequest): Promise<Received>
-  /** Ids of those that nobody works off although they are due. */
+  /** Ids of those that nobody processes although they are due. */
   due(limit: number): Promise<string[]>
   /** Whether somebody who wrote a command waits for the answer of the task. */
-  owesAnswer(task: Task): boolean
+  isAnswerDue(task: Task): boolean
   /** Writes what the task of a command has found where it was asked for. The errors of the code host. */
   answerCommand(key: ResourceKey): Promise<void>
   /** Newest first. */
@@ -37,12 +42,13 @@ export type DeliveryUsecases = DeliveryWork & {
   redeliver(caller: Caller, key: DeliveryKey): Promise<Delivery>
 }
 
-export type DeliveryParts = Omit<CarryingOut, 'obey'> & {
-  /** Absent: commands in comments are not obeyed. */
-  openHost?: Commanding['openHost'] | undefined
+type DeliveryParts = Omit<DeliveryContext, 'runCommand'> & {
+  ports: Pick<Ports, 'authorizer'>
+  /** Absent: commands in comments are ignored. */
+  openHost?: CommandContext['openHost'] | undefined
 }
 
-function createCommanding(parts: DeliveryParts): Commanding | undefined {
+function createCommandContext(parts: DeliveryParts): CommandContext | undefined {
   const { openHost, queueRuns = async () => undefined, settings } = parts
   if (openHost === undefined || settings.gitSecret === undefined) return undefined
   return { ...parts, openHost, queueRuns, statusComments: createStatusComments() }
@@ -50,14 +56,14 @@ function createCommanding(parts: DeliveryParts): Commanding | undefined {
 
 export function createDeliveryUsecases(parts: DeliveryParts): DeliveryUsecases {
   const { ports, settings } = parts
-  const commanding = createCommanding(parts)
-  const carrying: CarryingOut = {
+  const commands = createCommandContext(parts)
+  const context: DeliveryContext = {
     ...parts,
-    ...(commanding && { obey: (delivery, verb) => obey(commanding, delivery, verb) }),
+    ...(commands && { runCommand: (delivery, verb) => runCommand(commands, delivery, verb) }),
   }
   const { deliveries } = ports.records
-  const work = createDeliveryWork(carrying)
-  const receiving = { ports, settings, work }
+  const processor = createDeliveryProcessor(context)
+  const receiving = { ports, settings, processor }
 
   async function find(caller: Caller, { namespace, id }: DeliveryKey, verb: 'get' | 'operate'): Promise<Delivery> {
     await requireAccess(ports, caller, { verb, kind: 'RepositoryMonitor', namespace })
@@ -67,23 +73,82 @@ export function createDeliveryUsecases(parts: DeliveryParts): DeliveryUsecases {
   }
 
   return {
-    ...work,
+    ...processor,
     open: (signature) => openReception(receiving, signature),
     receive: async (request) => (await openReception(receiving, request.signature)).receive(request),
     due: (limit) => deliveries.due(limit),
-    owesAnswer: (task) => commanding !== undefined && owesAnswer(task),
-    answerCommand: async (key) => commanding && answerCommand(commanding, key),
+    isAnswerDue: (task) => commands !== undefined && isAnswerDue(task),
+    answerCommand: async (key) => commands && answerCommand(commands, key),
     async list(caller, { namespace, ...query }) {
       const heldIn = async () => [settings.namespace]
-      const place = await requireListing(ports, caller, 'RepositoryMonitor', { namespace, heldIn })
-      const namespaces = place.namespace === undefined ? place.namespaces : [place.namespace]
+      const scope = await requireListing(ports, caller, 'RepositoryMonitor', { namespace, heldIn })
+      const namespaces = scope.namespace === undefined ? scope.namespaces : [scope.namespace]
       return deliveries.list({ ...query, namespaces })
     },
     get: (caller, key) => find(caller, key, 'get'),
     async redeliver(caller, key) {
       const found = await find(caller, key, 'operate')
       const opened = await deliveries.reopen(found.id)
-      return (await work.work(opened.id)) ?? opened
+      return (await processor.process(opened.id)) ?? opened
     },
   }
+}
+
+function nameRepository({ fullName, url, defaultBranch = '' }: CodeHostRepository) {
+  const [owner = '', name = ''] = fullName.split('/')
+  return { host: new URL(url).host, owner, name, defaultBranch }
+}
+
+/** Ends what the pull request of the event has started. */
+async function withdrawEvent(
+  withdraw: Withdraw,
+  { repository, target }: CodeHostEvent,
+  what: Omit<Withdrawal, 'repository' | 'number'>,
+): Promise<Withdrawn> {
+  if (target?.kind !== 'pull_request') return { cancelledTasks: [], cancelledRuns: [] }
+  return withdraw({ ...what, repository: nameRepository(repository), number: target.number })
+}
+
+/** Undefined for an event that does not say at which commit the pull request is. */
+async function queueEventRuns(
+  monitors: Pick<MonitorRunUsecases, 'queueEvent'>,
+  { repository, target, action, sender }: CodeHostEvent,
+  delivery: string,
+): Promise<QueuedRuns | undefined> {
+  if (target?.head === undefined || target.base === undefined) return undefined
+  const { matchedMonitors, queued, cached, skipped, runIDs } = await monitors.queueEvent({
+    repository: nameRepository(repository),
+    number: target.number,
+    headSHA: target.head.sha,
+    baseBranch: target.base.branch,
+    delivery,
+    action,
+    sender,
+  })
+  return {
+    matchedMonitors,
+    monitorRunsQueued: queued,
+    monitorRunsCached: cached,
+    monitorRunsSkipped: skipped,
+    runIDs,
+  }
+}
+
+type DeliveryNeeds = { resources: ResourceUsecases; monitorRuns: MonitorRunUsecases }
+
+/** The use cases of a service: with its monitors, and with the login that is set for label triggers. */
+export function composeDeliveries(deps: UsecaseDeps, { resources, monitorRuns }: DeliveryNeeds): DeliveryUsecases {
+  const { ports } = deps
+  const settings = { ...defaultWebhookSettings, ...deps.settings.webhook, hosts: ports.codeHosts.hosts }
+  const { namespace, gitSecret: name } = settings
+  const secret = name === undefined ? undefined : { namespace, name }
+  const withdraw = createWithdrawal(deps)
+  return createDeliveryUsecases({
+    ports,
+    resources,
+    settings,
+    queueRuns: (event, delivery) => queueEventRuns(monitorRuns, event, delivery),
+    withdraw: (event, what) => withdrawEvent(withdraw, event, what),
+    openHost: (repository) => openCodeHost(ports, { secret, repository, owner: '--codehost-label-trigger-git-secret' }),
+  })
 }

@@ -2,15 +2,20 @@
 import { createHash } from 'node:crypto'
 import type { DeliveryOutcome } from '../../../contract/api/codehost/deliveries.ts'
 import { SvcError } from '../../../errors.ts'
-import { readWebhookSecrets } from '../../../lookup/webhook-secrets.ts'
+import { readWebhookSecrets } from '../../../lookup/marker-keys.ts'
 import type { Delivery, DeliveryDraft } from '../../../ports/codehost/deliveries.ts'
 import type { Ports } from '../../../ports/index.ts'
-import { decideAsked } from '../../../rules/codehost/asked.ts'
-import { isWorked, readEvent, readSummary } from '../../../rules/codehost/event.ts'
-import { isSignature, verifySignature } from '../../../rules/codehost/signature.ts'
-import { repositoryOf } from './carry-out.ts'
-import type { WebhookSettings } from './settings.ts'
-import type { DeliveryWork } from './work.ts'
+import { decideEvent } from '../../../rules/codehost/asked.ts'
+import {
+  fileRepositoryName,
+  isHandledEvent,
+  isSignature,
+  readEvent,
+  readSummary,
+  verifySignature,
+} from '../../../rules/codehost/event.ts'
+import type { WebhookSettings } from './context.ts'
+import type { DeliveryProcessor } from './process.ts'
 
 export type WebhookRequest = {
   event: string | undefined
@@ -26,10 +31,10 @@ export type Received = { delivery: string; outcome: DeliveryOutcome }
 export type Receiving = {
   ports: Pick<Ports, 'records' | 'clock' | 'secrets'>
   settings: WebhookSettings
-  work: DeliveryWork
+  processor: DeliveryProcessor
 }
 
-const accepted: DeliveryOutcome = { status: 'accepted', code: 202, message: 'stored; it is worked off next' }
+const accepted: DeliveryOutcome = { status: 'accepted', code: 202, message: 'stored; processing next' }
 const idShape = /^[\x21-\x7e]{1,128}$/
 const eventShape = /^[a-z0-9_]{1,64}$/
 
@@ -43,8 +48,8 @@ async function requireSecrets({ ports, settings }: Receiving): Promise<string[]>
   const secrets = await readWebhookSecrets(ports.secrets, settings)
   if (secrets.length > 0) return secrets
   const { secretName, namespace } = settings
-  const place = secretName === undefined ? '' : `, or the entry "secret" of Secret "${secretName}" in ${namespace},`
-  const message = `the webhook has no secret: set SVC_CODEHOST_WEBHOOK_SECRET${place} to what the code host signs with`
+  const source = secretName === undefined ? '' : `, or the entry "secret" of Secret "${secretName}" in ${namespace},`
+  const message = `the webhook has no secret: set SVC_CODEHOST_WEBHOOK_SECRET${source} to what the code host signs with`
   throw new SvcError('Unavailable', message)
 }
 
@@ -97,7 +102,7 @@ function readPayload({ body, contentType = '' }: WebhookRequest): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new SvcError('InvalidRequest', 'the body is no JSON; let the code host send application/json', {
+    throw new SvcError('InvalidRequest', 'the body is not JSON; let the code host send application/json', {
       cause: error,
     })
   }
@@ -119,24 +124,24 @@ function ignore(message: string): Pick<DeliveryDraft, 'state' | 'outcome'> {
 function draftOf(request: WebhookRequest, { namespace, prefix }: WebhookSettings): DeliveryDraft {
   const { event, id } = readNames(request)
   const base = { id, namespace, event }
-  if (!isWorked(event))
+  if (!isHandledEvent(event))
     return { ...base, ...readSummary(tryPayload(request)), ...ignore(`event ${event} leads to nothing`) }
   const read = readEvent(event, readPayload(request))
   if ('problem' in read) throw new SvcError('InvalidRequest', read.problem)
-  const asked = decideAsked(read, { prefix })
-  if ('problem' in asked) throw new SvcError('InvalidRequest', asked.problem)
+  const decision = decideEvent(read, { prefix })
+  if ('problem' in decision) throw new SvcError('InvalidRequest', decision.problem)
   const { action, sender, happenedAt, target, label } = read
   const shown = {
     ...base,
     action,
-    repository: repositoryOf(read),
+    repository: fileRepositoryName(read.repository.fullName),
     number: target?.number,
     sender,
     label: label?.toLowerCase(),
     happenedAt,
   }
-  return 'ignored' in asked
-    ? { ...shown, ...ignore(asked.ignored) }
+  return 'ignored' in decision
+    ? { ...shown, ...ignore(decision.ignored) }
     : { ...shown, facts: read, state: 'pending', outcome: accepted }
 }
 
@@ -154,23 +159,23 @@ function answer({ id, outcome }: Delivery): Received {
 }
 
 /** One that failed for a reason that its receiver could remove is worth another try; all others have led to what they can. */
-async function repeat({ ports, work }: Receiving, found: Delivery): Promise<Received> {
+async function repeat({ ports, processor }: Receiving, found: Delivery): Promise<Received> {
   if (found.state !== 'failed')
     return answer({ ...found, outcome: { ...found.outcome, status: 'duplicate', code: 202 } })
   await ports.records.deliveries.reopen(found.id)
-  return answer((await work.work(found.id)) ?? found)
+  return answer((await processor.process(found.id)) ?? found)
 }
 
 /** What became of it, or, when that takes longer than the code host waits, that it is stored. */
-async function waitFor({ ports, settings, work }: Receiving, delivery: Delivery): Promise<Received> {
-  const given = new AbortController()
-  const worked = work.work(delivery.id).then((done) => answer(done ?? delivery))
+async function waitFor({ ports, settings, processor }: Receiving, delivery: Delivery): Promise<Received> {
+  const answered = new AbortController()
+  const worked = processor.process(delivery.id).then((done) => answer(done ?? delivery))
   worked.catch(() => undefined)
-  const late = ports.clock.sleep(settings.patienceMs, given.signal).then(
+  const late = ports.clock.sleep(settings.replyTimeoutMs, answered.signal).then(
     () => answer(delivery),
     () => worked,
   )
-  return Promise.race([worked, late]).finally(() => given.abort())
+  return Promise.race([worked, late]).finally(() => answered.abort())
 }
 
 /** Comments are answered on the code host itself, which takes its time. */
@@ -180,13 +185,13 @@ function isWaitedFor({ event }: Delivery): boolean {
 
 /** InvalidRequest for a payload that cannot be read. Resolves once it is durable. */
 async function receiveSigned(receiving: Receiving, request: WebhookRequest): Promise<Received> {
-  const { ports, settings, work } = receiving
+  const { ports, settings, processor } = receiving
   if (request.event === 'ping')
     return { delivery: request.delivery ?? '', outcome: { status: 'ok', code: 202, message: 'the webhook is set up' } }
   const { delivery, isNew } = await ports.records.deliveries.accept(draftOf(request, settings))
   if (!isNew) return repeat(receiving, delivery)
   if (delivery.state !== 'pending') return answer(delivery)
   if (isWaitedFor(delivery)) return waitFor(receiving, delivery)
-  work.work(delivery.id).catch(() => undefined)
+  processor.process(delivery.id).catch(() => undefined)
   return answer(delivery)
 }

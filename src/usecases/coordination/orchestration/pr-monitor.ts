@@ -4,11 +4,11 @@ import type { Agent } from '../../../contract/kinds/agents/agent.ts'
 import type { Task } from '../../../contract/kinds/tasks/task.ts'
 import { readRepositoryUrl, repositoryUrlOf } from '../../../contract/values/repository-url.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
-import type { Orchestration, PrMonitorRequest } from '../../../ports/coordination/orchestration.ts'
+import type { Orchestration, PrMonitorRequest } from '../../../ports/coordination/coordination.ts'
 import type { Secrets } from '../../../ports/resources/secrets.ts'
-import { codeHostKeys, readCodeHostEntries } from '../../../rules/codehost/code-host-login.ts'
+import { codeHostEntryNames, readCodeHostEntries } from '../../../rules/codehost/code-host-login.ts'
 import { monitorAnnotation, monitorTools } from '../../../rules/codehost/code-host-tools.ts'
-import { writeMonitorPrompt } from '../../../rules/monitors/monitor-prompt.ts'
+import { writeMonitorPrompt } from '../../../rules/monitors/prompt.ts'
 import { autonomyOf } from '../../../rules/tasks/iteration.ts'
 import { locateNamespace, type OrchestrationScope } from './scope.ts'
 import type { OrchestrationDeps } from './tasks.ts'
@@ -39,7 +39,7 @@ async function chooseSecret(secrets: Secrets, namespace: string, given: string |
     const values = await secrets.read({ namespace, name })
     if (values === undefined) continue
     if (readCodeHostEntries(values) !== undefined) return name
-    refuse(`gitSecretRef: secret "${name}" in namespace "${namespace}" has no ${codeHostKeys}; add one`)
+    refuse(`gitSecretRef: secret "${name}" in namespace "${namespace}" has no ${codeHostEntryNames}; add one`)
   }
   const wanted = given === undefined ? `none of ${usualSecrets.join(', ')}` : `no secret "${given}"`
   return refuse(

@@ -1,6 +1,6 @@
 // Who an orchestrator works for, and how far it may go.
 import { SvcError } from '../../../errors.ts'
-import type { OrchestratedName } from '../../../ports/coordination/orchestration.ts'
+import type { OrchestratedName } from '../../../ports/coordination/coordination.ts'
 import type { Caller } from '../../../ports/identity/identity.ts'
 import type { ResourceKey } from '../../../ports/resources/resources.ts'
 

@@ -3,7 +3,7 @@ import { normalizeTaskBody } from '../../../contract/api/tasks/task-body.ts'
 import { isTerminalPhase, type Task } from '../../../contract/kinds/tasks/task.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
 import { createAlarm } from '../../../lib/alarm.ts'
-import type { Orchestration, TaskRequest } from '../../../ports/coordination/orchestration.ts'
+import type { OrchestratedTask, Orchestration } from '../../../ports/coordination/coordination.ts'
 import type { Caller } from '../../../ports/identity/identity.ts'
 import type { ResourceKey } from '../../../ports/resources/resources.ts'
 import type { ResourceUsecases } from '../../resources/resources.ts'
@@ -27,7 +27,7 @@ export type TaskVerbs = Pick<
   /** What was created, in order. */
   created: readonly ResourceKey[]
   /** As `createTask`, with the rights of another caller: a model may not name a Secret, its person may. */
-  createAs(caller: Caller, request: TaskRequest): Promise<Task>
+  createAs(caller: Caller, request: OrchestratedTask): Promise<Task>
 }
 
 const nameAttempts = 5
@@ -36,7 +36,7 @@ const listPage = 500
 const listPages = 40
 const shownQuestions = 20
 /** A character has at most four bytes in UTF-8. */
-const longestCharacter = 4
+const maxCharacterBytes = 4
 
 /** Creates tasks within the scope's share. */
 function createTaskMaker(
@@ -46,7 +46,7 @@ function createTaskMaker(
   const created: ResourceKey[] = []
   let reserved = 0
 
-  async function create(caller: Caller, namespace: string, request: TaskRequest, attempt = 1): Promise<Task> {
+  async function create(caller: Caller, namespace: string, request: OrchestratedTask, attempt = 1): Promise<Task> {
     const { spec, notes } = request
     const body = normalizeTaskBody({ metadata: { name: scope.nameTask() }, spec })
     try {
@@ -62,7 +62,7 @@ function createTaskMaker(
     }
   }
 
-  async function createAs(caller: Caller, request: TaskRequest): Promise<Task> {
+  async function createAs(caller: Caller, request: OrchestratedTask): Promise<Task> {
     const namespace = locateNamespace(scope, request.namespace)
     // Counted before it is created, because calls of one model answer run concurrently.
     if (reserved >= scope.maxTasks) throw refuseMore(scope.maxTasks)
@@ -200,8 +200,8 @@ async function readHead(stream: AsyncIterable<Buffer>, limit: number): Promise<s
   for await (const chunk of stream) {
     chunks.push(chunk)
     bytes += chunk.length
-    if (bytes >= limit * longestCharacter) break
+    if (bytes >= limit * maxCharacterBytes) break
   }
-  const text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, limit * longestCharacter), { stream: true })
+  const text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, limit * maxCharacterBytes), { stream: true })
   return text.slice(0, limit)
 }

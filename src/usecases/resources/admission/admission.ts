@@ -5,17 +5,13 @@ import { type Kind, kinds, type SpecOf } from '../../../contract/kinds/index.ts'
 import { noWorkspaces, taskProblems } from '../../../contract/kinds/tasks/task-problems.ts'
 import { joinPath, refuse } from '../../../contract/schema/validation.ts'
 import type { Problem } from '../../../errors.ts'
-import { findPlacement } from '../../../rules/tasks/placement.ts'
+import { findPlacement } from '../../../rules/tasks/task-bounds.ts'
 import type { UsecaseDeps, UsecaseSettings } from '../../service/deps.ts'
-import { requireAllowedHosts } from './allowed-hosts.ts'
-import { requireSpendable } from './budget.ts'
 import { requireContext } from './context.ts'
-import { admitMonitor } from './monitor.ts'
-import { requirePlaces } from './places.ts'
 import { admitProvider } from './provider.ts'
-import { requireReferences } from './references.ts'
-import { admitScan } from './repository-scan.ts'
-import type { AdmissionRequest, Admitted } from './request.ts'
+import { requireAllowedHosts, requireForeignNamespaces, requireReferences } from './references.ts'
+import { admitMonitor, admitScan } from './repository-scan.ts'
+import { type AdmissionRequest, type Admitted, requireSpendable } from './request.ts'
 import { admitTask } from './task.ts'
 import { admitTool, findToolProblems } from './tool.ts'
 
@@ -74,7 +70,7 @@ export async function admit<K extends Kind>(
 ): Promise<Admitted> {
   refuseImpossible(kind, request, deps.settings)
   await requireReferences(kind, request, deps)
-  await requirePlaces(kind, request, deps)
+  await requireForeignNamespaces(kind, request, deps)
   await requireAllowedHosts(kind, request, deps)
   await requireContext(kind, request, deps)
   if (kind === 'Task') await requireSpendable(request as AdmissionRequest<'Task'>, deps)

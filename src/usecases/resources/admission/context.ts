@@ -92,10 +92,10 @@ async function describeTask(request: ContextRequest, spec: TaskSpec, deps: Useca
 }
 
 /** Objects that use the credential in a Secret on behalf of somebody outside. */
-const spenders = new Set<Kind>(['Provider', 'Tool', 'RepositoryMonitor'])
+const credentialKinds = new Set<Kind>(['Provider', 'Tool', 'RepositoryMonitor'])
 
 async function requireUse(kind: Kind, request: ContextRequest, spec: SpecOf<Kind>, deps: UsecaseDeps): Promise<void> {
-  if (!spenders.has(kind)) return
+  if (!credentialKinds.has(kind)) return
   const secrets = findReferences(kind, spec as never).filter((reference) => reference.kind === 'Secret')
   for (const { name, namespace } of secrets) {
     const access = { kind: 'Secret' as const, name, namespace: namespace ?? request.namespace }

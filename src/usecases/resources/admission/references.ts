@@ -1,13 +1,22 @@
 // An author must be allowed to read everything a spec refers to; with isolated namespaces it must be in the same one.
-
 import { isDeepStrictEqual } from 'node:util'
-import type { Kind, SpecOf } from '../../../contract/kinds/index.ts'
+import { type Kind, kinds, type SpecOf } from '../../../contract/kinds/index.ts'
 import { findReferences, listGuardedFields, type Reference } from '../../../contract/schema/reference-paths.ts'
+import { refuse } from '../../../contract/schema/validation.ts'
+import { readGitAddress } from '../../../contract/values/repository-url.ts'
 import { SvcError } from '../../../errors.ts'
 import type { Caller } from '../../../ports/identity/identity.ts'
 import type { ResourceKey } from '../../../ports/resources/resources.ts'
-import { findForeignReference } from '../../../rules/identity/isolation.ts'
+import {
+  type ForeignNamespace,
+  findForeignReference,
+  findNamespaceProblems,
+  listForeignActors,
+  listForeignWorkspaces,
+} from '../../../rules/identity/isolation.ts'
 import { isOwner } from '../../../rules/identity/permission.ts'
+import { findReceiverProblem, type Receiver } from '../../../rules/providers/trusted-address.ts'
+import { repositoryUrl } from '../../../rules/workspaces/git-workspace.ts'
 import { requireAccess } from '../../identity/access.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'
 import type { AdmissionRequest } from './request.ts'
@@ -61,4 +70,60 @@ export async function requireReferences<K extends Kind>(
     await requireAccess(ports, callerOf(reference), { verb: 'get', kind: target, ...key })
     if (target === 'Secret') requireOwnSecret(caller, key, settings.ownerSecret)
   }
+}
+
+const receivers: { [K in Kind]?: (spec: SpecOf<K>, field: string) => Receiver } = {
+  Task: (spec, field) => (field.endsWith('.gitSecretRef') ? (repositoryUrl(spec) ?? 'code') : 'code'),
+  // The keys of a runtime are for the vendor's own address.
+  Agent: ({ runtime }) => (runtime === undefined ? 'code' : 'vendor'),
+  Provider: ({ baseURL }) => (baseURL === undefined ? 'vendor' : (URL.parse(baseURL) ?? 'code')),
+  RepositoryMonitor: ({ repoURL }) => readGitAddress(repoURL) ?? 'code',
+  Tool: ({ http }) => URL.parse(http?.url ?? '') ?? 'code',
+}
+
+/** Forbidden when the spec would send a Secret somewhere it may not go. */
+export async function requireAllowedHosts<K extends Kind>(
+  kind: K,
+  { namespace, spec, before }: AdmissionRequest<K>,
+  { ports }: UsecaseDeps,
+): Promise<void> {
+  const receiverOf = receivers[kind] as ((spec: SpecOf<K>, field: string) => Receiver) | undefined
+  if (receiverOf === undefined || !isUseChanged(kind, before, spec)) return
+  for (const reference of findReferences(kind, spec)) {
+    if (reference.kind !== 'Secret') continue
+    const receiver = receiverOf(spec, reference.field)
+    const key = { name: reference.name, namespace: reference.namespace ?? namespace }
+    const annotations = (await ports.secrets.describe(key))?.annotations
+    const problem = findReceiverProblem({ ...key, annotations }, receiver)
+    if (problem !== undefined) throw new SvcError('Forbidden', problem)
+  }
+}
+
+function listForeign<K extends Kind>(
+  kind: K,
+  namespace: string,
+  spec: SpecOf<K>,
+  deps: UsecaseDeps,
+): ForeignNamespace[] {
+  if (kind === 'Task') return listForeignWorkspaces(namespace, spec as SpecOf<'Task'>, deps.settings.workspaces)
+  if (kind !== 'Tool') return []
+  return listForeignActors(namespace, spec as SpecOf<'Tool'>, deps.ports.toolActors?.templateNamespace)
+}
+
+/** InvalidRequest for one that cannot be used from here; Forbidden for one that the caller may not use. */
+export async function requireForeignNamespaces<K extends Kind>(
+  kind: K,
+  { caller, namespace, spec, before }: AdmissionRequest<K>,
+  deps: UsecaseDeps,
+): Promise<void> {
+  const places = listForeign(kind, namespace, spec, deps)
+  if (before !== undefined && isDeepStrictEqual(listForeign(kind, namespace, before.spec, deps), places)) return
+  const isolated = deps.settings.isolateNamespaces ?? false
+  const problems = findNamespaceProblems({ kind, namespace }, places, isolated)
+  refuse(
+    kinds[kind].singular,
+    problems.map(({ path, message }) => ({ path: `spec.${path}`, message })),
+  )
+  for (const place of places)
+    await requireAccess(deps.ports, caller, { verb: 'create', kind, namespace: place.namespace })
 }

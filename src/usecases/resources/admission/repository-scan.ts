@@ -1,8 +1,9 @@
 // What a scan needs before it is stored: policies that can be used, and names that are read from its address.
-
 import type { RepositoryScanSpec } from '../../../contract/kinds/scans/repository-scan.ts'
-import { readGitAddress } from '../../../contract/values/git-address.ts'
+import { refuse } from '../../../contract/schema/validation.ts'
+import { readGitAddress } from '../../../contract/values/repository-url.ts'
 import { SvcError } from '../../../errors.ts'
+import { findUnfitness, monitoredRepository } from '../../../lookup/monitor-fitness.ts'
 import { readPolicies } from '../../../lookup/scan-policies.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'
 import type { AdmissionRequest, Admitted } from './request.ts'
@@ -39,4 +40,21 @@ export async function admitScan(request: AdmissionRequest<'RepositoryScan'>, dep
   await refusePrograms(request, deps)
   const { branch, prBaseBranch } = spec
   return { spec: { ...namesOf(spec), prBaseBranch: prBaseBranch ?? branch } }
+}
+
+/** InvalidRequest with everything that keeps the monitor from working (MON-009, MON-054..073). */
+export async function admitMonitor(
+  request: AdmissionRequest<'RepositoryMonitor'>,
+  deps: UsecaseDeps,
+): Promise<Admitted> {
+  const hosts = deps.ports.codeHosts.hosts
+  const { resources, secrets } = deps.ports
+  const isolateNamespaces = deps.settings.isolateNamespaces ?? false
+  const problems = await findUnfitness({ resources, secrets, hosts, isolateNamespaces }, request)
+  refuse(
+    'repository monitor',
+    problems.map(({ path, message }) => ({ path: `spec.${path}`, message })),
+  )
+  const { owner, name: repository } = monitoredRepository(request.spec, hosts) ?? {}
+  return { spec: { owner, repository } }
 }

@@ -1,6 +1,8 @@
 // The input of admission, and what admission adds to an object.
 import type { Kind, ResourceOf, SpecOf } from '../../../contract/kinds/index.ts'
 import type { Caller } from '../../../ports/identity/identity.ts'
+import { identifyCaller } from '../../../rules/identity/caller-identity.ts'
+import type { UsecaseDeps } from '../../service/deps.ts'
 
 export type AdmissionRequest<K extends Kind> = {
   caller: Caller
@@ -20,4 +22,13 @@ export type Admitted = {
   spec?: Record<string, unknown>
   /** Annotations of the service's own domain; undefined removes one. */
   annotations?: Record<string, string | undefined>
+}
+
+/** BudgetExceeded. A schedule may be created at any time: its runs are checked when they start. */
+export async function requireSpendable(
+  { caller, namespace, spec, before }: AdmissionRequest<'Task'>,
+  { ledger }: UsecaseDeps,
+): Promise<void> {
+  if (before !== undefined || spec.type === 'container' || spec.schedule !== undefined) return
+  await ledger.require({ namespace, agent: spec.agentRef?.name, caller: identifyCaller(caller) })
 }

@@ -1,15 +1,14 @@
 // Durable memory for running tasks: they recall, and propose what people then decide about.
 import { createHash } from 'node:crypto'
 import type { ProposeMemory, RecallMemory } from '../../../contract/api/memory/memory-tools.ts'
-import { dropUndefined } from '../../../contract/schema/json.ts'
 import { isSvcError } from '../../../errors.ts'
+import { dropUndefined } from '../../../lib/json.ts'
 import { redactText } from '../../../observability/redaction.ts'
 import type { WorkerIdentity } from '../../../ports/identity/identity.ts'
-import type { Memory } from '../../../ports/memory/memories.ts'
-import type { MemoryProposal, ProposalDraft } from '../../../ports/memory/memory-proposals.ts'
+import type { Memory, MemoryProposal, ProposalDraft } from '../../../ports/memory/memories.ts'
 import { delegationKeys } from '../../../rules/coordination/delegation.ts'
 import { identifyTask } from '../../../rules/identity/caller-identity.ts'
-import { createSubjectCheck } from '../../../rules/resources/wildcards.ts'
+import { createSubjectCheck } from '../../../rules/resources/label-selector.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'
 import { requireRunningTask, type TaskPath } from './live-attempt.ts'
 

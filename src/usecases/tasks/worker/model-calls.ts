@@ -14,15 +14,14 @@ import { computeCost } from '../../../llm/messages/token-usage.ts'
 import { nameDefault } from '../../../lookup/models.ts'
 import type { UsageRecord } from '../../../ports/budgets/usage.ts'
 import type { WorkerIdentity } from '../../../ports/identity/identity.ts'
-import type { Lease, Limited, RateLimit } from '../../../ports/providers/rate-limits.ts'
+import type { BucketLimit, Lease, Limited } from '../../../ports/providers/rate-limits.ts'
 import type { ResourceKey, ResourceReader } from '../../../ports/resources/resources.ts'
-import { spenderOf } from '../../../rules/budgets/budget.ts'
-import { findPrice } from '../../../rules/budgets/model-price.ts'
+import { budgetSubjectOf, findPrice } from '../../../rules/budgets/budget.ts'
 import { readCaller } from '../../../rules/identity/caller-identity.ts'
 import { expandWishes, listProviderWishes } from '../../../rules/providers/model-choice.ts'
-import type { Used } from '../../budgets/ledger.ts'
-import type { TaskBudgets } from '../../budgets/task-budgets.ts'
-import { nameProviderIn } from '../../providers/name.ts'
+import type { CallUsage } from '../../budgets/ledger.ts'
+import type { TaskBudgetChecks } from '../../budgets/task-budgets.ts'
+import { nameProviderIn } from '../../providers/estimated-tokens.ts'
 import { notFound } from '../../resources/resources.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'
 import { requireLiveAttempt, requireOwnTask } from './live-attempt.ts'
@@ -55,7 +54,7 @@ function costOf(
   return { ...computeCost(usage, price), estimatedCost: estimated?.cost }
 }
 
-function toUsed(usage: UsageSubmit, price: Price | undefined): Used {
+function toUsed(usage: UsageSubmit, price: Price | undefined): CallUsage {
   const { estimatedInputTokens: inputTokens, estimatedOutputTokens: outputTokens } = usage
   return { usage, estimated: { inputTokens, outputTokens }, price }
 }
@@ -86,7 +85,7 @@ function answerLease(lease: Lease): LeaseAnswer {
 }
 
 function createLeases({ resources, records }: UsecaseDeps['ports']) {
-  async function takeOrSettle(whose: Limited, want: LeaseRequest, limit: RateLimit): Promise<Lease> {
+  async function takeOrSettle(whose: Limited, want: LeaseRequest, limit: BucketLimit): Promise<Lease> {
     if (want.requests > 0) return records.rateLimits.take(whose, want, limit)
     await records.rateLimits.settle(whose, want.tokens, limit)
     return { granted: true, tokens: want.tokens }
@@ -110,7 +109,7 @@ export function createWorkerModelCalls({
   health,
   ledger,
   taskBudgets,
-}: UsecaseDeps & { taskBudgets: TaskBudgets }): WorkerModelCalls {
+}: UsecaseDeps & { taskBudgets: TaskBudgetChecks }): WorkerModelCalls {
   const { resources, records, clock } = ports
   const { takeOrSettle, takeOfAgent } = createLeases(ports)
 
@@ -132,7 +131,7 @@ export function createWorkerModelCalls({
       if (!isOwn && key.namespace !== identity.namespace) throw refuseProvider(task, key)
       const provider = await resources.get('Provider', key)
       const price = provider && findPrice(provider.spec, usage.model)
-      const spender = spenderOf(task)
+      const spender = budgetSubjectOf(task)
       const spent = ledger.count(spender, toUsed(usage, price))
       await records.usage.record([
         {

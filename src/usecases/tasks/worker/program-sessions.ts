@@ -5,7 +5,7 @@ import type { Task } from '../../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../../errors.ts'
 import type { WorkerIdentity } from '../../../ports/identity/identity.ts'
 import { nameOfProgram } from '../../../rules/agents/agent-programs.ts'
-import { limitMessages } from '../../../rules/chat/session-messages.ts'
+import { limitMessages } from '../../../rules/chat/transcript-word.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'
 import { requireRunningTask, type TaskPath } from './live-attempt.ts'
 

@@ -1,20 +1,18 @@
 // What a running attempt stores and reads back: result, artifacts, logs, plan, checkpoint.
 import type { Readable } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
 import type { PlanSave } from '../../../contract/api/tasks/internal.ts'
 import type { ParkWait } from '../../../contract/api/tasks/parking.ts'
 import { type ProgressReport, progressLimits } from '../../../contract/api/tasks/progress.ts'
 import { SvcError } from '../../../errors.ts'
 import { redactText } from '../../../observability/redaction.ts'
 import type { WorkerIdentity } from '../../../ports/identity/identity.ts'
-import type { ArtifactInfo } from '../../../ports/tasks/artifacts.ts'
-import type { Plan, Plans } from '../../../ports/tasks/plans.ts'
-import type { Probes } from '../../../ports/tasks/probes.ts'
-import type { ResultInfo } from '../../../ports/tasks/results.ts'
+import type { Probes } from '../../../ports/tasks/parkings.ts'
+import type { ArtifactInfo, Plan, Plans, ResultInfo } from '../../../ports/tasks/results.ts'
 import type { AttemptKey } from '../../../ports/tasks/workloads.ts'
 import { isOfEarlierIteration } from '../../../rules/tasks/iteration.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'
 import { requireLiveAttempt, requireRunningTask, type TaskPath } from './live-attempt.ts'
-import { cutLines, splitLong } from './log-lines.ts'
 
 type Upload = { body: Readable; contentType: string }
 
@@ -152,4 +150,35 @@ export function createWorkerRecords({ ports }: UsecaseDeps): WorkerRecords {
       return `[${[saved.state, ...saved.changes].join(',')}]`
     },
   }
+}
+
+/** A line without an end is cut at this length, so that nothing is held back forever. */
+const maxLineBytes = 64 * 1024
+
+/** In pieces that are not too long, one at least. */
+export function splitLong(line: string): string[] {
+  const parts: string[] = []
+  for (let at = 0; at < line.length; at += maxLineBytes) parts.push(line.slice(at, at + maxLineBytes))
+  return parts.length === 0 ? [''] : parts
+}
+
+/** Whole lines without their line ends, and what has come of the next. */
+export type CutText = { lines: string[]; rest: string }
+
+/** One for each piece of the body, also for one that ends no line. */
+export async function* cutLines(body: AsyncIterable<Uint8Array>): AsyncGenerator<CutText> {
+  const decoder = new StringDecoder('utf8')
+  let rest = ''
+  for await (const chunk of body) {
+    const lines = (rest + decoder.write(Buffer.from(chunk))).split('\n')
+    rest = lines.pop() ?? ''
+    const whole = lines.flatMap((line) => splitLong(line.replace(/\r$/, '')))
+    while (rest.length >= maxLineBytes) {
+      whole.push(rest.slice(0, maxLineBytes))
+      rest = rest.slice(maxLineBytes)
+    }
+    yield { lines: whole, rest }
+  }
+  const broken = decoder.end()
+  if (broken !== '') yield { lines: [], rest: rest + broken }
 }

@@ -2,12 +2,12 @@
 
 import type { Task } from '../../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../../errors.ts'
-import { readTaskToken } from '../../../lookup/task-token.ts'
+import { readTaskToken } from '../../../lookup/child-task.ts'
 import type { WorkerIdentity } from '../../../ports/identity/identity.ts'
 import type { ResourceKey } from '../../../ports/resources/resources.ts'
 import { allowsTool } from '../../../rules/identity/context-token.ts'
 import { chooseTools } from '../../../rules/tools/tool-choice.ts'
-import { issueToolToken, type ToolToken } from '../../identity/tool-token.ts'
+import { type IssuedToolToken, issueToolToken } from '../../identity/tool-token.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'
 import { requireRunningTask, type TaskPath } from './live-attempt.ts'
 
@@ -16,7 +16,7 @@ export type WorkerToolTokens = {
    * Forbidden for a task without a transaction and for a tool that the task does not have; NotConfigured,
    * UpstreamFailed, Unavailable.
    */
-  takeToolToken(identity: WorkerIdentity, path: TaskPath & { tool: string }): Promise<ToolToken>
+  takeToolToken(identity: WorkerIdentity, path: TaskPath & { tool: string }): Promise<IssuedToolToken>
 }
 
 export function createWorkerToolTokens(deps: UsecaseDeps): WorkerToolTokens {

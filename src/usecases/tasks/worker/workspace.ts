@@ -9,7 +9,7 @@ import type { Resources } from '../../../ports/resources/resources.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'
 import { requireRunningTask, type TaskPath } from './live-attempt.ts'
 
-const writesAtMost = 10
+const maxWriteAttempts = 10
 
 type StatusDeps = { resources: Resources; clock: Clock }
 
@@ -40,7 +40,7 @@ export async function showWorkspaceStatus(
   change: ExecutionWorkspaceStatus,
 ): Promise<void> {
   const shown = change.message === undefined ? change : { ...change, message: redactText(change.message) }
-  for (let left = writesAtMost; left > 0; left -= 1) {
+  for (let left = maxWriteAttempts; left > 0; left -= 1) {
     if (await writeOnce(deps, identity, shown)) return
   }
   throw new SvcError('Conflict', 'the status of the task changes too often')

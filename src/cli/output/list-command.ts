@@ -1,0 +1,105 @@
+// Commands that list: each is described by its route, filters and columns, and read and printed here.
+import type { Command } from 'commander'
+import type { Client } from '../../client/client.ts'
+import type { Route } from '../../contract/api/resources/route.ts'
+import type { CliCall, CliContext } from '../context.ts'
+import { readCount, readGlobalOptions, scopeOf } from '../global-options.ts'
+import { describeScope, printList } from './answers.ts'
+import type { Column } from './output.ts'
+import { type Listed, listNewest, listPages, type PagingOptions } from './paging.ts'
+import { type Filters, watchList } from './watched-list.ts'
+
+type Query = PagingOptions['query']
+
+/** Options of the line that mean the same for every list. */
+type ListOptions = { limit?: string | undefined; watch?: boolean | undefined; names?: string[] }
+
+/** The line that asks for a list. */
+export type ListCall<Given> = CliCall & { given: Given & ListOptions; args: readonly string[] }
+
+export type ListCommand<T, Given = object> = {
+  route: Route
+  /** How the service is asked: page after page, or so with the newest first. Absent: the route has no pages. */
+  pages?: 'all' | 'newest'
+  /** The path parameter that the first argument is. */
+  parameter?: 'id' | 'name'
+  /** In addition to the namespaces of the line. */
+  filters?: (given: Given, call: ListCall<Given>) => Query
+  /** It is not of a namespace. */
+  isGlobal?: true
+  columns: (now: Date, given: Given) => Column<T>[]
+  /** What stands in the place of an empty list; `scope` is ` in namespace x` where one was named. */
+  empty: (scope: string, call: ListCall<Given>) => string
+  /** Of all items: `svc get KIND/NAME` finds them. With `--watch`, the kind that is watched. */
+  kind?: string
+  /** Of items that are named by something else than `name`. */
+  nameOf?: (item: T) => string
+  /** What is said when `--limit` left some out. */
+  more?: (count: number) => string
+}
+
+/** The command with its action. */
+export function addList<T, Given>(command: Command, context: CliContext, list: ListCommand<T, Given>): Command {
+  return command.action(async (...line: unknown[]) => {
+    const called = line.at(-1) as Command
+    const given = called.opts<Given & ListOptions>()
+    await showList(list, { options: readGlobalOptions(called), context, given, args: called.args })
+  })
+}
+
+/** What is wrong with the line is said before a service is started. */
+export async function showList<T, Given>(
+  list: ListCommand<T, Given>,
+  call: ListCall<Given>,
+  connected?: Client,
+): Promise<void> {
+  const { options, context, given } = call
+  const request = requestOf(list, call)
+  const client = connected ?? (await context.connect(options))
+  if (given.watch === true && list.kind !== undefined) {
+    const filters = (list.filters?.(given, call) ?? {}) as Filters
+    const { limit } = request
+    const columnsAt = (now: Date) => list.columns(now, given)
+    const watched = { kind: list.kind, columnsAt, filters, names: given.names, ...(limit && { limit }) }
+    return watchList(watched as Parameters<typeof watchList>[0], { client, options, context })
+  }
+  await printListed(list, call, await readList(list, request, client, context))
+}
+
+export async function printListed<T, Given>(
+  list: ListCommand<T, Given>,
+  call: ListCall<Given>,
+  { items, hasMore }: Listed<T>,
+): Promise<void> {
+  const { options, context, given } = call
+  const { nameOf, kind, more } = list
+  await printList(context, options, {
+    items: nameOf === undefined ? items : items.map((item) => ({ ...item, name: nameOf(item) })),
+    columns: list.columns(context.now(), given),
+    empty: list.empty(describeScope(options), call),
+    ...(kind !== undefined && { kind }),
+  })
+  if (hasMore && more !== undefined) context.terminal.note(more(items.length))
+}
+
+export function requestOf<T, Given>(list: ListCommand<T, Given>, call: ListCall<Given>): PagingOptions {
+  const { options, given, args } = call
+  return {
+    query: { ...(list.isGlobal ? {} : scopeOf(options)), ...list.filters?.(given, call) },
+    ...(list.parameter && { params: { [list.parameter]: args[0] ?? '' } }),
+    ...(list.pages && given.limit !== undefined && { limit: readCount('--limit', given.limit) }),
+  }
+}
+
+export async function readList<T, Given>(
+  { route, pages }: ListCommand<T, Given>,
+  request: PagingOptions,
+  client: Client,
+  { terminal }: CliContext,
+): Promise<Listed<T>> {
+  if (pages === 'newest') return listNewest<T>(client, route, request)
+  if (pages === 'all') return listPages<T>(client, route, request)
+  const answer = (await client.call(route, request)) as unknown as { items: T[]; notice?: string }
+  if (answer.notice !== undefined) terminal.note(answer.notice)
+  return { items: answer.items, hasMore: false }
+}

@@ -1,0 +1,136 @@
+// Why a task waits, shown in its status: it is held, or waits for references, a session, a slot, or its workload.
+import type { Task } from '../../contract/kinds/tasks/task.ts'
+import { formatDuration } from '../../contract/values/duration.ts'
+import { redactText } from '../../observability/redaction.ts'
+import { dropConditions, findCondition, setCondition } from '../../rules/resources/conditions.ts'
+import { isParked, isResumed } from '../../rules/tasks/parking.ts'
+import { rankTask } from '../../rules/tasks/task-attention.ts'
+import { type BlockedReason, waitingCondition } from '../../rules/tasks/task-decision.ts'
+import type { Reconciled } from '../engine/controller.ts'
+import { findSiblingLimit } from './children.ts'
+import { attemptOf, lookWhenTimeIsUp, siblingsOf, type TaskContext, taskKeyOf } from './context.ts'
+import { finishTask } from './finish.ts'
+import type { WaitingTask } from './scheduler.ts'
+import { sessionOf, unlockSession } from './session-lock.ts'
+import { missingReferences, sessionTopic } from './state.ts'
+
+const sessionPollMs = 5_000
+const referencePollMs = 5_000
+
+type Wait = { queuedReason: string; message: string; conditions?: NonNullable<Task['status']>['conditions'] }
+
+/** Records why a task has not started yet; does nothing when the reason is unchanged. */
+async function noteWaiting(context: TaskContext, task: Task, wait: Wait): Promise<Task> {
+  const { status, metadata } = task
+  const { queuedReason, message } = wait
+  const isSaid = status?.phase === 'Pending' && status.queuedReason === queuedReason
+  if (isSaid && status.observedGeneration === metadata.generation) return task
+  const conditions = dropConditions(status?.conditions, 'Suspended')
+  const change = { phase: 'Pending' as const, nextScheduleTime: undefined, conditions, ...wait }
+  if (isSaid) return await context.recorder.write(task, change)
+  const event = { type: 'Queued', phase: 'Pending' as const, reason: queuedReason, message }
+  return await context.recorder.move(task, event, change)
+}
+
+/** Gives up its capacity and its waits: it starts over once somebody lets it. */
+export async function holdTask(
+  context: TaskContext,
+  task: Task,
+  { reason, message }: BlockedReason,
+): Promise<Reconciled> {
+  const key = taskKeyOf(task)
+  context.state.waiters.leave(key)
+  const condition = { type: reason, status: 'True' as const, reason, message }
+  const left = dropConditions(task.status?.conditions, 'WaitingForReferences')
+  const conditions = setCondition(left, condition, context.clock.now())
+  await noteWaiting(context, task, { queuedReason: reason, message, conditions })
+  context.state.scheduler.release(key)
+  return await lookWhenTimeIsUp(context, task)
+}
+
+/** Waits for a missing reference, and fails the task when it does not appear (TASK-035). */
+export async function waitForReferences(context: TaskContext, task: Task, message: string): Promise<Reconciled> {
+  const { clock, settings, state } = context
+  const now = clock.now()
+  context.state.scheduler.release(taskKeyOf(task))
+  const before = findCondition(task.status?.conditions, 'WaitingForReferences')
+  const since = before === undefined ? now.getTime() : Date.parse(before.lastTransitionTime)
+  const remainingMs = since + settings.referenceWaitMs - now.getTime()
+  if (remainingMs <= 0) {
+    const waited = `${message} (waited ${formatDuration(settings.referenceWaitMs)})`
+    return await finishTask(context, task, { phase: 'Failed', reason: 'MissingReference', message: waited })
+  }
+  if (before?.message !== message) {
+    const condition = { type: 'WaitingForReferences', status: 'True' as const, reason: 'NotFound', message }
+    const conditions = setCondition(dropConditions(task.status?.conditions, 'Suspended'), condition, now)
+    const event = { type: 'Queued', phase: 'Pending' as const, reason: 'WaitingForReferences', message }
+    const change = { phase: 'Pending' as const, queuedReason: 'WaitingForReferences', message, conditions }
+    await context.recorder.move(task, event, change)
+  }
+  await unlockSession(context, task)
+  state.waiters.wait(missingReferences, taskKeyOf(task), rankTask(task))
+  return { requeueAfterMs: Math.min(remainingMs, referencePollMs) }
+}
+
+const queueMessages = {
+  Capacity: 'waiting for a free worker; it starts in order of priority, then age',
+  NamespaceLimit: 'waiting: the namespace already runs as many tasks as it may',
+  SiblingLimit: 'waiting: the coordinator already runs as many children as it may',
+} as const
+
+async function describeWaiting(context: TaskContext, task: Task): Promise<WaitingTask> {
+  const siblings = siblingsOf(task)
+  return {
+    key: taskKeyOf(task),
+    uid: task.metadata.uid,
+    namespace: task.metadata.namespace,
+    rank: rankTask(task),
+    generation: task.metadata.generation,
+    siblings,
+    siblingLimit: siblings === undefined ? undefined : await findSiblingLimit(context.resources, task),
+  }
+}
+
+/** Requests capacity; true when the task may start now. */
+export async function tryReserveSlot(context: TaskContext, task: Task): Promise<boolean> {
+  const waiting = await describeWaiting(context, task)
+  if (context.state.scheduler.offer(waiting)) return true
+  // A parked task is Running; what it waits for now is no news.
+  if (isParked(task)) return false
+  const reason = context.state.scheduler.blockedBy(waiting)
+  const said = task.status?.queuedReason
+  // The limit that holds a task back may change often; only the first is reported.
+  if (said === undefined || !(said in queueMessages)) {
+    await noteWaiting(context, task, { queuedReason: reason, message: queueMessages[reason] })
+  }
+  // It may have been granted during that write; then the key is in the queue again.
+  return false
+}
+
+export async function waitForSession(context: TaskContext, task: Task): Promise<Reconciled> {
+  const session = sessionOf(task)
+  context.state.scheduler.release(taskKeyOf(task))
+  if (session !== undefined) context.state.waiters.wait(sessionTopic(session), taskKeyOf(task), rankTask(task))
+  const message = `waiting for session "${session?.name}", which another task holds`
+  await noteWaiting(context, task, { queuedReason: 'SessionLocked', message })
+  return { requeueAfterMs: sessionPollMs }
+}
+
+/** Reports what the attempt waits for (TASK-041). */
+export async function noteBlocked(context: TaskContext, task: Task, { reason, message }: BlockedReason): Promise<Task> {
+  const shown = redactText(message)
+  if (findCondition(task.status?.conditions, waitingCondition)?.message === shown) return task
+  const condition = { type: waitingCondition, status: 'True' as const, reason, message: shown }
+  const conditions = setCondition(task.status?.conditions, condition, context.clock.now())
+  return await context.recorder.write(task, { message: shown, conditions })
+}
+
+/** A delayed attempt is running now: its time limit counts from here. */
+export async function noteBegun(context: TaskContext, task: Task, startedAt: Date): Promise<Task> {
+  if (findCondition(task.status?.conditions, waitingCondition) === undefined) return task
+  return await context.recorder.write(task, {
+    message: `attempt ${attemptOf(task).attempt} runs`,
+    ...(!isResumed(task) && { startTime: startedAt.toISOString() }),
+    conditions: dropConditions(task.status?.conditions, waitingCondition),
+  })
+}

@@ -1,0 +1,92 @@
+// What caches of the disk hold, and what goes first.
+import { randomUUID } from 'node:crypto'
+import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { messageOf } from '../errors.ts'
+
+export type CacheItem = {
+  /** Bytes. */
+  size: number
+  /** When it was used last, in milliseconds. */
+  used: number
+  /** Whether somebody works with it now. Asked again just before it would be removed. */
+  isLeased(): boolean
+  remove(): Promise<void>
+}
+
+/** Removes what was used least recently, until no more than `maxBytes` are left or all is held; how many. */
+export async function removeOldest(items: CacheItem[], maxBytes: number): Promise<number> {
+  let kept = items.reduce((sum, { size, isLeased }) => sum + (isLeased() ? size : 0), 0)
+  let removed = 0
+  for (const item of items.toSorted((a, b) => b.used - a.used)) {
+    if (item.isLeased()) continue
+    if (kept + item.size <= maxBytes) kept += item.size
+    else {
+      await item.remove()
+      removed += 1
+    }
+  }
+  return removed
+}
+
+// Files of caches that several read while one writes.
+
+/** Written beside its place first, for its owner alone: a reader finds all of it or nothing. */
+export async function writeWhole(file: string, content: string | Buffer): Promise<void> {
+  const draft = `${file}.${randomUUID()}`
+  try {
+    await writeFile(draft, content, { mode: 0o600 })
+    await rename(draft, file)
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => undefined)
+    throw error
+  }
+}
+
+// One download of a repository at a time, over all processes of the machine. It saves work: nothing depends on it.
+
+const keepAliveMs = 1000
+/** Its holder was killed. */
+const staleMs = 10_000
+const lookMs = 25
+
+async function take(lock: string): Promise<boolean> {
+  try {
+    await mkdir(lock)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw new Error(`The lock of a repository cannot be made: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+async function removeStale(lock: string): Promise<void> {
+  const found = await stat(lock).catch(() => undefined)
+  if (found === undefined || Date.now() - found.mtimeMs < staleMs) return
+  const aside = `${lock}-${randomUUID()}`
+  await rename(lock, aside).catch(() => undefined)
+  await rm(aside, { recursive: true, force: true })
+}
+
+/** Runs `work` when no one else holds the lock, or as soon as `isDone`. */
+export async function underFetchLock(
+  lock: string,
+  signal: AbortSignal,
+  { isDone, work }: { isDone: () => Promise<boolean>; work: () => Promise<void> },
+): Promise<void> {
+  while (!(await take(lock))) {
+    if (await isDone()) return
+    await removeStale(lock)
+    await sleep(lookMs, undefined, { signal })
+  }
+  const keepAlive = setInterval(() => {
+    const now = new Date()
+    utimes(lock, now, now).catch(() => undefined)
+  }, keepAliveMs)
+  try {
+    if (!(await isDone())) await work()
+  } finally {
+    clearInterval(keepAlive)
+    await rm(lock, { recursive: true, force: true })
+  }
+}

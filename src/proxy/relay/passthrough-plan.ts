@@ -1,0 +1,222 @@
+// Plans of the fast path: edits the request, opens the pipe, and settles all accounts at its end.
+import { isSvcError, SvcError } from '../../errors.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { startDeadline } from '../../llm/call/deadlines.ts'
+import { guessDialect, type LlmoDialects } from '../../llm/llmo/dialect.ts'
+import { noUsage } from '../../llm/messages/messages.ts'
+import type { PipeControl } from '../../ports/service/egress.ts'
+import { countAll, tokensOf } from '../../usecases/providers/estimated-tokens.ts'
+import type { HealthNotes } from '../../usecases/providers/health.ts'
+import type { BilledRequest } from '../billing.ts'
+import type { CallerLimits } from '../caller-limits.ts'
+import type { ProviderLimits, TokenLease } from '../provider-limits.ts'
+import { accountOf, type Outcome, type ProxyPlan, type ProxySample } from '../request.ts'
+import { endpointFamilies, isConversation, type ProxyTarget, providerAddress } from '../target.ts'
+import type { ProxyUsageMeter } from '../usage-meter.ts'
+import { closeAnswer } from './late-answer.ts'
+import { estimatePassed } from './passed-tokens.ts'
+import {
+  type PassedCall,
+  type PassthroughControl,
+  type ReplyWriter,
+  startPassthrough,
+  type UsageWish,
+} from './passthrough.ts'
+import { addUsageWish, type RequestFields, readRequestFields, replaceModel } from './request-text.ts'
+
+export type PassthroughDeps = {
+  callers: CallerLimits
+  providers: ProviderLimits
+  meter: ProxyUsageMeter
+  health: HealthNotes | undefined
+  /** The most time that a request may take (LIM-017). */
+  maxDurationMs: number
+  clock: Clock
+  /** Servers that do not accept the option for counts in a stream. */
+  dialects: LlmoDialects
+  observe(sample: ProxySample): void
+}
+
+type Job = { request: BilledRequest; target: ProxyTarget; fields: RequestFields; lease: TokenLease }
+
+function outcomeOf({ error, aborted }: PassedCall): Outcome {
+  if (aborted) return 'aborted'
+  return error === undefined ? 'ok' : 'failed'
+}
+
+function settle(deps: PassthroughDeps, { request, target, lease }: Job, call: PassedCall): void {
+  const { usage } = call
+  const estimated = estimatePassed(request.endpoint, request.body, call)
+  const tokens = tokensOf({ usage: usage ?? noUsage, ...(estimated && { estimated }) })
+  lease.settle(countAll(tokens))
+  if (usage === undefined && estimated === undefined) return
+  const priced = target.price === undefined ? {} : { price: target.price }
+  deps.meter.count({
+    billedTo: request.billedTo,
+    provider: target.name,
+    model: target.model,
+    usage: usage ?? noUsage,
+    ...(estimated && { estimated }),
+    ...priced,
+  })
+}
+
+function measure({ request, target }: Job, call: PassedCall, sentAt: number): ProxySample {
+  const { usage, firstByteAt } = call
+  return {
+    family: endpointFamilies[request.endpoint],
+    provider: target.choice.provider.type,
+    model: target.model,
+    requestId: request.requestId,
+    totalMs: performance.now() - request.arrivedAt,
+    endpoint: request.endpoint,
+    mode: 'passthrough',
+    outcome: outcomeOf(call),
+    addedMs: sentAt - request.arrivedAt,
+    ...(firstByteAt === undefined ? {} : { firstByteMs: firstByteAt - request.arrivedAt }),
+    usage,
+  }
+}
+
+type Body = { body: Buffer; usageWish?: UsageWish }
+
+/** A streamed completion reports its usage only on request; nothing else in the caller's request changes. */
+function writeBody({ dialects }: PassthroughDeps, { request, target, fields }: Job): Body {
+  const plain = replaceModel(request.body, fields, target.model)
+  if (request.endpoint !== 'chat' || !fields.stream) return { body: plain }
+  const { provider } = target.choice
+  const address = providerAddress(provider)
+  const dialect = dialects.of(address) ?? guessDialect(provider.baseUrl === undefined)
+  if (!dialect.streamOptions) return { body: plain }
+  const body = addUsageWish(plain, plain === request.body ? fields : readRequestFields(plain))
+  if (body === undefined) return { body: plain }
+  return { body, usageWish: { plain, onRefused: () => dialects.learn(address, { ...dialect, streamOptions: false }) } }
+}
+
+const tooLate = 'the answer took longer than --chat-max-duration'
+
+type Relay = { writer: ReplyWriter; takeOver(): boolean; onEnd(call: PassedCall): void }
+
+/** The request at one provider. */
+function send(deps: PassthroughDeps, job: Job, { writer, takeOver, onEnd }: Relay): PassthroughControl {
+  const { request, target } = job
+  const { body, ...wish } = writeBody(deps, job)
+  const path = target.pathOf(request.endpoint, request.query)
+  const sentAt = performance.now()
+  return startPassthrough({
+    target,
+    request: { method: 'POST', path, headers: [...target.headers, ...request.headers], body },
+    ...wish,
+    writer,
+    takeOver,
+    clock: deps.clock,
+    onFailure: (error) => deps.providers.noteFailure(target, error),
+    onDone(call) {
+      settle(deps, job, call)
+      if (!call.aborted) deps.health?.noteEnd({ provider: target.key, ...(call.error && { error: call.error }) })
+      deps.observe(measure(job, call, sentAt))
+      if (!call.takenOver) onEnd(call)
+    },
+  })
+}
+
+type LateEnd = { writer: ReplyWriter; ended: PassedCall | undefined }
+
+/**
+ * False when the answer so far cannot be closed: then the connection must break, so that nobody takes it for the whole.
+ */
+function closeLate({ clock }: PassthroughDeps, { request, target, fields }: Job, { writer, ended }: LateEnd): boolean {
+  const { endpoint, requestId } = request
+  if (!isConversation(endpoint)) return false
+  const { stream } = fields
+  return closeAnswer(writer, { endpoint, requestId, stream, model: target.model, now: clock.now() }, ended)
+}
+
+/** The request across its providers: the next one takes over as long as no byte has been sent. */
+function start(deps: PassthroughDeps, first: Job, others: ProxyTarget[], writer: ReplyWriter): PipeControl {
+  const rest = [...others]
+  let ended: PassedCall | undefined
+  let isOver = false
+  let control: PassthroughControl
+
+  function end(): void {
+    isOver = true
+    deadline.cancel()
+    deps.callers.leave(accountOf(first.request.caller))
+  }
+
+  function takeOver(): boolean {
+    if (rest.length === 0) return false
+    goOn().catch((error) => {
+      if (isOver) return
+      end()
+      writer.fail(toSvcError(error))
+    })
+    return true
+  }
+
+  async function goOn(): Promise<void> {
+    const leased = await leaseOne(deps, rest.splice(0), first.request)
+    rest.push(...leased.others)
+    if (isOver) return leased.lease.settle(0)
+    control = send(deps, { ...first, ...leased }, { writer, takeOver, onEnd })
+  }
+
+  function abort(): void {
+    control.abort()
+    // Between two providers there is none to report to.
+    if (!isOver) end()
+  }
+
+  function onEnd(call: PassedCall): void {
+    ended = call
+    end()
+  }
+
+  function onLate(): void {
+    control.abort(tooLate)
+    abort()
+    if (!closeLate(deps, first, { writer, ended })) writer.fail(new SvcError('UpstreamFailed', tooLate))
+  }
+
+  const deadline = startDeadline(deps.clock, deps.maxDurationMs, onLate)
+  control = send(deps, first, { writer, takeOver, onEnd })
+  return { abort, resume: () => control.resume() }
+}
+
+function toSvcError(error: unknown): SvcError {
+  return isSvcError(error) ? error : new SvcError('Internal', 'the request could not be sent', { cause: error })
+}
+
+type Leased = { target: ProxyTarget; lease: TokenLease; others: ProxyTarget[] }
+
+/** The first of them that may be called now; throws the last one's error when none may. */
+async function leaseOne(deps: PassthroughDeps, targets: ProxyTarget[], request: BilledRequest): Promise<Leased> {
+  const [target, ...others] = targets
+  if (target === undefined) throw new SvcError('Internal', 'there is no provider to ask')
+  try {
+    return { target, others, lease: await deps.providers.lease(target, request.body.length) }
+  } catch (error) {
+    if (others.length === 0) throw error
+    return leaseOne(deps, others, request)
+  }
+}
+
+/** Those in a cool-down come last. */
+function preferReady({ providers }: PassthroughDeps, targets: ProxyTarget[]): ProxyTarget[] {
+  if (targets.length === 1 || targets.every(providers.isReady)) return targets
+  const resting = targets.filter((target) => !providers.isReady(target))
+  return [...targets.filter((target) => !resting.includes(target)), ...resting]
+}
+
+/** TooManyRequests when no provider may be called now. */
+export async function planPassthrough(
+  deps: PassthroughDeps,
+  request: BilledRequest,
+  wanted: ProxyTarget,
+  fields: RequestFields,
+): Promise<ProxyPlan> {
+  const speaking = wanted.fallbacks.filter(({ family }) => family === wanted.family)
+  const { target, lease, others } = await leaseOne(deps, preferReady(deps, [wanted, ...speaking]), request)
+  return { passage: (writer) => start(deps, { request, target, fields, lease }, others, writer) }
+}

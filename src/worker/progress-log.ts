@@ -1,0 +1,127 @@
+// Writes what happens in a run as log lines: the model's text as it arrives, tool calls and their results, and what an agent
+// program does.
+
+import type { AgentEvent } from '../agents/agent-runtime.ts'
+import { BoundedMap } from '../lib/bounded-map.ts'
+import type { Clock } from '../lib/clock.ts'
+import { tryParseJson } from '../lib/json.ts'
+import { describeWait, type OnWait } from '../llm/call/model-client.ts'
+import type { LoopEvent } from '../llm/loop/loop.ts'
+import type { ToolCall, ToolResult } from '../llm/loop/tool-host.ts'
+import type { ModelEvent } from '../llm/messages/messages.ts'
+import { shorten, type TaskLog, toLine } from './task-log.ts'
+
+const maxArgumentsLength = 300
+const maxErrorLength = 500
+
+type ProgressLog = {
+  write(event: LoopEvent): void
+  writeWait: OnWait
+  /** Writes what came of a line that was not finished. */
+  end(): void
+}
+
+type ProgressLogOptions = { log: TaskLog; clock: Clock; redact: (text: string) => string }
+
+export function createProgressLog({ log, clock, redact }: ProgressLogOptions): ProgressLog {
+  const text = createLineGatherer(log)
+  const startedAt = new Map<string, number>()
+  let model = ''
+
+  function writeModel(event: ModelEvent): void {
+    if (event.type === 'text_delta') text.add(event.text)
+    if (event.type === 'block_stop' || event.type === 'stop' || event.type === 'error') text.end()
+    if (event.type !== 'start') return
+    const serving = `${event.provider ?? 'provider'}, model ${event.model}`
+    if (serving !== model) log.write(toLine(serving))
+    model = serving
+  }
+
+  function writeResult(call: ToolCall, result: ToolResult): void {
+    const ms = clock.now().getTime() - (startedAt.get(call.id) ?? clock.now().getTime())
+    startedAt.delete(call.id)
+    log.write(toLine(`${call.name}: ${describeResult(result)}, ${ms} ms`))
+  }
+
+  function describeResult({ content, isError }: ToolResult): string {
+    if (!isError) return `ok, ${Buffer.byteLength(content)} bytes`
+    const show = (error: string) => shorten(redact(error), maxErrorLength)
+    const { errorType, error } = (tryParseJson(content) ?? {}) as { errorType?: unknown; error?: unknown }
+    return errorType === undefined ? `failed, ${show(content)}` : `${String(errorType)}, ${show(String(error))}`
+  }
+
+  return {
+    end: () => text.end(),
+    writeWait(wait) {
+      const line = describeWait(wait)
+      if (line !== undefined) log.write(toLine(line))
+    },
+    write(event) {
+      if (event.type === 'model') event.events.forEach(writeModel)
+      if (event.type === 'discarded')
+        log.write(toLine(`the answer does not count and is asked for again: ${event.error.message}`))
+      if (event.type === 'prompt') log.write(`[added to the conversation: ${event.text}]`)
+      if (event.type === 'tool_result') writeResult(event.call, event.result)
+      if (event.type !== 'tool_call') return
+      startedAt.set(event.call.id, clock.now().getTime())
+      log.write(toLine(`${event.call.name} ${shorten(redact(JSON.stringify(event.call.args)), maxArgumentsLength)}`))
+    },
+  }
+}
+
+/** Deltas to whole lines: a secret cut in two by the stream is whole again when the line is cleaned. */
+function createLineGatherer(log: TaskLog): { add(text: string): void; end(): void } {
+  let rest = ''
+  const keep = (text: string) => {
+    rest = text
+    log.begin(text)
+  }
+  return {
+    add(text) {
+      const end = text.lastIndexOf('\n')
+      if (end === -1) return keep(rest + text)
+      log.write(rest + text.slice(0, end))
+      keep(text.slice(end + 1))
+    },
+    end() {
+      if (rest !== '') log.write(rest)
+      keep('')
+    },
+  }
+}
+
+const maxInputLength = 300
+/** Calls that have not ended; of those before them no time is told. */
+const maxCalls = 1000
+
+/** Not every program tells it, and one that nests too deep cannot be written. */
+function writeInput(input: unknown): string {
+  try {
+    return JSON.stringify(input) ?? ''
+  } catch {
+    return '...'
+  }
+}
+
+export function createAgentProgressLog({ log, clock, redact }: ProgressLogOptions): (event: AgentEvent) => void {
+  const started = new BoundedMap<string, { name: string; at: number }>({ max: maxCalls })
+
+  function writeStart({ id, name, input }: Extract<AgentEvent, { type: 'tool_started' }>): void {
+    started.set(id, { name: shorten(name, maxInputLength), at: clock.now().getTime() })
+    log.write(toLine(`${shorten(name, maxInputLength)} ${shorten(redact(writeInput(input)), maxInputLength)}`))
+  }
+
+  function writeEnd({ id, isError }: Extract<AgentEvent, { type: 'tool_ended' }>): void {
+    const call = started.get(id)
+    if (call === undefined) return
+    started.delete(id)
+    log.write(toLine(`${call.name}: ${isError ? 'failed' : 'ok'}, ${clock.now().getTime() - call.at} ms`))
+  }
+
+  return (event) => {
+    if (event.type === 'text') log.write(event.text)
+    if (event.type === 'refused') log.write(toLine(`${event.tool} is refused: ${event.message}`))
+    if (event.type === 'tool_started') writeStart(event)
+    if (event.type === 'tool_ended') writeEnd(event)
+  }
+}
