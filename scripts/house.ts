@@ -62,15 +62,18 @@ export function listSingleImporter(imports: Import[], paths: string[]): string[]
   })
 }
 
-/** Files that lie on a circle, or between two: what is left when files that nobody imports, or that import nothing, are taken away again and again. */
+function listReached(from: string, next: Map<string, Import[]>): Set<string> {
+  const reached = new Set<string>()
+  const open = [from]
+  for (let path = open.pop(); path !== undefined; path = open.pop())
+    for (const { to } of next.get(path) ?? []) if (!reached.has(to)) open.push(to) && reached.add(to)
+  return reached
+}
+
+/** Files that reach themselves, by imports of types or values. */
 export function listCircles(imports: Import[]): string[] {
-  let edges = imports
-  for (;;) {
-    const [from, to] = [new Set(edges.map((edge) => edge.from)), new Set(edges.map((edge) => edge.to))]
-    const left = edges.filter((edge) => to.has(edge.from) && from.has(edge.to))
-    if (left.length === edges.length) return [...from]
-    edges = left
-  }
+  const next = Map.groupBy(imports, ({ from }) => from)
+  return [...next.keys()].filter((path) => listReached(path, next).has(path))
 }
 
 const countLines = (path: string) => readSource(path).trimEnd().split('\n').length

@@ -1,23 +1,13 @@
 // Reads a small JSON document of an issuer that the operator configured: bounded in size and time, never redirected.
 
 import { SvcError } from '../errors.ts'
+import { readWhole } from '../lib/bounded-body.ts'
 import { isJsonObject } from '../lib/json.ts'
 
 const maxDocumentBytes = 1_048_576
 const timeoutMs = 5_000
 
 export type FetchLike = (url: string, init: RequestInit) => Promise<Response>
-
-async function readBounded(response: Response, limit: number): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength
-    if (size > limit) throw new Error(`the answer has more than ${limit} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
-}
 
 export type DocumentOptions = { fetch?: FetchLike; init?: RequestInit; timeoutMs?: number; signal?: AbortSignal }
 
@@ -30,7 +20,9 @@ export async function fetchText(url: string, options: DocumentOptions = {}): Pro
     redirect: 'error',
     signal: options.signal === undefined ? limit : AbortSignal.any([limit, options.signal]),
   })
-  return { status: response.status, text: await readBounded(response, maxDocumentBytes) }
+  const tooLarge = () => new Error(`the answer has more than ${maxDocumentBytes} bytes`)
+  const body = await readWhole(response.body, maxDocumentBytes, tooLarge)
+  return { status: response.status, text: body.toString('utf8') }
 }
 
 /** The object at the address. Unavailable when it cannot be fetched; the cause has the reason, for the log. */

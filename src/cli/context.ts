@@ -1,7 +1,7 @@
 // What the commands need: the terminal, and ways to find, start and stop a service. Composed in src/compose.
 import type { Client } from '../client/client.ts'
 import type { KeptContexts, Target } from '../client/contexts.ts'
-import type { KeptLogins } from '../client/login/kept-logins.ts'
+import type { KeptLogins } from '../client/login/stored-logins.ts'
 import type {
   BackupNote,
   ConnectOptions,

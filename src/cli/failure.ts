@@ -1,6 +1,6 @@
 // How a failed command reports it: the error, every problem, and what to do next.
 import { CommanderError } from 'commander'
-import { typed } from '../client/typed.ts'
+import { typed } from '../client/command-hint.ts'
 import { isSvcError, messageOf, type SvcError } from '../errors.ts'
 import type { Terminal } from './output/terminal.ts'
 

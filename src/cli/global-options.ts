@@ -1,9 +1,10 @@
 // Reads the options that every command takes.
+
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { localContext } from '../client/contexts.ts'
-import { quoteWord } from '../client/typed.ts'
 import { parseTokenExpiry } from '../contract/api/identity/access.ts'
 import { SvcError } from '../errors.ts'
+import { quoteWord } from '../lib/shell-words.ts'
 import type { CliContext, GlobalOptions } from './context.ts'
 import { readTemplate } from './output/json-path.ts'
 import { type OutputFormat, outputFormats, pathPrefix } from './output/output.ts'

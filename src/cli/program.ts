@@ -1,6 +1,6 @@
 // The command line: global options, and one file per group of commands, loaded when one of its commands is called.
 import { Command } from 'commander'
-import { setTargetFlags, typed } from '../client/typed.ts'
+import { setTargetFlags, typed } from '../client/command-hint.ts'
 import { completeLine } from './completion.ts'
 import type { CliContext } from './context.ts'
 import { exitCodes, reportFailure } from './failure.ts'

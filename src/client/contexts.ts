@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { messageOf, SvcError } from '../errors.ts'
-import { typed } from './typed.ts'
+import { typed } from './command-hint.ts'
 
 /** The service of this machine, which needs no entry. */
 export const localContext = 'local'

@@ -203,3 +203,25 @@ export function createKubernetesApi(options: KubernetesApiOptions): KubernetesAp
     close: sender.close,
   }
 }
+
+const pageSize = 500
+
+/** Every object of a collection, page after page. */
+export async function listPages<T>(
+  api: Pick<KubernetesApi, 'request'>,
+  { query = {}, ...request }: Omit<ApiRequest, 'verb'>,
+): Promise<T[]> {
+  type Page = { items: T[]; metadata: { continue?: string } }
+  const found: T[] = []
+  let token: string | undefined
+  do {
+    const page: Page = await api.request({
+      ...request,
+      verb: 'list',
+      query: { ...query, limit: pageSize, continue: token },
+    })
+    found.push(...page.items)
+    token = page.metadata.continue || undefined
+  } while (token !== undefined)
+  return found
+}

@@ -1,10 +1,12 @@
 // The ConfigMaps port on a cluster, read-only: kubectl writes them.
-import { isSvcError, SvcError } from '../errors.ts'
+
+import { SvcError } from '../errors.ts'
 import type { Clock, Ids } from '../lib/clock.ts'
 import type { ConfigMap, ConfigMaps } from '../ports/resources/configmaps.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
+import { orAbsent } from './api/failures.ts'
 import { type ApiTarget, collections, listScopes } from './api/paths.ts'
-import type { KubernetesApi } from './api.ts'
+import { type KubernetesApi, listPages } from './api.ts'
 import { createMetadataWatch } from './metadata-watch.ts'
 import { appliedAnnotation } from './resources/entry.ts'
 
@@ -29,10 +31,8 @@ type Stored = {
   }
   data?: Record<string, string>
 }
-type Page = { items: Stored[]; metadata: { continue?: string } }
 
 const collection = collections.configMaps
-const pageSize = 500
 
 function describe({ metadata, data = {} }: Stored): ConfigMap {
   const { namespace, name, resourceVersion, creationTimestamp: createdAt, labels = {} } = metadata
@@ -50,29 +50,16 @@ export function createKubernetesConfigMaps(options: KubernetesConfigMapsOptions)
   const { api } = options
   const listeners = new Set<(key: ResourceKey) => void>()
 
-  async function listScope(scope: Pick<ApiTarget, 'namespace'>): Promise<ConfigMap[]> {
-    const found: ConfigMap[] = []
-    let token: string | undefined
-    do {
-      const query = { limit: pageSize, continue: token }
-      const page = await api.request<Page>({ verb: 'list', collection, ...scope, query })
-      found.push(...page.items.map(describe))
-      token = page.metadata.continue || undefined
-    } while (token !== undefined)
-    return found
-  }
+  const listScope = async (scope: Pick<ApiTarget, 'namespace'>) =>
+    (await listPages<Stored>(api, { collection, ...scope })).map(describe)
 
   const watch = createMetadataWatch({ ...options, collection }, (key) => {
     for (const listener of listeners) listener(key)
   })
   return {
     async get({ namespace, name }) {
-      try {
-        return describe(await api.request<Stored>({ verb: 'get', collection, namespace, name }))
-      } catch (error) {
-        if (isSvcError(error, 'NotFound')) return undefined
-        throw error
-      }
+      const found = await orAbsent(api.request<Stored>({ verb: 'get', collection, namespace, name }))
+      return found && describe(found)
     },
     async list(namespace) {
       const scopes = listScopes(namespace === undefined ? options.namespaces : [namespace])

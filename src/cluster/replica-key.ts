@@ -1,6 +1,8 @@
 // One random key that all replicas share: a Secret in the service's own namespace, created by the first of them.
+
 import { randomBytes } from 'node:crypto'
-import { isSvcError, SvcError } from '../errors.ts'
+import { SvcError } from '../errors.ts'
+import { orAbsent, unlessExists } from './api/failures.ts'
 import { collections } from './api/paths.ts'
 import type { KubernetesApi } from './api.ts'
 
@@ -12,15 +14,12 @@ const keyBytes = 32
 const entry = 'key'
 
 async function readKey({ api, namespace, name }: ReplicaKeyOptions): Promise<Uint8Array | undefined> {
-  try {
-    const secret = await api.request<Secret>({ verb: 'get', collection: collections.secrets, namespace, name })
-    const key = Buffer.from(secret.data?.[entry] ?? '', 'base64')
-    if (key.length === keyBytes) return key
-    throw new SvcError('NotConfigured', `the Secret ${namespace}/${name} contains no key of the service; delete it`)
-  } catch (error) {
-    if (isSvcError(error, 'NotFound')) return undefined
-    throw error
-  }
+  const request = { verb: 'get' as const, collection: collections.secrets, namespace, name }
+  const secret = await orAbsent(api.request<Secret>(request))
+  if (secret === undefined) return undefined
+  const key = Buffer.from(secret.data?.[entry] ?? '', 'base64')
+  if (key.length === keyBytes) return key
+  throw new SvcError('NotConfigured', `the Secret ${namespace}/${name} contains no key of the service; delete it`)
 }
 
 /** The key, the same for every replica and after restarts. */
@@ -30,11 +29,7 @@ export async function ensureReplicaKey(options: ReplicaKeyOptions): Promise<Uint
   if (known) return known
   const data = { [entry]: randomBytes(keyBytes).toString('base64') }
   const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name }, immutable: true, data }
-  try {
-    await api.request({ verb: 'create', collection: collections.secrets, namespace, body })
-  } catch (error) {
-    if (!isSvcError(error, 'AlreadyExists')) throw error
-  }
+  await unlessExists(api.request({ verb: 'create', collection: collections.secrets, namespace, body }))
   const made = await readKey(options)
   if (made) return made
   throw new SvcError('Unavailable', `the Secret ${namespace}/${name} was deleted in the meantime; start again`)

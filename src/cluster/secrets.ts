@@ -7,8 +7,9 @@ import type { Clock, Ids } from '../lib/clock.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
 import type { SecretChange, SecretDraft, SecretMetadata, SecretOwner, Secrets } from '../ports/resources/secrets.ts'
 import { secretOwnerAnnotation } from '../rules/identity/token-propagation.ts'
+import { orAbsent } from './api/failures.ts'
 import { type ApiTarget, collections, listScopes } from './api/paths.ts'
-import type { KubernetesApi } from './api.ts'
+import { type KubernetesApi, listPages } from './api.ts'
 import { createMetadataWatch } from './metadata-watch.ts'
 import { appliedAnnotation } from './resources/entry.ts'
 
@@ -38,7 +39,6 @@ type Secret = {
 const namedTypes = 'type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token'
 /** How many secrets' values are cached; the oldest are dropped first. */
 const maxRemembered = 500
-const pageSize = 500
 
 function decodeValues(secret: Secret): Record<string, string> {
   const entries = Object.entries(secret.data ?? {})
@@ -84,28 +84,12 @@ function describeOwner({ name, uid }: SecretOwner) {
 /** Requests for secrets. */
 function createSecretRequests(api: KubernetesApi) {
   const collection = collections.secrets
-  type Page = { items: Secret[]; metadata: { continue?: string } }
 
-  async function find({ namespace, name }: ResourceKey): Promise<Secret | undefined> {
-    try {
-      return await api.request<Secret>({ verb: 'get', collection, namespace, name })
-    } catch (error) {
-      if (isSvcError(error, 'NotFound')) return undefined
-      throw error
-    }
-  }
+  const find = ({ namespace, name }: ResourceKey) =>
+    orAbsent(api.request<Secret>({ verb: 'get', collection, namespace, name }))
 
-  async function list(scope: Pick<ApiTarget, 'namespace'>): Promise<Secret[]> {
-    const found: Secret[] = []
-    let token: string | undefined
-    do {
-      const query = { limit: pageSize, fieldSelector: namedTypes, continue: token }
-      const page = await api.request<Page>({ verb: 'list', collection, ...scope, query })
-      found.push(...page.items)
-      token = page.metadata.continue || undefined
-    } while (token !== undefined)
-    return found
-  }
+  const list = (scope: Pick<ApiTarget, 'namespace'>) =>
+    listPages<Secret>(api, { collection, ...scope, query: { fieldSelector: namedTypes } })
 
   async function create({ namespace, name, stringData, annotations, owner }: SecretDraft): Promise<Secret> {
     const owned = owner && describeOwner(owner)

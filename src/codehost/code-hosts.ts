@@ -1,5 +1,7 @@
 // GitHub and GitHub Enterprise through Octokit's client; every connection goes through the service's dialer.
+
 import { type Repository, repositoryUrlOf } from '../contract/values/repository-url.ts'
+import { readWhole } from '../lib/bounded-body.ts'
 import {
   type CodeHost,
   CodeHostError,
@@ -144,18 +146,9 @@ function createRepositoryCalls(calls: Calls, login: CodeHostLogin, nameApp: Name
 
 // The dialer's fetch with an upper limit of bytes for each answer.
 
-async function readBounded(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<Buffer> {
-  const parts: Uint8Array[] = []
-  let left = maxBytes
-  for await (const part of body) {
-    left -= part.byteLength
-    if (left < 0) {
-      const limit = `${Math.floor(maxBytes / 1024 / 1024)} MiB`
-      throw new CodeHostError('TooLarge', `the code host's answer is larger than ${limit}, which is all that is read`)
-    }
-    parts.push(part)
-  }
-  return Buffer.concat(parts)
+function refuseSize(maxBytes: number): CodeHostError {
+  const limit = `${Math.floor(maxBytes / 1024 / 1024)} MiB`
+  return new CodeHostError('TooLarge', `the code host's answer is larger than ${limit}, which is all that is read`)
 }
 
 /**
@@ -167,7 +160,7 @@ function boundAnswers(dial: typeof globalThis.fetch, maxBytes: number): typeof g
     const answer = await dial(input, init)
     if (answer.body === null) return answer
     const { status, statusText, headers } = answer
-    const body = await readBounded(answer.body, maxBytes)
+    const body = await readWhole(answer.body, maxBytes, () => refuseSize(maxBytes))
     return new Response(body.byteLength === 0 ? null : new Uint8Array(body), { status, statusText, headers })
   }
 }

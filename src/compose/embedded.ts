@@ -1,15 +1,16 @@
 // Embedded mode: one process, SQLite, local workloads. Opens what the rest of the service works with.
+
 import { statSync } from 'node:fs'
 import type { Config } from '../config/load.ts'
 import { createEgress } from '../egress/egress.ts'
 import { isSvcError } from '../errors.ts'
 import { prepareFolders } from '../launch/folders.ts'
+import { isLoopbackHost } from '../lib/loopback.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Ports } from '../ports/index.ts'
 import type { Resources } from '../ports/resources/resources.ts'
 import { systemClock as clock } from '../runtime/host/clock.ts'
 import type { LocalWorkspaces } from '../runtime/local/execution-workspaces/workspaces.ts'
-import { isLoopbackHost } from '../service/addresses.ts'
 import { type Closing, createClosing } from '../service/closing.ts'
 import { environmentSecret, withEnvironmentSecret } from '../store/local/environment-secret.ts'
 import { createEmbeddedLeadership } from '../store/local/leadership.ts'

@@ -1,6 +1,6 @@
 // `svc up`: the service in the foreground, from its configuration to its last word.
 
-import { typed } from '../client/typed.ts'
+import { typed } from '../client/command-hint.ts'
 import type { Config } from '../config/load.ts'
 import { SvcError } from '../errors.ts'
 import { takeOver } from '../launch/local-service.ts'

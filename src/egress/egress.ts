@@ -1,7 +1,9 @@
 // The only room that dials out for a user: address rules after DNS and on each redirect, size and time limits.
+
 import type { Agent, Request, RequestInit, Response } from 'undici'
 import { clientHeaders } from '../contract/values/client-headers.ts'
 import { SvcError } from '../errors.ts'
+import { readBeginning } from '../lib/bounded-body.ts'
 import { BoundedMap } from '../lib/bounded-map.ts'
 import type { Egress, EgressPolicy, EgressRequest, EgressResponse } from '../ports/service/egress.ts'
 import { checkDestination } from './destination.ts'
@@ -105,7 +107,7 @@ async function requestWhole(request: EgressRequest, signal: AbortSignal, send: S
   }
   try {
     const answer = await sendFollowing(hop, rules, send)
-    const { body, truncated } = await readBounded(answer.response, request.maxBytes)
+    const { body, truncated } = await readBeginning(answer.response.body, request.maxBytes)
     const headers = Object.fromEntries(answer.response.headers)
     return { url: answer.url.href, status: answer.response.status, headers, body, truncated }
   } catch (error) {
@@ -114,24 +116,6 @@ async function requestWhole(request: EgressRequest, signal: AbortSignal, send: S
     throw new SvcError('UpstreamFailed', `${url.host} did not answer within ${request.timeoutMs / 1000} s.`, {
       cause: error,
     })
-  }
-}
-
-/** Counts after decompression, so that a small answer cannot expand without limit. */
-async function readBounded(response: Response, maxBytes: number): Promise<{ body: Buffer; truncated: boolean }> {
-  if (response.body === null) return { body: Buffer.alloc(0), truncated: false }
-  const parts: Buffer[] = []
-  let left = maxBytes
-  const reader = response.body.getReader()
-  while (true) {
-    const { done, value } = await reader.read()
-    if (done) return { body: Buffer.concat(parts), truncated: false }
-    parts.push(Buffer.from(value.subarray(0, left)))
-    left -= value.byteLength
-    if (left < 0) {
-      await reader.cancel()
-      return { body: Buffer.concat(parts), truncated: true }
-    }
   }
 }
 

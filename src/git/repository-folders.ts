@@ -1,8 +1,9 @@
 // Folders of repositories, by way of a checkout that ends with the reading.
-import { once } from '../lib/once.ts'
+
 import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { SvcError } from '../errors.ts'
+import { once } from '../lib/once.ts'
 import type { FolderLimits, RepositoryFolders } from '../ports/codehost/repository-folders.ts'
 import type { Checkouts } from '../ports/workspaces/checkouts.ts'
 

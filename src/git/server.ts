@@ -1,6 +1,8 @@
 // A git server over "smart" HTTP (gitprotocol-http(5)), dialled by our egress: git itself sees neither the network nor
 // the login.
+
 import type { Duplex } from 'node:stream'
+import { readWhole } from '../lib/bounded-body.ts'
 import type { Egress, EgressPolicy } from '../ports/service/egress.ts'
 import { type CheckoutCredentials, CheckoutError } from '../ports/workspaces/checkouts.ts'
 import type { Remote } from './command.ts'
@@ -208,17 +210,11 @@ export function bridgeFetch(greeting: Greeting, bytes: number, signal: AbortSign
 export function bridgePush(greeting: Greeting, bytes: number, signal: AbortSignal): Remote {
   return async (pipe) => {
     await write(pipe, greeting.frames)
-    const parts: Buffer[] = []
-    let size = 0
-    for await (const chunk of pipe as AsyncIterable<Buffer>) {
-      parts.push(chunk)
-      size += chunk.length
-      if (size > bytes)
-        throw new CheckoutError('TooLarge', `The change is larger than ${bytes} bytes. Push less at once.`)
-    }
+    const tooLarge = () => new CheckoutError('TooLarge', `The change is larger than ${bytes} bytes. Push less at once.`)
+    const request = await readWhole(pipe, bytes, tooLarge)
     // Only a flush: git found nothing to send, or refused to.
-    if (size > flushLength) {
-      for await (const chunk of await greeting.post(Buffer.concat(parts), signal)) await write(pipe, chunk)
+    if (request.length > flushLength) {
+      for await (const chunk of await greeting.post(request, signal)) await write(pipe, chunk)
     }
     pipe.end()
   }

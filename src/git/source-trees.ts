@@ -1,8 +1,9 @@
 // Source trees of remote repositories: fetched through the same cache as checkouts, without a work tree.
-import { once } from '../lib/once.ts'
+
 import { randomUUID } from 'node:crypto'
 import { mkdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { once } from '../lib/once.ts'
 import type { SourceTrees } from '../ports/scans/source-trees.ts'
 import type { CheckoutLimits } from '../ports/workspaces/checkouts.ts'
 import { type CheckoutsOptions, defaultCheckoutLimits, serverFor, within } from './checkouts.ts'

@@ -2,9 +2,9 @@
 
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
-import { quoteWord } from '../client/typed.ts'
 import type { Environment } from '../config/environment.ts'
 import { isInside } from '../lib/folder-path.ts'
+import { quoteWord } from '../lib/shell-words.ts'
 
 export type Started = {
   env: Environment

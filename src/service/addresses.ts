@@ -2,6 +2,7 @@
 
 import { lookup } from 'node:dns/promises'
 import { isIPv6 } from 'node:net'
+import { loopbackHosts } from '../lib/loopback.ts'
 
 type FollowedNames = {
   /** The names, and the addresses that the last lookups found. */
@@ -50,7 +51,6 @@ export type Listening = {
 }
 
 const everywhere = ['0.0.0.0', '::']
-const loopbackHosts = ['127.0.0.1', 'localhost', '::1']
 
 function writeHost(host: string): string {
   return isIPv6(host) ? `[${host}]` : host
@@ -106,9 +106,4 @@ export function createOwnAddresses(listening: Listening, places: OtherAddresses 
     if (known?.at !== at) known = { at, addresses: listOwnAddresses(listening, places, others) }
     return known.addresses
   }
-}
-
-/** Whether only this machine can reach the service. */
-export function isLoopbackHost(host: string): boolean {
-  return loopbackHosts.includes(host) || host.startsWith('127.')
 }

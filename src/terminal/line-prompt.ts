@@ -3,7 +3,7 @@ import { createInterface, type Interface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import type { LinePrompt, OpenPrompt, Typed } from '../client/machine.ts'
-import { createTypedInput, type Piece } from './typed-input.ts'
+import { createTypedInput, type Piece } from './keyboard-input.ts'
 
 type Terminal = { stdin: NodeJS.ReadStream; stdout: NodeJS.WriteStream }
 

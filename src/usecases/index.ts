@@ -23,16 +23,24 @@ import { createDelegation, type DelegationUsecases } from './coordination/delega
 import { type AuditLog, createAuditLog } from './identity/audit-log.ts'
 import { createSignInUsecases, type SignInUsecases } from './identity/sign-in.ts'
 import { createTokenUsecases, type TokenUsecases } from './identity/tokens.ts'
-import { createMemoryUsecases, type MemoryUsecases } from './memory/memories.ts'
-import { createMemoryProposalUsecases, type MemoryProposalUsecases } from './memory/memory-proposals.ts'
+import {
+  createMemoryProposalUsecases,
+  createMemoryUsecases,
+  type MemoryProposalUsecases,
+  type MemoryUsecases,
+} from './memory/memories.ts'
 import { createMonitorRecordUsecases, type MonitorRecordUsecases } from './monitors/records.ts'
 import { createMonitorRuns, type MonitorRunUsecases } from './monitors/runs.ts'
 import { createProviderHealthLog, type ProviderHealthLog } from './providers/health.ts'
 import { requireFreeToolName } from './resources/admission/tool.ts'
-import { type ConfigMapUsecases, createConfigMapUsecases } from './resources/configmaps.ts'
 import { createIdempotency, type Idempotency } from './resources/idempotency.ts'
 import { createResourceUsecases, type NamespaceQuery, type ResourceUsecases } from './resources/resources.ts'
-import { createSecretUsecases, type SecretUsecases } from './resources/secrets.ts'
+import {
+  type ConfigMapUsecases,
+  createConfigMapUsecases,
+  createSecretUsecases,
+  type SecretUsecases,
+} from './resources/secrets.ts'
 import { createWatchUsecases, type WatchUsecases } from './resources/watch.ts'
 import { createFindingUsecases, type FindingUsecases } from './scans/findings.ts'
 import { createSarifUsecases, type SarifUsecases } from './scans/sarif.ts'
@@ -74,7 +82,7 @@ export { askForChecks } from './codehost/code-host-tools.ts'
 export type { DeliveryUsecases } from './codehost/deliveries/deliveries.ts'
 export { checksProbe } from './codehost/pull-request-tools.ts'
 export type { UsecaseDeps, UsecaseSettings } from './service/deps.ts'
-export { createBuiltinTools } from './tools/builtin-tools.ts'
+export { createBuiltinTools } from './tools/tools.ts'
 
 type TaskUsecases = TaskRecords &
   TaskInputs &

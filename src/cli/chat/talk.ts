@@ -1,15 +1,15 @@
 // The state of a conversation at the terminal, and what it reads of its session.
 import type { Client } from '../../client/client.ts'
+import { typed } from '../../client/command-hint.ts'
 import type { LinePrompt } from '../../client/machine.ts'
-import { typed } from '../../client/typed.ts'
 import type { ChatRequest } from '../../contract/api/chat/chat.ts'
 import { getSession, listSessions, type SessionDetail, type SessionItem } from '../../contract/api/chat/sessions.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { CliContext } from '../context.ts'
-import { askNumbered } from '../output/numbered.ts'
 import { formatAge } from '../output/output.ts'
 import { listPages } from '../output/paging.ts'
 import { cutTo } from '../output/printable.ts'
+import { askNumbered } from '../output/questions.ts'
 
 /** A request without its message. */
 export type Opening = Omit<ChatRequest, 'message'>

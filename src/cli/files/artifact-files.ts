@@ -1,15 +1,17 @@
 // Downloads files that a task left into local folders, never over an existing file.
+
 import { createWriteStream } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Client } from '../../client/client.ts'
-import { quoteWord, typed } from '../../client/typed.ts'
+import { typed } from '../../client/command-hint.ts'
 import { type ArtifactItem, ArtifactPath } from '../../contract/api/tasks/task-records.ts'
 import { getTaskArtifact, listTaskArtifacts } from '../../contract/api/tasks/tasks.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../errors.ts'
+import { quoteWord } from '../../lib/shell-words.ts'
 import { formatSize } from '../output/output.ts'
 
 /** How routes identify a task. */

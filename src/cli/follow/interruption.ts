@@ -1,6 +1,6 @@
 // What Ctrl-C means while a task is followed.
 import type { Client } from '../../client/client.ts'
-import { typed } from '../../client/typed.ts'
+import { typed } from '../../client/command-hint.ts'
 import { cancelTask, getTask } from '../../contract/api/tasks/tasks.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError } from '../../errors.ts'

@@ -4,7 +4,7 @@ import { listTasks } from '../../contract/api/tasks/tasks.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
-import { agrees } from '../output/numbered.ts'
+import { agrees } from '../output/questions.ts'
 
 /** InvalidRequest where a service elsewhere is named: nothing is done to this machine's in its place. */
 export function requireLocal(context: CliContext, options: GlobalOptions, what: string): void {

@@ -1,5 +1,5 @@
 // Why a pull request was not reviewed, or what came of its review, and what to do: in a few sentences for people.
-import { typed } from '../../client/typed.ts'
+import { typed } from '../../client/command-hint.ts'
 import type { MonitorEvent, MonitorItem, MonitorReviewRecord } from '../../contract/api/monitors/monitor-records.ts'
 import type { RepositoryMonitor } from '../../contract/kinds/monitors/repository-monitor.ts'
 import type { PublishSkip } from '../../rules/monitors/publish.ts'

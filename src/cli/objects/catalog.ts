@@ -1,6 +1,6 @@
 // The kinds that the command line lists, gets, applies and deletes, with their routes: one table.
 import { z } from 'zod'
-import { typed } from '../../client/typed.ts'
+import { typed } from '../../client/command-hint.ts'
 import { createAgent, deleteAgent, getAgent, listAgents, updateAgent } from '../../contract/api/agents/agents.ts'
 import {
   createMonitor,

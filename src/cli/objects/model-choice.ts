@@ -1,14 +1,14 @@
 // Which provider and model answer a prompt without an agent.
 import type { Client } from '../../client/client.ts'
-import { typed } from '../../client/typed.ts'
+import { typed } from '../../client/command-hint.ts'
 import { createProvider, getProvider, listProviders } from '../../contract/api/providers/providers.ts'
 import type { Provider } from '../../contract/kinds/providers/provider.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import { chooseDefault } from '../../rules/providers/model-choice.ts'
 import type { CliCall, GlobalOptions } from '../context.ts'
 import { namespaceOf } from '../global-options.ts'
-import { askNumbered } from '../output/numbered.ts'
 import { listPages } from '../output/paging.ts'
+import { askNumbered } from '../output/questions.ts'
 
 export type ModelChoice = { provider?: string | undefined; model?: string | undefined }
 

@@ -1,6 +1,6 @@
 // Options that fill fields of a spec: the same ones where an object is made and where it is changed.
 import { type Command, Option } from 'commander'
-import { typed } from '../../client/typed.ts'
+import { typed } from '../../client/command-hint.ts'
 import { SvcError } from '../../errors.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import type { CliContext } from '../context.ts'

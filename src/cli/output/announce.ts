@@ -1,6 +1,7 @@
 // What is said of a service that a command has started.
+
+import { typed } from '../../client/command-hint.ts'
 import type { StartedService } from '../../client/machine.ts'
-import { typed } from '../../client/typed.ts'
 import type { Terminal } from './terminal.ts'
 
 export function announceService(started: StartedService, terminal: Terminal): void {

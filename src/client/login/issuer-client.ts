@@ -1,8 +1,8 @@
 // Talks to the issuer: the two ways of a login, and a fresh token for an old one (RFC 6749, 7636, 8252, 8628).
 import * as oidc from 'openid-client'
 import { messageOf, SvcError } from '../../errors.ts'
-import type { Login } from './kept-logins.ts'
 import { listenForCode } from './redirect.ts'
+import type { Login } from './stored-logins.ts'
 
 export type LoginWish = {
   issuer: string

@@ -1,6 +1,6 @@
 // Refusals of the API server as errors of the service: which reason, what is wrong, what to do.
 
-import { type ErrorReason, messageOf, type Problem, SvcError } from '../../errors.ts'
+import { type ErrorReason, isSvcError, messageOf, type Problem, SvcError } from '../../errors.ts'
 import { isJsonObject, tryParseJson } from '../../lib/json.ts'
 
 /** The `Status` object that every refusal carries (meta/v1). */
@@ -121,4 +121,34 @@ export function describeUnreachable(error: unknown): SvcError {
     retryAfterSeconds: 1,
     cause: error,
   })
+}
+
+/** The answer; undefined when the object does not exist. */
+export async function orAbsent<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (isSvcError(error, 'NotFound')) return undefined
+    throw error
+  }
+}
+
+/** Whether the object was created; false when one of its name exists. */
+export async function unlessExists(creation: Promise<unknown>): Promise<boolean> {
+  try {
+    await creation
+    return true
+  } catch (error) {
+    if (isSvcError(error, 'AlreadyExists')) return false
+    throw error
+  }
+}
+
+/** Of a deletion with preconditions: the object is gone, or another one has its name by now. */
+export async function unlessGone(deletion: Promise<unknown>): Promise<void> {
+  try {
+    await deletion
+  } catch (error) {
+    if (!isSvcError(error, 'NotFound') && !isSvcError(error, 'Conflict')) throw error
+  }
 }

@@ -1,8 +1,10 @@
 // Reads and writes of single objects: each answer of the API server is recorded, so that the next read finds it.
+
 import { apiVersion, type Kind, kinds, type ResourceOf } from '../../contract/kinds/index.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import { describeKey, describeMissing, describeTaken } from '../../store/watching/stored-object.ts'
+import { orAbsent } from '../api/failures.ts'
 import type { Collection } from '../api/paths.ts'
 import type { KubernetesApi } from '../api.ts'
 import type { ApiObject } from '../reflector.ts'
@@ -53,15 +55,12 @@ export function translate(error: unknown, kind: Kind, key: ResourceKey): unknown
 
 export function createExchange(api: KubernetesApi, caches: Record<Kind, KindCache>): Exchange {
   async function readLive(kind: Kind, { namespace, name }: ResourceKey): Promise<LiveObject | undefined> {
-    try {
-      const answer = await api.request<ApiObject>({ verb: 'get', collection: collectionOf(kind), namespace, name })
-      const entry = makeEntry(kind, answer)
-      caches[kind].note(entry)
-      return { entry, answer }
-    } catch (error) {
-      if (isSvcError(error, 'NotFound')) return undefined
-      throw error
-    }
+    const request = { verb: 'get' as const, collection: collectionOf(kind), namespace, name }
+    const answer = await orAbsent(api.request<ApiObject>(request))
+    if (answer === undefined) return undefined
+    const entry = makeEntry(kind, answer)
+    caches[kind].note(entry)
+    return { entry, answer }
   }
 
   return {

@@ -1,8 +1,9 @@
 // Refuses requests for a foreign host, so that a page whose DNS name points to this address cannot talk to us
 // (HTTP-043).
+
 import type { IncomingMessage } from 'node:http'
-import { isIP } from 'node:net'
 import { SvcError } from '../../errors.ts'
+import { isLoopbackHost } from '../../lib/loopback.ts'
 
 /** The name or address in a Host header without the port, in lower case; undefined when it is malformed. */
 function parseHost(header: string): string | undefined {
@@ -15,10 +16,6 @@ function unmap(address: string): string {
   return address.toLowerCase().replace(/^::ffff:(?=\d+\.)/, '')
 }
 
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
-}
-
 export type HostRules = {
   /** `--public-host`: names that requests may carry besides the bound address. */
   publicHosts: readonly string[]
@@ -27,7 +24,7 @@ export type HostRules = {
 /** Creates the check. Forbidden unless Host is a loopback name, the address of this connection, or allowed. */
 export function createHostCheck(rules: HostRules): (request: IncomingMessage) => void {
   const allowed = new Set(rules.publicHosts.map((name) => parseHost(name) ?? name.toLowerCase()))
-  const isNamed = (host: string) => isLoopback(host) || allowed.has(host)
+  const isNamed = (host: string) => isLoopbackHost(host) || allowed.has(host)
   // Most requests of a client have the same header.
   const known = new Set<string>()
   return (request) => {

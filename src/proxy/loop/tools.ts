@@ -9,8 +9,12 @@ import { builtinTools, createToolHost } from '../../tools/registry/registry.ts'
 import { createLinks, type Links, showTool, type Tool, type ToolContext } from '../../tools/registry/tool.ts'
 import { explainToolError } from '../../tools/registry/tool-error.ts'
 import { propagateOf } from '../../usecases/identity/tool-token.ts'
-import { type CustomTools, createCustomToolCache } from '../../usecases/tools/custom-tools.ts'
-import { keepUsable, requireUsable } from '../../usecases/tools/usable-tools.ts'
+import {
+  type CustomTools,
+  createCustomToolCache,
+  keepUsable,
+  requireUsable,
+} from '../../usecases/tools/custom-tools.ts'
 import { accountOf } from '../request.ts'
 import type { ProxyCall } from '../types.ts'
 import type { ProxyLoopDeps } from './deps.ts'

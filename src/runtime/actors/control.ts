@@ -1,9 +1,9 @@
 // Client of the control service of actors, by gRPC. What it throws are WorkspaceErrors.
 
-import { once } from '../../lib/once.ts'
 import { readFileSync } from 'node:fs'
 import type { ChannelCredentials, Client, Metadata, ServiceError } from '@grpc/grpc-js'
 import { onAbort } from '../../lib/abort.ts'
+import { once } from '../../lib/once.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
 import { type ActorStatus, actorProtocol, type ControlCall } from './protocol.ts'
@@ -229,7 +229,11 @@ export function createActorControl(options: ActorControlOptions): ActorControl {
       return (await ask<{ session_jwt: string }>(MintJWT, identity, request, { metadata })).session_jwt
     },
     close() {
-      if (isOpen) void open().then(({ client, identity }) => [client, identity].map((one) => one.close()), () => {})
+      if (isOpen)
+        void open().then(
+          ({ client, identity }) => [client, identity].map((one) => one.close()),
+          () => {},
+        )
     },
   }
 }

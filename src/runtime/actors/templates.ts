@@ -1,6 +1,6 @@
 // Reads the templates and pools of actors, which other controllers of the cluster own (group ate.dev).
+import { orAbsent } from '../../cluster/api/failures.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'
-import { isSvcError } from '../../errors.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import { type WorkspaceClaim, WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
 import {
@@ -37,14 +37,8 @@ function describe({ name, namespace, labels = {}, annotations = {} }: Metadata) 
 }
 
 export function createActorTemplates(api: Pick<KubernetesApi, 'request'>): ActorTemplates {
-  async function find<T>(plural: string, key: ResourceKey): Promise<T | undefined> {
-    try {
-      return await api.request<T>({ verb: 'get', collection: { ...group, plural }, ...key })
-    } catch (error) {
-      if (isSvcError(error, 'NotFound')) return undefined
-      throw error
-    }
-  }
+  const find = <T>(plural: string, key: ResourceKey) =>
+    orAbsent(api.request<T>({ verb: 'get', collection: { ...group, plural }, ...key }))
   return {
     async template(key) {
       const found = await find<TemplateObject>('actortemplates', key)

@@ -1,6 +1,7 @@
 // Claims of sandboxes: made, waited for, listed.
+
+import { orAbsent, unlessExists } from '../../cluster/api/failures.ts'
 import { listScopes } from '../../cluster/api/paths.ts'
-import { isSvcError } from '../../errors.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import {
   type ListedWorkspace,
@@ -8,7 +9,7 @@ import {
   WorkspaceError,
 } from '../../ports/workspaces/execution-workspaces.ts'
 import { type Pod, pods } from '../jobs/objects.ts'
-import { explainClusterFault, orAbsent } from './faults.ts'
+import { explainClusterFault } from './faults.ts'
 import {
   claimComponent,
   claimLabels,
@@ -92,13 +93,7 @@ export async function ensureClaim(parts: ClaimParts, claim: WorkspaceClaim): Pro
     checkOwn(found, parts.instance)
     return false
   }
-  try {
-    await makeClaim(parts, { installed, claim, spec: await referring })
-    return true
-  } catch (error) {
-    if (!isSvcError(error, 'AlreadyExists')) throw error
-    return false
-  }
+  return unlessExists(makeClaim(parts, { installed, claim, spec: await referring }))
 }
 
 export type SandboxWait = {

@@ -1,5 +1,6 @@
 // Commands and files in a sandbox, by scripts that a shell runs there.
 
+import { quoteWord } from '../../lib/shell-words.ts'
 import {
   type CommandState,
   type StagedFile,
@@ -17,7 +18,7 @@ import {
   startScript,
   stopScript,
 } from './scripts.ts'
-import { type SandboxAddress, type SandboxShell, type ShellScript, shellQuote } from './shell.ts'
+import type { SandboxAddress, SandboxShell, ShellScript } from './shell.ts'
 
 const shortMs = 30_000
 /** Of answers that are one line. */
@@ -32,7 +33,7 @@ type Script = Omit<ShellScript, 'timeoutMs' | 'maxBytes'> & Partial<ShellScript>
 /** Comes before a script: nothing of it is in what the cluster logs. */
 function assign(values: Record<string, string | number>): string {
   return Object.entries(values)
-    .map(([name, value]) => `${name}=${shellQuote(String(value))}\n`)
+    .map(([name, value]) => `${name}=${quoteWord(String(value))}\n`)
     .join('')
 }
 
@@ -107,19 +108,19 @@ export async function stage(shell: SandboxShell, address: SandboxAddress, files:
 }
 
 function printVariable([name, value]: [string, string]): string {
-  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return `export ${name}=${shellQuote(value)}`
+  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return `export ${name}=${quoteWord(value)}`
   throw refuse(`${JSON.stringify(name)} is not a name of an environment variable`)
 }
 
 /** It removes itself, with what it was given: the shell has read it. */
 function printCommand({ id, command, env, workDir = '.' }: WorkspaceCommand): string {
-  const folder = shellQuote(workDir)
+  const folder = quoteWord(workDir)
   return [
     'rm -f -- "$0" "$(dirname -- "$0")/stdin"',
     ...Object.entries(env).map(printVariable),
     `export SVC_WORKSPACE_COMMAND=/${id}/`,
     `mkdir -p -- ${folder} && cd -- ${folder} || exit 126`,
-    `exec ${command.map(shellQuote).join(' ')}`,
+    `exec ${command.map(quoteWord).join(' ')}`,
     '',
   ].join('\n')
 }

@@ -1,12 +1,13 @@
 // The shell over the exec subresource of the API server, with the rights of the service.
 import { PassThrough } from 'node:stream'
 import type { ApiConnection } from '../../cluster/api/connection.ts'
+import { orAbsent } from '../../cluster/api/failures.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
 import { execInPod } from '../code-pods/exec.ts'
 import { type Pod, pods } from '../jobs/objects.ts'
-import { explainClusterFault, orAbsent } from './faults.ts'
+import { explainClusterFault } from './faults.ts'
 import {
   createAnswerBuffer,
   packScript,

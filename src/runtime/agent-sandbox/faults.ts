@@ -18,13 +18,3 @@ export function explainClusterFault(error: unknown): Error {
   }
   return error instanceof Error ? error : new Error(messageOf(error))
 }
-
-/** Undefined when there is no such object. */
-export async function orAbsent<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer
-  } catch (error) {
-    if (isSvcError(error, 'NotFound')) return undefined
-    throw error
-  }
-}

@@ -1,9 +1,10 @@
 // Which version of agent-sandbox's API the cluster serves.
-import { once } from '../../lib/once.ts'
+
+import { orAbsent } from '../../cluster/api/failures.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'
+import { once } from '../../lib/once.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
-import { orAbsent } from './faults.ts'
 import {
   groups,
   listCollections,

@@ -1,18 +1,14 @@
 // The shell over the router of sandboxes and the runtime in their image: POST /upload stores a file in the runtime's
 // folder, POST /execute runs one command line there and answers with what it wrote (agent-sandbox: sandbox-router/README.md
 // and examples/python-runtime-sandbox/main.py).
+
 import { z } from 'zod'
 import { messageOf } from '../../errors.ts'
+import { readWhole } from '../../lib/bounded-body.ts'
 import type { Ids } from '../../lib/clock.ts'
+import { quoteWords } from '../../lib/shell-words.ts'
 import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
-import {
-  packScript,
-  type SandboxAddress,
-  type SandboxShell,
-  type ShellAnswer,
-  type ShellScript,
-  shellQuote,
-} from './shell.ts'
+import { packScript, type SandboxAddress, type SandboxShell, type ShellAnswer, type ShellScript } from './shell.ts'
 
 export type RouterShellParts = {
   url: string
@@ -49,17 +45,6 @@ function silent(cause: unknown): WorkspaceError {
   })
 }
 
-async function readBounded(response: Response, maxBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length
-    if (size > maxBytes) throw unexpected(`answers with more than ${maxBytes} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
-}
-
 /** 502 and 504 say that there is no such sandbox, or that it does not listen. */
 function checkStatus({ status }: Response, { sandbox, namespace }: SandboxAddress, text: string): void {
   if (status >= 200 && status < 300) return
@@ -94,7 +79,11 @@ async function post(parts: RouterShellParts, { address, script, path, body, head
   try {
     const request = { method: 'POST', headers: { ...makeHeaders(parts, address), ...headers }, body, signal }
     const response = await parts.fetch(url, { ...request, redirect: 'error' })
-    const text = await readBounded(response, script.maxBytes * 2 + frameBytes)
+    const maxBytes = script.maxBytes * 2 + frameBytes
+    const answer = await readWhole(response.body, maxBytes, () =>
+      unexpected(`answers with more than ${maxBytes} bytes`),
+    )
+    const text = answer.toString('utf8')
     checkStatus(response, address, text)
     return text
   } catch (error) {
@@ -130,7 +119,7 @@ export function createRouterShell(parts: RouterShellParts): SandboxShell {
       await post(parts, { address, script, path: 'upload', body: form })
       const [program, zero, ...sizes] = argv
       const line = ['/bin/sh', '-c', `exec < "$1"; rm -f "$1"; shift\n${program}`, zero ?? 'sh', name, ...sizes]
-      const body = JSON.stringify({ command: line.map(shellQuote).join(' ') })
+      const body = JSON.stringify({ command: quoteWords(line) })
       const headers = { 'content-type': 'application/json' }
       return readAnswer(await post(parts, { address, script, path: 'execute', body, headers }), script.maxBytes)
     },

@@ -116,7 +116,3 @@ export function createAnswerBuffer(maxBytes: number, onFlood: (error: WorkspaceE
     read: () => Buffer.concat(chunks),
   }
 }
-
-export function shellQuote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`
-}

@@ -1,10 +1,9 @@
 // What a claim refers to: a template of its own namespace, and from v1beta1 on the warm pool that has that template.
 
+import { orAbsent, unlessExists } from '../../cluster/api/failures.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'
-import { isSvcError } from '../../errors.ts'
 import type { WorkspaceClaim } from '../../ports/workspaces/execution-workspaces.ts'
 import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
-import { orAbsent } from './faults.ts'
 import { chooseContainer, claimComponent, claimLabels, type SandboxTemplate, type SandboxWarmPool } from './objects.ts'
 import type { Installed } from './reader.ts'
 
@@ -64,9 +63,7 @@ async function ensureEmptyPool(
     },
     spec: { replicas: 0, sandboxTemplateRef: { name: template } },
   }
-  await api.request({ verb: 'create', collection: collections.pools, namespace, body }).catch((error: unknown) => {
-    if (!isSvcError(error, 'AlreadyExists')) throw error
-  })
+  await unlessExists(api.request({ verb: 'create', collection: collections.pools, namespace, body }))
   return name
 }
 

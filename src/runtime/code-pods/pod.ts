@@ -1,4 +1,5 @@
 // The pod for one run of untrusted code: no network, no account, no secret, nothing of the service.
+import { quoteWord } from '../../lib/shell-words.ts'
 import type { SandboxCommand } from '../../ports/workspaces/sandbox.ts'
 import { baseEnvironment, isNode, limitHeap, limitProcess, workspaceInside } from '../attempts/process-limits.ts'
 import { hardenedContainer, hardenPod, makeResources } from '../jobs/hardening.ts'
@@ -105,10 +106,6 @@ exec /bin/sh ${inputFolder}/0`
 
 type PodLaunch = { argv: string[]; input: Buffer }
 
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`
-}
-
 /** The waiting shell and its sleep, and the shell of the exec. */
 const ownProcesses = 3
 
@@ -131,12 +128,12 @@ function limitCommand(command: SandboxCommand): string[] {
  */
 function makeScript(command: SandboxCommand, first: { readOnly: number; archive: number | undefined }): string {
   const environment = { ...baseEnvironment(workspaceInside), ...command.env }
-  const variables = Object.entries(environment).map(([name, value]) => quote(`${name}=${value}`))
-  const argv = limitCommand(command).map(quote)
+  const variables = Object.entries(environment).map(([name, value]) => quoteWord(`${name}=${value}`))
+  const argv = limitCommand(command).map(quoteWord)
   const run = `env -i ${variables.join(' ')} ${argv.join(' ')} < ${inputFolder}/1`
   const unpack = first.archive === undefined ? '' : `tar -xmf ${inputFolder}/${first.archive} || exit 125\n`
   const copies = Object.keys(command.readOnlyFiles ?? {}).map((path, index) => {
-    const [source, target] = [`${inputFolder}/${first.readOnly + index}`, quote(path)]
+    const [source, target] = [`${inputFolder}/${first.readOnly + index}`, quoteWord(path)]
     return `mkdir -p "$(dirname ${target})" && cp ${source} ${target} && chmod 0444 ${target} || exit 125\n`
   })
   return `cd ${workspaceInside} || exit 125\n${copies.join('')}${unpack}${run}\ncode=$?\nkill -9 -1 2> /dev/null\nexit $code\n`

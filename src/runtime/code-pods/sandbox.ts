@@ -1,8 +1,10 @@
 // The Sandbox port on a cluster: each command gets its own, unused pod (BUILT-024).
-import { once } from '../../lib/once.ts'
+
 import type { ApiConnection } from '../../cluster/api/connection.ts'
+import { unlessExists } from '../../cluster/api/failures.ts'
 import { workspaceLimits } from '../../contract/api/workspaces/code-runs.ts'
-import { isSvcError, messageOf, SvcError } from '../../errors.ts'
+import { messageOf, SvcError } from '../../errors.ts'
+import { once } from '../../lib/once.ts'
 import type {
   Sandbox,
   SandboxAvailability,
@@ -68,11 +70,7 @@ async function runInPod(
 
 async function createPolicy({ api, namespace, instance }: KubernetesSandboxOptions): Promise<void> {
   const body = makeSandboxPolicy(namespace, instance)
-  try {
-    await api.request({ verb: 'create', collection: networkPolicies, namespace, body })
-  } catch (error) {
-    if (!isSvcError(error, 'AlreadyExists')) throw error
-  }
+  await unlessExists(api.request({ verb: 'create', collection: networkPolicies, namespace, body }))
 }
 
 /** The deny-all policy is created before the first pod; without it no code runs. */

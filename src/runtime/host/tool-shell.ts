@@ -1,8 +1,10 @@
 // Runs the system's tools from a small shell beside the service. Starting a program copies the tables of the starter's memory, and blocks
 // it until the program has had its turn on a processor: of the service that is 5 to 60 ms each time, in which it answers nobody.
+
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
+import { quoteWords } from '../../lib/shell-words.ts'
 
 export type ToolShell = {
   /** Runs a tool to its end, several at the same time. Rejects with the first line of what it says when it fails. */
@@ -15,11 +17,9 @@ const environment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' }
 const maxSeconds = 30
 const notFound = 127
 
-const quote = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`
-
 /** In the background, without the input of the shell, which is its script; answers with one line. */
 function writeCommand(id: number, words: readonly string[]): string {
-  const command = words.map(quote).join(' ')
+  const command = quoteWords(words)
   return `{ said=$(exec timeout ${maxSeconds} ${command} 2>&1 >/dev/null </dev/null); echo "${id} $? \${said%%"$end"*}"; } &\n`
 }
 

@@ -1,7 +1,7 @@
 // What a namespace needs before the service creates pods in it: the workers' account and network policy.
+import { unlessExists } from '../../cluster/api/failures.ts'
 import type { Collection } from '../../cluster/api/paths.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'
-import { isSvcError } from '../../errors.ts'
 import { type Component, networkPolicies, podLabels, serviceAccounts } from './objects.ts'
 
 export type NamespacePreparer = { prepare(namespace: string): Promise<void> }
@@ -24,23 +24,17 @@ function makeAccount(namespace: string, { instance, serviceAccount }: PreparerOp
   }
 }
 
-async function createOnce(api: KubernetesApi, collection: Collection, namespace: string, body: object): Promise<void> {
-  try {
-    await api.request({ verb: 'create', collection, namespace, body })
-  } catch (error) {
-    if (!isSvcError(error, 'AlreadyExists')) throw error
-  }
-}
-
 /** Once per namespace and run of the service; a failure is retried with the next attempt. */
 export function createNamespacePreparer(options: PreparerOptions): NamespacePreparer {
   const { api, instance, onFault } = options
   const prepared = new Map<string, Promise<void>>()
 
   async function make(namespace: string): Promise<void> {
-    const account = createOnce(api, serviceAccounts, namespace, makeAccount(namespace, options))
-    const policy = createOnce(api, networkPolicies, namespace, makeWorkerPolicy(namespace, instance))
-    const sealed = createOnce(api, networkPolicies, namespace, makeSealedPolicy(namespace, instance))
+    const create = (collection: Collection, body: object) =>
+      unlessExists(api.request({ verb: 'create', collection, namespace, body }))
+    const account = create(serviceAccounts, makeAccount(namespace, options))
+    const policy = create(networkPolicies, makeWorkerPolicy(namespace, instance))
+    const sealed = create(networkPolicies, makeSealedPolicy(namespace, instance))
     const results = await Promise.allSettled([account, policy, sealed])
     const names = ['the account of workers', 'the network policy of workers', 'that of commands without network']
     for (const [index, result] of results.entries()) {

@@ -1,8 +1,8 @@
 // The end of an attempt's objects: the Job, its pods, its Secret, and what is kept of them here.
 
+import { unlessGone } from '../../cluster/api/failures.ts'
 import { collections } from '../../cluster/api/paths.ts'
 import type { ApiRequest, KubernetesApi } from '../../cluster/api.ts'
-import { isSvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Attempt } from './attempts.ts'
 import type { PodCheckouts } from './checkouts/checkouts.ts'
@@ -23,13 +23,8 @@ export type RemovalOptions = {
 /** The end of a log may take this long after the pod is gone. */
 const logGraceMs = 10_000
 
-async function ignoreAbsence(api: KubernetesApi, request: Omit<ApiRequest, 'verb'>): Promise<void> {
-  try {
-    await api.request({ ...request, verb: 'delete' })
-  } catch (error) {
-    // Conflict: another object has the name by now.
-    if (!isSvcError(error, 'NotFound') && !isSvcError(error, 'Conflict')) throw error
-  }
+function deleteObject(api: KubernetesApi, request: Omit<ApiRequest, 'verb'>): Promise<void> {
+  return unlessGone(api.request({ ...request, verb: 'delete' }))
 }
 
 function isGone(attempt: Attempt): boolean {
@@ -55,14 +50,14 @@ async function waitUntilGone(attempt: Attempt, { clock, closing }: RemovalOption
 async function deletePod({ api }: RemovalOptions, pod: Pod, isLost = false): Promise<void> {
   const { namespace, name, uid } = pod.metadata
   const body = { preconditions: { uid }, ...((isLost || hasPodEnded(pod)) && { gracePeriodSeconds: 0 }) }
-  await ignoreAbsence(api, { collection: pods, namespace, name, body })
+  await deleteObject(api, { collection: pods, namespace, name, body })
 }
 
 async function deleteJob({ api }: RemovalOptions, { namespace, job }: Attempt): Promise<void> {
   if (job === undefined) return
   const { name, uid } = job.metadata
   const body = { propagationPolicy: 'Background', preconditions: { uid } }
-  await ignoreAbsence(api, { collection: jobs, namespace, name, body })
+  await deleteObject(api, { collection: jobs, namespace, name, body })
 }
 
 async function deleteObjects(options: RemovalOptions, attempt: Attempt): Promise<void> {
@@ -72,7 +67,7 @@ async function deleteObjects(options: RemovalOptions, attempt: Attempt): Promise
   const leaving = [...attempt.pods.values()].filter(({ metadata }) => metadata.deletionTimestamp === undefined)
   await Promise.all([deleteJob(options, attempt), ...leaving.map((pod) => deletePod(options, pod))])
   const name = nameJob(attempt.taskName, attempt.key)
-  if (attempt.hasSecret) await ignoreAbsence(api, { collection: collections.secrets, namespace, name })
+  if (attempt.hasSecret) await deleteObject(api, { collection: collections.secrets, namespace, name })
 }
 
 /** Resolves when nothing of it is left; rejects when the service stops before. */

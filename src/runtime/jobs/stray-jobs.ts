@@ -1,8 +1,8 @@
 // Removes Jobs of attempts that are not the live one of any running task: created late by a former leader that did not
 // know yet that it had lost leadership, or left by one that died between the end of a task and the removal of its Job.
+import { unlessGone } from '../../cluster/api/failures.ts'
 import { type ApiTarget, type Collection, collections, listScopes } from '../../cluster/api/paths.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'
-import { isSvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ResourceReader } from '../../ports/resources/resources.ts'
 import {
@@ -47,9 +47,7 @@ export function createStrayJobs({ api, resources, clock, instance, namespaces }:
   async function remove(collection: Collection, { namespace, name, uid }: Partial<ObjectMetadata>): Promise<void> {
     const body = { propagationPolicy: 'Background', ...(uid !== undefined && { preconditions: { uid } }) }
     const target = { collection, name: name ?? '', namespace: namespace ?? '' }
-    await api.request({ verb: 'delete', ...target, body }).catch((error: unknown) => {
-      if (!isSvcError(error, 'NotFound') && !isSvcError(error, 'Conflict')) throw error
-    })
+    await unlessGone(api.request({ verb: 'delete', ...target, body }))
   }
 
   return {

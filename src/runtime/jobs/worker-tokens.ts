@@ -1,11 +1,13 @@
 // Which worker is calling: the projected token of its pod, by TokenReview, checked against the pod and its Job
 // (AUTH-010).
+
 import { createHash } from 'node:crypto'
+import { orAbsent } from '../../cluster/api/failures.ts'
 import type { Collection } from '../../cluster/api/paths.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'
 import { namespaceOfUser } from '../../cluster/identity/authenticator.ts'
 import { createAnswers, requestReview, type TokenReviewStatus } from '../../cluster/identity/reviews.ts'
-import { isSvcError, SvcError } from '../../errors.ts'
+import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { WorkerIdentity, WorkerTokens } from '../../ports/identity/identity.ts'
 import { tokenAudience } from './manifests.ts'
@@ -57,14 +59,8 @@ export function createKubernetesWorkerTokens(options: KubernetesWorkerTokensOpti
     isRefusal: (bound) => bound === undefined,
   })
 
-  async function ask<T>(collection: Collection, namespace: string, name: string): Promise<T | undefined> {
-    try {
-      return await api.request<T>({ verb: 'get', collection, namespace, name })
-    } catch (error) {
-      if (isSvcError(error, 'NotFound')) return undefined
-      throw error
-    }
-  }
+  const ask = <T>(collection: Collection, namespace: string, name: string) =>
+    orAbsent(api.request<T>({ verb: 'get', collection, namespace, name }))
 
   async function findPod({ namespace, podName, podUid }: BoundTo): Promise<Pod | undefined> {
     const known = workloads.findPod(namespace, podName)

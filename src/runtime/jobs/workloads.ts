@@ -1,6 +1,8 @@
 // The Workloads port on a cluster: a Job per attempt, seen through one watch of Jobs and one of pods.
+
 import { mkdirSync } from 'node:fs'
 import type { ApiConnection } from '../../cluster/api/connection.ts'
+import { unlessExists } from '../../cluster/api/failures.ts'
 import { collections } from '../../cluster/api/paths.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'
 import { isSvcError, messageOf, SvcError } from '../../errors.ts'
@@ -160,9 +162,7 @@ function createStarter(options: KubernetesWorkloadsOptions, onFault: (error: unk
     const body = makeSecret(spec, manifests)
     if (body === undefined) return false
     const request = { verb: 'create' as const, collection: collections.secrets, namespace: spec.namespace, body }
-    await api.request(request).catch((error: unknown) => {
-      if (!isSvcError(error, 'AlreadyExists')) throw error
-    })
+    await unlessExists(api.request(request))
     return true
   }
 

@@ -1,11 +1,13 @@
 // A folder of the service on its way into a workspace and back: an archive that the installed tar makes on one side and
 // unpacks on the other.
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, gzipSync } from 'node:zlib'
 import { SvcError } from '../../errors.ts'
+import { readWhole } from '../../lib/bounded-body.ts'
 import { CheckoutError } from '../../ports/workspaces/checkouts.ts'
 import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
 import type { WorkspaceAttempt, WorkspaceWorkloadsOptions } from './attempt.ts'
@@ -39,22 +41,16 @@ async function packFolder(folder: string): Promise<Buffer> {
   const names = (await readdir(folder)).map((name) => `./${name}\0`).join('')
   const { child, ended } = startTar(['-c', '-C', folder, '--null', '-T', '-', '-f', '-'])
   child.stdin.on('error', () => undefined).end(names)
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > maxArchiveBytes) {
-      child.kill()
-      const max = `${maxArchiveBytes / 1024 ** 2} MiB`
-      throw new CheckoutError(
-        'TooLarge',
-        `The repository takes more than ${max}, which an execution workspace does not get.`,
-      )
-    }
-    chunks.push(chunk)
-  }
+  const archive = await readWhole(child.stdout, maxArchiveBytes, () => {
+    child.kill()
+    const max = `${maxArchiveBytes / 1024 ** 2} MiB`
+    return new CheckoutError(
+      'TooLarge',
+      `The repository takes more than ${max}, which an execution workspace does not get.`,
+    )
+  })
   await ended
-  return gzipSync(Buffer.concat(chunks), { level: 1 })
+  return gzipSync(archive, { level: 1 })
 }
 
 /** Puts what is in the folder in place of what is in that of the workspace. `at`: where the archive lies meanwhile. */

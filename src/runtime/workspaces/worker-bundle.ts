@@ -1,5 +1,5 @@
 // The worker program of this very service as one archive, for workspaces whose template does not have it.
-import { once } from '../../lib/once.ts'
+
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises'
 import { basename, dirname, join, posix } from 'node:path'
 import { promisify } from 'node:util'
 import { SvcError } from '../../errors.ts'
+import { once } from '../../lib/once.ts'
 
 export type WorkerBundle = { version: string; archive: Uint8Array }
 

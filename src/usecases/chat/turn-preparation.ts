@@ -16,7 +16,7 @@ import { type BoundOrchestration, bindOrchestration } from '../coordination/orch
 import type { OrchestrationDeps } from '../coordination/orchestration/tasks.ts'
 import { requireAccess } from '../identity/access.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
-import { keepUsable } from '../tools/usable-tools.ts'
+import { keepUsable } from '../tools/custom-tools.ts'
 import { createModelChooser } from './models.ts'
 import { createPromptBuilder } from './prompt.ts'
 import { createSecretWords } from './secret-words.ts'

@@ -11,8 +11,7 @@ import { createLinks, type Links, type OutwardContext, showTool, type Tool } fro
 import type { BoundOrchestration } from '../coordination/orchestration/orchestration.ts'
 import { propagateOf } from '../identity/tool-token.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
-import { createCustomToolCache } from '../tools/custom-tools.ts'
-import { keepUsable, requireUsable } from '../tools/usable-tools.ts'
+import { createCustomToolCache, keepUsable, requireUsable } from '../tools/custom-tools.ts'
 import type { SecretWords } from './secret-words.ts'
 
 type ToolsRequest = {

@@ -1,9 +1,10 @@
 // The tokens of a call for usage records: those that the vendor counted, and separately an estimate of the others.
+
+import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
+import { SvcError } from '../../errors.ts'
 import type { ServedCall } from '../../llm/call/model-client.ts'
 import type { ModelError, TokenUsage } from '../../llm/messages/messages.ts'
 import type { UsageRecord } from '../../ports/budgets/usage.ts'
-import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
-import { SvcError } from '../../errors.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 
 type Tokens = TokenUsage & Pick<UsageRecord, 'estimatedInputTokens' | 'estimatedOutputTokens' | 'estimatedCost'>

@@ -5,9 +5,10 @@ import { SvcError } from '../../errors.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { ResourceKey, ResourceText } from '../../ports/resources/resources.ts'
 import { matchesSearch } from '../../rules/resources/resource-fields.ts'
+import { builtinTools, describeBuiltinTools } from '../../tools/registry/registry.ts'
 import { keepAllowed, requireAccess, requireListing, seesSome } from '../identity/access.ts'
 import type { NamespaceQuery, ResourceUsecases } from '../resources/resources.ts'
-import type { UsecaseDeps } from '../service/deps.ts'
+import type { BuiltinTools, UsecaseDeps } from '../service/deps.ts'
 
 type ToolPage = { builtins: BuiltinTool[]; tools: Tool[]; continue?: string; remainingItemCount?: number }
 type ToolQuery = NamespaceQuery & { limit: number }
@@ -76,5 +77,14 @@ export function createToolUsecases({ builtinTools, ports }: UsecaseDeps, resourc
       if (!/^[a-z0-9-]+$/.test(key.name)) throw new SvcError('NotFound', `tool not found: "${key.name}"`)
       return resources.getText(caller, 'Tool', key)
     },
+  }
+}
+
+type Availability = Parameters<typeof describeBuiltinTools>[0]
+
+export function createBuiltinTools(availability: Availability, options: { hideUnavailable: boolean }): BuiltinTools {
+  return {
+    list: () => describeBuiltinTools(availability, options),
+    names: builtinTools.map((tool) => tool.name),
   }
 }

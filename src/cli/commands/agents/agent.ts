@@ -1,15 +1,15 @@
 // agent: what can be said of one in options; anything more is for `svc apply`.
 
+import { typed } from '../../../client/command-hint.ts'
 import type { OpenPrompt } from '../../../client/machine.ts'
-import { typed } from '../../../client/typed.ts'
 import { listProviders } from '../../../contract/api/providers/providers.ts'
 import { type RuntimeType, runtimeTypes } from '../../../contract/kinds/agents/runtime-types.ts'
 import type { Provider } from '../../../contract/kinds/providers/provider.ts'
 import { SvcError } from '../../../errors.ts'
 import { namespaceOf } from '../../global-options.ts'
 import { readEach, readOne, type Typed } from '../../objects/spec-options.ts'
-import { askNumbered } from '../../output/numbered.ts'
 import { listPages } from '../../output/paging.ts'
+import { askNumbered } from '../../output/questions.ts'
 import type { AskCall, Asked, SpecCommands } from '../resources/spec-commands.ts'
 
 export const agentCommands: SpecCommands = {

@@ -1,6 +1,6 @@
 // budget: how much a token, a caller, an agent, a namespace or the whole service may use.
 import { type Command, Option } from 'commander'
-import { typed } from '../../../client/typed.ts'
+import { typed } from '../../../client/command-hint.ts'
 import {
   type BudgetItem,
   type BudgetSpec,

@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import type { Client } from '../../../client/client.ts'
-import { typed } from '../../../client/typed.ts'
+import { typed } from '../../../client/command-hint.ts'
 import { type ChatRequest, getChatConfig, sendChat } from '../../../contract/api/chat/chat.ts'
 import { SvcError } from '../../../errors.ts'
 import { dropUndefined } from '../../../lib/json.ts'

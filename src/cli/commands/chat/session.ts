@@ -1,6 +1,6 @@
 // session: transcripts that tasks and chats continue.
 import { type Command, Option } from 'commander'
-import { typed } from '../../../client/typed.ts'
+import { typed } from '../../../client/command-hint.ts'
 import {
   deleteSession,
   getSession,

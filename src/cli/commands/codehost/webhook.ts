@@ -1,6 +1,6 @@
 // webhook: what the code host has delivered, what came of it, and working it off again.
 import { type Command, Option } from 'commander'
-import { typed } from '../../../client/typed.ts'
+import { typed } from '../../../client/command-hint.ts'
 import {
   type DeliveryItem,
   deliveryStates,

@@ -1,6 +1,6 @@
 // token: credentials for people and programs, besides the owner's.
 import { type Command, Option } from 'commander'
-import { typed } from '../../../client/typed.ts'
+import { typed } from '../../../client/command-hint.ts'
 import {
   createToken,
   deleteToken,

@@ -1,6 +1,6 @@
 // memory: what agents and people want to be remembered beyond one task.
 import type { Command } from 'commander'
-import { typed } from '../../../client/typed.ts'
+import { typed } from '../../../client/command-hint.ts'
 import {
   createMemory,
   deleteMemory,

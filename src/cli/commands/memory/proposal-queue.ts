@@ -1,7 +1,7 @@
 // Pending proposals one after the other, the oldest first, each decided with a key.
 import type { Client } from '../../../client/client.ts'
+import { typed } from '../../../client/command-hint.ts'
 import type { LinePrompt, OpenPrompt } from '../../../client/machine.ts'
-import { typed } from '../../../client/typed.ts'
 import {
   applyMemoryProposal,
   listMemoryProposals,

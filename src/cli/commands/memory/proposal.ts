@@ -1,6 +1,6 @@
 // proposal: what agents propose to remember, and what people decide about it.
 import { type Command, Option } from 'commander'
-import { typed } from '../../../client/typed.ts'
+import { typed } from '../../../client/command-hint.ts'
 import {
   applyMemoryProposal,
   archiveMemoryProposal,

@@ -1,6 +1,6 @@
 // monitor: what can be said of one in options; anything more is for `svc apply`.
 
-import { typed } from '../../../client/typed.ts'
+import { typed } from '../../../client/command-hint.ts'
 import { isJsonObject } from '../../../lib/json.ts'
 import { readCount } from '../../global-options.ts'
 import { readEach, readOne, type SpecOption } from '../../objects/spec-options.ts'

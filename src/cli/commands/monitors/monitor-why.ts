@@ -1,7 +1,7 @@
 // monitor why: asks for what a monitor knows of a pull request, and tells it in a few sentences.
 import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
-import { typed } from '../../../client/typed.ts'
+import { typed } from '../../../client/command-hint.ts'
 import type { MonitorEvent, MonitorItem, MonitorReviewRecord } from '../../../contract/api/monitors/monitor-records.ts'
 import {
   getMonitor,

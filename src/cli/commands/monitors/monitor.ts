@@ -1,6 +1,6 @@
 // monitor: runs, and what a monitor has seen and done.
 import { type Command, Option } from 'commander'
-import { typed } from '../../../client/typed.ts'
+import { typed } from '../../../client/command-hint.ts'
 import {
   itemVerdicts,
   type MonitorEvent,

@@ -1,7 +1,7 @@
 // provider: what it is made of, with its key from a secret or the environment; trying it; which one is the default.
 import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
-import { typed } from '../../../client/typed.ts'
+import { typed } from '../../../client/command-hint.ts'
 import { listProviders, type ProviderTest, testProvider } from '../../../contract/api/providers/providers.ts'
 import { createSecret, deleteSecret, updateSecret } from '../../../contract/api/resources/secrets.ts'
 import type { ModelPrice, Provider } from '../../../contract/kinds/providers/provider.ts'

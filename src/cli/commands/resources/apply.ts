@@ -1,7 +1,7 @@
 // apply, get and delete, as in kubectl, for files and kinds.
 import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
-import { typed } from '../../../client/typed.ts'
+import { typed } from '../../../client/command-hint.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
 import { openCall } from '../../action.ts'
 import type { CliContext, GlobalOptions } from '../../context.ts'

@@ -1,6 +1,6 @@
 // agent, provider, tool and skill: the things that tasks refer to.
 import type { Command } from 'commander'
-import { typed } from '../../../client/typed.ts'
+import { typed } from '../../../client/command-hint.ts'
 import { callForEach, callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
 import { addAllNamespacesOption, addWatchOption, readGlobalOptions, scopeOf } from '../../global-options.ts'

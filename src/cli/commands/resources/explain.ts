@@ -1,6 +1,6 @@
 // explain: what a field of a kind means, from the schema; no service is asked.
 import type { Command } from 'commander'
-import { typed } from '../../../client/typed.ts'
+import { typed } from '../../../client/command-hint.ts'
 import { type ExplainedKind, explainedKinds } from '../../../contract/schema/explained-kinds.ts'
 import { printHints } from '../../../contract/schema/field.ts'
 import type { FieldDoc, KindDoc } from '../../../contract/schema/field-tree.ts'

@@ -1,6 +1,6 @@
 // secret: names are shown, values never.
 import type { Command } from 'commander'
-import { typed } from '../../../client/typed.ts'
+import { typed } from '../../../client/command-hint.ts'
 import {
   createSecret,
   deleteSecret,

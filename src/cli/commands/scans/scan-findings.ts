@@ -1,6 +1,6 @@
 // scan findings, show, dismiss, reopen, validate, patch, patches, pr: what was found, and what people do about it.
 import { type Command, Option } from 'commander'
-import { typed } from '../../../client/typed.ts'
+import { typed } from '../../../client/command-hint.ts'
 import {
   createFindingPullRequest,
   dismissFinding,

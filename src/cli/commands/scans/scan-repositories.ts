@@ -1,6 +1,6 @@
 // scan create, list, get, run, runs, delete: repositories that are scanned, and their runs.
 import { type Command, Option } from 'commander'
-import { typed } from '../../../client/typed.ts'
+import { typed } from '../../../client/command-hint.ts'
 import {
   createRepositoryScan,
   deleteRepositoryScan,

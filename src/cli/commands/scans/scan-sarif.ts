@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
-import { typed } from '../../../client/typed.ts'
+import { typed } from '../../../client/command-hint.ts'
 import { listRepositoryScans } from '../../../contract/api/scans/routes.ts'
 import {
   exportFindings,

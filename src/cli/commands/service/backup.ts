@@ -1,7 +1,7 @@
 // backup and restore: copies the store of an embedded service to a folder, and restores it from one.
 import type { Command } from 'commander'
+import { typed } from '../../../client/command-hint.ts'
 import type { BackupNote } from '../../../client/machine.ts'
-import { typed } from '../../../client/typed.ts'
 import type { CliContext } from '../../context.ts'
 import { mayStop, requireLocal, type StopFlags } from '../../follow/stopping.ts'
 import { readGlobalOptions } from '../../global-options.ts'

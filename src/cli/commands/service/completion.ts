@@ -1,6 +1,6 @@
 // completion: scripts that complete commands, options and names in bash, zsh and fish.
 import type { Command } from 'commander'
-import { typed } from '../../../client/typed.ts'
+import { typed } from '../../../client/command-hint.ts'
 import { SvcError } from '../../../errors.ts'
 import type { CliContext } from '../../context.ts'
 

@@ -1,7 +1,7 @@
 // config contexts, use, set and remove; whoami: which service the commands go to, and as whom.
 import type { Command } from 'commander'
+import { typed, typedAnywhere } from '../../../client/command-hint.ts'
 import { type KeptContext, localContext } from '../../../client/contexts.ts'
-import { typed, typedAnywhere } from '../../../client/typed.ts'
 import { getWhoami } from '../../../contract/api/identity/auth.ts'
 import { SvcError } from '../../../errors.ts'
 import { dropUndefined } from '../../../lib/json.ts'

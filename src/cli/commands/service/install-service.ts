@@ -1,7 +1,7 @@
 // install-service: this program as a service of the user, which starts at login.
 import { type Command, Option } from 'commander'
+import { typed } from '../../../client/command-hint.ts'
 import { type ServiceFile, serviceManagers } from '../../../client/machine.ts'
-import { typed } from '../../../client/typed.ts'
 import type { CliContext } from '../../context.ts'
 import { mayStop, requireLocal, type StopFlags } from '../../follow/stopping.ts'
 import { readGlobalOptions } from '../../global-options.ts'

@@ -1,6 +1,6 @@
 // approvals: what tasks ask for, and the answers.
 import type { Command } from 'commander'
-import { typed } from '../../../client/typed.ts'
+import { typed } from '../../../client/command-hint.ts'
 import {
   type ApprovalItem,
   approve,

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
-import { typed } from '../../../client/typed.ts'
+import { typed } from '../../../client/command-hint.ts'
 import { getAgent } from '../../../contract/api/agents/agents.ts'
 import { createTask } from '../../../contract/api/tasks/tasks.ts'
 import type { Task } from '../../../contract/kinds/tasks/task.ts'
@@ -20,7 +20,7 @@ import {
   findChanges,
   type Given,
 } from '../../files/folder-changes.ts'
-import { describeGiven, type FileOptions, findFiles, type GivenFiles, sendFiles } from '../../files/given-files.ts'
+import { describeGiven, type FileOptions, findFiles, type GivenFiles, sendFiles } from '../../files/input-files.ts'
 import { printOutcome, targetOfTask } from '../../follow/follow.ts'
 import { driveTask } from '../../follow/interruption.ts'
 import { gather, namespaceOf, readGlobalOptions } from '../../global-options.ts'
@@ -29,7 +29,7 @@ import { chooseModel } from '../../objects/model-choice.ts'
 import { addMakingOptions, fillSpec } from '../../objects/spec-options.ts'
 import { promptTaskOptions, repositoryOptions } from '../../objects/task-options.ts'
 import { printAnswer } from '../../output/answers.ts'
-import { agrees } from '../../output/numbered.ts'
+import { agrees } from '../../output/questions.ts'
 
 type RunOptions = {
   agent?: string

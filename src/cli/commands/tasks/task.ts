@@ -1,6 +1,6 @@
 // task: see and steer tasks.
 import type { Command } from 'commander'
-import { typed } from '../../../client/typed.ts'
+import { typed } from '../../../client/command-hint.ts'
 import { cancelTask, deleteTask, getTask, listTasks, retryTask, runTask } from '../../../contract/api/tasks/tasks.ts'
 import { promptOf, type Task } from '../../../contract/kinds/tasks/task.ts'
 import { callService, type ServiceCall } from '../../action.ts'

@@ -1,6 +1,6 @@
 // workspace: execution workspaces that there are, a command in one, and the end of one.
 import type { Command } from 'commander'
-import { typed } from '../../../client/typed.ts'
+import { typed } from '../../../client/command-hint.ts'
 import {
   commandLimits,
   listWorkspaces,

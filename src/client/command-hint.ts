@@ -23,8 +23,3 @@ export function typed(words: string, namespace?: string): string {
 export function typedAnywhere(words: string): string {
   return `${command} ${words}`
 }
-
-/** A word of a POSIX shell. */
-export function quoteWord(text: string): string {
-  return /^[\w./@%+=:,-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", "'\\''")}'`
-}

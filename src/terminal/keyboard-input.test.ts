@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createTypedInput, type Piece } from './typed-input.ts'
+import { createTypedInput, type Piece } from './keyboard-input.ts'
 
 /** Each argument is what the terminal sends at once; between them there is silence. */
 function type(...bursts: string[][]): Piece[] {
