@@ -1,6 +1,6 @@
 // How well memories are found: nDCG@10 and recall@10 on Cranfield, beside minisearch, as the service searches them.
 import MiniSearch from 'minisearch'
-import { createMemoryVectorController } from '../src/controllers/memory/memory-vectors.ts'
+import { createMemoryVectorController } from '../src/controllers/memory/vectors.ts'
 import { createQueryVectors } from '../src/lookup/query-vectors.ts'
 import type { Records } from '../src/ports/index.ts'
 import { systemClock as clock } from '../src/runtime/host/clock.ts'

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip, constants as zlib } from 'node:zlib'
-import { codings } from '../src/http/dashboard/files.ts'
+import { codings } from '../src/http/dashboard/dashboard.ts'
 
 const compressors = {
   br: (body: Buffer) => {

@@ -102,7 +102,7 @@ export type SessionFile = {
 }
 
 /** One sort of agent program. Pure: it starts nothing and reads no file. */
-export type AgentRuntime = {
+export type AgentProgram = {
   /** The program, looked up in PATH. */
   command: string
   /** How it is installed, as a sentence's end: `npm install --global ...`. */

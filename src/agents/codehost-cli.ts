@@ -5,8 +5,8 @@ import { z } from 'zod'
 import {
   type AgentEvent,
   type AgentJob,
+  type AgentProgram,
   type AgentReader,
-  type AgentRuntime,
   nothing,
   type SessionFile,
   withoutServerTools,
@@ -96,8 +96,8 @@ export function createCodehostCliReader(): AgentReader {
 const Entry = z.object({ type: z.string().regex(/^(session\.start$|(user|assistant|tool)\.)/) })
 
 function keepConversation(text: string): string {
-  const kept = text.split('\n').filter((line) => parseLine(Entry, line) !== undefined)
-  return kept.map((line) => `${line}\n`).join('')
+  const lines = text.split('\n').filter((line) => parseLine(Entry, line) !== undefined)
+  return lines.map((line) => `${line}\n`).join('')
 }
 
 const file = 'events.jsonl'
@@ -108,7 +108,7 @@ export const codehostCliSession: SessionFile = {
   restore: ({ id, text }) => ({ [`${nameFolder(id)}/${file}`]: keepConversation(text) }),
 }
 
-export const codehostCli: AgentRuntime = {
+export const codehostCli: AgentProgram = {
   command: 'copilot',
   install: 'npm install --global @github/copilot',
   sessionFile: codehostCliSession,

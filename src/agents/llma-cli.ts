@@ -6,8 +6,8 @@ import { z } from 'zod'
 import {
   type AgentEvent,
   type AgentJob,
+  type AgentProgram,
   type AgentReader,
-  type AgentRuntime,
   nothing,
   type SessionFile,
   withoutServerTools,
@@ -185,7 +185,7 @@ const spoken = ['user', 'assistant']
 /** Entries name the one before them: what follows an entry that is left out follows the one before it. */
 function keepConversation({ id, text }: { id: string; text: string }, workFolder: string): string {
   const before = new Map<string, string | null>()
-  const kept = text.split('\n').flatMap((line) => {
+  const entries = text.split('\n').flatMap((line) => {
     const entry = parseLine(Entry, line)
     if (entry === undefined) return []
     const parentUuid = entry.parentUuid === null ? null : (before.get(entry.parentUuid) ?? null)
@@ -193,7 +193,7 @@ function keepConversation({ id, text }: { id: string; text: string }, workFolder
     before.set(entry.uuid, isKept ? entry.uuid : parentUuid)
     return isKept ? [{ ...entry, parentUuid, sessionId: id, cwd: workFolder }] : []
   })
-  return kept.map((entry) => `${JSON.stringify(entry)}\n`).join('')
+  return entries.map((entry) => `${JSON.stringify(entry)}\n`).join('')
 }
 
 function nameFolder(workFolder: string): string {
@@ -202,12 +202,12 @@ function nameFolder(workFolder: string): string {
 
 export const llmaCliSession: SessionFile = {
   locate: (id, workFolder) => ({ folders: [nameFolder(workFolder)], ending: `${id}.jsonl` }),
-  restore: (kept, workFolder) => ({
-    [`${nameFolder(workFolder)}/${kept.id}.jsonl`]: keepConversation(kept, workFolder),
+  restore: (entries, workFolder) => ({
+    [`${nameFolder(workFolder)}/${entries.id}.jsonl`]: keepConversation(entries, workFolder),
   }),
 }
 
-export const llmaCli: AgentRuntime = {
+export const llmaCli: AgentProgram = {
   command: 'claude',
   install: 'npm install --global @anthropic-ai/claude-code',
   sessionFile: llmaCliSession,

@@ -1,5 +1,5 @@
 // Codex: how it is started (NAME-015), what `exec --json` says, and the file of a session. It keeps no limits of tools:
-// src/rules/agents/agent-programs.ts refuses tasks that set them. The file of a session lies in a folder of the day on which the
+// src/rules/agents/programs.ts refuses tasks that set them. The file of a session lies in a folder of the day on which the
 // session began, and its id begins with that time. Beside what was said it records instructions and settings, in place of which a
 // resumed run heeds no others; so only the conversation is carried on.
 
@@ -7,9 +7,9 @@ import { z } from 'zod'
 import {
   type AgentEvent,
   type AgentJob,
+  type AgentProgram,
   type AgentReader,
   type AgentReading,
-  type AgentRuntime,
   nothing,
   type SessionFile,
   withoutServerTools,
@@ -144,11 +144,11 @@ const Entry = z.discriminatedUnion('type', [
 
 /** Instructions are given by developers, in the words of its vendor. */
 function keepConversation(text: string): string {
-  const kept = text.split('\n').filter((line) => {
+  const lines = text.split('\n').filter((line) => {
     const entry = parseLine(Entry, line)
     return entry !== undefined && !(entry.type === 'response_item' && entry.payload.role === 'developer')
   })
-  return kept.map((line) => `${line}\n`).join('')
+  return lines.map((line) => `${line}\n`).join('')
 }
 
 const dayMs = 86_400_000
@@ -168,7 +168,7 @@ export const llmoCliSession: SessionFile = {
   restore: ({ id, text }) => ({ [`${nameFolder(id)}/rollout-${anyTime}-${id}.jsonl`]: keepConversation(text) }),
 }
 
-export const llmoCli: AgentRuntime = {
+export const llmoCli: AgentProgram = {
   command: 'codex',
   install: 'npm install --global @openai/codex',
   sessionFile: llmoCliSession,

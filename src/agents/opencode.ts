@@ -4,8 +4,8 @@ import { z } from 'zod'
 import {
   type AgentEvent,
   type AgentJob,
+  type AgentProgram,
   type AgentReader,
-  type AgentRuntime,
   answerTooLong,
   maxAnswerLength,
   nothing,
@@ -162,7 +162,7 @@ const savings: Record<string, string> = {
 /** Its newer half runs plugins that they name even with `--pure` and OPENCODE_DISABLE_PROJECT_CONFIG. */
 const configNames = ['.opencode', 'opencode.json', 'opencode.jsonc']
 
-export const opencode: AgentRuntime = {
+export const opencode: AgentProgram = {
   command: 'opencode',
   install: 'npm install --global opencode-ai',
   prepare(job) {

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import type { Client } from '../client/client.ts'
 import type { CliCall, CliContext } from './context.ts'
 import { doEachName } from './failure.ts'
-import { namespaceOf, readGlobalOptions } from './global-options.ts'
+import { namespaceQuery, readGlobalOptions } from './global-options.ts'
 
 /** What an action works with; `query` has the namespace that was named. */
 export type ServiceCall = CliCall & { client: Client; query: { namespace?: string } }
@@ -12,7 +12,7 @@ type Action = (...line: unknown[]) => Promise<void>
 
 export async function openCall(command: Command, context: CliContext): Promise<ServiceCall> {
   const options = readGlobalOptions(command)
-  return { client: await context.connect(options), options, context, query: namespaceOf(options) }
+  return { client: await context.connect(options), options, context, query: namespaceQuery(options) }
 }
 
 /** Connects to the service; `act` gets the arguments of the line, then its options. */

@@ -121,8 +121,8 @@ async function completeKind(line: Line, context: CliContext): Promise<string[]> 
 }
 
 async function listKinds(): Promise<string[]> {
-  const { catalog } = await import('./objects/catalog.ts')
-  return catalog.flatMap(({ words: [one] }) => one)
+  const { kindEntries } = await import('./objects/catalog.ts')
+  return kindEntries.flatMap(({ words: [one] }) => one)
 }
 
 /** Names of the kind that are there now; none when no service runs. */

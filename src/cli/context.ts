@@ -1,11 +1,11 @@
 // What the commands need: the terminal, and ways to find, start and stop a service. Composed in src/compose.
 import type { Client } from '../client/client.ts'
-import type { KeptContexts, Target } from '../client/contexts.ts'
-import type { KeptLogins } from '../client/login/stored-logins.ts'
+import type { ContextStore, ServiceTarget } from '../client/contexts.ts'
+import type { LoginStore } from '../client/login/stored-logins.ts'
 import type {
   BackupNote,
   ConnectOptions,
-  Finding,
+  DoctorFinding,
   InstalledService,
   NamedText,
   OpenPrompt,
@@ -92,14 +92,14 @@ export interface CliContext {
    */
   connect(options: GlobalOptions, how?: ConnectOptions): Promise<Client>
   /** Which service is meant. */
-  target(options: GlobalOptions): Target
+  target(options: GlobalOptions): ServiceTarget
   /** The token that would be used there; undefined when there is none. */
   findToken(options: GlobalOptions): Promise<string | undefined>
-  contexts(options: GlobalOptions): KeptContexts
+  contexts(options: GlobalOptions): ContextStore
   /** The address of the service that is named. InvalidRequest when none is. */
   serverAddress(options: GlobalOptions): string
   /** The tokens of `svc login`. */
-  logins(options: GlobalOptions): KeptLogins
+  logins(options: GlobalOptions): LoginStore
   /** Serves in the foreground until a signal. */
   serve(options: GlobalOptions): Promise<void>
   /** Of the manager, or that of this system. Unavailable where neither is there. */
@@ -113,7 +113,7 @@ export interface CliContext {
   describeConfig(options: GlobalOptions): SettingValue[]
   /** `SVC_*` variables that are not settings, most likely misspelled. */
   listUnknownVariables(): string[]
-  diagnose(options: GlobalOptions): Promise<Finding[]>
+  diagnose(options: GlobalOptions): Promise<DoctorFinding[]>
   /** Copies the store of the data folder into a new folder, whether or not its service is running. */
   backup(options: GlobalOptions, folder: string, given: { withKey: boolean }): Promise<BackupNote>
   /** Puts a backup into the empty data folder; `aside` is where `replace` moved what was there. */

@@ -1,6 +1,6 @@
 // How a failed command reports it: the error, every problem, and what to do next.
 import { CommanderError } from 'commander'
-import { typed } from '../client/command-hint.ts'
+import { commandHint } from '../client/command-hint.ts'
 import { isSvcError, messageOf, type SvcError } from '../errors.ts'
 import type { Terminal } from './output/terminal.ts'
 
@@ -28,7 +28,7 @@ function explainReason(error: SvcError, terminal: Terminal): number {
   for (const line of listProblems(error)) terminal.note(`  ${line}`)
   if (error.reason === 'Unauthenticated') {
     terminal.note(
-      `Give a token with --token or SVC_TOKEN; its owner creates one with \`${typed('token create NAME')}\`.`,
+      `Give a token with --token or SVC_TOKEN; its owner creates one with \`${commandHint('token create NAME')}\`.`,
     )
   }
   return exitCodeOf(error)
@@ -47,7 +47,7 @@ export function listProblems({ details = [], message }: SvcError): string[] {
 }
 
 /** Reports why one of several failed and returns the exit code; throws errors that would affect all the others. */
-export function tellOneOf(error: unknown, label: string, terminal: Terminal): number {
+export function reportOneOf(error: unknown, label: string, terminal: Terminal): number {
   if (!isSvcError(error) || error.reason === 'Unavailable' || error.reason === 'Unauthenticated') throw error
   terminal.note(`${terminal.colors.red('error:')} ${label}: ${error.message}`)
   for (const problem of listProblems(error)) terminal.note(`  ${problem}`)
@@ -67,7 +67,7 @@ export async function doEachName(
     try {
       await work(name)
     } catch (error) {
-      code = tellOneOf(error, name, terminal)
+      code = reportOneOf(error, name, terminal)
     }
   }
   if (code !== exitCodes.ok) throw new ExitSignal(code)

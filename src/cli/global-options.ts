@@ -2,7 +2,7 @@
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { localContext } from '../client/contexts.ts'
-import { parseTokenExpiry } from '../contract/api/identity/access.ts'
+import { parseTokenExpiry } from '../contract/api/identity/tokens.ts'
 import { SvcError } from '../errors.ts'
 import { quoteWord } from '../lib/shell-words.ts'
 import type { CliContext, GlobalOptions } from './context.ts'
@@ -83,8 +83,8 @@ export function addWatchOption(command: Command): Command {
 }
 
 /** The namespaces that a list covers, for the query of its call. */
-export function scopeOf(options: GlobalOptions): { namespace?: string; allNamespaces?: true } {
-  if (options.allNamespaces !== true) return namespaceOf(options)
+export function scopeQuery(options: GlobalOptions): { namespace?: string; allNamespaces?: true } {
+  if (options.allNamespaces !== true) return namespaceQuery(options)
   if (options.namespace === undefined) return { allNamespaces: true }
   throw new SvcError('InvalidRequest', 'give --namespace or --all-namespaces, not both')
 }
@@ -98,7 +98,7 @@ export function takeNamespace(program: Command, command: Command, context: Pick<
 }
 
 /** `{namespace}` when one was given, for the query of a call. */
-export function namespaceOf(options: { namespace?: string | undefined }): { namespace?: string } {
+export function namespaceQuery(options: { namespace?: string | undefined }): { namespace?: string } {
   return options.namespace === undefined ? {} : { namespace: options.namespace }
 }
 
@@ -115,7 +115,7 @@ export function readTail(text: string): number | undefined {
   throw new SvcError('InvalidRequest', `--tail ${text}: must be a whole number, or all`)
 }
 
-export function readCount(flag: string, text: unknown): number {
+export function readCountFlag(flag: string, text: unknown): number {
   if (/^[1-9]\d{0,8}$/.test(String(text))) return Number(text)
   throw new SvcError('InvalidRequest', `${flag} ${text}: must be a whole number of at least 1`)
 }

@@ -1,6 +1,6 @@
 // The command line: global options, and one file per group of commands, loaded when one of its commands is called.
 import { Command } from 'commander'
-import { setTargetFlags, typed } from '../client/command-hint.ts'
+import { commandHint, setTargetFlags } from '../client/command-hint.ts'
 import { completeLine } from './completion.ts'
 import type { CliContext } from './context.ts'
 import { exitCodes, reportFailure } from './failure.ts'
@@ -105,7 +105,7 @@ function createBareProgram(context: CliContext): Command {
     .addHelpText(
       'after',
       () =>
-        `\nFirst steps:\n  ${typed('run "say hello"')}   run a task; starts a service when none runs\n  ${typed('open           ')}   see it in a browser\n  ${typed('doctor         ')}   what this machine lacks, and how to get it`,
+        `\nFirst steps:\n  ${commandHint('run "say hello"')}   run a task; starts a service when none runs\n  ${commandHint('open           ')}   see it in a browser\n  ${commandHint('doctor         ')}   what this machine lacks, and how to get it`,
     )
   addGlobalOptions(program)
   return program.hook('preAction', (_program, command) => {
@@ -117,7 +117,7 @@ function createBareProgram(context: CliContext): Command {
 /** What to do about a wrong command line, in addition to an existing suggestion. */
 function explainMistake(text: string): string {
   const hint = /unknown option '-[^']*\s/.test(text)
-    ? `A text that begins with a dash goes after two: ${typed('run -- "- like this"')}.`
+    ? `A text that begins with a dash goes after two: ${commandHint('run -- "- like this"')}.`
     : /unknown (option|command)|missing|too many|required/.test(text) && !text.includes('Did you mean')
       ? 'Add --help to see what there is.'
       : ''

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { createAgent, getAgent } from '../contract/api/agents/agents.ts'
 import { deleteTask, getTaskLogs, listTasks } from '../contract/api/tasks/tasks.ts'
 import type { SvcError } from '../errors.ts'
-import { createClient } from './client.ts'
+import { createApiClient } from './client.ts'
 import { readEvents } from './event-stream.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
@@ -29,7 +29,7 @@ function answer(status: number, body: string, headers: Record<string, string> = 
 }
 
 async function fail(url: string): Promise<SvcError> {
-  const call = createClient({ url, token: 't' }).call(getAgent, { params: { name: 'a' } })
+  const call = createApiClient({ url, token: 't' }).call(getAgent, { params: { name: 'a' } })
   return call.then(
     () => Promise.reject(new Error('it did not fail')),
     (error: SvcError) => error,
@@ -45,7 +45,7 @@ describe('the client', () => {
       request.on('data', (chunk: Buffer) => Object.assign(seen, { body: JSON.parse(chunk.toString()) }))
       request.on('end', () => response.end('{"items":[],"metadata":{}}'))
     })
-    const client = createClient({ url, token: 'secret' })
+    const client = createApiClient({ url, token: 'secret' })
     await client.call(listTasks, { query: { namespace: 'a b', phase: 'Failed', type: undefined } })
     expect(seen).toMatchObject({ url: '/api/v1/tasks?namespace=a+b&phase=Failed', token: 'Bearer secret' })
     await client.call(getAgent, { params: { name: '../x/y' } })
@@ -60,13 +60,13 @@ describe('the client', () => {
       paths.push(request.url)
       response.end('{"items":[],"metadata":{}}')
     })
-    for (const base of [`${url}/svc`, `${url}/svc/`]) await createClient({ url: base, token: 't' }).call(listTasks)
+    for (const base of [`${url}/svc`, `${url}/svc/`]) await createApiClient({ url: base, token: 't' }).call(listTasks)
     expect(paths).toEqual(['/svc/api/v1/tasks', '/svc/api/v1/tasks'])
   })
 
   it('returns undefined for an empty answer', async () => {
     const url = await serve(answer(204, ''))
-    expect(await createClient({ url, token: 't' }).call(deleteTask, { params: { id: 'a' } })).toBeUndefined()
+    expect(await createApiClient({ url, token: 't' }).call(deleteTask, { params: { id: 'a' } })).toBeUndefined()
   })
 
   it('passes on the reason, the problems and the waiting time of an error', async () => {
@@ -112,7 +112,7 @@ describe('the client', () => {
 describe('an event stream', () => {
   async function read(url: string): Promise<string[]> {
     const lines: string[] = []
-    const client = createClient({ url, token: 't' })
+    const client = createApiClient({ url, token: 't' })
     const input = { params: { id: 'a' }, query: { follow: true } }
     for await (const event of readEvents(client, getTaskLogs, input)) lines.push(event.data)
     return lines
@@ -151,7 +151,7 @@ describe('an event stream', () => {
     })
     const told: string[] = []
     const input = { params: { id: 'a' }, query: { follow: true } }
-    const events = readEvents(createClient({ url, token: 't' }), getTaskLogs, input, () => told.push('begin'))
+    const events = readEvents(createApiClient({ url, token: 't' }), getTaskLogs, input, () => told.push('begin'))
     for await (const { data } of events) told.push(data)
     expect(told).toEqual(['begin', 'one', 'begin', 'one', 'two'])
   })
@@ -162,7 +162,7 @@ describe('an event stream', () => {
       response.write('id: 1\ndata: one\n\n')
     })
     const stop = new AbortController()
-    const client = createClient({ url, token: 't' })
+    const client = createApiClient({ url, token: 't' })
     const input = { params: { id: 'a' }, query: { follow: true }, signal: stop.signal }
     const reading = (async () => {
       for await (const _event of readEvents(client, getTaskLogs, input)) stop.abort()

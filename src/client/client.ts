@@ -12,7 +12,7 @@ import type {
 import { type ErrorReason, errorStatus, messageOf, SvcError } from '../errors.ts'
 import { tryParseJson } from '../lib/json.ts'
 
-export type ClientOptions = {
+export type ApiClientOptions = {
   /** Base address, such as `http://127.0.0.1:8080`. */
   url: string
   token: string
@@ -40,7 +40,7 @@ export interface Client {
   open<R extends Route>(route: R, input?: CallInput<R>): Promise<Response>
 }
 
-export function createClient(options: ClientOptions): Client {
+export function createApiClient(options: ApiClientOptions): Client {
   const doFetch = options.fetch ?? globalThis.fetch
   async function open<R extends Route>(route: R, input: CallInput<R> = {}): Promise<Response> {
     const response = await send(doFetch, buildUrl(options.url, route, input), buildRequest(route, options.token, input))

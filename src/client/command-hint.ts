@@ -4,7 +4,7 @@ let command = 'svc'
 let targetFlags: readonly string[] = []
 
 /** For the whole process: what starts the program, such as `npx svc`. Set once, by the composition root. */
-export function setCommand(words: string): void {
+export function setProgramWords(words: string): void {
   command = words
 }
 
@@ -14,12 +14,12 @@ export function setTargetFlags(flags: readonly string[]): void {
 }
 
 /** `npx svc task list` for `task list`; in a namespace that the line does not name, or that of the line. */
-export function typed(words: string, namespace?: string): string {
+export function commandHint(words: string, namespace?: string): string {
   const more = namespace === undefined || targetFlags.includes('-n') ? [] : ['-n', namespace]
   return [command, ...targetFlags, ...more, words].join(' ')
 }
 
 /** The same without those flags, for a command that is meant for another service or namespace. */
-export function typedAnywhere(words: string): string {
+export function untargetedHint(words: string): string {
   return `${command} ${words}`
 }

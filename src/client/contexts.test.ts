@@ -2,14 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createKeptContexts, type KeptContexts, readTarget } from './contexts.ts'
+import { type ContextStore, createContextStore, readTarget } from './contexts.ts'
 
 let folder: string
-let contexts: KeptContexts
+let contexts: ContextStore
 const path = () => join(folder, 'contexts.json')
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'svc-contexts-'))
-  contexts = createKeptContexts({ path: path(), write: writeFileSync })
+  contexts = createContextStore({ path: path(), write: writeFileSync })
   contexts.keep('team', { server: 'http://team', token: 'of-team', namespace: 'build' })
   contexts.keep('bare', { server: 'http://bare' })
 })

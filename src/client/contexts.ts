@@ -1,37 +1,37 @@
-// Services by name, and which of them the commands go to: kept in one file, for this user's eyes only.
+// Services by name in one file, for this user’s eyes only, and which service a command means.
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { messageOf, SvcError } from '../errors.ts'
-import { typed } from './command-hint.ts'
+import { commandHint } from './command-hint.ts'
 
 /** The service of this machine, which needs no entry. */
 export const localContext = 'local'
 
-const KeptContext = z.strictObject({
+const StoredContext = z.strictObject({
   server: z.string(),
   /** Absent: that of a login, or of SVC_TOKEN. */
   token: z.string().optional(),
   namespace: z.string().optional(),
 })
-export type KeptContext = z.infer<typeof KeptContext>
+export type StoredContext = z.infer<typeof StoredContext>
 
-const File = z.strictObject({ current: z.string().optional(), contexts: z.record(z.string(), KeptContext) })
+const File = z.strictObject({ current: z.string().optional(), contexts: z.record(z.string(), StoredContext) })
 type File = z.infer<typeof File>
 
-export type KeptContexts = {
-  list(): Record<string, KeptContext>
+export type ContextStore = {
+  list(): Record<string, StoredContext>
   /** Of the context in use; undefined: this machine's service. */
   current(): string | undefined
-  /** InvalidRequest for a name that is not kept. */
-  find(name: string): KeptContext
-  keep(name: string, context: KeptContext): void
-  /** `local` is this machine's service. InvalidRequest for a name that is not kept. */
+  /** InvalidRequest for a name that is not stored. */
+  find(name: string): StoredContext
+  keep(name: string, context: StoredContext): void
+  /** `local` is this machine's service. InvalidRequest for a name that is not stored. */
   use(name: string): void
-  /** One that is in use is in use no more. InvalidRequest for a name that is not kept. */
+  /** One that is in use is in use no more. InvalidRequest for a name that is not stored. */
   remove(name: string): void
 }
 
-export type KeptContextsOptions = {
+export type ContextStoreOptions = {
   path: string
   /** Writes a file whole or not at all, mode 0600. */
   write: (path: string, text: string) => void
@@ -49,13 +49,16 @@ function readAll(path: string): File {
   }
 }
 
-export function createKeptContexts({ path, write }: KeptContextsOptions): KeptContexts {
+export function createContextStore({ path, write }: ContextStoreOptions): ContextStore {
   const save = (file: File) => write(path, `${JSON.stringify(file, null, 2)}\n`)
-  const find = (name: string): KeptContext => {
+  const find = (name: string): StoredContext => {
     const { contexts } = readAll(path)
     const found = Object.hasOwn(contexts, name) ? contexts[name] : undefined
     if (found !== undefined) return found
-    throw new SvcError('InvalidRequest', `there is no context ${name}: \`${typed('config contexts')}\` lists them`)
+    throw new SvcError(
+      'InvalidRequest',
+      `there is no context ${name}: \`${commandHint('config contexts')}\` lists them`,
+    )
   }
   return {
     find,
@@ -88,7 +91,7 @@ type Naming = {
   settings: Record<string, unknown>
 }
 
-export type Target = {
+export type ServiceTarget = {
   /** As it was written; undefined: the service of this machine's data folder. */
   server?: string | undefined
   /** What named it, such as `--server` or `context prod`. */
@@ -98,10 +101,10 @@ export type Target = {
   namespace?: string | undefined
 }
 
-type Given = { env: Record<string, string | undefined>; contexts: KeptContexts }
+type Given = { env: Record<string, string | undefined>; contexts: ContextStore }
 
-/** InvalidRequest when the context that is named is not kept, or two places are named. */
-export function readTarget(options: Naming, { env, contexts }: Given): Target {
+/** InvalidRequest when the context that is named is not stored, or two places are named. */
+export function readTarget(options: Naming, { env, contexts }: Given): ServiceTarget {
   const { server, context, settings } = options
   if (server !== undefined && context !== undefined)
     throw new SvcError('InvalidRequest', 'give --server or --context, not both')
@@ -111,12 +114,12 @@ export function readTarget(options: Naming, { env, contexts }: Given): Target {
   // A data folder that is named on the line is that of a local service.
   if (settings.dataDir !== undefined) return { token }
   if (env.SVC_SERVER) return { server: env.SVC_SERVER, by: 'SVC_SERVER', token }
-  const kept = env.SVC_CONTEXT || contexts.current()
-  return kept === undefined ? { token } : targetOf(kept, options, { env, contexts })
+  const stored = env.SVC_CONTEXT || contexts.current()
+  return stored === undefined ? { token } : targetOf(stored, options, { env, contexts })
 }
 
 /** A context's own token goes before SVC_TOKEN, which may be meant for another service. */
-function targetOf(name: string, options: Naming, { env, contexts }: Given): Target {
+function targetOf(name: string, options: Naming, { env, contexts }: Given): ServiceTarget {
   if (name === localContext) return { token: options.token }
   const { server, token, namespace } = contexts.find(name)
   return {

@@ -8,7 +8,10 @@ export async function requireDashboard(page: string): Promise<void> {
   const answer = await fetch(page, { headers: { accept: 'text/html' } })
   const text = await answer.text()
   if (answer.headers.get('content-type')?.startsWith('text/html')) return
-  const said = (tryParseJson(text) as ErrorBody | undefined)?.error?.message ?? ''
-  const isOff = !said.startsWith('the dashboard')
-  throw new SvcError('NotFound', isOff ? 'this service shows no dashboard: it is turned off there (--dashboard)' : said)
+  const message = (tryParseJson(text) as ErrorBody | undefined)?.error?.message ?? ''
+  const isOff = !message.startsWith('the dashboard')
+  throw new SvcError(
+    'NotFound',
+    isOff ? 'this service shows no dashboard: it is turned off there (--dashboard)' : message,
+  )
 }

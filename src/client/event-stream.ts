@@ -1,4 +1,4 @@
-// Reads an event stream and resumes it where it broke off.
+// Reads an event stream and resumes it where it broke off, also while the service starts again.
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import type { Route } from '../contract/api/resources/route.ts'
 import { isSvcError } from '../errors.ts'

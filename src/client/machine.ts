@@ -14,7 +14,7 @@ export type ServiceOptions = {
 }
 
 /** One line of `svc doctor`. */
-export type Finding = { what: string; state: 'ok' | 'warning' | 'missing'; detail: string; fix?: string }
+export type DoctorFinding = { what: string; state: 'ok' | 'warning' | 'missing'; detail: string; fix?: string }
 
 export type StartedService = {
   url: string
@@ -51,12 +51,12 @@ export type ConnectOptions = {
 export type NamedText = { name: string; text: string }
 
 /** What a person did at a prompt: a message, Ctrl-C, or Ctrl-D. */
-export type Typed = { line: string } | 'interrupt' | 'end'
+export type PromptAnswer = { line: string } | 'interrupt' | 'end'
 
 /** Reads lines; input typed between two questions is kept for the next one. */
 export type LinePrompt = {
   /** A message that a person types or pastes, of one or more lines, with earlier ones on the arrow keys. */
-  ask(question: string, history: readonly string[]): Promise<Typed>
+  ask(question: string, history: readonly string[]): Promise<PromptAnswer>
   close(): void
 }
 export type OpenPrompt = () => LinePrompt

@@ -6,17 +6,17 @@ import type { Client } from './client.ts'
 import { readEvents } from './event-stream.ts'
 
 /** Where a log was left, to go on from there. */
-export type LogPosition = { lastId?: string | undefined }
+export type FollowedPosition = { lastId?: string | undefined }
 
 type Followed = {
   params: { id: string }
   query: { namespace?: string; tailLines?: number | undefined }
   signal: AbortSignal
-  position?: LogPosition
+  position?: FollowedPosition
 }
 
 /** Lines that come, each whole at its end; a line may have been told in parts before. */
-export async function* readLog(
+export async function* followLog(
   client: Client,
   { params, query, signal, position = {} }: Followed,
 ): AsyncGenerator<string | LogPart> {

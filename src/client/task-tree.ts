@@ -1,13 +1,13 @@
 // The tree of a coordination run: a task, the tasks that it made, and so on, from the tasks of a namespace.
 
 import type { ObjectMeta } from '../contract/kinds/resources/metadata.ts'
-import { parentOf } from '../contract/kinds/tasks/requester.ts'
+import { parentOf } from '../contract/kinds/tasks/family.ts'
 
 type Member = {
   metadata: Pick<ObjectMeta, 'uid' | 'creationTimestamp'> & { ownerReferences?: ObjectMeta['ownerReferences'] }
 }
 
-export type TreePlace<T> = {
+export type TreeNode<T> = {
   task: T
   /** 1 for the root, as `aria-level` counts. */
   level: number
@@ -33,9 +33,9 @@ function groupByParent<T extends Member>(tasks: Iterable<T>): Map<string, T[]> {
 }
 
 /** The task first, each of its children above theirs, oldest first. */
-export function growTree<T extends Member>(root: T, tasks: Iterable<T>): TreePlace<T>[] {
+export function growTree<T extends Member>(root: T, tasks: Iterable<T>): TreeNode<T>[] {
   const groups = groupByParent(tasks)
-  const rows: TreePlace<T>[] = [{ task: root, level: 1, position: 1, siblings: 1, lead: '' }]
+  const rows: TreeNode<T>[] = [{ task: root, level: 1, position: 1, siblings: 1, lead: '' }]
   const grow = (parent: T, level: number, before: string): void => {
     const children = (groups.get(parent.metadata.uid) ?? []).toSorted(byAge)
     // Whatever a store says, nothing is its own descendant.

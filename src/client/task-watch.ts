@@ -8,19 +8,19 @@ import { readEvents, readPersistently } from './event-stream.ts'
 import { type ObjectEvent, watchObjects } from './watch.ts'
 
 /** `gone`: it was removed, perhaps before it was looked at; the task is its last known state. */
-export type TaskState = { task: Task; is: 'there' | 'ended' | 'gone' }
+export type WatchedTask = { task: Task; is: 'there' | 'ended' | 'gone' }
 
 /** More names than that are not sent: all tasks of the namespace are watched. */
-const mostNames = 50
+const maxNames = 50
 
 type Waiting = Map<string, Task>
 
-function stateOf(task: Task): TaskState {
+function stateOf(task: Task): WatchedTask {
   return { task, is: isTerminalPhase(task.status?.phase) ? 'ended' : 'there' }
 }
 
 /** What an event says of the tasks that are waited for; `present` is told which of them there are. */
-function readEvent(event: ObjectEvent<Task>, waiting: Waiting, present: Set<string>): TaskState[] {
+function readEvent(event: ObjectEvent<Task>, waiting: Waiting, present: Set<string>): WatchedTask[] {
   if (event.type === 'begin') present.clear()
   else if (event.type === 'synced') {
     const gone = [...waiting].filter(([uid]) => !present.has(uid))
@@ -32,9 +32,9 @@ function readEvent(event: ObjectEvent<Task>, waiting: Waiting, present: Set<stri
   return []
 }
 
-async function* watchAll(client: Client, waiting: Waiting, signal: AbortSignal): AsyncGenerator<TaskState> {
+async function* watchAll(client: Client, waiting: Waiting, signal: AbortSignal): AsyncGenerator<WatchedTask> {
   const tasks = [...waiting.values()]
-  const names = tasks.length > mostNames ? undefined : tasks.map(({ metadata }) => metadata.name).join(',')
+  const names = tasks.length > maxNames ? undefined : tasks.map(({ metadata }) => metadata.name).join(',')
   const namespaces = [...new Set(tasks.map(({ metadata }) => metadata.namespace))].join(',')
   const present = new Set<string>()
   for await (const event of watchObjects<Task>(client, { kinds: 'Task', namespaces, names }, signal)) {
@@ -48,7 +48,7 @@ async function* watchAll(client: Client, waiting: Waiting, signal: AbortSignal):
 }
 
 /** The timeline tells of a task and its end to whoever may read it. */
-async function* followTimeline(client: Client, task: Task, signal: AbortSignal): AsyncGenerator<TaskState> {
+async function* followTimeline(client: Client, task: Task, signal: AbortSignal): AsyncGenerator<WatchedTask> {
   const { name, namespace } = task.metadata
   const params = { id: name }
   let status = task.status
@@ -79,7 +79,7 @@ export async function* watchTasks(
   client: Client,
   tasks: readonly Task[],
   signal: AbortSignal,
-): AsyncGenerator<TaskState> {
+): AsyncGenerator<WatchedTask> {
   const waiting: Waiting = new Map(tasks.map((task) => [task.metadata.uid, task]))
   try {
     yield* watchAll(client, waiting, signal)

@@ -3,14 +3,8 @@
 import { type Kind, kindNames, type ResourceOf } from '../contract/kinds/index.ts'
 import { SvcError } from '../errors.ts'
 import { mergeStreams } from '../lib/merged-streams.ts'
-import type {
-  ResourceListQuery,
-  ResourcePage,
-  Resources,
-  WatchEvent,
-  WatchOptions,
-} from '../ports/resources/resources.ts'
-import { checkFields } from '../rules/resources/resource-fields.ts'
+import type { ResourcePage, ResourceQuery, Resources, WatchEvent, WatchOptions } from '../ports/resources/resources.ts'
+import { checkFields } from '../rules/resources/fields.ts'
 import { comparePositions, formatCreated, type ListOrder, type Position } from '../store/watching/list-order.ts'
 import { encodePageToken, hashFilter } from '../store/watching/page-token.ts'
 import type { StoredObject } from '../store/watching/stored-object.ts'
@@ -30,7 +24,7 @@ const isVersion = (slot: string) => /^\d+$/.test(slot)
 const between = '.'
 
 /** How many entries of the page are still to be found, as in a query. */
-function limitTo(left: number): Pick<ResourceListQuery, 'limit'> {
+function limitTo(left: number): Pick<ResourceQuery, 'limit'> {
   return left === Number.POSITIVE_INFINITY ? {} : { limit: Math.max(left, 1) }
 }
 
@@ -42,7 +36,7 @@ function parseSlots(stores: Store[], token: string | undefined): (string | undef
   throw new SvcError('InvalidRequest', 'continue is not a token of this list: start again without it')
 }
 
-type Read<R> = (resources: KubernetesResources, query: ResourceListQuery) => Promise<ResourcePage<R>>
+type Read<R> = (resources: KubernetesResources, query: ResourceQuery) => Promise<ResourcePage<R>>
 
 /** What one store adds to a page, and its slot in the next token. */
 type Part<R> = { items: R[]; version: string; next: string }
@@ -64,7 +58,7 @@ type Listing<R> = {
   stores: Store[]
   kind: Kind
   /** Without token, page size and namespace. */
-  filter: ResourceListQuery
+  filter: ResourceQuery
   left: number
   slots: (string | undefined)[]
   read: Read<R>
@@ -133,7 +127,7 @@ async function listByCreation<R extends object>(listing: Listing<R>, order: List
 async function listAll<R extends object>(
   stores: Store[],
   kind: Kind,
-  query: ResourceListQuery,
+  query: ResourceQuery,
   read: Read<R>,
 ): Promise<ResourcePage<R>> {
   const { continue: token, limit, ...filter } = query
@@ -210,7 +204,7 @@ function joinStores(stores: Store[]): KubernetesResources {
     throw new SvcError('Forbidden', `namespace not allowed: "${namespace}" is not served here`)
   }
 
-  const list: Resources['list'] = <K extends Kind>(kind: K, query: ResourceListQuery) =>
+  const list: Resources['list'] = <K extends Kind>(kind: K, query: ResourceQuery) =>
     query.namespace === undefined
       ? listAll<ResourceOf<K>>(stores, kind, query, (resources, own) => resources.list(kind, own))
       : within(query.namespace).list(kind, query)

@@ -5,25 +5,25 @@ import { announceService, announceVersion } from '../cli/output/announce.ts'
 import { createTerminal, type Terminal } from '../cli/output/terminal.ts'
 import { runCommandLine } from '../cli/program.ts'
 import type { Client } from '../client/client.ts'
-import { setCommand } from '../client/command-hint.ts'
+import { setProgramWords } from '../client/command-hint.ts'
 import type { ConnectOptions } from '../client/machine.ts'
 import { readEnvironment } from '../config/environment.ts'
 import { listUnknownVariables } from '../config/load.ts'
 import { describeSettings } from '../config/settings.ts'
 import { describeStates } from '../config/values.ts'
 import { findCommandName } from '../launch/command-name.ts'
-import { configOf, findToken, keptContexts, keptLogins, reach, serverAddress, targetOf } from '../launch/connect.ts'
+import { configOf, findTarget, findToken, openContexts, openLogins, reach, serverAddress } from '../launch/connect.ts'
 import { endLocalService, findLocalService } from '../launch/local-service.ts'
 import { launcherPath, version } from '../launch/program-files.ts'
 import { readStarter, startedByVariable } from '../launch/service-file.ts'
-import { readInput, readTexts } from '../terminal/input.ts'
+import { readStandardInput, readTexts } from '../terminal/input.ts'
 import { handleInterrupts, type Interrupts } from '../terminal/interrupts.ts'
 import { createLinePrompt } from '../terminal/line-prompt.ts'
 
 /** Runs one command line; resolves to the exit code. */
 export async function main(argv: string[]): Promise<number> {
   endWithReader()
-  setCommand(findCommandName({ env: readEnvironment(), launcher: launcherPath, folder: process.cwd() }))
+  setProgramWords(findCommandName({ env: readEnvironment(), launcher: launcherPath, folder: process.cwd() }))
   return runCommandLine(argv, createContext(handleInterrupts(() => new Date())))
 }
 
@@ -51,7 +51,7 @@ function createContext(interrupts: Interrupts): CliContext {
     interruptible: interrupts.interruptible,
     settingHelp: describeSettings,
     readTexts,
-    readInput,
+    readInput: readStandardInput,
     openPrompt: createLinePrompt(process, { isDumb }),
     readEnvironment: (name) => readEnvironment()[name],
     readModelHints,
@@ -59,11 +59,11 @@ function createContext(interrupts: Interrupts): CliContext {
     openBrowser: async (url) =>
       (await import('../terminal/browser.ts')).openBrowser(url, { env: readEnvironment(), platform: process.platform }),
     connect: (options, how) => connect(options, terminal, how),
-    target: targetOf,
+    target: findTarget,
     findToken,
-    contexts: keptContexts,
+    contexts: openContexts,
     serverAddress,
-    logins: keptLogins,
+    logins: openLogins,
     stop,
     describeConfig,
     listUnknownVariables: () => listUnknownVariables(readEnvironment()),

@@ -13,7 +13,7 @@ import type { Logger } from '../observability/log.ts'
 import type { Records } from '../ports/index.ts'
 import type { Checkouts } from '../ports/workspaces/checkouts.ts'
 import type { Sandbox } from '../ports/workspaces/sandbox.ts'
-import type { AgentProgram, AgentPrograms } from '../rules/agents/agent-programs.ts'
+import type { AgentPrograms, InstalledAgentProgram } from '../rules/agents/programs.ts'
 import { nodeInside } from '../runtime/attempts/process-limits.ts'
 import { systemClock as clock, systemIds as ids } from '../runtime/host/clock.ts'
 import { type ContainerEngine, createContainerEngine } from '../runtime/local/commands/container-engine.ts'
@@ -62,7 +62,7 @@ export function findAgents({ programPath, agentProgram }: Config) {
     all.map(({ command }) => command),
     programPath,
   )
-  const programs = all.map(({ name, command, install, added }): [string, AgentProgram] => [
+  const programs = all.map(({ name, command, install, added }): [string, InstalledAgentProgram] => [
     name,
     found.has(command) ? { found: true, ...(added && { command: added }) } : { found: false, command, install },
   ])

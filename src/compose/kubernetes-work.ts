@@ -18,7 +18,7 @@ import type { Egress } from '../ports/service/egress.ts'
 import type { WorkloadSpec } from '../ports/tasks/workloads.ts'
 import type { Checkouts } from '../ports/workspaces/checkouts.ts'
 import type { ExecutionWorkspaces } from '../ports/workspaces/execution-workspaces.ts'
-import type { AgentProgram, AgentPrograms } from '../rules/agents/agent-programs.ts'
+import type { AgentPrograms, InstalledAgentProgram } from '../rules/agents/programs.ts'
 import { createExecShell } from '../runtime/agent-sandbox/exec-shell.ts'
 import { createAgentSandboxes } from '../runtime/agent-sandbox/execution-workspaces.ts'
 import { createRouterShell } from '../runtime/agent-sandbox/router-shell.ts'
@@ -94,7 +94,7 @@ function ownSandboxes({ ownPod, sandboxNamespace }: Config, ownNamespace: string
 
 /** Each agent program has an image of its own. */
 export function listAgentImages({ agentImage, agentProgram }: Config): AgentPrograms {
-  const describe = (name: string, command?: string[]): [string, AgentProgram] => {
+  const describe = (name: string, command?: string[]): [string, InstalledAgentProgram] => {
     const image = agentImage.findLast((one) => one.name === name)?.image
     if (image === undefined) return [name, { found: false, setting: `--agent-image ${name}=IMAGE` }]
     return [name, { found: true, image, ...(command && { command }) }]

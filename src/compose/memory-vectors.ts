@@ -2,11 +2,11 @@
 
 import type { Config } from '../config/load.ts'
 import type { Controller } from '../controllers/engine/controller.ts'
-import { createMemoryVectorController } from '../controllers/memory/memory-vectors.ts'
+import { createMemoryVectorController } from '../controllers/memory/vectors.ts'
 import { createQueryVectors } from '../lookup/query-vectors.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Ports } from '../ports/index.ts'
-import type { Embedder } from '../ports/memory/memory-vectors.ts'
+import type { Embedder } from '../ports/memory/vectors.ts'
 import { createEmbedder } from '../proxy/embedder.ts'
 
 type Parts = { ports: Ports; ownAddresses: () => string[]; log: Logger }

@@ -1,6 +1,6 @@
 // `svc up`: the service in the foreground, from its configuration to its last word.
 
-import { typed } from '../client/command-hint.ts'
+import { commandHint } from '../client/command-hint.ts'
 import type { Config } from '../config/load.ts'
 import { SvcError } from '../errors.ts'
 import { takeOver } from '../launch/local-service.ts'
@@ -87,12 +87,12 @@ function greet(url: string, token: OwnerToken, config: Config): void {
     ...(isElsewhere(url, config) ? [`  (port ${config.port} is taken by another program)`] : []),
     token.isNew
       ? `  token:        ${token.text}`
-      : `  token:        kept in ${config.paths.tokenFile} (${typed('token show')})`,
+      : `  token:        kept in ${config.paths.tokenFile} (${commandHint('token show')})`,
     '',
     '  Next, in another terminal:',
-    `    ${typed('run "write hello to notes.txt, then read notes.txt"')}`,
-    ...(config.dashboard ? [`    ${typed('open')}`] : []),
-    `    ${typed('doctor')}`,
+    `    ${commandHint('run "write hello to notes.txt, then read notes.txt"')}`,
+    ...(config.dashboard ? [`    ${commandHint('open')}`] : []),
+    `    ${commandHint('doctor')}`,
     '',
     '  Ctrl-C stops it.',
     '',

@@ -30,13 +30,13 @@ import { createMetricsServer } from '../http/listeners.ts'
 import type { TlsPair } from '../http/tls.ts'
 import { choosePort } from '../launch/free-port.ts'
 import { version } from '../launch/program-files.ts'
-import { listMarkerKeys } from '../lookup/marker-keys.ts'
+import { listMarkerKeys } from '../lookup/service-secrets.ts'
 import type { Logger } from '../observability/log.ts'
 import { createMetrics, type Metrics } from '../observability/metrics.ts'
 import type { Traces } from '../observability/traces.ts'
 import type { Ports } from '../ports/index.ts'
 import type { ResourceReader } from '../ports/resources/resources.ts'
-import type { Probe } from '../ports/tasks/parkings.ts'
+import type { Probe } from '../ports/tasks/parking.ts'
 import { type Proxies, tryProvider } from '../proxy/index.ts'
 import { createOwnAddresses, followNames, type Listening, originOf, workerUrlOf } from '../service/addresses.ts'
 import { watchIdleness } from '../service/closing.ts'
@@ -50,13 +50,13 @@ import {
   createBuiltinTools,
   createTaskBudgets,
   type DeliveryUsecases,
+  queueRuns,
 } from '../usecases/index.ts'
-import { queueRuns } from '../usecases/workspaces/sandbox-queue.ts'
 import { composeApp } from './app.ts'
-import { countedUsage, listPriced, openTraces } from './counted-usage.ts'
 import { propagationOf, readSignIn, withIdentity } from './identity.ts'
 import { composeMemoryVectors, withQueryVectors } from './memory-vectors.ts'
 import type { OpenedMode } from './mode.ts'
+import { countedUsage, listPriced, openTraces } from './observability.ts'
 import {
   checkoutLimitsOf,
   defaultLimitsOf,

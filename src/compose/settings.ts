@@ -1,9 +1,9 @@
-// Settings of chat and of tasks, from the configuration.
+// Settings of chat, tasks, proxies, webhooks and workspaces, from the configuration.
 import type { Config } from '../config/load.ts'
 import { parseDuration } from '../contract/values/duration.ts'
 import { parseQuantity } from '../contract/values/quantity.ts'
 import { dropUndefined } from '../lib/json.ts'
-import type { ReviewMarkerSettings } from '../lookup/marker-keys.ts'
+import type { ReviewMarkerSettings } from '../lookup/service-secrets.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { makeModelSpan, type Traces } from '../observability/traces.ts'
 import type { Records } from '../ports/index.ts'
@@ -12,8 +12,13 @@ import type { ProxySettings } from '../proxy/index.ts'
 import type { ProviderSettings, WorkspaceSettings } from '../rules/workspaces/execution-workspace.ts'
 import type { RecordStores } from '../store/records.ts'
 import type { SearchSettings } from '../tools/registry/tool.ts'
-import { type ChatSettings, defaultChatSettings } from '../usecases/chat/settings.ts'
-import { defaultWebhookSettings, keyOfAction, type WebhookSettings } from '../usecases/codehost/deliveries/context.ts'
+import {
+  type ChatSettings,
+  defaultChatSettings,
+  defaultWebhookSettings,
+  keyOfAction,
+  type WebhookSettings,
+} from '../usecases/index.ts'
 
 export function readProxySettings(
   config: Config,

@@ -34,7 +34,7 @@ export const retentionOrEver = z.unknown().transform((value, context): string =>
   context.addIssue('must be days or a duration, such as 30d or 12h, or 0')
   return z.NEVER
 })
-export const text = z.string('must be text').min(1, 'must not be empty')
+export const textValue = z.string('must be text').min(1, 'must not be empty')
 const list = z.union([z.array(z.string()), z.string().transform((all) => all.split(',').map((item) => item.trim()))], {
   error: 'must be names with commas between them, or a list',
 })
@@ -77,7 +77,7 @@ export const images = list.transform((items, context) => {
       return { name, image }
     })
 })
-export const flag = z.union([z.boolean(), z.stringbool()], { error: 'must be true or false' })
+export const booleanValue = z.union([z.boolean(), z.stringbool()], { error: 'must be true or false' })
 
 /** A whole number, as text or as a YAML number. */
 export function whole(minimum: number, maximum: number = Number.MAX_SAFE_INTEGER) {

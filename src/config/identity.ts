@@ -1,6 +1,6 @@
 // Validates the settings for external tokens together: what is enabled, and start-up errors for incomplete groups.
 import { type Problem, SvcError } from '../errors.ts'
-import type { Source } from './load.ts'
+import type { SettingSource } from './load.ts'
 import { environmentNameOf, flagOf, type SettingName, type Settings } from './settings.ts'
 
 export type OidcConfig = {
@@ -12,20 +12,20 @@ export type OidcConfig = {
 }
 
 /** `Header` or `Header:Scheme`, the name in lower case. */
-export type TokenHeader = { header: string; scheme?: string }
+export type ContextTokenHeader = { header: string; scheme?: string }
 
 export type ContextTokenConfig = {
   issuer: string
   audiences: readonly string[]
   jwksUrl?: string
-  headers: readonly TokenHeader[]
+  headers: readonly ContextTokenHeader[]
   namespace: string
   mode: 'off' | 'audit' | 'enforce'
 }
 
 export type IdentityConfig = { oidc?: OidcConfig; context?: ContextTokenConfig }
 
-type Given = Settings & { readonly sources: Readonly<Record<SettingName, Source>> }
+type Given = Settings & { readonly sources: Readonly<Record<SettingName, SettingSource>> }
 
 function listNames(config: Given, prefix: string): SettingName[] {
   return (Object.keys(config.sources) as SettingName[]).filter((name) => name.startsWith(prefix))
@@ -52,7 +52,7 @@ const headerShape = /^([A-Za-z0-9!#$%&'*+.^_`|~-]+)(?::([A-Za-z0-9!#$%&'*+.^_`|~
 /** These headers have a fixed meaning for every server; a token in one of them would be read twice or not at all. */
 const takenHeaders = new Set(['x-api-key', 'cookie', 'host', 'content-type', 'content-length', 'connection', 'origin'])
 
-function readHeader(text: string): TokenHeader | undefined {
+function readHeader(text: string): ContextTokenHeader | undefined {
   const [, name, scheme] = headerShape.exec(text) ?? []
   const header = name?.toLowerCase()
   if (header === undefined || takenHeaders.has(header)) return undefined
@@ -114,8 +114,8 @@ function readContext(config: Given): ContextTokenConfig | undefined {
 export function readIdentityConfig(config: Given): IdentityConfig {
   const problems = findProblems(config)
   if (problems.length > 0) {
-    const told = problems.map(({ path, message }) => `${path} ${message}`).join(', ')
-    throw new SvcError('InvalidRequest', `bad configuration: ${told}`, { details: problems })
+    const message = problems.map(({ path, message }) => `${path} ${message}`).join(', ')
+    throw new SvcError('InvalidRequest', `bad configuration: ${message}`, { details: problems })
   }
   const [oidc, context] = [readOidc(config), readContext(config)]
   return { oidc, context }

@@ -7,7 +7,7 @@ import type { Environment } from './environment.ts'
 import { type Paths, resolvePaths } from './paths.ts'
 import { environmentNameOf, flagOf, type Setting, type SettingName, type Settings, settings } from './settings.ts'
 
-export type Source = 'flag' | 'environment' | 'file' | 'default'
+export type SettingSource = 'flag' | 'environment' | 'file' | 'default'
 
 /** Vendor keys found in the environment; a Secret of that name refers to them, they are never copied (MODE-016). */
 export type VendorKeys = { name: string; value: string }[]
@@ -24,7 +24,7 @@ export type Config = Readonly<Omit<Settings, 'mode'>> & {
   readonly runtimeDir: string | undefined
   /** Where programs of agents are looked up. */
   readonly programPath: string
-  readonly sources: Readonly<Record<SettingName, Source>>
+  readonly sources: Readonly<Record<SettingName, SettingSource>>
 }
 
 /** As the chart provides it through the downward API. */
@@ -46,7 +46,7 @@ export function loadConfig(options: LoadOptions): Config {
   const file = options.file === undefined ? {} : readConfigFile(options.file)
   const problems: Problem[] = [...unknownNames(options.flags, '--'), ...unknownNames(file, '')]
   const values: Record<string, unknown> = {}
-  const sources: Record<string, Source> = {}
+  const sources: Record<string, SettingSource> = {}
   for (const name of Object.keys(settings) as SettingName[]) {
     const [given, source] = pickValue(name, options, file)
     const parsed = settings[name].schema.safeParse(given)
@@ -68,12 +68,12 @@ export function loadConfig(options: LoadOptions): Config {
     dockerHost: options.env.DOCKER_HOST,
     runtimeDir: options.env.XDG_RUNTIME_DIR,
     programPath: options.env.PATH ?? '',
-    sources: Object.freeze(sources) as Record<SettingName, Source>,
+    sources: Object.freeze(sources) as Record<SettingName, SettingSource>,
   })
 }
 
 /** Consequences of running in a pod: the mode, and that others must reach it (MODE-007). */
-function settlePlace({ mode, host }: Settings, sources: Record<string, Source>, env: Environment) {
+function settlePlace({ mode, host }: Settings, sources: Record<string, SettingSource>, env: Environment) {
   const { KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, POD_NAME, POD_UID } = env
   const podAddress = KUBERNETES_SERVICE_HOST
     ? { host: KUBERNETES_SERVICE_HOST, port: KUBERNETES_SERVICE_PORT || '443' }
@@ -84,7 +84,7 @@ function settlePlace({ mode, host }: Settings, sources: Record<string, Source>, 
   return { mode: settled, podAddress, ownPod, host: isExposed ? '0.0.0.0' : host } as const
 }
 
-function pickValue(name: SettingName, options: LoadOptions, file: Record<string, unknown>): [unknown, Source] {
+function pickValue(name: SettingName, options: LoadOptions, file: Record<string, unknown>): [unknown, SettingSource] {
   if (options.flags[name] !== undefined) return [options.flags[name], 'flag']
   const fromEnvironment = readVariables(name, options.env)
   if (fromEnvironment !== undefined) return [fromEnvironment, 'environment']
@@ -144,7 +144,7 @@ export function listUnknownVariables(env: Environment): string[] {
   return Object.keys(env).filter((name) => name.startsWith('SVC_') && !isKnown(name))
 }
 
-function describeOrigin(name: SettingName, source: Source): string {
+function describeOrigin(name: SettingName, source: SettingSource): string {
   if (source === 'flag') return `--${flagOf(name)}`
   if (source === 'environment') return environmentNameOf(name)
   return name

@@ -6,7 +6,7 @@ import type { Route, RouteBody, RouteHeaders, RouteParams, RouteQuery } from '..
 import { joinPath, parse, problemsOf, refuse } from '../contract/schema/validation.ts'
 import { type Problem, SvcError } from '../errors.ts'
 import type { Caller, WorkerIdentity } from '../ports/identity/identity.ts'
-import { callerNamespace } from '../usecases/identity/access.ts'
+import { callerNamespace } from '../usecases/index.ts'
 
 type CallerOf<R extends Route> = R['auth'] extends 'user'
   ? Caller

@@ -55,3 +55,8 @@ export type HttpDeps = {
   log: Logger
   metrics: Metrics
 }
+
+export type RouteContext = HttpDeps & {
+  /** True once the service has started to stop. */
+  isDraining(): boolean
+}

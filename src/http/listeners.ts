@@ -2,8 +2,8 @@
 import type { Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import type { Metrics } from '../observability/metrics.ts'
+import { unreadEvents } from './known-paths.ts'
 import { createServer } from './node-http.ts'
-import { unreadEvents } from './unread.ts'
 
 /** Metrics for a scraper, without a credential. Created without listening; answers only GET /metrics. */
 export function createMetricsServer(metrics: Pick<Metrics, 'expose'>): Server {

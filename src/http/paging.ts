@@ -4,6 +4,7 @@ import type { Kind } from '../contract/kinds/index.ts'
 import { summarizeText } from '../contract/schema/summary.ts'
 import { SvcError } from '../errors.ts'
 import type { ResourceText } from '../ports/resources/resources.ts'
+import type { PageCursor, PageQuery, RecordPage } from '../ports/scans/scans.ts'
 import { tagOfText } from './middleware/conditional.ts'
 
 type Page<T> = { items: T[]; continue?: string; remainingItemCount?: number }
@@ -118,4 +119,26 @@ export function pageOf<T extends Listed>(
   const shown = page.map(({ item }) => item)
   if (left === 0 || end === undefined) return { items: shown }
   return { items: shown, continue: makeCursor(sort, end.key), remainingItemCount: left }
+}
+
+type CursorQuery = { limit: number; cursor?: string | undefined; continue?: string | undefined }
+
+function refuseTwo(): SvcError {
+  const message = 'is another cursor than continue: give one of the two'
+  return new SvcError('InvalidRequest', `invalid request: cursor ${message}`, {
+    details: [{ path: 'cursor', message }],
+  })
+}
+
+/** `cursor` and `continue` are the same; the cursor of another list is refused. */
+export function readRecordPage<Q extends CursorQuery>(sort: string, { cursor, continue: next, ...query }: Q) {
+  if (cursor !== undefined && next !== undefined && cursor !== next) throw refuseTwo()
+  const [, order, id] = readTextCursor(sort, cursor ?? next, /^([^\0]*)\0([^\0]*)$/) ?? []
+  const after: PageCursor | undefined = order === undefined || id === undefined ? undefined : { order, id }
+  return { ...query, after } as Omit<Q, 'cursor' | 'continue'> & PageQuery
+}
+
+export function wrapRecords<T>(sort: string, { items, next }: RecordPage<T>) {
+  const page = next === undefined ? { items } : { items, continue: makeCursor(sort, `${next.order}\0${next.id}`) }
+  return { json: wrapPage(page, (item) => item) }
 }

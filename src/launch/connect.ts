@@ -1,13 +1,13 @@
-// Finds the service that a command means: a named one, or the one that uses the data folder.
+// Finds the service that a command means: a named one, or the one of the data folder, which is started in the background.
 
 import { spawn } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Client, createClient } from '../client/client.ts'
-import { typed } from '../client/command-hint.ts'
-import { createKeptContexts, type KeptContexts, readTarget, type Target } from '../client/contexts.ts'
-import { createKeptLogins, findLoginToken, type KeptLogins } from '../client/login/stored-logins.ts'
+import { type Client, createApiClient } from '../client/client.ts'
+import { commandHint } from '../client/command-hint.ts'
+import { type ContextStore, createContextStore, readTarget, type ServiceTarget } from '../client/contexts.ts'
+import { createLoginStore, findLoginToken, type LoginStore } from '../client/login/stored-logins.ts'
 import type { ConnectOptions, ServiceOptions, StartedService } from '../client/machine.ts'
 import { readEnvironment } from '../config/environment.ts'
 import { type Config, loadConfig } from '../config/load.ts'
@@ -24,25 +24,25 @@ export function configOf(options: ServiceOptions): Config {
   return loadConfig({ flags: options.settings, env, file })
 }
 
-export function targetOf(options: ServiceOptions): Target {
-  return readTarget(options, { env: readEnvironment(), contexts: keptContexts(options) })
+export function findTarget(options: ServiceOptions): ServiceTarget {
+  return readTarget(options, { env: readEnvironment(), contexts: openContexts(options) })
 }
 
 export type Connected = { client: Client; started?: StartedService; note?: ServiceNote }
 
 /** Of a service that is starting or ending, for it to be there or gone. */
-const patienceMs = 30_000
+const transitionTimeoutMs = 30_000
 
 /** Unavailable, with what to type, when no service runs and none is to be started. */
 export async function reach(options: ServiceOptions, { start = true }: ConnectOptions = {}): Promise<Connected> {
-  const target = targetOf(options)
+  const target = findTarget(options)
   if (target.server !== undefined) return { client: await createNamed(target.server, target, options) }
   const found = await reachLocal(options, target)
   if (found !== undefined) return found
-  if (!start) throw new SvcError('Unavailable', `no service runs here; \`${typed('up')}\` starts one`)
+  if (!start) throw new SvcError('Unavailable', `no service runs here; \`${commandHint('up')}\` starts one`)
   try {
     const started = await startInBackground(configOf(options), options.config)
-    return { client: createClient({ url: started.url, token: target.token ?? started.token }), started }
+    return { client: createApiClient({ url: started.url, token: target.token ?? started.token }), started }
   } catch (error) {
     // Another command may have been faster.
     const other = await reachLocal(options, target)
@@ -51,16 +51,16 @@ export async function reach(options: ServiceOptions, { start = true }: ConnectOp
   }
 }
 
-async function reachLocal(options: ServiceOptions, { token }: Target): Promise<Connected | undefined> {
-  const note = await awaitLocalService(configOf(options).paths, patienceMs)
-  return note && { client: createClient({ url: note.url, token: token ?? note.token }), note }
+async function reachLocal(options: ServiceOptions, { token }: ServiceTarget): Promise<Connected | undefined> {
+  const note = await awaitLocalService(configOf(options).paths, transitionTimeoutMs)
+  return note && { client: createApiClient({ url: note.url, token: token ?? note.token }), note }
 }
 
-async function createNamed(server: string, { token }: Target, options: ServiceOptions): Promise<Client> {
+async function createNamed(server: string, { token }: ServiceTarget, options: ServiceOptions): Promise<Client> {
   const url = readAddress(server)
   const known = token ?? (await findKnownToken(url, options))
-  if (known !== undefined) return createClient({ url, token: known })
-  const login = typed('login')
+  if (known !== undefined) return createApiClient({ url, token: known })
+  const login = commandHint('login')
   throw new SvcError('InvalidRequest', `give a token for ${url} with --token or SVC_TOKEN, or log in with \`${login}\``)
 }
 
@@ -74,26 +74,26 @@ async function findKnownToken(url: string, options: ServiceOptions): Promise<str
 
 /** What a command would use where it goes to; undefined when there is none. */
 export async function findToken(options: ServiceOptions): Promise<string | undefined> {
-  const { server, token } = targetOf(options)
+  const { server, token } = findTarget(options)
   if (token !== undefined) return token
   if (server !== undefined) return findKnownToken(readAddress(server), options)
-  return (await awaitLocalService(configOf(options).paths, patienceMs))?.token
+  return (await awaitLocalService(configOf(options).paths, transitionTimeoutMs))?.token
 }
 
-/** Where the tokens of `svc login` are kept. */
-export function keptLogins(options: ServiceOptions): KeptLogins {
-  return createKeptLogins({ path: join(configOf(options).paths.configDir, 'logins.json'), write: writePrivateFile })
+/** Where the tokens of `svc login` are stored. */
+export function openLogins(options: ServiceOptions): LoginStore {
+  return createLoginStore({ path: join(configOf(options).paths.configDir, 'logins.json'), write: writePrivateFile })
 }
 
-/** Where services that have a name are kept. */
-export function keptContexts(options: ServiceOptions): KeptContexts {
-  return createKeptContexts({ path: join(configOf(options).paths.configDir, 'contexts.json'), write: writePrivateFile })
+/** Where services that have a name are stored. */
+export function openContexts(options: ServiceOptions): ContextStore {
+  return createContextStore({ path: join(configOf(options).paths.configDir, 'contexts.json'), write: writePrivateFile })
 }
 
 /** The token of a login, renewed if necessary; the code that talks to issuers is loaded only then. */
 async function findLogin(server: string, options: ServiceOptions): Promise<string | undefined> {
   return findLoginToken(server, {
-    logins: keptLogins(options),
+    logins: openLogins(options),
     now: () => new Date(),
     refresh: async (login, now) => (await import('../client/login/issuer-client.ts')).refreshLogin(login, now),
   })
@@ -101,7 +101,7 @@ async function findLogin(server: string, options: ServiceOptions): Promise<strin
 
 /** The service that a login is for. InvalidRequest when none is named. */
 export function serverAddress(options: ServiceOptions): string {
-  const { server } = targetOf(options)
+  const { server } = findTarget(options)
   if (server !== undefined) return readAddress(server)
   throw new SvcError('InvalidRequest', 'name the service with --server, SVC_SERVER or a context')
 }

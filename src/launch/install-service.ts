@@ -1,10 +1,10 @@
-// Installs this program as a service of the user that starts at login, and takes it away again.
+// Installs this program as a service of the user that starts at login (systemd, launchd), and takes it away again.
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { typed } from '../client/command-hint.ts'
+import { commandHint } from '../client/command-hint.ts'
 import type { InstalledService, ServiceFile, ServiceManager, ServiceOptions } from '../client/machine.ts'
 import { type Environment, readEnvironment } from '../config/environment.ts'
 import type { Config } from '../config/load.ts'
@@ -29,7 +29,7 @@ export function describeService(
   const launch = describeLaunch(config, options, env)
   return {
     manager,
-    path: placeOf(manager, env),
+    path: servicePathOf(manager, env),
     text: manager === 'systemd' ? writeUnit(launch) : writePropertyList(launch),
     leftOut: listLeftOut(config),
     log: manager === 'systemd' ? 'journalctl --user -u svc' : launch.logFile,
@@ -40,17 +40,20 @@ export function describeService(
 function managerOf(platform: NodeJS.Platform): ServiceManager {
   if (platform === 'linux') return 'systemd'
   if (platform === 'darwin') return 'launchd'
-  throw new SvcError('Unavailable', `neither systemd nor launchd is on ${platform}: start \`${typed('up')}\` yourself`)
+  throw new SvcError(
+    'Unavailable',
+    `neither systemd nor launchd is on ${platform}: start \`${commandHint('up')}\` yourself`,
+  )
 }
 
-function placeOf(manager: ServiceManager, env: Environment): string {
+function servicePathOf(manager: ServiceManager, env: Environment): string {
   const home = env.HOME ?? homedir()
   if (manager === 'launchd') return join(home, 'Library', 'LaunchAgents', `${agentLabel}.plist`)
   return join(readBaseFolder(env.XDG_CONFIG_HOME) ?? join(home, '.config'), 'systemd', 'user', unitName)
 }
 
 /** What was given here, by flags or by the environment, holds for the service; a secret stands in no such file. */
-function describeLaunch(config: Config, options: ServiceOptions, env: Environment): Launch {
+function describeLaunch(config: Config, options: ServiceOptions, env: Environment): LaunchCommand {
   const { dataDir, configDir } = config.paths
   if (/[\\/]_npx[\\/]/.test(launcherPath))
     throw new SvcError(
@@ -58,8 +61,8 @@ function describeLaunch(config: Config, options: ServiceOptions, env: Environmen
       'npx keeps this program for a while only: install it first, with npm install -g',
     )
   const file = options.config ?? env.SVC_CONFIG
-  const given = listGiven(config).filter((name) => name !== 'dataDir' && name !== 'configDir' && !isSecret(name))
-  const flags = given.map(
+  const named = listGiven(config).filter((name) => name !== 'dataDir' && name !== 'configDir' && !isSecret(name))
+  const flags = named.map(
     (name) => `--${flagOf(name)}=${String(options.settings[name] ?? env[environmentNameOf(name)])}`,
   )
   const more = file === undefined ? [] : ['--config', file]
@@ -103,7 +106,7 @@ export async function installService(options: ServiceOptions): Promise<Installed
 /** False when none was installed. */
 export async function uninstallService(): Promise<boolean> {
   const manager = managerOf(process.platform)
-  const path = placeOf(manager, readEnvironment())
+  const path = servicePathOf(manager, readEnvironment())
   if (!existsSync(path)) return false
   await requireManager(manager)
   if (manager === 'systemd') await call('systemctl', '--user', 'disable', '--now', unitName)
@@ -135,7 +138,7 @@ async function requireManager(manager: ServiceManager): Promise<void> {
     const reason = error instanceof SvcError ? `: ${error.message}` : ''
     throw new SvcError(
       'Unavailable',
-      `${manager} does not answer for this user${reason}. \`${typed('install-service --print')}\` shows the file for it, \`${typed('up')}\` serves without it.`,
+      `${manager} does not answer for this user${reason}. \`${commandHint('install-service --print')}\` shows the file for it, \`${commandHint('up')}\` serves without it.`,
       { cause: error },
     )
   }
@@ -147,12 +150,12 @@ async function call(program: string, ...args: string[]): Promise<void> {
     await run(program, args)
   } catch (error) {
     const { stderr, message, code } = error as { stderr?: string; message: string; code?: unknown }
-    const said = code === 'ENOENT' ? 'it is not installed' : stderr?.trim() || message
-    throw new SvcError('UpstreamFailed', `${program} ${args.join(' ')}: ${said}`, { cause: error })
+    const reason = code === 'ENOENT' ? 'it is not installed' : stderr?.trim() || message
+    throw new SvcError('UpstreamFailed', `${program} ${args.join(' ')}: ${reason}`, { cause: error })
   }
 }
 
-export type Launch = {
+export type LaunchCommand = {
   /** Program and arguments, with absolute paths. */
   command: string[]
   environment: Record<string, string>
@@ -173,13 +176,13 @@ const stopSeconds = 60
 const quoted: Record<string, string> = { '\\': '\\\\', '"': '\\"', '%': '%%' }
 
 /** In double quotes, as systemd.syntax(7) and systemd.service(5) have them; `%` and, of a command, `$` would be expanded. */
-function quote(text: string): string {
+function quoteForUnit(text: string): string {
   return `"${text.replaceAll(/[\\"%]/g, (sign) => quoted[sign] ?? sign)}"`
 }
 
-const quoteArgument = (text: string) => quote(text).replaceAll('$', '$$$$')
+const quoteArgument = (text: string) => quoteForUnit(text).replaceAll('$', '$$$$')
 
-export function writeUnit({ command, environment }: Launch): string {
+export function writeUnit({ command, environment }: LaunchCommand): string {
   return `# Made by install-service, which replaces it.
 [Unit]
 Description=svc, runs AI tasks
@@ -188,7 +191,7 @@ StartLimitIntervalSec=0
 [Service]
 ExecStart=${command.map(quoteArgument).join(' ')}
 ${Object.entries(environment)
-  .map(([name, value]) => `Environment=${quote(`${name}=${value}`)}\n`)
+  .map(([name, value]) => `Environment=${quoteForUnit(`${name}=${value}`)}\n`)
   .join('')}Restart=on-failure
 RestartSec=${restartSeconds}
 RestartPreventExitStatus=${usageCode}
@@ -205,7 +208,7 @@ const escapeXml = (text: string) => text.replaceAll(/[&<>]/g, (sign) => escapes[
 const textOf = (text: string) => `<string>${escapeXml(text)}</string>`
 
 /** launchd.plist(5). It starts again after a crash, not after a stop. */
-export function writePropertyList({ command, environment, logFile }: Launch): string {
+export function writePropertyList({ command, environment, logFile }: LaunchCommand): string {
   const variables = Object.entries(environment).map(([name, value]) => `<key>${escapeXml(name)}</key>${textOf(value)}`)
   return `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">

@@ -1,4 +1,4 @@
-// The service of this machine's data folder: whether one runs, which, and how it ends.
+// The service of this machine’s data folder: whether one runs, which, how it ends, and how another takes its place.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../config/load.ts'
 import type { Paths } from '../config/paths.ts'

@@ -37,8 +37,8 @@ export function trimPartialCharacters(
 
 /** The first characters of a text that fit into `maxBytes` of UTF-8. */
 export function headOfText(text: string, maxBytes: number): { text: string; dropped: number } {
+  if (Buffer.byteLength(text) <= maxBytes) return { text, dropped: 0 }
   const bytes = Buffer.from(text)
-  if (bytes.length <= maxBytes) return { text, dropped: 0 }
   const head = bytes.subarray(0, maxBytes)
   const kept = head.subarray(0, head.length - countPartialTail(head))
   return { text: kept.toString('utf8'), dropped: bytes.length - kept.length }

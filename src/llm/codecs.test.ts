@@ -4,11 +4,11 @@ import { createHastyClock } from '../../test/fixtures/time.ts'
 import { createLlmaClient, vendorAddress } from './llma/client.ts'
 import { decodeRequest as decodeLlma } from './llma/decode-request.ts'
 import { encodeRequest as encodeLlma } from './llma/encode.ts'
-import { LlmaRequest } from './llma/schema.ts'
+import { LlmaRequestBody } from './llma/schema.ts'
 import { completionsUrl } from './llmo/client.ts'
 import { decodeRequest as decodeLlmo } from './llmo/decode-request.ts'
 import { encodeRequest as encodeLlmo } from './llmo/encode.ts'
-import { LlmoRequest } from './llmo/schema.ts'
+import { LlmoRequestBody } from './llmo/schema.ts'
 import { collectTurn } from './messages/collect.ts'
 import type { Family, Message, ModelRequest } from './messages/messages.ts'
 
@@ -230,19 +230,19 @@ const llmoBody = {
 
 describe('a request of a client', () => {
   it('reaches an upstream of its own family with every field it had [LLMA-012] [LLMA-013]', () => {
-    const back = encodeLlma(decodeLlma(LlmaRequest.parse(llmaBody)), 'model-1')
+    const back = encodeLlma(decodeLlma(LlmaRequestBody.parse(llmaBody)), 'model-1')
     expect(back).toEqual({ ...llmaBody, model: 'model-1' })
-    const other = encodeLlmo(decodeLlmo(LlmoRequest.parse(llmoBody)), wire)
+    const other = encodeLlmo(decodeLlmo(LlmoRequestBody.parse(llmoBody)), wire)
     expect(other).toEqual({ ...llmoBody, model: 'model-1', stream_options: { include_usage: true } })
   })
 
   it('is read in neutral form', () => {
-    const request = decodeLlma(LlmaRequest.parse(llmaBody))
+    const request = decodeLlma(LlmaRequestBody.parse(llmaBody))
     expect(request).toMatchObject({ maxTokens: 50, thinking: { budgetTokens: 30 }, toolChoice: { type: 'auto' } })
     expect(request.messages[2]?.content).toMatchObject([
       { type: 'tool_result', toolUseId: 't', content: 'ok', isError: false },
     ])
-    const other = decodeLlmo(LlmoRequest.parse(llmoBody))
+    const other = decodeLlmo(LlmoRequestBody.parse(llmoBody))
     expect(other.system).toMatchObject([{ text: 'be brief' }])
     expect(other.messages.map((message) => message.role)).toEqual(['user', 'assistant', 'user', 'user', 'user'])
     expect(other.messages[1]?.content).toMatchObject([{ type: 'tool_use', args: { a: 1 } }])
@@ -253,9 +253,9 @@ describe('a request of a client', () => {
   const { seed: _seed, response_format: _format, ...llmoBlocks } = llmoBody
 
   it('is translated for the other family, except for blocks that have no translation', () => {
-    const request = decodeLlma(LlmaRequest.parse(llmaBlocks))
+    const request = decodeLlma(LlmaRequestBody.parse(llmaBlocks))
     expect(() => encodeLlmo(request, wire)).toThrow(/"image"/)
-    const other = decodeLlmo(LlmoRequest.parse(llmoBlocks))
+    const other = decodeLlmo(LlmoRequestBody.parse(llmoBlocks))
     expect(() => encodeLlma(other, 'model-1')).toThrow(/"image_url"/)
     const plain = { ...other, messages: other.messages.slice(1) }
     expect(encodeLlma(plain, 'model-1')).toMatchObject({
@@ -269,7 +269,7 @@ describe('a request of a client', () => {
   })
 
   it('that cannot be translated fails as an event that names the block', async () => {
-    const request = decodeLlma(LlmaRequest.parse(llmaBlocks))
+    const request = decodeLlma(LlmaRequestBody.parse(llmaBlocks))
     const turn = await collectTurn(makeClient('llmo', answerWith('')), request, open)
     expect(turn.error).toMatchObject({ reason: 'RequestUnsupported', message: expect.stringContaining('"image"') })
   })

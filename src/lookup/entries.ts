@@ -4,7 +4,7 @@ import type { ConfigMaps } from '../ports/resources/configmaps.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
 import type { Secrets } from '../ports/resources/secrets.ts'
 import { secretOwnerAnnotation } from '../rules/identity/token-propagation.ts'
-import { findReceiverProblem, readAllowedHosts } from '../rules/providers/trusted-address.ts'
+import { findReceiverProblem, readAllowedHosts } from '../rules/providers/address.ts'
 
 /** NotFound, as a sentence for the owner of the resource. */
 export async function readConfigEntry(

@@ -6,8 +6,8 @@ import { isSvcError, messageOf, SvcError } from '../errors.ts'
 import type { ResourceKey, ResourceReader } from '../ports/resources/resources.ts'
 import type { Secrets } from '../ports/resources/secrets.ts'
 import { findPrice } from '../rules/budgets/budget.ts'
+import { isTrustedAddress } from '../rules/providers/address.ts'
 import {
-  type ChosenModel,
   chooseDefault,
   chooseModels,
   type DefaultProvider,
@@ -15,8 +15,8 @@ import {
   expandWishes,
   explainNoDefault,
   type ProviderWish,
+  type ResolvedModel,
 } from '../rules/providers/model-choice.ts'
-import { isTrustedAddress } from '../rules/providers/trusted-address.ts'
 import { readEntry } from './entries.ts'
 
 export type ModelLookupDeps = { resources: ResourceReader; secrets: Secrets }
@@ -83,7 +83,7 @@ function ignoreMissing(error: unknown): undefined {
   if (!isSvcError(error, 'NotFound')) throw error
 }
 
-async function assignModel(deps: ModelLookupDeps, { provider, model }: ChosenModel): Promise<ModelChoice> {
+async function assignModel(deps: ModelLookupDeps, { provider, model }: ResolvedModel): Promise<ModelChoice> {
   const price = findPrice(provider.spec, model)
   return { model, provider: { ...(await assignProvider(deps, provider)), price } }
 }

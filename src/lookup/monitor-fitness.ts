@@ -6,7 +6,7 @@ import { type Repository, readRepositoryUrl } from '../contract/values/repositor
 import type { Problem } from '../errors.ts'
 import type { ResourceReader } from '../ports/resources/resources.ts'
 import type { Secrets } from '../ports/resources/secrets.ts'
-import { codeHostEntryNames, readCodeHostEntries } from '../rules/codehost/code-host-login.ts'
+import { codeHostEntryNames, readCodeHostEntries } from '../rules/codehost/login.ts'
 
 const vendorKeys = ['VENDOR_API_KEY', 'VENDOR_FOUNDRY_API_KEY', 'ANTHROPIC_API_KEY', 'ANTHROPIC_FOUNDRY_API_KEY']
 

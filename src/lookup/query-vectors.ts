@@ -1,7 +1,7 @@
 // Queries as vectors of whatever makes those of the memories: a provider's model, or the space that was learnt from the memories.
 import { messageOf } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Embedder, MemoryVectors, QueryVectors } from '../ports/memory/memory-vectors.ts'
+import type { Embedder, MemoryVectors, QueryVectors } from '../ports/memory/vectors.ts'
 import { queryTerms } from '../rules/memory/search-terms.ts'
 import { embedText } from '../rules/memory/text-space.ts'
 import { nameModel } from '../rules/memory/vectors.ts'

@@ -1,5 +1,5 @@
 // Reads the beginning of a stored record as text.
-import type { Results } from '../ports/tasks/results.ts'
+import type { Results } from '../ports/tasks/outputs.ts'
 
 /** The first `maxBytes` bytes of a task's result as text; undefined when it has none. */
 export async function readResultText(

@@ -1,4 +1,4 @@
-// Resolves Tool resources to what a call needs: address, credential, parameters.
+// Resolves Tools to what a call needs (address, credential, parameters), and Skills from their sources.
 
 import { readSpec } from '../contract/api/resources/resource-body.ts'
 import type { AssignedHttpTool, AssignedTool, McpServer } from '../contract/api/tools/assigned-tool.ts'
@@ -14,14 +14,14 @@ import { dropUndefined } from '../lib/json.ts'
 import type { CodeHosts } from '../ports/codehost/code-host.ts'
 import type { ReadFolder, RepositoryFolders } from '../ports/codehost/repository-folders.ts'
 import type { Secrets } from '../ports/resources/secrets.ts'
-import type { ActorAddress, ToolActors } from '../ports/tools/tool-actors.ts'
+import type { ActorAddress, ToolActors } from '../ports/tools/tools.ts'
 import { CheckoutError, type CheckoutFault } from '../ports/workspaces/checkouts.ts'
 import { findActorObstacle } from '../rules/identity/isolation.ts'
-import { hashSkill, readSkillFolder, readSkillText } from '../rules/tools/skill-folder.ts'
-import { hasStatusOfSpec, readOutage } from '../rules/tools/tool-choice.ts'
+import { hasStatusOfSpec, readOutage } from '../rules/tools/choice.ts'
+import { hashSkill, readSkillFolder, readSkillText } from '../rules/tools/skills.ts'
 import { actorsAreOff, describeToolActor } from '../rules/workspaces/actor-templates.ts'
-import { readGitLogin } from './code-host-login.ts'
 import { readEntry } from './entries.ts'
+import { readGitLogin } from './logins.ts'
 
 type SkillSourcePorts = {
   secrets: Secrets

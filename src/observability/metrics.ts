@@ -9,7 +9,7 @@ import {
   createUsageCounter,
   type KnownProvider,
   type ProxyMeasure,
-} from './proxy-metrics.ts'
+} from './call-metrics.ts'
 import { type CounterSeries, createCounter, createHistogram, createMemo, type HistogramSeries } from './tallies.ts'
 import { createTaskObserver, type TaskMeasure, type TaskWords } from './task-metrics.ts'
 
@@ -33,7 +33,7 @@ export type MetricSources = {
   staleKinds?: () => number
 }
 
-export { type CountedUsage, type KnownProvider, otherProvider } from './proxy-metrics.ts'
+export { type CountedUsage, type KnownProvider, otherProvider } from './call-metrics.ts'
 
 export type Metrics = {
   /** One answered request. */

@@ -9,17 +9,24 @@ import { requireAccess, requireRight } from '../usecases/identity/access.ts'
 import { keepModels, requireModel } from '../usecases/providers/models.ts'
 import type { UsecaseDeps } from '../usecases/service/deps.ts'
 import { createSlots, type SlotSettings, type Slots } from '../usecases/service/slots.ts'
-import { type BilledRequest, requireSpending } from './billing.ts'
 import { type CallerLimitSettings, createCallerLimits } from './caller-limits.ts'
-import type { ProxyLoopSettings } from './loop/deps.ts'
+import type { ProxyLoopSettings } from './loop/model.ts'
 import { createProxyLoop } from './loop/run.ts'
 import { createLoopPlans } from './loop-plans.ts'
 import { createModelLister, type ModelLister } from './models.ts'
 import { createProviderLimits } from './provider-limits.ts'
-import { runProviderTest } from './provider-test.ts'
+import { runProviderTest } from './provider-trial.ts'
 import { planPassthrough } from './relay/passthrough-plan.ts'
 import { type RequestFields, readRequestFields } from './relay/request-text.ts'
-import { accountOf, type ProxyPlan, type ProxyRequest, type ProxySample, wantsTools } from './request.ts'
+import {
+  accountOf,
+  type BilledRequest,
+  type ProxyPlan,
+  type ProxyRequest,
+  type ProxySample,
+  requireSpending,
+  wantsTools,
+} from './request.ts'
 import { createTargets, type ProxyDefaults } from './resolve.ts'
 import { endpointFamilies, isConversation, type ProxyTarget } from './target.ts'
 import { createProxyUsageMeter } from './usage-meter.ts'

@@ -2,7 +2,7 @@
 
 import type { Price } from '../contract/kinds/providers/provider.ts'
 import { deepestJson, hasMoreValues, isTooDeep } from '../contract/schema/foreign-json.ts'
-import { mostJsonValues } from '../contract/schema/validation.ts'
+import { maxJsonValues } from '../contract/schema/validation.ts'
 import { SvcError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { ServedCall } from '../llm/call/model-client.ts'
@@ -12,11 +12,17 @@ import { addUsage, noUsage, type TokenUsage } from '../llm/messages/messages.ts'
 import type { BudgetLedger } from '../usecases/budgets/ledger.ts'
 import { nameProviderIn } from '../usecases/providers/estimated-tokens.ts'
 import type { Slots } from '../usecases/service/slots.ts'
-import type { BilledRequest } from './billing.ts'
 import type { CallerLimits } from './caller-limits.ts'
 import type { ProxyLoop } from './loop/run.ts'
 import type { RequestFields } from './relay/request-text.ts'
-import { accountOf, type ProxyPlan, type ProxyRequest, type ProxySample, wantsTools } from './request.ts'
+import {
+  accountOf,
+  type BilledRequest,
+  type ProxyPlan,
+  type ProxyRequest,
+  type ProxySample,
+  wantsTools,
+} from './request.ts'
 import { endpointFamilies, type ProxyTarget } from './target.ts'
 import type { ConversationEndpoint, ProxyCall } from './types.ts'
 import type { MeteredCall, ProxyUsageMeter } from './usage-meter.ts'
@@ -46,8 +52,8 @@ function headersOf(flat: readonly string[]): Record<string, string> {
 }
 
 function parseBody(text: string): JsonObject {
-  if (hasMoreValues(text, mostJsonValues)) {
-    throw new SvcError('TooLarge', `the body has more than ${mostJsonValues} values; send less at once`)
+  if (hasMoreValues(text, maxJsonValues)) {
+    throw new SvcError('TooLarge', `the body has more than ${maxJsonValues} values; send less at once`)
   }
   if (isTooDeep(text)) throw new SvcError('InvalidRequest', `the body is nested more than ${deepestJson} levels deep`)
   try {

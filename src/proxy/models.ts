@@ -1,15 +1,18 @@
 // The models that callers may name, prefixed with the provider: the configured ones first (the default provider's also
 // without a prefix), then those that the vendors offer.
-
 import type { Provider } from '../contract/kinds/providers/provider.ts'
 import { SvcError } from '../errors.ts'
+import { createFairSemaphore } from '../lib/fair-semaphore.ts'
 import type { JsonObject } from '../lib/json.ts'
+import { createLookupCaches } from '../lookup/cache.ts'
+import { providersTriedAtOnce } from '../lookup/models.ts'
 import type { Caller } from '../ports/identity/identity.ts'
+import type { ProviderTrial } from '../ports/providers/provider-state.ts'
 import { chooseDefault } from '../rules/providers/model-choice.ts'
 import { mayAccess, requireAccess, requireRight } from '../usecases/identity/access.ts'
 import { keepModels } from '../usecases/providers/models.ts'
 import type { UsecaseDeps } from '../usecases/service/deps.ts'
-import { createOfferedModels } from './offered-models.ts'
+import { tryProvider } from './provider-trial.ts'
 import type { ProxyDefaults } from './resolve.ts'
 import type { ProxyFamily } from './types.ts'
 
@@ -116,4 +119,41 @@ function writeModels(family: ProxyFamily, models: ListedModel[]): JsonObject {
   const data = models.map((model) => writeModel(family, model))
   if (family === 'llmo') return { object: 'list', data }
   return { data, has_more: false, first_id: models.at(0)?.id ?? null, last_id: models.at(-1)?.id ?? null }
+}
+
+export type OfferedModels = {
+  /** The vendor's own names, or why it gives none. */
+  ask(provider: Provider): Promise<ProviderTrial>
+  close(): void
+}
+
+const cacheMs = 60_000
+
+export function createOfferedModels(deps: Pick<UsecaseDeps, 'ports' | 'settings'>): OfferedModels {
+  const memory = createLookupCaches(deps.ports, { kinds: ['Provider'], maxAgeMs: cacheMs })
+  const cache = memory.createCache<ProviderTrial>()
+  const semaphore = createFairSemaphore(providersTriedAtOnce)
+  const closing = new AbortController()
+
+  async function load(provider: Provider): Promise<ProviderTrial> {
+    const { namespace } = provider.metadata
+    await semaphore.acquire(namespace, closing.signal)
+    try {
+      return await tryProvider(deps, provider, closing.signal)
+    } finally {
+      semaphore.release(namespace)
+    }
+  }
+
+  return {
+    async ask(provider) {
+      const { namespace, name } = provider.metadata
+      const loadOrNone = () => load(provider).catch(() => ({ models: [] }))
+      return cache.get(`${namespace}/${name}`, { namespace, load: loadOrNone })
+    },
+    close() {
+      closing.abort()
+      memory.close()
+    },
+  }
 }

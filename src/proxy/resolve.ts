@@ -3,7 +3,7 @@
 import type { ModelChoice } from '../contract/api/tasks/assignment.ts'
 import type { Provider } from '../contract/kinds/providers/provider.ts'
 import { isSvcError, SvcError } from '../errors.ts'
-import { createLookupCaches } from '../lookup/memory.ts'
+import { createLookupCaches } from '../lookup/cache.ts'
 import { lookUpDefault, requireDefault, resolveModels } from '../lookup/models.ts'
 import type { BytePipe } from '../ports/service/egress.ts'
 import { policyOf } from '../usecases/providers/models.ts'

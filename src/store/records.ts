@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock, Ids } from '../lib/clock.ts'
 import type { Records } from '../ports/index.ts'
-import type { RecordOwners } from '../ports/resources/retention.ts'
+import type { RecordOwners } from '../ports/resources/records.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import { createDiskBlobs } from './blobs/disk-blobs.ts'
 import { createBudgets } from './budgets/budgets.ts'
@@ -22,8 +22,7 @@ import { createMonitorRecords } from './monitors/monitors.ts'
 import { createProviderHealth } from './providers/provider-health.ts'
 import { createRateLimits } from './providers/rate-limits.ts'
 import { createIdempotencyKeys } from './resources/idempotency.ts'
-import { createRecordChanges } from './resources/record-changes.ts'
-import { tellRecords } from './resources/told-records.ts'
+import { createRecordChanges, publishRecords } from './resources/record-changes.ts'
 import { createFindings } from './scans/findings.ts'
 import { createScanImports } from './scans/scan-imports.ts'
 import { createScans } from './scans/scans.ts'
@@ -104,7 +103,7 @@ export function composeRecords({ database, blobs, logs, clock }: RecordParts): R
     scanImports: createScanImports({ database, clock }),
     deliveries: createDeliveries({ database, clock }),
   }
-  const records = { ...tellRecords(stores, changes.note), changes }
+  const records = { ...publishRecords(stores, changes.note), changes }
   return {
     ...records,
     owners: createRecordOwners({ database, records }),

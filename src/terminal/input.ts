@@ -25,7 +25,7 @@ async function listManifests(folder: string): Promise<string[]> {
 }
 
 /** All of standard input; undefined when it is a terminal, where a person would have to type it. */
-export async function readInput(): Promise<string | undefined> {
+export async function readStandardInput(): Promise<string | undefined> {
   return process.stdin.isTTY ? undefined : text(process.stdin)
 }
 

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { createTypedInput, type Piece } from './keyboard-input.ts'
+import { createKeyboardInput, type Piece } from './keyboard-input.ts'
 
 /** Each argument is what the terminal sends at once; between them there is silence. */
 function type(...bursts: string[][]): Piece[] {
   const pieces: Piece[] = []
   let waiting = () => {}
-  const input = createTypedInput(
+  const input = createKeyboardInput(
     (piece) => pieces.push(piece),
     (work) => {
       waiting = work
@@ -68,6 +68,6 @@ it('passes arrow keys on unchanged, and handles Ctrl-C at once', () => {
   expect(type(['\u001b[A\rdown\r'])).toEqual([keys('\u001b[A'), enter, keys('down'), enter])
   const pieces: Piece[] = []
   const never = () => () => {}
-  createTypedInput((piece) => pieces.push(piece), never).feed('a\r\u0003')
+  createKeyboardInput((piece) => pieces.push(piece), never).feed('a\r\u0003')
   expect(pieces).toEqual([keys('a'), enter, { type: 'interrupt' }])
 })

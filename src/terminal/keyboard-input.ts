@@ -7,7 +7,7 @@ export type Piece =
   | { type: 'text'; text: string }
   | { type: 'newline' | 'enter' | 'interrupt' | 'suspend' }
 
-export type TypedInput = {
+export type KeyboardInput = {
   feed(chunk: string): void
   /** Passes on what is held back; called at the end of the input. */
   end(): void
@@ -24,35 +24,35 @@ const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
 const controls = new RegExp(control, 'g')
 
 /** `emit` receives the pieces in order; `hold` calls back once no input has arrived for a while. */
-export function createTypedInput(
+export function createKeyboardInput(
   emit: (piece: Piece) => void,
-  hold: (work: () => void, ms: number) => () => void = holdBack,
-): TypedInput {
-  let held = ''
-  let letGo = () => {}
+  defer: (work: () => void, ms: number) => () => void = deferByTimer,
+): KeyboardInput {
+  let buffer = ''
+  let cancelRelease = () => {}
 
   function release(): void {
-    letGo()
-    held = emitPieces(held, emit)
+    cancelRelease()
+    buffer = emitPieces(buffer, emit)
   }
 
   return {
     feed(chunk) {
-      held += chunk
-      letGo()
+      buffer += chunk
+      cancelRelease()
       // A line end may begin a paste and an escape may begin a mark; what follows immediately decides.
-      if (mayGoOn.test(held) && !held.includes('\u0003')) letGo = hold(release, quietMs)
+      if (mayGoOn.test(buffer) && !buffer.includes('\u0003')) cancelRelease = defer(release, quietMs)
       else release()
     },
     end() {
       release()
-      emitBurst(held.replace(paste.start, ''), emit)
-      held = ''
+      emitBurst(buffer.replace(paste.start, ''), emit)
+      buffer = ''
     },
   }
 }
 
-function holdBack(work: () => void, ms: number): () => void {
+function deferByTimer(work: () => void, ms: number): () => void {
   const timer = setTimeout(work, ms)
   return () => clearTimeout(timer)
 }

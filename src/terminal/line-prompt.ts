@@ -2,8 +2,8 @@
 import { createInterface, type Interface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import type { LinePrompt, OpenPrompt, Typed } from '../client/machine.ts'
-import { createTypedInput, type Piece } from './keyboard-input.ts'
+import type { LinePrompt, OpenPrompt, PromptAnswer } from '../client/machine.ts'
+import { createKeyboardInput, type Piece } from './keyboard-input.ts'
 
 type Terminal = { stdin: NodeJS.ReadStream; stdout: NodeJS.WriteStream }
 
@@ -18,7 +18,12 @@ export function createLinePrompt(terminal: Terminal, { isDumb }: { isDumb: boole
 
 /** `end`: the input has ended. */
 type Taken = Piece | { type: 'end' }
-type Asking = { lines: Interface; keys: PassThrough; output: NodeJS.WriteStream; resolve: (typed: Typed) => void }
+type Asking = {
+  lines: Interface
+  keys: PassThrough
+  output: NodeJS.WriteStream
+  resolve: (typed: PromptAnswer) => void
+}
 
 /** The terminal is in raw mode until the prompt is closed: what is typed is kept, and shown at the next question. */
 function openPrompt({ stdin, stdout }: Terminal, { on, off }: typeof marks): LinePrompt {
@@ -62,7 +67,7 @@ function openPrompt({ stdin, stdout }: Terminal, { on, off }: typeof marks): Lin
     }
   }
 
-  const input = createTypedInput(take)
+  const input = createKeyboardInput(take)
   const onData = (chunk: Buffer) => input.feed(decoder.write(chunk))
   const onEnd = () => {
     input.end()
@@ -92,7 +97,11 @@ function openPrompt({ stdin, stdout }: Terminal, { on, off }: typeof marks): Lin
   }
 }
 
-function openLines(output: NodeJS.WriteStream, history: readonly string[], give: (typed: Typed) => void): Asking {
+function openLines(
+  output: NodeJS.WriteStream,
+  history: readonly string[],
+  give: (typed: PromptAnswer) => void,
+): Asking {
   const keys = new PassThrough()
   const lines = createInterface({
     input: keys,
@@ -101,7 +110,7 @@ function openLines(output: NodeJS.WriteStream, history: readonly string[], give:
     history: history.toReversed(),
     historySize: 500,
   })
-  const resolve = (typed: Typed) => {
+  const resolve = (typed: PromptAnswer) => {
     give(typed)
     lines.close()
   }

@@ -15,7 +15,7 @@ const format = 1
 
 const names = { note: 'backup.json', database: 'svc.db', blobs: 'blobs', logs: 'logs', key: 'secret.key' }
 
-const mostRounds = 10
+const maxRounds = 10
 
 type Manifest = BackupNote & { format: number; version: string }
 
@@ -55,7 +55,7 @@ async function copyBlobs(from: string, to: string, ids: string[]): Promise<numbe
  * Then the database is copied again; by then most bodies have been copied.
  */
 async function copyStore(from: string, to: string) {
-  for (let round = 0; round < mostRounds; round++) {
+  for (let round = 0; round < maxRounds; round++) {
     const database = join(to, names.database)
     await rm(database, { force: true })
     await copyDatabase(join(from, names.database), database)
@@ -130,7 +130,7 @@ async function readManifest(folder: string): Promise<Manifest> {
 }
 
 /** Conflict when another key is in use: replacing it would make everything sealed with it unreadable. */
-async function placeKey(source: string, target: string): Promise<void> {
+async function restoreKey(source: string, target: string): Promise<void> {
   if (!existsSync(target)) {
     await mkdir(dirname(target), { recursive: true, mode: 0o700 })
     return await copyKey(source, target)
@@ -141,7 +141,7 @@ async function placeKey(source: string, target: string): Promise<void> {
 }
 
 /** The database comes last, under its own name: before that the folder is not a store. */
-async function placeStore(source: string, dataDir: string): Promise<void> {
+async function restoreStore(source: string, dataDir: string): Promise<void> {
   for (const name of [names.blobs, names.logs]) await copyTree(join(source, name), join(dataDir, name))
   const partial = join(dataDir, `${names.database}.partial`)
   await copyOne(join(source, names.database), partial)
@@ -163,8 +163,8 @@ export async function restoreBackup(config: Config, source: string): Promise<Bac
   const leadership = createEmbeddedLeadership({ dataDir })
   await leadership.acquire(new AbortController().signal)
   try {
-    if (manifest.hasKey) await placeKey(join(source, names.key), secretKeyFile)
-    await placeStore(source, dataDir)
+    if (manifest.hasKey) await restoreKey(join(source, names.key), secretKeyFile)
+    await restoreStore(source, dataDir)
   } finally {
     await leadership.release()
   }

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { typed } from '../client/command-hint.ts'
-import type { Finding } from '../client/machine.ts'
+import { commandHint } from '../client/command-hint.ts'
+import type { DoctorFinding } from '../client/machine.ts'
 import type { Config } from '../config/load.ts'
 import { canListen } from '../launch/free-port.ts'
 import { findLocalService } from '../launch/local-service.ts'
@@ -27,7 +27,7 @@ export type Machine = {
   agents: readonly { name: string; found: boolean }[]
 }
 
-export async function diagnose(config: Config, machine: Machine): Promise<Finding[]> {
+export async function diagnose(config: Config, machine: Machine): Promise<DoctorFinding[]> {
   const engine = await machine.engine.find()
   return [
     checkRuntime(),
@@ -43,11 +43,11 @@ export async function diagnose(config: Config, machine: Machine): Promise<Findin
   ]
 }
 
-function checkRuntime(): Finding {
+function checkRuntime(): DoctorFinding {
   return { what: 'runtime', state: 'ok', detail: `Node ${process.version} on ${process.platform}-${process.arch}` }
 }
 
-async function checkSandbox({ platform }: Machine, hasEngine: boolean): Promise<Finding> {
+async function checkSandbox({ platform }: Machine, hasEngine: boolean): Promise<DoctorFinding> {
   const what = 'sandbox'
   const availability = await createSandbox({ ids: systemIds, bubblewrap: probeBubblewrap({ platform }) }).check()
   if (availability.available) {
@@ -58,7 +58,7 @@ async function checkSandbox({ platform }: Machine, hasEngine: boolean): Promise<
   return { what, state: 'warning', detail: `${reason}; code runs in containers, local commands do not run`, fix }
 }
 
-async function checkGit(): Promise<Finding> {
+async function checkGit(): Promise<DoctorFinding> {
   const what = 'git'
   try {
     const { stdout } = await run('git', ['--version'])
@@ -69,13 +69,13 @@ async function checkGit(): Promise<Finding> {
   }
 }
 
-function describeEngine(probe: Awaited<ReturnType<ContainerEngine['find']>>): Finding {
+function describeEngine(probe: Awaited<ReturnType<ContainerEngine['find']>>): DoctorFinding {
   const what = 'containers'
   if (probe.available) return { what, state: 'ok', detail: `engine at ${probe.name}` }
   return { what, state: 'warning', detail: `${probe.reason}; tasks with an image cannot run`, fix: probe.suggestion }
 }
 
-function describeAgents({ agents }: Machine): Finding {
+function describeAgents({ agents }: Machine): DoctorFinding {
   const what = 'agents'
   const found = agents.filter((agent) => agent.found).map(({ name }) => name)
   if (found.length > 0) return { what, state: 'ok', detail: `programs for ${found.join(', ')}` }
@@ -88,7 +88,7 @@ function describeAgents({ agents }: Machine): Finding {
   }
 }
 
-function checkKeys(config: Config): Finding {
+function checkKeys(config: Config): DoctorFinding {
   const what = 'model keys'
   const names = config.vendorKeys.map((key) => key.name)
   if (names.length > 0) return { what, state: 'ok', detail: `${names.join(', ')} in the environment` }
@@ -96,11 +96,11 @@ function checkKeys(config: Config): Finding {
     what,
     state: 'warning',
     detail: 'none in the environment; only the demo provider and providers with secrets work',
-    fix: `export ANTHROPIC_API_KEY or OPENAI_API_KEY, or \`${typed('provider create --help')}\``,
+    fix: `export ANTHROPIC_API_KEY or OPENAI_API_KEY, or \`${commandHint('provider create --help')}\``,
   }
 }
 
-function checkSearch(config: Config): Finding {
+function checkSearch(config: Config): DoctorFinding {
   const what = 'web search'
   if (config.searchBackend !== undefined) return { what, state: 'ok', detail: config.searchBackend }
   return {
@@ -111,7 +111,7 @@ function checkSearch(config: Config): Finding {
   }
 }
 
-async function checkService(config: Config): Promise<Finding> {
+async function checkService(config: Config): Promise<DoctorFinding> {
   const note = await findLocalService(config.paths)
   if (note) return { what: 'service', state: 'ok', detail: `runs at ${note.url} (pid ${note.pid})` }
   const isFree = await canListen(config.host, config.port)
@@ -120,13 +120,13 @@ async function checkService(config: Config): Promise<Finding> {
     what: 'service',
     state: 'warning',
     detail: `port ${config.port} is taken`,
-    fix: `${typed('up --port 0')} picks a free one`,
+    fix: `${commandHint('up --port 0')} picks a free one`,
   }
 }
 
 const enoughBytes = 1024 ** 3
 
-function checkDisk(config: Config): Finding {
+function checkDisk(config: Config): DoctorFinding {
   const { dataDir } = config.paths
   const free = freeBytes(dataDir)
   const detail = `${dataDir}, ${Math.floor(free / 2 ** 20)} MiB free`
@@ -140,7 +140,7 @@ function checkDisk(config: Config): Finding {
 }
 
 /** Tried in the same way as the service does; the launcher gives both programs the same rights to mount. */
-async function checkWorkspaces({ workspaceSize }: Machine): Promise<Finding> {
+async function checkWorkspaces({ workspaceSize }: Machine): Promise<DoctorFinding> {
   const what = 'workspaces'
   const size = describeSize(workspaceSize)
   const folder = mkdtempSync(join(tmpdir(), 'svc-doctor-'))
@@ -152,7 +152,7 @@ async function checkWorkspaces({ workspaceSize }: Machine): Promise<Finding> {
       what,
       state: 'warning',
       detail: `at most ${size}; watched while they are written to, for a file system of their own cannot be had: ${layer.why}`,
-      fix: `\`${typed('up')}\` as root with CAP_SYS_ADMIN, loop devices and e2fsprogs`,
+      fix: `\`${commandHint('up')}\` as root with CAP_SYS_ADMIN, loop devices and e2fsprogs`,
     }
   } finally {
     rmSync(folder, { recursive: true, force: true })

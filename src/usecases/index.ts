@@ -1,4 +1,4 @@
-// The use cases, created once from the ports: what every edge calls.
+// The use cases, created once from the ports: what the edges (http, compose) know of this room. The proxies are made of its parts.
 
 import type { Task } from '../contract/kinds/tasks/task.ts'
 import type { Caller } from '../ports/identity/identity.ts'
@@ -78,11 +78,22 @@ import { createWorkspaceUsecases, type WorkspaceUsecases } from './workspaces/wo
 
 export { type BudgetLedger, createBudgetLedger } from './budgets/ledger.ts'
 export { createTaskBudgets } from './budgets/task-budgets.ts'
+export type { ChatTurn } from './chat/chat.ts'
+export { type ChatSettings, defaultChatSettings } from './chat/settings.ts'
 export { askForChecks } from './codehost/code-host-tools.ts'
+export { defaultWebhookSettings, keyOfAction, type WebhookSettings } from './codehost/deliveries/context.ts'
 export type { DeliveryUsecases } from './codehost/deliveries/deliveries.ts'
+export type { Received } from './codehost/deliveries/receive.ts'
 export { checksProbe } from './codehost/pull-request-tools.ts'
+export { callerNamespace, requireAccess, requireRight } from './identity/access.ts'
+export { type AuditLog, type AuditNote, describeWho } from './identity/audit-log.ts'
+export type { NamespaceQuery } from './resources/resources.ts'
+export type { OpenedWatch, WatchedText } from './resources/watch.ts'
 export type { UsecaseDeps, UsecaseSettings } from './service/deps.ts'
+export { checkReadiness } from './service/readiness.ts'
+export type { LinePart } from './tasks/streams.ts'
 export { createBuiltinTools } from './tools/tools.ts'
+export { queueRuns } from './workspaces/sandbox-queue.ts'
 
 type TaskUsecases = TaskRecords &
   TaskInputs &

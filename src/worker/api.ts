@@ -1,5 +1,5 @@
 // The worker API from the worker's side: every call is for its own task, and repeated until the service accepts it.
-import { createClient } from '../client/client.ts'
+import { createApiClient } from '../client/client.ts'
 import { keepProgramSession, type ProgramSession, readProgramSession } from '../contract/api/chat/program-sessions.ts'
 import { searchNamespaceTranscripts } from '../contract/api/chat/transcripts.ts'
 import { callCodeHost } from '../contract/api/codehost/code-host-tools.ts'
@@ -129,17 +129,19 @@ async function callWithRetries<T>(attempt: ApiCall<T>, options: WorkerApiOptions
 
 export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
   const { api, fetch } = options
-  const client = createClient({ url: api.url, token: api.token, fetch })
+  const client = createApiClient({ url: api.url, token: api.token, fetch })
   const params = { namespace: options.task.namespace, taskName: options.task.name }
   const call = <T>(attempt: ApiCall<T>, timeoutMs = callTimeoutMs) => callWithRetries(attempt, options, timeoutMs)
+  const within = (ms: number, ...signals: AbortSignal[]) =>
+    AbortSignal.any([options.signal, AbortSignal.timeout(ms), ...signals])
   const plain = 'text/plain; charset=utf-8'
   return {
     transcripts: {
       search: (query, callSignal) => {
-        const signal = AbortSignal.any([options.signal, callSignal, AbortSignal.timeout(callTimeoutMs)])
         const { namespace } = options.task
-        const given = { ...query, roles: query.roles?.join(',') }
-        return client.call(searchNamespaceTranscripts, { params: { namespace }, query: given, signal })
+        const flatQuery = { ...query, roles: query.roles?.join(',') }
+        const signal = within(callTimeoutMs, callSignal)
+        return client.call(searchNamespaceTranscripts, { params: { namespace }, query: flatQuery, signal })
       },
     },
     coordination: createCoordinationApi(client, params, call),
@@ -149,10 +151,7 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
         call((signal) => client.call(proposeForTask, { params, body: { call: named, args }, signal })),
     },
     codeHost: {
-      call: (body) => {
-        const signal = AbortSignal.any([options.signal, AbortSignal.timeout(uploadTimeoutMs)])
-        return client.call(callCodeHost, { params, body, signal })
-      },
+      call: (body) => client.call(callCodeHost, { params, body, signal: within(uploadTimeoutMs) }),
     },
     park: (waits) => call((signal) => client.call(parkTask, { params, body: { waits }, signal })),
     appendLogs: (text) =>
@@ -172,18 +171,20 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
     takeLease: ({ namespace, name }, body) =>
       call((signal) => client.call(routes.takeLease, { params: { namespace, provider: name }, body, signal })),
     peekLimit: ({ namespace, name }, model) => {
-      const signal = AbortSignal.any([options.signal, AbortSignal.timeout(questionTimeoutMs)])
+      const signal = within(questionTimeoutMs)
       const body = { requests: 0, tokens: 0, ...(model === '' ? {} : { model }) }
       return client.call(routes.takeLease, { params: { namespace, provider: name }, body, signal })
     },
     coolDown: ({ namespace, name }, body) =>
       call((signal) => client.call(routes.coolDown, { params: { namespace, provider: name }, body, signal })),
-    reportCalls: ({ namespace, name }, body) => {
-      const signal = AbortSignal.any([options.signal, AbortSignal.timeout(questionTimeoutMs)])
-      return client.call(routes.reportCalls, { params: { namespace, provider: name }, body, signal })
-    },
+    reportCalls: ({ namespace, name }, body) =>
+      client.call(routes.reportCalls, {
+        params: { namespace, provider: name },
+        body,
+        signal: within(questionTimeoutMs),
+      }),
     takeToolToken: async (tool, callSignal) => {
-      const signal = AbortSignal.any([options.signal, callSignal, AbortSignal.timeout(callTimeoutMs)])
+      const signal = within(callTimeoutMs, callSignal)
       return (await client.call(routes.takeToolToken, { params: { ...params, tool }, signal })).token
     },
     checkCode: () => call((signal) => client.call(checkCode, { params, signal })),
@@ -216,10 +217,7 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
     savePlan: (body) => call((signal) => client.call(routes.savePlan, { params, body, signal })),
     submitResult: (text) =>
       call((signal) => client.call(routes.submitResult, { params, raw: { body: text, contentType: plain }, signal })),
-    reportProgress: (body) => {
-      const signal = AbortSignal.any([options.signal, AbortSignal.timeout(questionTimeoutMs)])
-      return client.call(reportProgress, { params, body, signal })
-    },
+    reportProgress: (body) => client.call(reportProgress, { params, body, signal: within(questionTimeoutMs) }),
   }
 }
 
@@ -231,7 +229,7 @@ function ignoreMissing(error: unknown): undefined {
 type WithRetries = <T>(attempt: (signal: AbortSignal) => Promise<T>) => Promise<T>
 
 function createCoordinationApi(
-  client: ReturnType<typeof createClient>,
+  client: ReturnType<typeof createApiClient>,
   params: { namespace: string; taskName: string },
   withRetries: WithRetries,
 ): TaskCoordination {

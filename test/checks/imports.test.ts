@@ -80,6 +80,14 @@ describe('the import table', () => {
     expect(values).toEqual([])
   })
 
+  it('lets the edges know use cases through their index, types included', () => {
+    const known = imports.filter(
+      ({ from, to }) => ['http', 'compose'].includes(roomOf(from)) && roomOf(to) === 'usecases',
+    )
+    expect(known.length).toBeGreaterThan(0)
+    expect(known.filter(({ to }) => to !== 'src/usecases/index.ts')).toEqual([])
+  })
+
   it('keeps the vendor families in llm independent of each other', () => {
     const crossing = imports.filter((i) => /^src\/llm\/llma\//.test(i.from) && /^src\/llm\/llmo\//.test(i.to))
     expect(crossing).toEqual([])
@@ -128,8 +136,8 @@ describe('the import table', () => {
     expect(loaded.filter((path) => paths.includes(path))).toEqual([])
   })
 
-  it('lets the dashboard know the contract and the client of the service, and nothing else of it', () => {
-    const known = /^src\/(contract|client)\/|^src\/errors\.ts$/
+  it('lets the dashboard know the contract, the client and the small tools of the service, and nothing else of it', () => {
+    const known = /^src\/(contract|client|lib)\/|^src\/errors\.ts$/
     const theirs = listFiles('dashboard/src', ['.ts', '.tsx']).flatMap(listImports)
     expect(theirs.length).toBeGreaterThan(0)
     expect(theirs.filter(({ to }) => to.startsWith('src/') && !known.test(to))).toEqual([])

@@ -17,7 +17,7 @@ const dialers = [
   // To the code host that the user makes an App on.
   /^src\/cli\/codehost\/app-exchange\.ts$/,
   // To the API server that the pod or the kubeconfig names: its calls, their connections, and exec into sandboxes.
-  /^src\/(cluster\/(api|api\/pools)|runtime\/code-pods\/exec)\.ts$/,
+  /^src\/(cluster\/(api|api\/connection)|runtime\/code-pods\/exec)\.ts$/,
   // To the collector that the operator names; without one nothing is recorded.
   /^src\/compose\/traces\.ts$/,
 ]

@@ -1,6 +1,6 @@
 // What every store of approvals does.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ApprovalDraft } from '../../src/ports/tasks/parkings.ts'
+import type { ApprovalDraft } from '../../src/ports/tasks/parking.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 
 export function describeApprovals(name: string, open: OpenBench): void {

@@ -1,7 +1,7 @@
 // What every store of logs does.
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { LogLine } from '../../src/ports/tasks/results.ts'
+import type { LogLine } from '../../src/ports/tasks/outputs.ts'
 import { collect, hardTexts, MEBIBYTE, type OpenBench, useBench } from './record-bench.ts'
 
 export function describeLogs(name: string, open: OpenBench): void {

@@ -1,6 +1,6 @@
 // What every store of vectors of memories does, and how searches use them.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { QueryVector } from '../../src/ports/memory/memory-vectors.ts'
+import type { QueryVector } from '../../src/ports/memory/vectors.ts'
 import { learnSpace } from '../../src/rules/memory/text-space.ts'
 import { normalizeVector } from '../../src/rules/memory/vectors.ts'
 import { type OpenBench, useBench } from './record-bench.ts'

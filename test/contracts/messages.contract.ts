@@ -1,9 +1,9 @@
 // What every store of messages between tasks does.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Correspondent, TaskMessage } from '../../src/ports/coordination/coordination.ts'
+import type { Correspondent, MessageRecord } from '../../src/ports/coordination/coordination.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 
-const contentsOf = (found: TaskMessage[]) => found.map(({ content }) => content)
+const contentsOf = (found: MessageRecord[]) => found.map(({ content }) => content)
 
 export function describeMessages(name: string, open: OpenBench): void {
   describe(`messages on ${name}`, () => {

@@ -1,13 +1,7 @@
 // What every store of what monitors keep does.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isSvcError } from '../../src/errors.ts'
-import type {
-  ItemState,
-  MonitorKey,
-  Publishing,
-  RunDraft,
-  StoredFinding,
-} from '../../src/ports/monitors/monitor-records.ts'
+import type { ItemState, MonitorKey, Publishing, RunDraft, StoredFinding } from '../../src/ports/monitors/monitors.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 
 const monitor: MonitorKey = { uid: 'uid-1', namespace: 'default', name: 'reviews' }

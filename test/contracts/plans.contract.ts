@@ -1,7 +1,7 @@
 // What every store of plans does.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { planLimits } from '../../src/contract/api/tasks/task-records.ts'
-import type { Plan } from '../../src/ports/tasks/results.ts'
+import type { Plan } from '../../src/ports/tasks/outputs.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 
 export function describePlans(name: string, open: OpenBench): void {

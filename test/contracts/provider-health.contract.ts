@@ -1,6 +1,6 @@
 // What every store of the health of providers does.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ProviderContact, ProviderNote } from '../../src/ports/providers/rate-limits.ts'
+import type { ProviderContact, ProviderNote } from '../../src/ports/providers/provider-state.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 
 const start = Date.parse('2026-01-01T00:00:00.000Z')

@@ -1,6 +1,6 @@
 // What every store of rate limits does.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { CoolDown } from '../../src/ports/providers/rate-limits.ts'
+import type { CoolDown } from '../../src/ports/providers/provider-state.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 
 export function describeRateLimits(name: string, open: OpenBench): void {

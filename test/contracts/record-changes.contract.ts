@@ -1,6 +1,6 @@
 // What every database does so that those who look at records learn that they have changed.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { RecordChange } from '../../src/ports/resources/retention.ts'
+import type { RecordChange } from '../../src/ports/resources/records.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { type OpenBench, useBench } from './record-bench.ts'
 

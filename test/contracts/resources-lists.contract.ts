@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { apiVersion } from '../../src/contract/kinds/resources/metadata.ts'
-import type { ResourceListQuery } from '../../src/ports/resources/resources.ts'
+import type { ResourceQuery } from '../../src/ports/resources/resources.ts'
 import { pause, waitFor } from '../fixtures/time.ts'
 import {
   changeStatus,
@@ -68,7 +68,7 @@ export function describeResourceLists(open: OpenResources): void {
 
   const create = (name: string, metadata: Partial<Parameters<typeof draftTask>[1]> = {}) =>
     opened.resources.create('Task', draftTask(name, { namespace, ...metadata }))
-  const list = (query: ResourceListQuery = {}) => opened.resources.list('Task', { namespace, ...query })
+  const list = (query: ResourceQuery = {}) => opened.resources.list('Task', { namespace, ...query })
   const remove = (name: string) => opened.resources.remove('Task', { namespace, name })
 
   async function createMany(count: number): Promise<string[]> {
@@ -79,7 +79,7 @@ export function describeResourceLists(open: OpenResources): void {
 
   /** Reads every page; `between` runs before each page but the first. */
   async function readPages(
-    query: ResourceListQuery,
+    query: ResourceQuery,
     between: () => Promise<unknown> = async () => undefined,
   ): Promise<Task[][]> {
     let page = await list(query)
@@ -318,7 +318,7 @@ export function describeResourceLists(open: OpenResources): void {
       ] as const) {
         made.push(await create(name, { namespace: where, labels }))
       }
-      const read = async (query: ResourceListQuery) => {
+      const read = async (query: ResourceQuery) => {
         const found: string[] = []
         let next: string | undefined
         do {

@@ -1,7 +1,7 @@
 // Objects as text: whatever is stored, the text is what the object is when it is stringified, at the same snapshot.
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ResourceListQuery, ResourcePage, ResourceText } from '../../src/ports/resources/resources.ts'
+import type { ResourcePage, ResourceQuery, ResourceText } from '../../src/ports/resources/resources.ts'
 import {
   changeStatus,
   draftTask,
@@ -53,8 +53,8 @@ export function describeResourceTexts(open: OpenResources): void {
         spec: { prompt, execution: { affinity } },
       }),
     )
-  const list = (query: ResourceListQuery = {}) => opened.resources.list('Task', { namespace, ...query })
-  const listText = (query: ResourceListQuery = {}) => opened.resources.listText('Task', { namespace, ...query })
+  const list = (query: ResourceQuery = {}) => opened.resources.list('Task', { namespace, ...query })
+  const listText = (query: ResourceQuery = {}) => opened.resources.listText('Task', { namespace, ...query })
   const remove = (name: string) => opened.resources.remove('Task', { namespace, name })
   const repaint = async (name: string, team: string) => {
     const task = await opened.resources.get('Task', { namespace, name })
@@ -63,8 +63,8 @@ export function describeResourceTexts(open: OpenResources): void {
 
   /** Every page of a list; `disturb` runs before each but the first. */
   async function readPages<R>(
-    read: (query: ResourceListQuery) => Promise<ResourcePage<R>>,
-    query: ResourceListQuery,
+    read: (query: ResourceQuery) => Promise<ResourcePage<R>>,
+    query: ResourceQuery,
     disturb: () => Promise<unknown> = async () => undefined,
   ): Promise<ResourcePage<R>[]> {
     let page = await read(query)
@@ -103,7 +103,7 @@ export function describeResourceTexts(open: OpenResources): void {
     }
   }
 
-  const queries: ResourceListQuery[] = [
+  const queries: ResourceQuery[] = [
     { limit: 2 },
     { limit: 2, labelSelector: 'team=red' },
     { limit: 2, labelSelector: 'team!=red' },

@@ -1,6 +1,6 @@
 // What every store of execution workspaces does.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { LeaseRequest } from '../../src/ports/workspaces/workspace-records.ts'
+import type { WorkspaceLeaseRequest } from '../../src/ports/workspaces/workspace-records.ts'
 import { type OpenBench, useBench } from './record-bench.ts'
 
 const key = { provider: 'agent-sandbox', namespace: 'claims', name: 'svc-ws-1' } as const
@@ -15,7 +15,7 @@ export function describeWorkspaceRecords(name: string, open: OpenBench): void {
   describe(`execution workspaces on ${name}`, () => {
     const bench = useBench(open, { beforeEach, afterEach })
     const store = () => bench().stores().workspaces
-    const hold = (changes: Partial<LeaseRequest> = {}) =>
+    const hold = (changes: Partial<WorkspaceLeaseRequest> = {}) =>
       store().hold({ ...key, holder: first, facts, quota: 0, ...changes })
 
     it('are held by one attempt at a time, which may say it twice', async () => {

@@ -1,8 +1,8 @@
 // How memories come to their vectors: by a space that is learnt from them, or by a provider that may fail.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createMemoryVectorController } from '../../src/controllers/memory/memory-vectors.ts'
+import { createMemoryVectorController } from '../../src/controllers/memory/vectors.ts'
 import { createQueryVectors, queryVectorTimes } from '../../src/lookup/query-vectors.ts'
-import type { Embedder } from '../../src/ports/memory/memory-vectors.ts'
+import type { Embedder } from '../../src/ports/memory/vectors.ts'
 import { normalizeVector } from '../../src/rules/memory/vectors.ts'
 import { type Bench, openBench } from './bench.ts'
 

@@ -1,7 +1,7 @@
 // Parked tasks that wait for something outside: the service asks, ever less often, and no worker runs meanwhile.
 import { afterEach, expect, it } from 'vitest'
 import type { ParkWait } from '../../src/contract/api/tasks/parking.ts'
-import type { Probe } from '../../src/ports/tasks/parkings.ts'
+import type { Probe } from '../../src/ports/tasks/parking.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { type Bench, openBench } from './bench.ts'
 

@@ -1,7 +1,7 @@
 // The life of a task from creation to its end, over the real store.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { SvcError } from '../../src/errors.ts'
-import { cancelAnnotation } from '../../src/rules/tasks/task-decision.ts'
+import { cancelAnnotation } from '../../src/rules/tasks/decision.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { type Bench, openBench } from './bench.ts'
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createCodeHosts } from '../../src/codehost/code-hosts.ts'
 import { createEgress } from '../../src/egress/egress.ts'
-import { listCodeHostTools } from '../../src/rules/codehost/code-host-tools.ts'
+import { listCodeHostTools } from '../../src/rules/codehost/tools.ts'
 import { askForChecks } from '../../src/usecases/index.ts'
 import { joinCodeHost } from '../../src/worker/ai/tool-host.ts'
 import { createWorkerApi } from '../../src/worker/api.ts'

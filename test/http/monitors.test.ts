@@ -1,6 +1,6 @@
 // Monitors of repositories over REST: what is stored, what is refused and why, runs, and what a monitor has seen.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { MonitorKey } from '../../src/ports/monitors/monitor-records.ts'
+import type { MonitorKey } from '../../src/ports/monitors/monitors.ts'
 import type { PullRequestEvent } from '../../src/rules/monitors/events.ts'
 import { type Service, startService } from './service.ts'
 

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Task } from '../../src/contract/kinds/tasks/task.ts'
 import { createEgress } from '../../src/egress/egress.ts'
-import { listCodeHostTools } from '../../src/rules/codehost/code-host-tools.ts'
+import { listCodeHostTools } from '../../src/rules/codehost/tools.ts'
 import { makeScheduledRun } from '../../src/rules/tasks/schedule.ts'
-import { chooseTools } from '../../src/rules/tools/tool-choice.ts'
+import { chooseTools } from '../../src/rules/tools/choice.ts'
 import { readResults, type ScriptedVendor, startVendor } from '../fixtures/llm/scripted-vendor.ts'
 import { type Service, startService } from './service.ts'
 

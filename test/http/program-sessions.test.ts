@@ -1,6 +1,6 @@
 // What agent programs keep of sessions: who gets it, and until when.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { longestProgramSession } from '../../src/contract/api/chat/program-sessions.ts'
+import { maxProgramSessionBytes } from '../../src/contract/api/chat/program-sessions.ts'
 import { type Service, startService } from './service.ts'
 
 let service: Service
@@ -115,8 +115,8 @@ describe('what a program keeps of a session', () => {
   it('is taken from who holds the session alone, within bounds', async () => {
     const turn = await begin()
     expect(await keep(turn, 'x', '--last')).toBe(400)
-    expect(await keep(turn, 'x'.repeat(longestProgramSession + 1))).toBe(400)
-    expect(await keep(turn, '"'.repeat(longestProgramSession))).toBe(204)
+    expect(await keep(turn, 'x'.repeat(maxProgramSessionBytes + 1))).toBe(400)
+    expect(await keep(turn, '"'.repeat(maxProgramSessionBytes))).toBe(204)
     await service.ports.records.sessions.unlock({ namespace: 'default', name: session }, turn.uid)
     expect(await keep(turn, 'x')).toBe(409)
   })

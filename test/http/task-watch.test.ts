@@ -1,7 +1,7 @@
 // Who waits for tasks: told of their end by the one live stream, whatever happens to the tasks or the stream meanwhile.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createClient } from '../../src/client/client.ts'
-import { type TaskState, watchTasks } from '../../src/client/task-watch.ts'
+import { createApiClient } from '../../src/client/client.ts'
+import { type WatchedTask, watchTasks } from '../../src/client/task-watch.ts'
 import type { Task } from '../../src/contract/kinds/tasks/task.ts'
 import type { Authorizer } from '../../src/ports/identity/identity.ts'
 import { waitFor } from '../fixtures/time.ts'
@@ -54,8 +54,8 @@ function wait(tasks: readonly Task[], ready = async () => {}) {
     opened.push({ path: new URL(String(input)).pathname, status: answer.status, cut: () => gone.abort() })
     return answer
   }
-  const client = createClient({ url, token: ownerToken, fetch: fetchKept })
-  const told: TaskState[] = []
+  const client = createApiClient({ url, token: ownerToken, fetch: fetchKept })
+  const told: WatchedTask[] = []
   const over = (async () => {
     for await (const state of watchTasks(client, tasks, new AbortController().signal)) told.push(state)
   })()

@@ -1,6 +1,6 @@
 // The client of this browser's session, for everything that reads or changes.
 import { QueryClient } from '@tanstack/react-query'
-import { type Client, createClient } from '../../../src/client/client.ts'
+import { type Client, createApiClient } from '../../../src/client/client.ts'
 import { isSvcError } from '../../../src/errors.ts'
 import { sessions } from '../session/session.ts'
 
@@ -23,7 +23,8 @@ let made: { token: string; client: Client } | undefined
 /** The client of the session that is now. Work of several calls takes it once: somebody else may have signed in before it ends. */
 export function api(): Client {
   const token = sessions.current()?.token ?? ''
-  if (made?.token !== token) made = { token, client: createClient({ url: serviceUrl, token, fetch: sendWith(token) }) }
+  if (made?.token !== token)
+    made = { token, client: createApiClient({ url: serviceUrl, token, fetch: sendWith(token) }) }
   return made.client
 }
 

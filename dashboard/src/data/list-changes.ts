@@ -1,5 +1,5 @@
 // What changes do to a list that was read: pure, so that ten thousand rows and hundreds of changes a second can be tried.
-import { parentOf } from '../../../src/contract/kinds/tasks/requester.ts'
+import { parentOf } from '../../../src/contract/kinds/tasks/family.ts'
 import { matchesLabels } from './label-selector.ts'
 import type { LiveChange } from './live-changes.ts'
 import { namespaceOf, type Summary } from './summary.ts'

@@ -1,5 +1,5 @@
 // The one event stream of this tab: opened when somebody signs in, and again whenever it is lost.
-import { createClient } from '../../../src/client/client.ts'
+import { createApiClient } from '../../../src/client/client.ts'
 import { readEvents } from '../../../src/client/event-stream.ts'
 import { recordKinds, watchResources } from '../../../src/contract/api/resources/watch.ts'
 import type { Kind } from '../../../src/contract/kinds/index.ts'
@@ -103,7 +103,7 @@ async function readOnce(reading: Reading, signal: AbortSignal, begin: () => void
   const lost = new AbortController()
   const { hear, isSilent } = createHearing()
   const release = guardSilence(isSilent, () => lost.abort())
-  const client = createClient({ url: serviceUrl, token: sessions.current()?.token ?? '', fetch: hear })
+  const client = createApiClient({ url: serviceUrl, token: sessions.current()?.token ?? '', fetch: hear })
   const { place, after } = reading
   const what = { kinds: kinds.join(','), records: recordKinds.join(','), view: 'summary', present: false } as const
   const query = { ...what, ...place, resourceVersion: after }

@@ -1,6 +1,6 @@
 // Who is signed in, for everything below.
 import { createContext, useContext } from 'react'
-import { leastRoleOf, reachesRole } from '../../../src/contract/api/identity/access.ts'
+import { minRoleOf, reachesRole } from '../../../src/contract/api/identity/access.ts'
 import type { Whoami } from '../../../src/contract/api/identity/auth.ts'
 import type { Route, RouteVerb } from '../../../src/contract/api/resources/route.ts'
 
@@ -14,7 +14,7 @@ export function useCaller(): Whoami {
 
 /** Whether the role of the caller is enough. Where the RBAC of a cluster decides, only an answer of the service tells. */
 export function isAllowed({ role }: Whoami, verb: RouteVerb | undefined): boolean {
-  return role === undefined || verb === undefined || reachesRole(role, leastRoleOf(verb))
+  return role === undefined || verb === undefined || reachesRole(role, minRoleOf(verb))
 }
 
 /** The same for the caller of this page, and the right that a route asks for. */

@@ -1,6 +1,6 @@
 // Signing in by the address: by the link of `svc open`, whose code stands behind the `#`, which browsers send to nobody, and works
 // once; or on the way back from an issuer.
-import { createClient } from '../../../src/client/client.ts'
+import { createApiClient } from '../../../src/client/client.ts'
 import { exchangeSignInLink, validateToken } from '../../../src/contract/api/identity/auth.ts'
 import { isSvcError, SvcError } from '../../../src/errors.ts'
 import { api, serviceUrl } from '../data/api.ts'
@@ -32,7 +32,7 @@ async function followLink(): Promise<unknown> {
   // Whoever is signed in stays so: the link may be a stranger's.
   if (code === undefined || (await isSignedIn())) return undefined
   try {
-    const client = createClient({ url: serviceUrl, token: '' })
+    const client = createApiClient({ url: serviceUrl, token: '' })
     const { token, expiresAt } = await client.call(exchangeSignInLink, { body: { code } })
     sessions.begin({ token, source: 'link', ...(expiresAt === undefined ? {} : { expiresAt }) })
     return undefined

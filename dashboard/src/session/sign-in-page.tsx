@@ -1,7 +1,7 @@
 // Where one signs in: with a token, or by the link of `svc open`.
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useState } from 'react'
-import { createClient } from '../../../src/client/client.ts'
+import { createApiClient } from '../../../src/client/client.ts'
 import { getSignInMethods, type OidcSignIn, validateToken } from '../../../src/contract/api/identity/auth.ts'
 import { isSvcError, messageOf, SvcError } from '../../../src/errors.ts'
 import { serviceUrl } from '../data/api.ts'
@@ -15,7 +15,7 @@ async function tryToken(token: string): Promise<string | undefined> {
   // No browser sends anything else in a header.
   if (!/^[!-~]+$/.test(token)) return 'This is no token: one has no spaces, and letters without accents.'
   try {
-    await createClient({ url: serviceUrl, token }).call(validateToken)
+    await createApiClient({ url: serviceUrl, token }).call(validateToken)
     return undefined
   } catch (error) {
     if (isSvcError(error, 'Unauthenticated')) return 'This token is not known here, or it has expired.'
@@ -27,7 +27,7 @@ async function tryToken(token: string): Promise<string | undefined> {
 function Issuers({ onFailure }: { onFailure: (error: unknown) => void }) {
   const methods = useQuery({
     queryKey: ['sign-in'],
-    queryFn: () => createClient({ url: serviceUrl, token: '' }).call(getSignInMethods),
+    queryFn: () => createApiClient({ url: serviceUrl, token: '' }).call(getSignInMethods),
   })
   async function leave(method: OidcSignIn): Promise<void> {
     const { pathname, search } = window.location

@@ -6,10 +6,10 @@ import { dropUndefined } from '../../lib/json.ts'
 import {
   type AgentEvent,
   type AgentJob,
+  type AgentProgram,
   type AgentQuestion,
   type AgentReader,
   type AgentReading,
-  type AgentRuntime,
   answerTooLong,
   maxAnswerLength,
   nothing,
@@ -184,14 +184,14 @@ export function createAcpReader(job: AgentJob): AgentReader {
       try {
         return readMessage(message)
       } catch {
-        return failRun('The agent answered with something else than the protocol says.')
+        return failRun('The agent did not answer as the protocol says.')
       }
     },
   }
 }
 
 /** `command`: the program and its arguments. The door to the models comes in the variables that most programs know. */
-export function acpRuntime([command = '', ...args]: string[]): AgentRuntime {
+export function acpRuntime([command = '', ...args]: string[]): AgentProgram {
   return {
     command,
     install: `see the documentation of ${command}`,

@@ -3,7 +3,7 @@ import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Authenticator, Caller } from '../../ports/identity/identity.ts'
 import type { IssuerRights } from '../../rules/identity/issuer-rights.ts'
-import { createSubjectCheck } from '../../rules/resources/label-selector.ts'
+import { createSubjectCheck } from '../../rules/resources/selectors.ts'
 import { type DocumentOptions, type FetchLike, fetchObject } from '../document.ts'
 import { createKeySet } from '../key-set.ts'
 import {

@@ -1,4 +1,4 @@
-// Lines of a conversation that start with a slash, and what they do.
+// Lines of a conversation that start with a slash, and what they do: among others, which provider and model answer.
 import { getUsage } from '../../contract/api/budgets/usage.ts'
 import { listProviders } from '../../contract/api/providers/providers.ts'
 import { listLlmoModels } from '../../contract/api/providers/proxies.ts'
@@ -16,15 +16,15 @@ type Model = { provider: string; model: string }
 
 export async function answerProvider(talk: Talk, name: string): Promise<undefined> {
   const { items } = await listPages<Provider>(talk.client, listProviders, { query: queryOf(talk) })
-  if (name === '') return sayAll(talk, [describeAnswering(talk), ...items.map(describeProvider)])
+  if (name === '') return printLines(talk, [describeAnswering(talk), ...items.map(describeProvider)])
   const provider = items.find(({ metadata }) => metadata.name === name)
   if (provider === undefined) {
-    return sayAll(talk, [`there is no provider ${name}; there are:`, ...items.map(describeProvider)])
+    return printLines(talk, [`there is no provider ${name}; there are:`, ...items.map(describeProvider)])
   }
   const { defaultModel } = provider.spec
   change(talk, { provider: name, model: undefined }, defaultModel)
   const hint = defaultModel === undefined ? ['it names no model of its own: /model NAME chooses one'] : []
-  sayAll(talk, [describeAnswering(talk), ...hint])
+  printLines(talk, [describeAnswering(talk), ...hint])
 }
 
 export async function answerModel(talk: Talk, name: string): Promise<undefined> {
@@ -32,16 +32,16 @@ export async function answerModel(talk: Talk, name: string): Promise<undefined> 
   const current = talk.answering.provider
   const own = models.filter(({ provider }) => provider === current)
   const shown = own.length > 0 ? own : models
-  if (name === '') return sayAll(talk, [describeAnswering(talk), ...shown.map(nameModel)])
+  if (name === '') return printLines(talk, [describeAnswering(talk), ...shown.map(nameModel)])
   const found = findModel(models, own, name)
   if (found.length === 1) return choose(talk, found[0])
-  if (found.length > 1) return sayAll(talk, [`several providers have a model ${name}:`, ...found.map(nameModel)])
+  if (found.length > 1) return printLines(talk, [`several providers have a model ${name}:`, ...found.map(nameModel)])
   // A vendor without a list may have the model anyway.
   if (current !== undefined && own.length <= 1) {
     choose(talk, { provider: current, model: name })
-    return sayAll(talk, [`${current} does not list its models: the next message will show whether it has ${name}`])
+    return printLines(talk, [`${current} does not list its models: the next message will show whether it has ${name}`])
   }
-  sayAll(talk, [`there is no model ${name}; there are:`, ...shown.map(nameModel)])
+  printLines(talk, [`there is no model ${name}; there are:`, ...shown.map(nameModel)])
 }
 
 /** A plain model name is searched at the current provider first; `provider/model` names any. */
@@ -56,7 +56,7 @@ function choose(talk: Talk, chosen: Model | undefined): undefined {
   if (chosen === undefined) return
   const { provider, model } = chosen
   change(talk, provider === talk.answering.provider ? { model } : { provider, model }, model)
-  sayAll(talk, [describeAnswering(talk)])
+  printLines(talk, [describeAnswering(talk)])
 }
 
 function change(talk: Talk, wish: { provider?: string; model: string | undefined }, model: string | undefined): void {
@@ -98,7 +98,7 @@ function describeAnswering({ answering: { provider, model } }: Talk): string {
   return `${what} of ${provider === undefined ? 'the default provider' : `provider ${provider}`} answers`
 }
 
-function sayAll({ context }: Talk, lines: string[]): undefined {
+function printLines({ context }: Talk, lines: string[]): undefined {
   context.terminal.note(lines.join('\n'))
 }
 
@@ -113,7 +113,7 @@ type Command = {
 const leave: Command = { help: 'leave (also Ctrl-D)', run: () => true }
 
 const commands: Record<string, Command> = {
-  help: { help: 'these commands', run: (talk) => say(talk, describeCommands()) },
+  help: { help: 'these commands', run: (talk) => printText(talk, describeCommands()) },
   model: { argument: '[NAME]', help: 'the model that answers, or another one from now on', run: answerModel },
   provider: { argument: '[NAME]', help: 'the provider that answers, or another one from now on', run: answerProvider },
   cost: { help: 'tokens and cost of the session so far', run: showCost },
@@ -121,7 +121,7 @@ const commands: Record<string, Command> = {
   history: { help: 'the conversation so far', run: showHistory },
   session: {
     help: 'the name of the session, and how to resume it',
-    run: (talk) => say(talk, describeSession(talk)),
+    run: (talk) => printText(talk, describeSession(talk)),
   },
   new: { help: 'start a new session', run: beginAnew },
   quit: leave,
@@ -152,13 +152,16 @@ export function parseCommand(line: string): { name: string; argument: string } |
 }
 
 /** True when the person leaves. */
-export async function runCommand(talk: Talk, { name, argument }: { name: string; argument: string }): Promise<boolean> {
+export async function runSlashCommand(
+  talk: Talk,
+  { name, argument }: { name: string; argument: string },
+): Promise<boolean> {
   const known = { ...commands, ...aliases }
   const command = Object.hasOwn(known, name) ? known[name] : undefined
   if (command === undefined) {
     // The arrow key brings it back for correction.
     talk.history.push(`/${name} ${argument}`.trimEnd())
-    say(talk, describeUnknown(name))
+    printText(talk, describeUnknown(name))
     return false
   }
   return (await command.run(talk, argument)) === true
@@ -170,7 +173,7 @@ function describeUnknown(name: string): string {
   return `there is no command /${name}; ${hint} A line that begins with // is sent as text.`
 }
 
-function say({ context }: Talk, text: string): undefined {
+function printText({ context }: Talk, text: string): undefined {
   context.terminal.note(text)
 }
 
@@ -187,25 +190,25 @@ async function readSession({ client, request, sessionId }: Talk) {
 async function showHistory(talk: Talk): Promise<undefined> {
   const { bold } = talk.context.terminal.colors
   const entries = readEntries(await readSession(talk))
-  if (entries.length === 0) return say(talk, 'nothing was said yet')
+  if (entries.length === 0) return printText(talk, 'nothing was said yet')
   for (const { role, name, content } of entries) {
-    say(talk, `${bold(name === undefined ? role : `${role} ${name}`)}: ${content}`)
+    printText(talk, `${bold(name === undefined ? role : `${role} ${name}`)}: ${content}`)
   }
 }
 
 async function showCost(talk: Talk): Promise<undefined> {
   const { client, sessionId, request } = talk
   const session = await findSession(client, { ...request, sessionId }, 1)
-  if (session === undefined) return say(talk, 'nothing was used yet')
+  if (session === undefined) return printText(talk, 'nothing was used yet')
   const { name, namespace } = session
   const { items } = await client.call(getUsage, { query: { namespace, groupBy: 'session', name } })
-  say(talk, items.length === 0 ? 'nothing was used yet' : describeSpending(sumItems(items)))
+  printText(talk, items.length === 0 ? 'nothing was used yet' : describeSpending(sumItems(items)))
 }
 
 async function showTasks(talk: Talk): Promise<undefined> {
   const { client, sessionId, request, context } = talk
   const query = { namespace: request.namespace, labelSelector: `svc.ai/chat-session=${sessionId}` }
   const items = sessionId === undefined ? [] : (await listNewest<Task>(client, listTasks, { query })).items
-  if (items.length === 0) return say(talk, 'the session has started no tasks')
-  say(talk, formatItems(items, taskColumns(context.now()), { width: context.terminal.width }))
+  if (items.length === 0) return printText(talk, 'the session has started no tasks')
+  printText(talk, formatItems(items, taskColumns(context.now()), { width: context.terminal.width }))
 }

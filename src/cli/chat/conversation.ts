@@ -1,15 +1,15 @@
 // A conversation at the terminal: a prompt, turns, and commands that start with a slash.
 
-import type { Typed } from '../../client/machine.ts'
+import type { PromptAnswer } from '../../client/machine.ts'
 import { messageOf } from '../../errors.ts'
 import type { CliContext } from '../context.ts'
-import { parseCommand, runCommand } from './commands.ts'
-import { sendMessage, type TurnEnd } from './screen.ts'
+import { parseCommand, runSlashCommand } from './commands.ts'
+import { sendChatMessage, type TurnEnd } from './screen.ts'
 import { describeTurn } from './spending.ts'
-import { type Conversation, findSession, readEntries, type Talk } from './talk.ts'
+import { type ConversationOptions, findSession, readEntries, type Talk } from './talk.ts'
 
 /** Runs until the person leaves. */
-export async function converse(conversation: Conversation): Promise<Talk> {
+export async function converse(conversation: ConversationOptions): Promise<Talk> {
   const { context, prompt } = conversation
   const talk = await beginTalk(conversation)
   context.terminal.note(context.terminal.colors.dim('/help lists the commands'))
@@ -19,7 +19,7 @@ export async function converse(conversation: Conversation): Promise<Talk> {
   return talk
 }
 
-async function beginTalk(conversation: Conversation): Promise<Talk> {
+async function beginTalk(conversation: ConversationOptions): Promise<Talk> {
   const { client, request } = conversation
   const { sessionId, provider, model } = request
   const session = await findSession(client, request)
@@ -34,7 +34,7 @@ async function beginTalk(conversation: Conversation): Promise<Talk> {
 }
 
 /** True when the person leaves. */
-async function answer(talk: Talk, typed: Typed): Promise<boolean> {
+async function answer(talk: Talk, typed: PromptAnswer): Promise<boolean> {
   if (typed === 'end') return true
   if (typed !== 'interrupt') return answerLine(talk, typed.line.trim())
   if (talk.isLeaving) return true
@@ -49,8 +49,8 @@ async function answerLine(talk: Talk, line: string): Promise<boolean> {
   if (line === '') return false
   const command = parseCommand(line)
   try {
-    if (command !== undefined) return await runCommand(talk, command)
-    await runTurn(talk, line)
+    if (command !== undefined) return await runSlashCommand(talk, command)
+    await takeTurn(talk, line)
   } catch (error) {
     const { terminal } = talk.context
     terminal.note(`${terminal.colors.red('error:')} ${messageOf(error)}`)
@@ -58,10 +58,10 @@ async function answerLine(talk: Talk, line: string): Promise<boolean> {
   return false
 }
 
-async function runTurn(talk: Talk, message: string): Promise<void> {
+async function takeTurn(talk: Talk, message: string): Promise<void> {
   const { client, context, request, sessionId, quiet } = talk
   talk.history.push(message)
-  const end = await sendMessage(client, { ...request, sessionId, message }, { context, quiet })
+  const end = await sendChatMessage(client, { ...request, sessionId, message }, { context, quiet })
   talk.sessionId = end.sessionId
   talk.answering = end.answering ?? talk.answering
   talk.isLeaving = end.outcome === 'cancelled'

@@ -1,4 +1,4 @@
-// How a turn looks while it runs: text as it arrives, and each tool call with a spinner and its duration.
+// One turn: sends a message, and shows text as it arrives and each tool call with a spinner; Ctrl-C ends the turn.
 
 import type { Client } from '../../client/client.ts'
 import { parseBody } from '../../client/event-stream.ts'
@@ -17,7 +17,7 @@ export type Screen = {
 type Call = { label: string; since: number }
 type Running = Map<string, Call>
 
-const longestLabel = 200
+const maxLabelLength = 200
 
 export function createScreen(context: CliContext, { quiet = false }: { quiet?: boolean | undefined } = {}): Screen {
   const { terminal, standardOutput } = context
@@ -53,7 +53,7 @@ export function createScreen(context: CliContext, { quiet = false }: { quiet?: b
   function showCall({ toolCall }: ChatFrame): void {
     if (toolCall === undefined) return
     const args = JSON.stringify(toolCall.args)
-    const label = args === '{}' ? toolCall.name : `${toolCall.name} ${args}`.slice(0, longestLabel)
+    const label = args === '{}' ? toolCall.name : `${toolCall.name} ${args}`.slice(0, maxLabelLength)
     running.set(toolCall.id, { label, since: context.now().getTime() })
     spin(describeRunning(running))
   }
@@ -114,7 +114,11 @@ export type TurnEnd = {
 type Sending = { context: CliContext; quiet?: boolean | undefined }
 
 /** Throws the errors that the service reports before the turn starts. */
-export async function sendMessage(client: Client, body: ChatRequest, { context, quiet }: Sending): Promise<TurnEnd> {
+export async function sendChatMessage(
+  client: Client,
+  body: ChatRequest,
+  { context, quiet }: Sending,
+): Promise<TurnEnd> {
   const screen = createScreen(context, { quiet })
   const end: TurnEnd = { sessionId: body.sessionId, outcome: 'cancelled' }
   try {

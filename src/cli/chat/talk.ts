@@ -1,6 +1,6 @@
-// The state of a conversation at the terminal, and what it reads of its session.
+// The state of a conversation at the terminal, what it reads of its session, and which session `--resume` continues.
 import type { Client } from '../../client/client.ts'
-import { typed } from '../../client/command-hint.ts'
+import { commandHint } from '../../client/command-hint.ts'
 import type { LinePrompt } from '../../client/machine.ts'
 import type { ChatRequest } from '../../contract/api/chat/chat.ts'
 import { getSession, listSessions, type SessionDetail, type SessionItem } from '../../contract/api/chat/sessions.ts'
@@ -14,7 +14,7 @@ import { askNumbered } from '../output/questions.ts'
 /** A request without its message. */
 export type Opening = Omit<ChatRequest, 'message'>
 
-export type Conversation = {
+export type ConversationOptions = {
   client: Client
   context: CliContext
   prompt: LinePrompt
@@ -23,7 +23,7 @@ export type Conversation = {
   quiet?: boolean | undefined
 }
 
-export type Talk = Conversation & {
+export type Talk = ConversationOptions & {
   sessionId: string | undefined
   /** What answers the next message, as far as it is known. */
   answering: { provider: string | undefined; model: string | undefined }
@@ -57,12 +57,12 @@ export function readEntries(session: Pick<SessionDetail, 'transcript'> | undefin
 
 export function describeSession({ sessionId, request }: { sessionId: string | undefined; request: Opening }): string {
   if (sessionId === undefined) return 'no session yet'
-  return `session ${sessionId}: \`${typed(`chat --session ${sessionId}`, request.namespace)}\` goes on`
+  return `session ${sessionId}: \`${commandHint(`chat --session ${sessionId}`, request.namespace)}\` goes on`
 }
 
-const mostShown = 10
+const maxShown = 10
 /** How many of the most recently created sessions are searched for the most recently updated ones. */
-const mostRead = 500
+const maxRead = 500
 /** How many of its newest messages are searched for the last question. */
 const messagesRead = 20
 const questionWidth = 60
@@ -72,7 +72,7 @@ export async function requireSession(client: Client, request: Opening): Promise<
   if ((await findSession(client, request, 1)) !== undefined) return request
   throw new SvcError(
     'NotFound',
-    `there is no session ${request.sessionId}: \`${typed('session list')}\` shows what there is`,
+    `there is no session ${request.sessionId}: \`${commandHint('session list')}\` shows what there is`,
   )
 }
 
@@ -81,9 +81,12 @@ export async function pickSession(client: Client, request: Opening, context: Cli
   const { openPrompt, terminal } = context
   const latest = await listLatest(client, request)
   if (latest.length === 0)
-    throw new SvcError('NotFound', `there is no session to resume yet: \`${typed('chat')}\` starts one`)
+    throw new SvcError('NotFound', `there is no session to resume yet: \`${commandHint('chat')}\` starts one`)
   const names = latest.map(({ name }) => name)
-  const refusal = new SvcError('InvalidRequest', `name the session to resume: ${typed(`chat --resume ${names[0]}`)}`)
+  const refusal = new SvcError(
+    'InvalidRequest',
+    `name the session to resume: ${commandHint(`chat --resume ${names[0]}`)}`,
+  )
   if (openPrompt === undefined) throw refusal
   const lines = await Promise.all(latest.map((item) => describeItem(client, item, context.now())))
   const chosen = latest[(await askNumbered(names, { terminal, openPrompt, lines })) ?? -1]
@@ -94,11 +97,11 @@ export async function pickSession(client: Client, request: Opening, context: Cli
 
 /** The list is newest first; sessions of tasks are left out. */
 async function listLatest(client: Client, { namespace }: Opening): Promise<SessionItem[]> {
-  const { items } = await listPages<SessionItem>(client, listSessions, { query: { namespace }, limit: mostRead })
+  const { items } = await listPages<SessionItem>(client, listSessions, { query: { namespace }, limit: maxRead })
   return items
     .filter(({ sessionType }) => sessionType === 'chat')
     .toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
-    .slice(0, mostShown)
+    .slice(0, maxShown)
 }
 
 async function describeItem(client: Client, item: SessionItem, now: Date): Promise<string> {

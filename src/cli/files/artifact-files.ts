@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Client } from '../../client/client.ts'
-import { typed } from '../../client/command-hint.ts'
+import { commandHint } from '../../client/command-hint.ts'
 import { type ArtifactItem, ArtifactPath } from '../../contract/api/tasks/task-records.ts'
 import { getTaskArtifact, listTaskArtifacts } from '../../contract/api/tasks/tasks.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
@@ -65,15 +65,15 @@ export async function writeFile(source: Readable, path: string, signal: AbortSig
   }
 }
 
-const mostNamed = 5
+const maxNamed = 5
 
 /** The line about them after a run, with the command that downloads them; undefined when there are none. */
 export function describeFiles({ metadata }: Task, files: ArtifactItem[]): string | undefined {
   const [first] = files
   if (first === undefined) return undefined
   const size = formatSize(files.reduce((sum, file) => sum + file.size, 0))
-  const more = files.length > mostNamed ? `, and ${files.length - mostNamed} more` : ''
-  const names = files.slice(0, mostNamed).map(({ filename }) => filename)
+  const more = files.length > maxNamed ? `, and ${files.length - maxNamed} more` : ''
+  const names = files.slice(0, maxNamed).map(({ filename }) => filename)
   const what = files.length === 1 ? quoteWord(first.filename) : '--all'
-  return `files (${size}): ${names.join(', ')}${more}\nfetch them: ${typed(`task download ${metadata.name} ${what}`)}`
+  return `files (${size}): ${names.join(', ')}${more}\nfetch them: ${commandHint(`task download ${metadata.name} ${what}`)}`
 }

@@ -1,4 +1,4 @@
-// What a task changed in the files that it was given: shown, and applied here on request.
+// What a task changed in the files that it was given: shown line by line where git is installed, and applied here on request.
 
 import { execFile } from 'node:child_process'
 import { chmod, lstat, mkdir, mkdtemp, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
@@ -24,7 +24,7 @@ export type FolderChange = {
   content?: Buffer
 }
 
-export type Given = { folder: string; digests: ReadonlyMap<string, string> }
+export type SentFolder = { folder: string; digests: ReadonlyMap<string, string> }
 
 export type FoundChanges = {
   /** By path. */
@@ -34,7 +34,7 @@ export type FoundChanges = {
 }
 
 /** The differences from the files that were given. */
-export async function findChanges(client: Client, task: Task, given: Given): Promise<FoundChanges> {
+export async function findChanges(client: Client, task: Task, given: SentFolder): Promise<FoundChanges> {
   const found = await readChanges(client, task, given)
   const added = found.filter(({ mark }) => mark === 'A').map(({ path }) => path)
   const ignored = added.length === 0 ? new Set() : await findIgnored(given.folder, added)
@@ -44,18 +44,18 @@ export async function findChanges(client: Client, task: Task, given: Given): Pro
   }
 }
 
-async function readChanges(client: Client, task: Task, { digests }: Given): Promise<FolderChange[]> {
+async function readChanges(client: Client, task: Task, { digests }: SentFolder): Promise<FolderChange[]> {
   const target = targetOfTask(task)
   const markOf = (path: string) => (digests.has(path) ? 'M' : 'A')
   const changes: FolderChange[] = []
-  let said: WorkspaceChanges = { removed: [], emptied: [] }
+  let listed: WorkspaceChanges = { removed: [], emptied: [] }
   for (const { filename } of await listFiles(client, target)) {
     const content = await buffer(await openFile(client, target, filename))
-    if (filename === workspaceChangesName) said = WorkspaceChanges.parse(JSON.parse(content.toString()))
+    if (filename === workspaceChangesName) listed = WorkspaceChanges.parse(JSON.parse(content.toString()))
     else changes.push({ path: filename, mark: markOf(filename), content })
   }
-  for (const path of said.removed) changes.push({ path, mark: 'D' })
-  for (const path of said.emptied) changes.push({ path, mark: markOf(path), content: Buffer.alloc(0) })
+  for (const path of listed.removed) changes.push({ path, mark: 'D' })
+  for (const path of listed.emptied) changes.push({ path, mark: markOf(path), content: Buffer.alloc(0) })
   return changes.sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
@@ -66,15 +66,19 @@ export function describeChanges(changes: FolderChange[]): string {
   return ['changes to this folder:', ...lines].join('\n')
 }
 
-const mostNamed = 5
+const maxNamed = 5
 
 export function describeIgnored(paths: string[]): string {
-  const more = paths.length > mostNamed ? `, and ${paths.length - mostNamed} more` : ''
-  return `not offered, because .gitignore excludes it: ${paths.slice(0, mostNamed).join(', ')}${more}`
+  const more = paths.length > maxNamed ? `, and ${paths.length - maxNamed} more` : ''
+  return `not offered, because .gitignore excludes it: ${paths.slice(0, maxNamed).join(', ')}${more}`
 }
 
 /** Applies them, except to files that changed here in the meantime, and never outside the folder. */
-export async function applyChanges(changes: FolderChange[], given: Given, { terminal }: CliContext): Promise<boolean> {
+export async function applyChanges(
+  changes: FolderChange[],
+  given: SentFolder,
+  { terminal }: CliContext,
+): Promise<boolean> {
   let isWhole = true
   for (const change of changes) {
     try {
@@ -90,7 +94,10 @@ export async function applyChanges(changes: FolderChange[], given: Given, { term
 }
 
 /** Why it is not applied. */
-async function applyChange({ path, content }: FolderChange, { folder, digests }: Given): Promise<string | undefined> {
+async function applyChange(
+  { path, content }: FolderChange,
+  { folder, digests }: SentFolder,
+): Promise<string | undefined> {
   const target = localPathOf(folder, path)
   if (isOfGit(path)) return 'it would be part of the Git repository itself'
   if (!(await staysInside(folder, path))) return 'a link on the way to it leads elsewhere'
@@ -122,11 +129,15 @@ async function staysInside(folder: string, path: string): Promise<boolean> {
 }
 
 /** Beyond this nobody reads on. */
-const mostLines = 400
-const mostBytes = 64 * 1024 ** 2
+const maxLines = 400
+const maxBytes = 64 * 1024 ** 2
 
 /** Files have numbers for names: those of a task could have attributes that hide what changed. */
-async function writePair(place: string, number: string, { change, given }: { change: FolderChange; given: Given }) {
+async function writePair(
+  place: string,
+  number: string,
+  { change, given }: { change: FolderChange; given: SentFolder },
+) {
   const before = await readFile(join(given.folder, change.path)).catch(() => undefined)
   const sent = given.digests.get(change.path)
   // It was changed here meanwhile, and is kept as it is.
@@ -141,7 +152,7 @@ function runDiff(place: string): Promise<string | undefined> {
   const how = ['--no-ext-diff', '--no-textconv', '--no-color', '--no-renames', '--src-prefix=', '--dst-prefix=']
   const args = [...usual, 'diff', '--no-index', ...how, 'before', 'after']
   return new Promise((resolve) => {
-    execFile('git', args, { cwd: place, maxBuffer: mostBytes }, (error, stdout) => {
+    execFile('git', args, { cwd: place, maxBuffer: maxBytes }, (error, stdout) => {
       // 1: they differ.
       resolve(error === null || error.code === 1 ? stdout : undefined)
     })
@@ -175,7 +186,7 @@ function paintLine(line: string, colors: Colors): string {
 /** Undefined when there are no lines to show. */
 export async function describeLines(
   changes: FolderChange[],
-  given: Given,
+  given: SentFolder,
   colors: Colors,
 ): Promise<string | undefined> {
   const place = await mkdtemp(join(tmpdir(), 'svc-changes-'))
@@ -188,8 +199,8 @@ export async function describeLines(
       ...lines.map((line) => paintLine(line, colors)),
     ])
     if (lines.length === 0) return undefined
-    const more = lines.length - mostLines
-    return [...lines.slice(0, mostLines), ...(more > 0 ? [`... and ${more} more lines`] : [])].join('\n')
+    const more = lines.length - maxLines
+    return [...lines.slice(0, maxLines), ...(more > 0 ? [`... and ${more} more lines`] : [])].join('\n')
   } finally {
     await rm(place, { recursive: true, force: true })
   }

@@ -54,10 +54,10 @@ async function addFile({ files }: FolderListing, folder: string, path: string): 
 function refuseTooMuch(files: FolderFile[]): void {
   const bytes = files.reduce((sum, { size }) => sum + size, 0)
   if (files.length <= inputLimits.files && bytes <= inputLimits.bytes) return
-  const most = `${inputLimits.files} files and ${formatSize(inputLimits.bytes)}`
+  const limit = `${inputLimits.files} files and ${formatSize(inputLimits.bytes)}`
   throw new SvcError(
     'InvalidRequest',
-    `this folder has ${files.length} files with ${formatSize(bytes)}, and a task can be given at most ${most}: ` +
+    `this folder has ${files.length} files with ${formatSize(bytes)}, and a task can be given at most ${limit}: ` +
       'change to a subfolder, or name the needed files with --file',
   )
 }
@@ -84,12 +84,12 @@ async function listByWalking(folder: string): Promise<Found> {
 }
 
 /** Beyond this there are too many anyway. */
-const mostPaths = 10 * inputLimits.files
+const maxPaths = 10 * inputLimits.files
 
 async function walk(folder: string, above: string, found: Found): Promise<void> {
   for (const entry of await readdir(join(folder, above), { withFileTypes: true })) {
     const path = `${above}${entry.name}`
-    if (found.paths.length > mostPaths) return
+    if (found.paths.length > maxPaths) return
     if (!entry.isDirectory()) found.paths.push(path)
     else if (isPassedOver(entry.name)) found.leftOut.push(`${path}/`)
     else await walk(folder, `${path}/`, found)

@@ -14,7 +14,7 @@ import { targetOfTask } from '../follow/follow.ts'
 import { formatSize } from '../output/output.ts'
 import { digestOf, type FolderFile, listFolder } from './folder-files.ts'
 
-export type GivenFiles = {
+export type InputFiles = {
   /** Path in the workspace to local path. */
   sources: Map<string, string>
   bytes: number
@@ -25,22 +25,22 @@ export type GivenFiles = {
 export type FileOptions = { here?: boolean; file?: string[] }
 
 /** Undefined when there is nothing to give. InvalidRequest for files that cannot be given. */
-export async function findFiles({ here, file = [] }: FileOptions, folder: string): Promise<GivenFiles | undefined> {
+export async function findFiles({ here, file = [] }: FileOptions, folder: string): Promise<InputFiles | undefined> {
   if (!here && file.length === 0) return undefined
   const listing = here ? await listFolder(folder) : { files: [], leftOut: [] }
-  const given: GivenFiles = { sources: new Map(), bytes: 0, leftOut: listing.leftOut }
+  const given: InputFiles = { sources: new Map(), bytes: 0, leftOut: listing.leftOut }
   for (const { path, size } of listing.files) add(given, { path, size }, join(folder, path))
   for (const source of file) await addNamed(given, source, folder)
   return given
 }
 
-function add(given: GivenFiles, { path, size }: FolderFile, source: string): void {
+function add(given: InputFiles, { path, size }: FolderFile, source: string): void {
   if (!given.sources.has(path)) given.bytes += size
   given.sources.set(path, source)
 }
 
 /** By its path when it is inside the folder, otherwise by its name alone. */
-async function addNamed(given: GivenFiles, source: string, folder: string): Promise<void> {
+async function addNamed(given: InputFiles, source: string, folder: string): Promise<void> {
   const found = await stat(source).catch(() => undefined)
   if (!found?.isFile()) throw new SvcError('InvalidRequest', `${source} is not a readable file`)
   if (found.size > inputLimits.fileBytes) {
@@ -51,17 +51,17 @@ async function addNamed(given: GivenFiles, source: string, folder: string): Prom
 }
 
 /** What is sent, and what is left out. */
-export function describeGiven({ sources, bytes, leftOut }: GivenFiles): string {
+export function describeInputs({ sources, bytes, leftOut }: InputFiles): string {
   const taken = `giving the task ${sources.size === 1 ? '1 file' : `${sources.size} files`} (${formatSize(bytes)})`
   return leftOut.length === 0
     ? taken
-    : `${taken}; left out: ${leftOut.slice(0, mostNamed).join(', ')}${andMore(leftOut)}`
+    : `${taken}; left out: ${leftOut.slice(0, maxNamed).join(', ')}${andMore(leftOut)}`
 }
 
-const mostNamed = 8
+const maxNamed = 8
 
 function andMore({ length }: string[]): string {
-  return length > mostNamed ? `, and ${length - mostNamed} more` : ''
+  return length > maxNamed ? `, and ${length - maxNamed} more` : ''
 }
 
 /** Concurrent uploads. */
@@ -71,7 +71,7 @@ const lanes = 8
 export async function sendFiles(
   client: Client,
   task: Task,
-  { sources }: GivenFiles,
+  { sources }: InputFiles,
   { context }: { context: CliContext },
 ): Promise<Map<string, string>> {
   const digests = new Map<string, string>()

@@ -4,10 +4,10 @@ import type { NamedText } from '../../client/machine.ts'
 import { apiVersion } from '../../contract/kinds/resources/metadata.ts'
 import { type Problem, SvcError } from '../../errors.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
-import { type CatalogEntry, findEntry } from '../objects/catalog.ts'
+import { findEntry, type KindEntry } from '../objects/catalog.ts'
 
 export type Manifest = {
-  entry: CatalogEntry
+  entry: KindEntry
   name: string
   namespace: string | undefined
   /** The whole document, which the service judges. */

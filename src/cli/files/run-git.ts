@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { SvcError } from '../../errors.ts'
 
 /** Its output. InvalidRequest with the reason and git's own words when it fails. */
-export async function runGit(args: string[], input: string, why: string): Promise<string> {
+export async function runUserGit(args: string[], input: string, why: string): Promise<string> {
   const child = spawn('git', args, { stdio: ['pipe', 'pipe', 'pipe'] })
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', () => reject(new SvcError('InvalidRequest', 'git is not installed here')))

@@ -1,7 +1,7 @@
 // Follows a task to its end: progress and log lines while it runs, then its result.
 import type { Client } from '../../client/client.ts'
 import { readPersistently } from '../../client/event-stream.ts'
-import { type LogPosition, readLog } from '../../client/task-log.ts'
+import { type FollowedPosition, followLog } from '../../client/task-log.ts'
 import { watchTasks } from '../../client/task-watch.ts'
 import { readStructuredResult } from '../../contract/api/tasks/structured-result.ts'
 import { getTask, getTaskResult } from '../../contract/api/tasks/tasks.ts'
@@ -13,14 +13,14 @@ import { formatData } from '../output/output.ts'
 import type { Spinner } from '../output/terminal.ts'
 import { showTreeBelow } from './tree-watch.ts'
 
-export type Followed = {
+export type FollowedTask = {
   task: Task
   /** The end of the log as shown; undefined when none was. */
   shown: string | undefined
 }
 
 /** What was shown of a log, so that following can resume. */
-export type ShownLog = { position: LogPosition; tail: Tail }
+export type ShownLog = { position: FollowedPosition; tail: Tail }
 
 export function createShownLog(): ShownLog {
   return { position: {}, tail: createTail() }
@@ -36,7 +36,7 @@ export type FollowOptions = {
 }
 
 /** Resolves to the task in a final phase. */
-export async function followTask(client: Client, task: Task, options: FollowOptions): Promise<Followed> {
+export async function followTask(client: Client, task: Task, options: FollowOptions): Promise<FollowedTask> {
   const { log } = options
   if (isTerminalPhase(task.status?.phase)) return { task, shown: log.tail.read() || undefined }
   const spinner = options.quiet ? silentSpinner : options.context.terminal.spin(describe(task))
@@ -115,7 +115,7 @@ async function followLogs(
   const { params, query } = targetOfTask(task)
   try {
     const read = { params, query: { ...query, tailLines }, signal, position: log.position }
-    for await (const item of readLog(client, read)) {
+    for await (const item of followLog(client, read)) {
       if (typeof item !== 'string') {
         spinner.part(item)
         continue
@@ -132,14 +132,14 @@ async function followLogs(
 type Printing = { context: CliContext; options: GlobalOptions }
 
 /** Prints the result, or why there is none; returns the exit code for the phase. */
-export async function printOutcome(client: Client, followed: Followed, printing: Printing): Promise<number> {
+export async function printOutcome(client: Client, followed: FollowedTask, printing: Printing): Promise<number> {
   const { task } = followed
   const { terminal } = printing.context
   const { output } = printing.options
   const result = await readResult(client, task)
   const data = await formatData(output, output === 'name' ? task : { task, result })
   if (data !== undefined) terminal.print(data)
-  else if (result !== undefined) tellResult(result, followed, printing)
+  else if (result !== undefined) printResult(result, followed, printing)
   const phase = task.status?.phase
   if (phase === 'Succeeded') return exitCodes.ok
   terminal.note(`${terminal.colors.red(`${phase ?? 'Unknown'}:`)} ${task.status?.message ?? ''}`)
@@ -147,10 +147,10 @@ export async function printOutcome(client: Client, followed: Followed, printing:
 }
 
 /** What it said, and what it changed in its git repository. */
-function tellResult(text: string, followed: Followed, { context: { terminal } }: Printing): void {
+function printResult(text: string, followed: FollowedTask, { context: { terminal } }: Printing): void {
   const { summary, baseSHA, files = [], pushBranch, pushError } = readStructuredResult(text)
-  const said = baseSHA === undefined ? text : summary
-  if (!isOnScreen(said, followed, terminal.showsBoth)) terminal.print(said.replace(/\n$/, ''))
+  const answer = baseSHA === undefined ? text : summary
+  if (!isOnScreen(answer, followed, terminal.showsBoth)) terminal.print(answer.replace(/\n$/, ''))
   if (baseSHA === undefined) return
   terminal.note(files.length === 0 ? 'it changed no file' : `changed: ${files.join(', ')}`)
   if (pushBranch !== undefined) terminal.note(`pushed to ${pushBranch}`)
@@ -158,7 +158,7 @@ function tellResult(text: string, followed: Followed, { context: { terminal } }:
 }
 
 /** Whether the log that a person has just seen ended with exactly the result. */
-function isOnScreen(result: string, { shown }: Followed, showsBoth: boolean): boolean {
+function isOnScreen(result: string, { shown }: FollowedTask, showsBoth: boolean): boolean {
   return showsBoth && shown !== undefined && result.trim() !== '' && shown.endsWith(result.trim())
 }
 
@@ -177,14 +177,14 @@ export type Tail = {
   read(): string
 }
 
-const longest = 1_048_576
+const maxTailLength = 1_048_576
 
 export function createTail(): Tail {
   let text = ''
   return {
     add(line) {
       text = `${text}${line}\n`
-      if (text.length > 2 * longest) text = text.slice(-longest)
+      if (text.length > 2 * maxTailLength) text = text.slice(-maxTailLength)
     },
     read() {
       const lines = text.trimEnd().split('\n')

@@ -56,18 +56,18 @@ async function findService(context: CliContext, options: GlobalOptions): Promise
   }
 }
 
-const most = 500
+const maxCounted = 500
 
 /** Between 0 and 500, which stands for all that are more. `query` says where. */
 export async function countTasks(
   client: Client,
   query: { phase: NonNullable<Task['status']>['phase']; namespace?: string; allNamespaces?: boolean },
 ): Promise<number> {
-  const page = await client.call(listTasks, { query: { ...query, limit: most } })
+  const page = await client.call(listTasks, { query: { ...query, limit: maxCounted } })
   return page.items.length
 }
 
 /** "1 task", "500 or more tasks". */
 export function describeCount(count: number): string {
-  return count >= most ? `${most} or more tasks` : `${count} task${count === 1 ? '' : 's'}`
+  return count >= maxCounted ? `${maxCounted} or more tasks` : `${count} task${count === 1 ? '' : 's'}`
 }

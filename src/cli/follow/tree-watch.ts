@@ -1,4 +1,4 @@
-// Follows the tree of a task over the one live stream, and what its tasks have used.
+// Follows the tree of a task over the one live stream, with what its tasks have used; also below the progress of a task.
 import type { Client } from '../../client/client.ts'
 import { growTree } from '../../client/task-tree.ts'
 import { type ObjectEvent, watchObjects } from '../../client/watch.ts'
@@ -8,7 +8,7 @@ import { SvcError } from '../../errors.ts'
 import { onAbort } from '../../lib/abort.ts'
 import type { CliContext } from '../context.ts'
 import { formatTable } from '../output/output.ts'
-import { type FindUsed, hasEnded, type TreeRow, treeColumns, type Used } from '../output/task-table.ts'
+import { type FindUsed, haveAllEnded, type TaskSpending, type TreeRow, treeColumns } from '../output/task-table.ts'
 import type { Spinner } from '../output/terminal.ts'
 
 /** The tasks of the namespace, from which the tree grows. */
@@ -52,7 +52,7 @@ export async function* watchTree(client: Client, root: Task, signal: AbortSignal
     const rows = grow(event)
     if (rows === undefined) continue
     yield rows
-    if (hasEnded(rows)) return
+    if (haveAllEnded(rows)) return
   }
 }
 
@@ -68,8 +68,8 @@ export type TreeUsage = {
 /** Of tasks that have ended their status says it; of the others the records. Whoever may not read those sees none. */
 export function createTreeUsage(client: Client, root: Task, now: () => Date): TreeUsage {
   const { namespace, creationTimestamp: since } = root.metadata
-  let known = new Map<string, Used>()
-  let askedAt = Number.NEGATIVE_INFINITY
+  let known = new Map<string, TaskSpending>()
+  let requestedAt = Number.NEGATIVE_INFINITY
 
   async function read(): Promise<void> {
     const { items } = await client.call(getUsage, { query: { namespace, groupBy: 'task', since } })
@@ -80,9 +80,9 @@ export function createTreeUsage(client: Client, root: Task, now: () => Date): Tr
     find: ({ metadata, status }) =>
       isTerminalPhase(status?.phase) ? status?.usage : (known.get(`${namespace}/${metadata.name}`) ?? status?.usage),
     async refresh(rows) {
-      const isDue = now().getTime() - askedAt >= usageEveryMs
+      const isDue = now().getTime() - requestedAt >= usageEveryMs
       if (!isDue || rows.every(({ task }) => isTerminalPhase(task.status?.phase))) return false
-      askedAt = now().getTime()
+      requestedAt = now().getTime()
       return await read().then(
         () => true,
         () => false,

@@ -1,5 +1,5 @@
-// Why a pull request was not reviewed, or what came of its review, and what to do: in a few sentences for people.
-import { typed } from '../../client/command-hint.ts'
+// Why a pull request was not reviewed, or what came of its review, whether that was posted, and what to do: for people.
+import { commandHint } from '../../client/command-hint.ts'
 import type { MonitorEvent, MonitorItem, MonitorReviewRecord } from '../../contract/api/monitors/monitor-records.ts'
 import type { RepositoryMonitor } from '../../contract/kinds/monitors/repository-monitor.ts'
 import type { PublishSkip } from '../../rules/monitors/publish.ts'
@@ -10,22 +10,22 @@ const shortSha = 10
 const nameOf = ({ monitor }: Story): string => monitor.metadata.name
 const headOf = (sha: string | undefined): string => (sha ?? 'an unknown commit').slice(0, shortSha)
 const again = (story: Story): string =>
-  `to review it now: ${typed(`monitor run ${nameOf(story)} --pr ${story.number}`)}`
+  `to review it now: ${commandHint(`monitor run ${nameOf(story)} --pr ${story.number}`)}`
 
 /** Why the monitor does nothing at all. */
-function tellMonitor(story: Story): Told | undefined {
+function explainMonitor(story: Story): Explanation | undefined {
   const { spec, status } = story.monitor
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
   if (spec.suspend) {
     return {
       what: 'The monitor is suspended and starts no runs by itself.',
-      todo: typed(`monitor update ${nameOf(story)} --suspend off`),
+      todo: commandHint(`monitor update ${nameOf(story)} --suspend off`),
     }
   }
   if (ready?.status === 'False') {
-    const look = `change what is wrong, then ${typed(`monitor run ${nameOf(story)}`)}`
+    const look = `change what is wrong, then ${commandHint(`monitor run ${nameOf(story)}`)}`
     return {
-      what: `The monitor cannot work: ${quote(ready.message ?? ready.reason ?? 'it does not say why')}.`,
+      what: `The monitor cannot work: ${quoteLine(ready.message ?? ready.reason ?? 'it does not say why')}.`,
       todo: look,
     }
   }
@@ -44,11 +44,11 @@ const unseenReasons: Record<string, string> = {
 }
 
 /** Nothing is known of the pull request. */
-function tellUnseen(story: Story): Told {
+function explainUnseen(story: Story): Explanation {
   const reason = story.events.find(({ eventType }) => eventType === 'inventory_skipped')?.metadata?.reason
   const known = unseenReasons[String(reason)]
   if (known !== undefined) return { what: `Pull request ${story.number} was not looked at: ${known}.` }
-  const found = tellMonitor(story)
+  const found = explainMonitor(story)
   if (found !== undefined) return { ...found, what: `Pull request ${story.number} was never looked at. ${found.what}` }
   const { spec, status } = story.monitor
   const branch = spec.branch ?? status?.branch
@@ -61,56 +61,56 @@ function tellUnseen(story: Story): Told {
   }
 }
 
-type SkipTeller = (story: Story, item: MonitorItem) => Told
+type SkipExplainer = (story: Story, item: MonitorItem) => Explanation
 
-function tellLabels(story: Story, { labels }: MonitorItem): Told {
+function explainLabels(story: Story, { labels }: MonitorItem): Explanation {
   const named = findBlockingLabels(labels, story.monitor.spec.policy)
-  const which = named.length === 0 ? 'a label' : `the label ${named.map((label) => `"${quote(label)}"`).join(', ')}`
-  const todo = `take the label off, or out of spec.policy: ${typed(`monitor edit ${nameOf(story)}`)}`
+  const which = named.length === 0 ? 'a label' : `the label ${named.map((label) => `"${quoteLine(label)}"`).join(', ')}`
+  const todo = `take the label off, or out of spec.policy: ${commandHint(`monitor edit ${nameOf(story)}`)}`
   return { what: `is not reviewed because it has ${which}, which spec.policy names`, todo }
 }
 
-const skips: Partial<Record<SkipReason, SkipTeller>> = {
+const skips: Partial<Record<SkipReason, SkipExplainer>> = {
   draft: (story) => {
-    const todo = `mark it as ready for review, or ${typed(`monitor update ${nameOf(story)} --drafts on`)}`
+    const todo = `mark it as ready for review, or ${commandHint(`monitor update ${nameOf(story)} --drafts on`)}`
     return { what: 'is not reviewed because it is a draft', todo }
   },
   missing_head_sha: () => ({
     what: 'is not reviewed because the code host names no commit as its head',
     todo: 'push to it again',
   }),
-  blocked_label: tellLabels,
+  blocked_label: explainLabels,
   review_failed_recently: (story) => {
     const cause = causeOf(story)
     return { what: `waits for its next try, because its last review failed${cause}`, todo: again(story) }
   },
   over_limit: (story) => {
     const { maxPerRun } = story.monitor.spec.targets.pullRequests
-    const todo = `${again(story)}; for more of them in each run: ${typed(`monitor update ${nameOf(story)} --max-per-run COUNT`)}`
+    const todo = `${again(story)}; for more of them in each run: ${commandHint(`monitor update ${nameOf(story)} --max-per-run COUNT`)}`
     return { what: `waits for a later run, because one run has at most ${maxPerRun} reviewed`, todo }
   },
 }
 
-function tellSkipped(story: Story, item: MonitorItem): Told {
-  const tell = skips[item.skipReason as SkipReason]
-  const told = tell?.(story, item) ?? { what: `is not reviewed: ${quote(item.skipReason ?? '')}` }
+function explainSkipped(story: Story, item: MonitorItem): Explanation {
+  const explainer = skips[item.skipReason as SkipReason]
+  const explained = explainer?.(story, item) ?? { what: `is not reviewed: ${quoteLine(item.skipReason ?? '')}` }
   const before = item.lastVerdict === undefined ? '' : ` Its last verdict was ${item.lastVerdict}.`
-  return { ...told, what: `Pull request ${story.number} ${told.what}.${before}` }
+  return { ...explained, what: `Pull request ${story.number} ${explained.what}.${before}` }
 }
 
 /** `: why`, of the last review that came to nothing. */
 function causeOf({ events, review }: Story): string {
   const rejected = events.find(({ eventType }) => eventType === 'review_result_rejected')
   const cause = rejected?.summary ?? review?.summary
-  return cause === undefined ? '' : ` (${quote(cause)})`
+  return cause === undefined ? '' : ` (${quoteLine(cause)})`
 }
 
-function tellQueued(story: Story, { headSHA, lastReviewID = '' }: MonitorItem): Told {
-  const held = tellMonitor(story)
+function explainQueued(story: Story, { headSHA, lastReviewID = '' }: MonitorItem): Explanation {
+  const blocked = explainMonitor(story)
   const stage = `Pull request ${story.number} is being reviewed at ${headOf(headSHA)}.`
-  if (held !== undefined) return { ...held, what: `${stage} ${held.what}` }
+  if (blocked !== undefined) return { ...blocked, what: `${stage} ${blocked.what}` }
   const task = lastReviewID.startsWith('monrev-') ? lastReviewID : story.events.map(taskOf).find(Boolean)
-  return { what: stage, todo: task === undefined ? 'wait' : `follow it: ${typed(`task logs ${task}`)}` }
+  return { what: stage, todo: task === undefined ? 'wait' : `follow it: ${commandHint(`task logs ${task}`)}` }
 }
 
 function taskOf({ eventType, metadata }: MonitorEvent): string | undefined {
@@ -123,14 +123,14 @@ function isVoid({ lastVerdict }: MonitorItem, { events }: Story): boolean {
   return events.find(({ eventType }) => eventType.startsWith('review_result_'))?.eventType === 'review_result_rejected'
 }
 
-function tellVoid(story: Story, { headSHA, lastVerdict }: MonitorItem): Told {
+function explainVoid(story: Story, { headSHA, lastVerdict }: MonitorItem): Explanation {
   const what = `The review of pull request ${story.number} at ${headOf(headSHA)} counts for nothing, verdict ${lastVerdict}${causeOf(story)}.`
   if (lastVerdict === 'needs_human') return { what, todo: 'it is for a person to review' }
-  const log = story.review && `what the reviewer did: ${typed(`task logs ${story.review.taskName}`)}`
+  const log = story.review && `what the reviewer did: ${commandHint(`task logs ${story.review.taskName}`)}`
   return { what, todo: [again(story), log].filter(Boolean).join('; ') }
 }
 
-function tellReviewed(story: Story, item: MonitorItem): Told {
+function explainReviewed(story: Story, item: MonitorItem): Explanation {
   const { lastVerdict, lastReviewedHeadSHA, headSHA } = item
   const count = story.review?.findings.length ?? 0
   const found = count === 0 ? '' : ` with ${count} ${count === 1 ? 'finding' : 'findings'}`
@@ -140,44 +140,44 @@ function tellReviewed(story: Story, item: MonitorItem): Told {
     return { what: `${what} Its head is ${headOf(headSHA)} now, which the next run looks at.`, todo: again(story) }
   }
   const published = explainPublishing(item, story)
-  const read = `read it: ${typed(`monitor reviews ${nameOf(story)} --pr ${story.number}`)}`
+  const read = `read it: ${commandHint(`monitor reviews ${nameOf(story)} --pr ${story.number}`)}`
   return { what: `${what} ${published.what}`, todo: published.todo ?? read }
 }
 
 /** In one or two sentences; `todo` is what a person can do about it. */
-export function explain(story: Story): Told {
+export function explain(story: Story): Explanation {
   const { item } = story
-  if (item === undefined) return tellUnseen(story)
+  if (item === undefined) return explainUnseen(story)
   if (item.state !== 'open') {
     const verdict = item.lastVerdict === undefined ? '' : ` Its last verdict was ${item.lastVerdict}.`
     const what = `Pull request ${story.number} is no longer looked at: it is closed, merged, or made against another branch.${verdict}`
     return { what }
   }
-  if (item.lastVerdict === 'queued') return tellQueued(story, item)
-  if (item.skipReason !== undefined) return tellSkipped(story, item)
-  if (item.lastVerdict === undefined) return tellUnseen(story)
-  return isVoid(item, story) ? tellVoid(story, item) : tellReviewed(story, item)
+  if (item.lastVerdict === 'queued') return explainQueued(story, item)
+  if (item.skipReason !== undefined) return explainSkipped(story, item)
+  if (item.lastVerdict === undefined) return explainUnseen(story)
+  return isVoid(item, story) ? explainVoid(story, item) : explainReviewed(story, item)
 }
 
-type Teller = (name: string) => Told
+type PublishExplainer = (name: string) => Explanation
 
 const later = 'it is posted once that has changed, while the commit is the head'
 
-const publishSkips: Record<PublishSkip, Teller> = {
+const publishSkips: Record<PublishSkip, PublishExplainer> = {
   publish_disabled: (name) => ({
     what: 'It was not posted, because the monitor posts nothing',
-    todo: `${typed(`monitor update ${name} --publish inline`)}; reviews from then on are posted`,
+    todo: `${commandHint(`monitor update ${name} --publish inline`)}; reviews from then on are posted`,
   }),
   verdict_not_configured: (name) => ({
     what: 'It was not posted, because reviews with this verdict are not to be',
-    todo: `change spec.review.publish: ${typed(`monitor edit ${name}`)}`,
+    todo: `change spec.review.publish: ${commandHint(`monitor edit ${name}`)}`,
   }),
   security_sensitive_not_public: () => ({
     what: 'It was not posted, because it concerns security, which is not told in public',
   }),
   missing_git_secret: (name) => ({
     what: 'It was not posted, because the monitor has no login for the code host',
-    todo: typed(`monitor update ${name} --secret SECRET`),
+    todo: commandHint(`monitor update ${name} --secret SECRET`),
   }),
   invalid_review_result: () => ({ what: 'There is nothing in it to post' }),
   pr_closed: () => ({ what: 'It was not posted, because the pull request was closed by then' }),
@@ -190,10 +190,10 @@ const publishSkips: Record<PublishSkip, Teller> = {
   body_too_large: () => ({ what: 'It was not posted, because it is longer than the code host takes' }),
 }
 
-function tellFailure(item: MonitorItem, { events }: Story): Told {
+function explainFailure(item: MonitorItem, { events }: Story): Explanation {
   const failed = events.find(({ eventType }) => eventType === 'review_publish_failed')
   const error = failed?.metadata?.error
-  const why = quote(typeof error === 'string' ? error : (item.lastPublishReason ?? 'it does not say why'))
+  const why = quoteLine(typeof error === 'string' ? error : (item.lastPublishReason ?? 'it does not say why'))
   const todo =
     item.lastPublishReason === 'codehost_permission_denied'
       ? 'give the login of spec.gitSecretRef the right pull_requests=write, then push again'
@@ -201,12 +201,12 @@ function tellFailure(item: MonitorItem, { events }: Story): Told {
   return { what: `The code host refused to take it: ${why}.`, todo }
 }
 
-export function explainPublishing(item: MonitorItem, story: Story): Told {
+export function explainPublishing(item: MonitorItem, story: Story): Explanation {
   const { lastPublishPhase: phase, lastPublishReason: reason, lastPublishURL: url } = item
   if (phase === undefined) return { what: 'It has not been posted yet.' }
   if (phase === 'started') return { what: 'Whether it was posted is being found out.' }
   if (phase === 'succeeded') return { what: `It is posted${url === undefined ? '' : ` at ${url}`}.` }
-  if (phase === 'failed') return tellFailure(item, story)
+  if (phase === 'failed') return explainFailure(item, story)
   const told = publishSkips[reason as PublishSkip]?.(story.monitor.metadata.name)
   return told === undefined ? { what: `It was not posted: ${reason}.` } : { ...told, what: `${told.what}.` }
 }
@@ -220,12 +220,12 @@ export type Story = {
   events: readonly MonitorEvent[]
 }
 
-export type Told = { what: string; todo?: string | undefined }
+export type Explanation = { what: string; todo?: string | undefined }
 
-const longestQuote = 300
+const maxQuoteLength = 300
 
 /** One line of what a model, a repository or the code host wrote. */
-export function quote(text: string): string {
+export function quoteLine(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim()
-  return line.length <= longestQuote ? line : `${line.slice(0, longestQuote)}…`
+  return line.length <= maxQuoteLength ? line : `${line.slice(0, maxQuoteLength)}…`
 }

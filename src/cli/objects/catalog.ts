@@ -1,6 +1,6 @@
 // The kinds that the command line lists, gets, applies and deletes, with their routes: one table.
 import { z } from 'zod'
-import { typed } from '../../client/command-hint.ts'
+import { commandHint } from '../../client/command-hint.ts'
 import { createAgent, deleteAgent, getAgent, listAgents, updateAgent } from '../../contract/api/agents/agents.ts'
 import {
   createMonitor,
@@ -29,7 +29,7 @@ import { createSkill, deleteSkill, getSkill, listSkills, updateSkill } from '../
 import { createTool, deleteTool, getTool, listTools, updateTool } from '../../contract/api/tools/tools.ts'
 import { SvcError } from '../../errors.ts'
 
-export type CatalogEntry = {
+export type KindEntry = {
   kind: string
   /** Absent: the API version of the service's own kinds. */
   apiVersion?: string
@@ -52,21 +52,21 @@ export type CatalogEntry = {
 const ProviderSwitch = z.object({ spec: z.object({ serverTools: z.boolean().default(true) }) })
 
 /** The proxies add the service's tools to requests unless one of three places switches them off. */
-function tellServerTools(object: unknown, name: string): string {
+function describeServerTools(object: unknown, name: string): string {
   const isOff = ProviderSwitch.safeParse(object).data?.spec.serverTools === false
   if (isOff) return `server tools are off for ${name}: the proxies add no tools to its requests (spec.serverTools)`
   return (
     `server tools are on: the proxies add the service's tools to requests for ${name}. Off for it: spec.serverTools: false; ` +
-    `for a token: ${typed('token create NAME --server-tools off')}; for one request: the header X-Svc-Tools: disabled`
+    `for a token: ${commandHint('token create NAME --server-tools off')}; for one request: the header X-Svc-Tools: disabled`
   )
 }
 
-export const catalog: CatalogEntry[] = [
+export const kindEntries: KindEntry[] = [
   {
     kind: 'Agent',
     words: ['agent', 'agents', 'ag'],
     description: 'who does the work: a model, a prompt, tools and skills',
-    hint: () => `\`${typed('agent create --help')}\` tells how to create one`,
+    hint: () => `\`${commandHint('agent create --help')}\` tells how to create one`,
     parameter: 'name',
     create: createAgent,
     get: getAgent,
@@ -78,20 +78,20 @@ export const catalog: CatalogEntry[] = [
     kind: 'Provider',
     words: ['provider', 'providers', 'prov'],
     description: 'services that answer for language models',
-    hint: () => `\`${typed('provider create --help')}\` tells how to create one`,
+    hint: () => `\`${commandHint('provider create --help')}\` tells how to create one`,
     parameter: 'name',
     create: createProvider,
     get: getProvider,
     list: listProviders,
     update: updateProvider,
     remove: deleteProvider,
-    note: tellServerTools,
+    note: describeServerTools,
   },
   {
     kind: 'Tool',
     words: ['tool', 'tools'],
     description: 'tools that models may call: the built-in ones and your own',
-    hint: () => `\`${typed('apply -f FILE')}\` makes one`,
+    hint: () => `\`${commandHint('apply -f FILE')}\` makes one`,
     parameter: 'name',
     create: createTool,
     get: getTool,
@@ -103,7 +103,7 @@ export const catalog: CatalogEntry[] = [
     kind: 'Skill',
     words: ['skill', 'skills', 'sk'],
     description: 'texts with instructions that agents follow',
-    hint: () => `\`${typed('skill add FOLDER')}\` makes one`,
+    hint: () => `\`${commandHint('skill add FOLDER')}\` makes one`,
     parameter: 'name',
     create: createSkill,
     get: getSkill,
@@ -116,7 +116,7 @@ export const catalog: CatalogEntry[] = [
     apiVersion: 'v1',
     words: ['configmap', 'configmaps', 'cm'],
     description: 'texts that tasks, agents and skills refer to',
-    hint: () => `\`${typed('configmap create --help')}\` tells how to create one`,
+    hint: () => `\`${commandHint('configmap create --help')}\` tells how to create one`,
     parameter: 'name',
     create: createConfigMap,
     get: getConfigMap,
@@ -128,7 +128,7 @@ export const catalog: CatalogEntry[] = [
     kind: 'Task',
     words: ['task', 'tasks', 'st'],
     description: 'pieces of work: see, follow, steer',
-    hint: () => `\`${typed('run "say hello"')}\` makes one`,
+    hint: () => `\`${commandHint('run "say hello"')}\` makes one`,
     parameter: 'id',
     create: createTask,
     get: getTask,
@@ -140,7 +140,7 @@ export const catalog: CatalogEntry[] = [
     kind: 'RepositoryMonitor',
     words: ['monitor', 'monitors', 'repositorymonitor', 'repositorymonitors', 'rmon'],
     description: 'repositories whose pull requests an agent reviews',
-    hint: () => `\`${typed('monitor create NAME --repo URL --reviewer AGENT')}\` creates one`,
+    hint: () => `\`${commandHint('monitor create NAME --repo URL --reviewer AGENT')}\` creates one`,
     parameter: 'name',
     create: createMonitor,
     get: getMonitor,
@@ -151,12 +151,12 @@ export const catalog: CatalogEntry[] = [
 ]
 
 /** The entry for a word such as `agents` or a kind such as `Agent`; InvalidRequest listing the known ones. */
-export function findEntry(word: string): CatalogEntry {
-  const entry = catalog.find((known) => known.kind === word || known.words.includes(word.toLowerCase()))
+export function findEntry(word: string): KindEntry {
+  const entry = kindEntries.find((known) => known.kind === word || known.words.includes(word.toLowerCase()))
   if (entry) return entry
-  const known = catalog.map((candidate) => candidate.kind).join(', ')
+  const known = kindEntries.map((candidate) => candidate.kind).join(', ')
   const elsewhere = word.toLowerCase().startsWith('secret')
-    ? `; secrets have their own commands: \`${typed('secret')}\``
+    ? `; secrets have their own commands: \`${commandHint('secret')}\``
     : ''
   throw new SvcError(
     'InvalidRequest',
@@ -165,14 +165,14 @@ export function findEntry(word: string): CatalogEntry {
 }
 
 /** Accepts both `agent x y` and `agent/x agent/y`, the form that `-o name` prints. */
-export function readTargets(kind: string, names: string[]): { entry: CatalogEntry; targets: string[] } {
+export function readTargets(kind: string, names: string[]): { entry: KindEntry; targets: string[] } {
   const [word = '', name] = kind.split('/')
   const entry = findEntry(word)
   const others = names.map((other) => readTarget(entry, other))
   return { entry, targets: name === undefined ? others : [name, ...others] }
 }
 
-function readTarget(entry: CatalogEntry, text: string): string {
+function readTarget(entry: KindEntry, text: string): string {
   const [word = '', name] = text.split('/')
   if (name === undefined) return text
   if (findEntry(word) === entry) return name

@@ -1,13 +1,13 @@
-// Changes an object, whoever else writes it meanwhile.
+// Changes an object, by options or in an editor, whoever else writes it meanwhile; which fields are those of people.
 import type { Client } from '../../client/client.ts'
 import { isKind, kinds } from '../../contract/kinds/index.ts'
 import { reservedPrefix } from '../../contract/kinds/resources/metadata.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import type { CliCall } from '../context.ts'
-import { namespaceOf } from '../global-options.ts'
+import { namespaceQuery } from '../global-options.ts'
 import { formatYaml } from '../output/output.ts'
-import { type CatalogEntry, findEntry } from './catalog.ts'
+import { findEntry, type KindEntry } from './catalog.ts'
 import type { Spec } from './spec-options.ts'
 
 const tries = 3
@@ -18,7 +18,7 @@ type Stored = Record<string, unknown> & { metadata: { resourceVersion?: string; 
 /** What changed, a line each. Another writer in between is no reason to refuse; a task that has started meanwhile is. */
 export async function changeObject(
   client: Client,
-  entry: CatalogEntry,
+  entry: KindEntry,
   { name, query }: ObjectRef,
   change: (spec: Spec) => Spec | Promise<Spec>,
 ): Promise<string[]> {
@@ -106,26 +106,26 @@ function compare(path: string, before: unknown, after: unknown, differences: str
       compare(path === '' ? key : `${path}.${key}`, before[key], after[key], differences)
     }
   } else if (JSON.stringify(before) !== JSON.stringify(after)) {
-    differences.push(`${path}: ${print(before)} -> ${print(after)}`)
+    differences.push(`${path}: ${formatValue(before)} -> ${formatValue(after)}`)
   }
 }
 
-const longestValue = 60
+const maxValueLength = 60
 
-function print(value: unknown): string {
+function formatValue(value: unknown): string {
   if (value === undefined) return '(nothing)'
   const text = JSON.stringify(value)
-  return text.length <= longestValue ? text : `${text.slice(0, longestValue)}…`
+  return text.length <= maxValueLength ? text : `${text.slice(0, maxValueLength)}…`
 }
 
 export async function editObject(
   client: Client,
-  entry: CatalogEntry,
+  entry: KindEntry,
   name: string,
   { options, context }: CliCall,
 ): Promise<void> {
   const [word] = entry.words
-  const target = { params: { [entry.parameter]: name }, query: namespaceOf(options) }
+  const target = { params: { [entry.parameter]: name }, query: namespaceQuery(options) }
   const before = await describeForEditor(word, (await client.call(entry.get, target)) as unknown as Stored)
   const after = await context.editText(before, `${name}.yaml`)
   if (after === before) return context.terminal.note(`${word} ${name} is unchanged`)

@@ -4,24 +4,24 @@ import { listSessions } from '../../contract/api/chat/sessions.ts'
 import type { Route } from '../../contract/api/resources/route.ts'
 import { listSecrets } from '../../contract/api/resources/secrets.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
-import { namespaceOf } from '../global-options.ts'
+import { namespaceQuery } from '../global-options.ts'
 import { listPages } from '../output/paging.ts'
-import { catalog } from './catalog.ts'
+import { kindEntries } from './catalog.ts'
 
 /** More than anybody reads after pressing Tab. */
-const mostNames = 500
+const maxNames = 500
 
 const others: Record<string, Route> = { secret: listSecrets, session: listSessions }
 
 export async function listKnownNames(kind: string, options: GlobalOptions, context: CliContext): Promise<string[]> {
-  const route = catalog.find((entry) => entry.words.includes(kind))?.list ?? others[kind]
+  const route = kindEntries.find((entry) => entry.words.includes(kind))?.list ?? others[kind]
   if (!route) return []
   const client = await context.connect(options, { start: false })
   const namespace = options.namespace ?? context.target(options).namespace
   type Item = { name?: string; metadata?: { name: string } }
   const { items } = await listPages<Item>(client, route, {
-    query: namespaceOf({ ...options, namespace }),
-    limit: mostNames,
+    query: namespaceQuery({ ...options, namespace }),
+    limit: maxNames,
   })
   return items.flatMap((item) => item.metadata?.name ?? item.name ?? [])
 }

@@ -1,18 +1,18 @@
 // Which provider and model answer a prompt without an agent.
 import type { Client } from '../../client/client.ts'
-import { typed } from '../../client/command-hint.ts'
+import { commandHint } from '../../client/command-hint.ts'
 import { createProvider, getProvider, listProviders } from '../../contract/api/providers/providers.ts'
 import type { Provider } from '../../contract/kinds/providers/provider.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import { chooseDefault } from '../../rules/providers/model-choice.ts'
 import type { CliCall, GlobalOptions } from '../context.ts'
-import { namespaceOf } from '../global-options.ts'
+import { namespaceQuery } from '../global-options.ts'
 import { listPages } from '../output/paging.ts'
 import { askNumbered } from '../output/questions.ts'
 
-export type ModelChoice = { provider?: string | undefined; model?: string | undefined }
+export type ChosenModel = { provider?: string | undefined; model?: string | undefined }
 
-export type Wanted = ModelChoice & {
+export type ModelWish = ChosenModel & {
   /** The service's setting `--chat-provider`. */
   preferred?: string[]
 }
@@ -22,7 +22,7 @@ export type Wanted = ModelChoice & {
  * provider is used only when no other is set up, and announced. InvalidRequest when the choice is unclear, or no model
  * is known.
  */
-export async function chooseModel(client: Client, given: Wanted, call: CliCall): Promise<ModelChoice> {
+export async function chooseModel(client: Client, given: ModelWish, call: CliCall): Promise<ChosenModel> {
   const provider = await chooseProvider(client, given, call)
   if (provider !== undefined) {
     return { provider: provider.metadata.name, model: chooseModelOf(provider, given, call) }
@@ -33,17 +33,17 @@ export async function chooseModel(client: Client, given: Wanted, call: CliCall):
   return { provider: 'demo' }
 }
 
-async function chooseProvider(client: Client, given: Wanted, call: CliCall): Promise<Provider | undefined> {
+async function chooseProvider(client: Client, given: ModelWish, call: CliCall): Promise<Provider | undefined> {
   const { options } = call
   if (given.provider !== undefined) {
     const named = await findProvider(client, options, given.provider)
     if (named !== undefined) return named
     throw new SvcError(
       'InvalidRequest',
-      `there is no provider ${given.provider}: \`${typed('provider list')}\` shows what there is`,
+      `there is no provider ${given.provider}: \`${commandHint('provider list')}\` shows what there is`,
     )
   }
-  const { items } = await listPages<Provider>(client, listProviders, { query: namespaceOf(options) })
+  const { items } = await listPages<Provider>(client, listProviders, { query: namespaceQuery(options) })
   const found = chooseDefault(items, given.preferred)
   if (found.outcome === 'chosen') return found.provider
   return found.outcome === 'none' ? undefined : askWhich(items, found.names, call)
@@ -52,7 +52,7 @@ async function chooseProvider(client: Client, given: Wanted, call: CliCall): Pro
 /** Asks which of several, by number or name; when nobody can be asked, the error shows the command to use. */
 async function askWhich(providers: Provider[], names: string[], { context }: CliCall): Promise<Provider> {
   const { openPrompt, terminal } = context
-  const others = `give --provider ${names.join(' or --provider ')}, or choose one for good: ${typed(`provider set-default ${names[0]}`)}`
+  const others = `give --provider ${names.join(' or --provider ')}, or choose one for good: ${commandHint(`provider set-default ${names[0]}`)}`
   const refusal = new SvcError('InvalidRequest', `several providers are set up and none is the default: ${others}`)
   if (openPrompt === undefined) throw refusal
   terminal.note('several providers are set up and none is the default:')
@@ -62,7 +62,7 @@ async function askWhich(providers: Provider[], names: string[], { context }: Cli
   return chosen
 }
 
-function chooseModelOf({ metadata, spec }: Provider, given: ModelChoice, { options, context }: CliCall) {
+function chooseModelOf({ metadata, spec }: Provider, given: ChosenModel, { options, context }: CliCall) {
   if (given.model !== undefined || spec.defaultModel !== undefined || spec.type === 'demo') return given.model
   const { defaultModel } = context.readModelHints(options)
   if (defaultModel !== undefined) return defaultModel
@@ -81,7 +81,7 @@ async function takeDemo(client: Client, call: CliCall): Promise<void> {
 
 function advise({ context, options }: CliCall): string {
   const [key] = context.readModelHints(options).keys
-  const create = typed('provider create default --type')
+  const create = commandHint('provider create default --type')
   if (key !== undefined) {
     const type = key.startsWith('OPENAI') ? 'llmo' : 'llma'
     return `the service does not have your ${key}; give it: ${create} ${type} --key-from-env ${key} --model MODEL`
@@ -91,7 +91,7 @@ function advise({ context, options }: CliCall): string {
 
 async function findProvider(client: Client, options: GlobalOptions, name: string): Promise<Provider | undefined> {
   try {
-    return await client.call(getProvider, { params: { name }, query: namespaceOf(options) })
+    return await client.call(getProvider, { params: { name }, query: namespaceQuery(options) })
   } catch (error) {
     if (isSvcError(error, 'NotFound')) return undefined
     throw error
@@ -101,7 +101,7 @@ async function findProvider(client: Client, options: GlobalOptions, name: string
 async function createDemo(client: Client, options: GlobalOptions): Promise<void> {
   const spec = { type: 'demo' as const, defaultModel: 'demo' }
   try {
-    await client.call(createProvider, { body: { name: 'demo', ...namespaceOf(options), spec } })
+    await client.call(createProvider, { body: { name: 'demo', ...namespaceQuery(options), spec } })
   } catch (error) {
     if (!isSvcError(error, 'AlreadyExists')) throw error
   }

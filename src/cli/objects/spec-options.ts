@@ -1,6 +1,6 @@
 // Options that fill fields of a spec: the same ones where an object is made and where it is changed.
 import { type Command, Option } from 'commander'
-import { typed } from '../../client/command-hint.ts'
+import { commandHint } from '../../client/command-hint.ts'
 import { SvcError } from '../../errors.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import type { CliContext } from '../context.ts'
@@ -42,7 +42,7 @@ export function readReference(text: string): { name: string; key?: string } {
 }
 
 /** The texts of a file, a folder or standard input. */
-export async function readText(path: string, context: CliContext): Promise<string> {
+export async function readFileTexts(path: string, context: CliContext): Promise<string> {
   const files = await context.readTexts(path)
   return files.map(({ text }) => text).join('\n')
 }
@@ -51,7 +51,7 @@ export async function readText(path: string, context: CliContext): Promise<strin
 export async function readSchema(path: string, context: CliContext): Promise<unknown> {
   const { parse } = await import('yaml')
   try {
-    return parse(await readText(path, context))
+    return parse(await readFileTexts(path, context))
   } catch (error) {
     if (error instanceof SvcError) throw error
     throw new SvcError('InvalidRequest', `${path} is not JSON: ${(error as Error).message}`)
@@ -83,13 +83,13 @@ function addOptions(command: Command, options: readonly SpecOption[], isMaking: 
 }
 
 /** The options of a command, as they were typed. */
-export type Typed = Record<string, unknown>
+export type OptionValues = Record<string, unknown>
 
 /** The spec with what the command line says. */
 export async function fillSpec(
   spec: Spec,
   options: readonly SpecOption[],
-  { given, context }: { given: Typed; context: CliContext },
+  { given, context }: { given: OptionValues; context: CliContext },
 ): Promise<Spec> {
   let filled = spec
   for (const { flags, path, read = String } of options) {
@@ -102,9 +102,9 @@ export async function fillSpec(
 }
 
 /** InvalidRequest where the command line says nothing of these. */
-export function requireSome(given: Typed, flags: readonly string[], group: string): void {
+export function requireSome(given: OptionValues, flags: readonly string[], group: string): void {
   if (flags.some((flag) => given[new Option(flag).attributeName()] !== undefined)) return
-  const help = typed(`${group} update --help`)
+  const help = commandHint(`${group} update --help`)
   throw new SvcError('InvalidRequest', `say what is to change, such as ${flags[0]}; \`${help}\` tells what can`)
 }
 

@@ -1,6 +1,6 @@
 // How a command answers: in the format that was asked for, a table or text for people otherwise.
 import type { CliContext, GlobalOptions } from '../context.ts'
-import { type Column, formatData, formatTable, nameOf } from './output.ts'
+import { type Column, formatData, formatTable, objectNameOf } from './output.ts'
 
 /** Prints `value` as asked for; `human` makes the text for people. */
 export async function printAnswer(
@@ -27,7 +27,7 @@ export async function printList<T>(context: CliContext, options: GlobalOptions, 
   const { terminal } = context
   const { output } = options
   if (items.length === 0 && (output === 'table' || output === 'name')) return terminal.note(empty)
-  if (output === 'name') return terminal.print(items.map((item) => nameOf(item, kind)).join('\n'))
+  if (output === 'name') return terminal.print(items.map((item) => objectNameOf(item, kind)).join('\n'))
   await printAnswer(context, options, items, () => formatItems(items, columns, shapeOf(options, terminal.width)))
 }
 

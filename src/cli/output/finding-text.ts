@@ -6,13 +6,13 @@ import { formatFields } from './output.ts'
 export type ReadCode = (commit: string, path: string) => Promise<string | undefined>
 
 const linesAround = 3
-const mostLines = 60
+const maxLines = 60
 
 /** The cited lines, marked, between those around them; numbers are those of the file. */
 export function showLines(text: string, { startLine = 1, endLine = startLine }: Evidence): string {
   const lines = text.split(/\r\n|\r|\n/)
   const first = Math.max(1, startLine - linesAround)
-  const last = Math.min(lines.length, endLine + linesAround, first + mostLines - 1)
+  const last = Math.min(lines.length, endLine + linesAround, first + maxLines - 1)
   const width = String(last).length
   return lines
     .slice(first - 1, last)
@@ -24,7 +24,7 @@ export function showLines(text: string, { startLine = 1, endLine = startLine }: 
     .join('\n')
 }
 
-function placeOf({ path, startLine, endLine, symbol, label }: Evidence): string {
+function locationOf({ path, startLine, endLine, symbol, label }: Evidence): string {
   const lines = startLine === undefined ? '' : `:${startLine}${endLine && endLine !== startLine ? `-${endLine}` : ''}`
   const more = [symbol, label].filter((word) => word !== undefined && word !== '').join(', ')
   return `${path ?? 'note'}${lines}${more === '' ? '' : ` (${more})`}`
@@ -35,10 +35,10 @@ async function showEvidence(evidence: Evidence, commit: string | undefined, read
   const isPlace = commit !== undefined && path !== undefined && startLine !== undefined
   const text = isPlace ? await read(commit, path) : undefined
   const code = text === undefined ? quote?.replace(/^/gm, '> ') : showLines(text, evidence)
-  return [placeOf(evidence), ...(code ? [code] : [])].join('\n')
+  return [locationOf(evidence), ...(code ? [code] : [])].join('\n')
 }
 
-function tellState({ state, dismissal, prURL }: Finding): string {
+function describeState({ state, dismissal, prURL }: Finding): string {
   if (dismissal !== undefined) {
     const end = dismissal.until === undefined ? '' : ` until ${dismissal.until}`
     return `${state} by ${dismissal.by}${end}: ${dismissal.reason}`
@@ -53,7 +53,7 @@ export async function describeFinding(finding: Finding, read: ReadCode): Promise
     ['id', id],
     ['severity', `${severity}, confidence ${confidence}`],
     ['category', category],
-    ['state', tellState(finding)],
+    ['state', describeState(finding)],
     ['validation', validationStatus],
     ['commit', commitSHA],
     ['slice', finding.sliceID],

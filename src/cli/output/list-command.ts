@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import type { Client } from '../../client/client.ts'
 import type { Route } from '../../contract/api/resources/route.ts'
 import type { CliCall, CliContext } from '../context.ts'
-import { readCount, readGlobalOptions, scopeOf } from '../global-options.ts'
+import { readCountFlag, readGlobalOptions, scopeQuery } from '../global-options.ts'
 import { describeScope, printList } from './answers.ts'
 import type { Column } from './output.ts'
 import { type Listed, listNewest, listPages, type PagingOptions } from './paging.ts'
@@ -85,9 +85,9 @@ export async function printListed<T, Given>(
 export function requestOf<T, Given>(list: ListCommand<T, Given>, call: ListCall<Given>): PagingOptions {
   const { options, given, args } = call
   return {
-    query: { ...(list.isGlobal ? {} : scopeOf(options)), ...list.filters?.(given, call) },
+    query: { ...(list.isGlobal ? {} : scopeQuery(options)), ...list.filters?.(given, call) },
     ...(list.parameter && { params: { [list.parameter]: args[0] ?? '' } }),
-    ...(list.pages && given.limit !== undefined && { limit: readCount('--limit', given.limit) }),
+    ...(list.pages && given.limit !== undefined && { limit: readCountFlag('--limit', given.limit) }),
   }
 }
 

@@ -21,7 +21,7 @@ export type Column<T> = {
 
 const gap = 2
 /** A last column narrower than this is not worth cutting for: the line wraps. */
-const leastLast = 12
+const minLastWidth = 12
 
 /** Writes a table piece by piece: titles with the first one, and columns that only get wider. */
 export function createTable<T>(width?: number): (items: T[], columns: Column<T>[]) => string {
@@ -33,7 +33,7 @@ export function createTable<T>(width?: number): (items: T[], columns: Column<T>[
       widths[at] = Math.max(widths[at] ?? 0, ...rows.map((row) => widthOf(row[at] ?? '')))
     })
     const taken = widths.slice(0, -1).reduce((sum, each) => sum + each + gap, 0)
-    const room = width === undefined ? Number.POSITIVE_INFINITY : Math.max(leastLast, width - taken)
+    const room = width === undefined ? Number.POSITIVE_INFINITY : Math.max(minLastWidth, width - taken)
     return rows.map((row) => formatRow(row, widths, room)).join('\n')
   }
 }
@@ -62,10 +62,10 @@ export async function formatData(format: OutputFormat, value: unknown): Promise<
   if (format === 'yaml') return formatYaml(value)
   if (format === 'name')
     return itemsOf(value)
-      .map((one) => nameOf(one))
+      .map((one) => objectNameOf(one))
       .join('\n')
   if (format === 'table') return undefined
-  const text = fillTemplate(format.slice(pathPrefix.length), Array.isArray(value) ? listOf(value) : value)
+  const text = fillTemplate(format.slice(pathPrefix.length), Array.isArray(value) ? asList(value) : value)
   // Every answer gets a line break; a template may bring its own.
   return text.replace(/\n$/, '')
 }
@@ -76,14 +76,14 @@ function itemsOf(value: unknown): unknown[] {
 }
 
 /** Several objects as one; paths find them below `items`. */
-export function listOf(items: unknown[]) {
+export function asList(items: unknown[]) {
   return { apiVersion: 'v1', kind: 'List', items }
 }
 
 type Named = { kind?: string; name?: string; metadata?: { name?: string } }
 
 /** `agent/a` where the object tells its kind, or is of the kind that is given; otherwise its name alone. */
-export function nameOf(value: unknown, ofKind?: string): string {
+export function objectNameOf(value: unknown, ofKind?: string): string {
   const { kind = ofKind, name, metadata } = (value ?? {}) as Named
   const found = metadata?.name ?? name
   if (found === undefined) throw new SvcError('InvalidRequest', 'this answer has no name; use -o json')

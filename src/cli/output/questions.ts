@@ -1,4 +1,4 @@
-// Lets a person choose one of several, from a numbered list.
+// Questions to a person: a yes, or one of several from a numbered list.
 import type { OpenPrompt } from '../../client/machine.ts'
 import type { CliContext } from '../context.ts'
 import type { Terminal } from './terminal.ts'

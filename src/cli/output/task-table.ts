@@ -1,7 +1,7 @@
-// The columns of task lists.
+// The columns of task lists, and the tree of a coordination run as rows of a table.
 
 import { formatMoney } from '../../client/money.ts'
-import type { TreePlace } from '../../client/task-tree.ts'
+import type { TreeNode } from '../../client/task-tree.ts'
 import { isTerminalPhase, type Task, type TaskUsage } from '../../contract/kinds/tasks/task.ts'
 import { formatDuration } from '../../contract/values/duration.ts'
 import { type Column, formatAge, formatLabels } from './output.ts'
@@ -21,13 +21,13 @@ export const taskColumns = (now: Date): Column<Task>[] => [
   { title: 'MESSAGE', value: (task) => task.status?.message },
 ]
 
-export type TreeRow = Pick<TreePlace<Task>, 'task' | 'lead'>
+export type TreeRow = Pick<TreeNode<Task>, 'task' | 'lead'>
 
 /** What a task has used; of a task that runs the service sums it elsewhere. */
-export type Used = Pick<TaskUsage, 'inputTokens' | 'outputTokens' | 'cost' | 'currency'>
-export type FindUsed = (task: Task) => Used | undefined
+export type TaskSpending = Pick<TaskUsage, 'inputTokens' | 'outputTokens' | 'cost' | 'currency'>
+export type FindUsed = (task: Task) => TaskSpending | undefined
 
-export function hasEnded(rows: readonly TreeRow[]): boolean {
+export function haveAllEnded(rows: readonly TreeRow[]): boolean {
   return rows.every(({ task }) => isTerminalPhase(task.status?.phase))
 }
 
@@ -44,7 +44,7 @@ function describeTime({ status }: Task, now: Date): string | undefined {
   return formatDuration(Math.max(0, Math.round((end - Date.parse(begin)) / 1000)) * 1000)
 }
 
-const sumTokens = (used: Used | undefined) => used && used.inputTokens + used.outputTokens
+const sumTokens = (used: TaskSpending | undefined) => used && used.inputTokens + used.outputTokens
 
 export function treeColumns(now: Date, findUsed: FindUsed): Column<TreeRow>[] {
   return [

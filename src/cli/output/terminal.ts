@@ -1,4 +1,4 @@
-// Colours, a spinner and safe text on a terminal; plain text elsewhere.
+// Colours, a spinner, lines that are drawn again in their place, and safe text on a terminal; plain text elsewhere.
 import pc from 'picocolors'
 import type { LogPart } from '../../contract/api/tasks/task-records.ts'
 import { cutTo, makeHarmless, makeHarmlessKeepingColors, paint } from './printable.ts'
@@ -97,7 +97,7 @@ function spinInPlace(stream: Stream, first: string): Spinner {
     tick += 1
     // A wrapped line cannot be erased as one.
     const room = (stream.columns || usualWidth) - seconds.length - 4
-    const rows = fitLines(under, stream, mostBelow(stream))
+    const rows = fitLines(under, stream, maxBelow(stream))
     const shown = [`${frames[tick % frames.length]} ${cutTo(makeOneLine(text), room)} ${seconds}`, ...rows]
     stream.write(`${eraser()}${shown.join('\n')}`)
     drawn = rows.length
@@ -129,7 +129,7 @@ function spinInPlace(stream: Stream, first: string): Spinner {
 }
 
 /** Half of the screen stays for the log. */
-function mostBelow({ rows }: Stream): number {
+function maxBelow({ rows }: Stream): number {
   return Math.max(1, Math.floor((rows || usualRows) / 2) - 1)
 }
 
@@ -141,12 +141,12 @@ function makeOneLine(text: string): string {
 
 function spinInLines(write: (text: string) => void, first: string): Spinner {
   const lines = createLineWriter(write)
-  let said: string | undefined
+  let shown: string | undefined
   let last = first
   const say = () => {
-    if (lines.isOpen() || said === last) return
+    if (lines.isOpen() || shown === last) return
     lines.line(last)
-    said = last
+    shown = last
   }
   say()
   return {

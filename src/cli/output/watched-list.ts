@@ -6,9 +6,9 @@ import type { watchResources } from '../../contract/api/resources/watch.ts'
 import { isKind } from '../../contract/kinds/index.ts'
 import { SvcError } from '../../errors.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
-import { scopeOf } from '../global-options.ts'
+import { scopeQuery } from '../global-options.ts'
 import { chooseColumns, shapeOf, viewOf } from './answers.ts'
-import { type Column, createTable, formatData, nameOf, type OutputFormat } from './output.ts'
+import { type Column, createTable, formatData, type OutputFormat, objectNameOf } from './output.ts'
 
 type Watched = { metadata: { name: string; creationTimestamp: string; uid: string } }
 
@@ -29,7 +29,7 @@ type Parts = { client: Client; options: GlobalOptions; context: CliContext }
 
 function queryOf({ kind, filters, names }: WatchedList<never>, options: GlobalOptions) {
   if (!isKind(kind)) throw new SvcError('InvalidRequest', `a ${kind} cannot be watched; leave out --watch`)
-  const { namespace, allNamespaces } = scopeOf(options)
+  const { namespace, allNamespaces } = scopeQuery(options)
   const scope = allNamespaces === true ? { allNamespaces } : { namespaces: namespace }
   return { kinds: kind, ...scope, ...filters, names: names?.join(','), view: viewOf(options) }
 }
@@ -41,7 +41,7 @@ function newestFirst<T extends Watched>(items: T[]): T[] {
 
 /** One object as data of its own. */
 async function formatOne(item: unknown, kind: string, output: OutputFormat): Promise<string> {
-  if (output === 'name') return nameOf(item, kind)
+  if (output === 'name') return objectNameOf(item, kind)
   if (output === 'json') return JSON.stringify(item)
   const data = (await formatData(output, item)) ?? ''
   return output === 'yaml' ? `---\n${data}` : data
@@ -77,7 +77,7 @@ function createReader<T extends Watched>(list: WatchedList<T>, parts: Parts) {
       await printPresent(present ?? [])
       present = undefined
     } else if (present !== undefined) present.push(event.object)
-    else if (event.type === 'deleted') terminal.note(`${nameOf(event.object, list.kind)} is gone from the list`)
+    else if (event.type === 'deleted') terminal.note(`${objectNameOf(event.object, list.kind)} is gone from the list`)
     else await print([event.object])
   }
 }

@@ -16,11 +16,11 @@ export type LoginWish = {
 /** What the person is asked to do. */
 export type Prompt = { address: string; code?: string }
 
-export type Tell = (prompt: Prompt) => void
+export type ShowPrompt = (prompt: Prompt) => void
 
 const timeoutSeconds = 15
 /** After this time the login is given up. */
-const patienceMs = 900_000
+const loginTimeoutMs = 900_000
 const loopback = new Set(['127.0.0.1', 'localhost', '[::1]'])
 
 /** An issuer on this machine may use plain HTTP; any other must not. */
@@ -41,8 +41,8 @@ async function discover(issuer: string, clientId: string): Promise<oidc.Configur
 /** The issuer's own error message, if there is one. */
 function explain(error: unknown, issuer: string): SvcError {
   if (error instanceof SvcError) return error
-  const told = error instanceof oidc.ResponseBodyError ? (error.error_description ?? error.error) : messageOf(error)
-  return new SvcError('Unauthenticated', `the login at ${issuer} failed: ${told}`, { cause: error })
+  const reason = error instanceof oidc.ResponseBodyError ? (error.error_description ?? error.error) : messageOf(error)
+  return new SvcError('Unauthenticated', `the login at ${issuer} failed: ${reason}`, { cause: error })
 }
 
 type Tokens = oidc.TokenEndpointResponse & oidc.TokenEndpointResponseHelpers
@@ -72,9 +72,9 @@ function parametersOf({ scope, audience }: LoginWish): Record<string, string> {
   return { scope, ...(audience === undefined ? {} : { audience }) }
 }
 
-async function runDeviceFlow(config: oidc.Configuration, wish: LoginWish, tell: Tell, signal: AbortSignal) {
+async function runDeviceFlow(config: oidc.Configuration, wish: LoginWish, showPrompt: ShowPrompt, signal: AbortSignal) {
   const started = await oidc.initiateDeviceAuthorization(config, parametersOf(wish))
-  tell({ address: started.verification_uri_complete ?? started.verification_uri, code: started.user_code })
+  showPrompt({ address: started.verification_uri_complete ?? started.verification_uri, code: started.user_code })
   return oidc.pollDeviceAuthorizationGrant(config, started, undefined, { signal })
 }
 
@@ -83,7 +83,7 @@ const loginPages = {
   failed: 'The login failed. See the terminal.',
 }
 
-async function runCodeFlow(config: oidc.Configuration, wish: LoginWish, tell: Tell, signal: AbortSignal) {
+async function runCodeFlow(config: oidc.Configuration, wish: LoginWish, showPrompt: ShowPrompt, signal: AbortSignal) {
   const [verifier, state, nonce] = [oidc.randomPKCECodeVerifier(), oidc.randomState(), oidc.randomNonce()]
   const redirect = await listenForCode(state, signal, loginPages)
   try {
@@ -95,7 +95,7 @@ async function runCodeFlow(config: oidc.Configuration, wish: LoginWish, tell: Te
       state,
       nonce,
     })
-    tell({ address: address.href })
+    showPrompt({ address: address.href })
     const checks = { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true }
     return await oidc.authorizationCodeGrant(config, await redirect.answer, checks)
   } finally {
@@ -103,15 +103,15 @@ async function runCodeFlow(config: oidc.Configuration, wish: LoginWish, tell: Te
   }
 }
 
-export type LoginOptions = { flow: 'device' | 'code'; tell: Tell; signal: AbortSignal; now: () => Date }
+export type LoginOptions = { flow: 'device' | 'code'; showPrompt: ShowPrompt; signal: AbortSignal; now: () => Date }
 
 /** Logs a person in. Unauthenticated with the issuer's reason. */
-export async function logIn(wish: LoginWish, { flow, tell, signal, now }: LoginOptions): Promise<Login> {
+export async function logIn(wish: LoginWish, { flow, showPrompt, signal, now }: LoginOptions): Promise<Login> {
   try {
     const config = await discover(wish.issuer, wish.clientId)
     const run = flow === 'device' ? runDeviceFlow : runCodeFlow
-    const patient = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])
-    return toLogin(wish, await run(config, wish, tell, patient), now())
+    const withTimeout = AbortSignal.any([signal, AbortSignal.timeout(loginTimeoutMs)])
+    return toLogin(wish, await run(config, wish, showPrompt, withTimeout), now())
   } catch (error) {
     throw explain(error, wish.issuer)
   }

@@ -1,4 +1,4 @@
-// The tokens of `svc login`, one login per service, in a file that only this user can read.
+// The tokens of `svc login`, one login per service, in a file that only this user can read; renewed before they expire.
 import { readFileSync } from 'node:fs'
 
 export type Login = {
@@ -12,14 +12,14 @@ export type Login = {
   refreshToken?: string
 }
 
-export type KeptLogins = {
+export type LoginStore = {
   find(server: string): Login | undefined
   keep(server: string, login: Login): void
   /** False when there was none. */
   forget(server: string): boolean
 }
 
-export type KeptLoginsOptions = {
+export type LoginStoreOptions = {
   path: string
   /** Writes a file whole or not at all, mode 0600. */
   write: (path: string, text: string) => void
@@ -42,7 +42,7 @@ function readAll(path: string): Record<string, Login> {
   }
 }
 
-export function createKeptLogins({ path, write }: KeptLoginsOptions): KeptLogins {
+export function createLoginStore({ path, write }: LoginStoreOptions): LoginStore {
   const save = (logins: Record<string, Login>) => write(path, `${JSON.stringify(logins, null, 2)}\n`)
   return {
     find: (server) => readAll(path)[server],
@@ -59,7 +59,7 @@ export function createKeptLogins({ path, write }: KeptLoginsOptions): KeptLogins
 const earlyMs = 60_000
 
 export type CurrentTokenOptions = {
-  logins: KeptLogins
+  logins: LoginStore
   now: () => Date
   refresh: (login: Login & { refreshToken: string }, now: () => Date) => Promise<Login>
 }

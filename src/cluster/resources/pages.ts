@@ -1,9 +1,9 @@
 // Lists in pages over one snapshot: the watch's state, with changes after the snapshot undone.
 import { setImmediate as yieldTurn } from 'node:timers/promises'
 import type { Kind, ResourceOf } from '../../contract/kinds/index.ts'
-import type { ResourceListQuery, ResourcePage, ResourceText } from '../../ports/resources/resources.ts'
-import { type LabelRequirement, matchesLabels, parseLabelSelector } from '../../rules/resources/label-selector.ts'
-import { checkFields, matchesSearch } from '../../rules/resources/resource-fields.ts'
+import type { ResourcePage, ResourceQuery, ResourceText } from '../../ports/resources/resources.ts'
+import { checkFields, matchesSearch } from '../../rules/resources/fields.ts'
+import { type LabelRequirement, matchesLabels, parseLabelSelector } from '../../rules/resources/selectors.ts'
 import { comparePositions, type ListOrder, type Position } from '../../store/watching/list-order.ts'
 import { decodePageToken, encodePageToken, hashFilter, type PageToken } from '../../store/watching/page-token.ts'
 import { labelField } from '../../store/watching/stored-object.ts'
@@ -34,7 +34,7 @@ type Start = { after: Position | undefined; snapshot: number; remaining: number 
 type Gathered = { entries: CacheEntry[]; isCut: boolean }
 
 /** InvalidRequest when the selector or a field is invalid. */
-function parseFilter(kind: Kind, query: ResourceListQuery): Filter {
+function parseFilter(kind: Kind, query: ResourceQuery): Filter {
   const fields = query.fields ?? {}
   checkFields(kind, fields)
   const requirements = parseLabelSelector(query.labelSelector ?? '')
@@ -188,7 +188,7 @@ export function createCachePages(cache: KindCache) {
     return namespace === undefined ? watched.keys().size() : watched.keys().countPrefix(`${namespace}\0`)
   }
 
-  function startAt(query: ResourceListQuery, filter: Filter): Start {
+  function startAt(query: ResourceQuery, filter: Filter): Start {
     const limit = query.limit !== undefined && query.limit > 0 ? query.limit : Number.POSITIVE_INFINITY
     if (query.continue !== undefined) {
       const { after, snapshot, remaining } = decodePageToken(query.continue, hashFilter(kind, query))
@@ -199,7 +199,7 @@ export function createCachePages(cache: KindCache) {
   }
 
   /** The page as of now: nothing is awaited until everything on it is collected. */
-  async function readPage<R>(query: ResourceListQuery, present: (entry: CacheEntry) => R): Promise<ResourcePage<R>> {
+  async function readPage<R>(query: ResourceQuery, present: (entry: CacheEntry) => R): Promise<ResourcePage<R>> {
     const filter = parseFilter(kind, query)
     const start = startAt(query, filter)
     const { snapshot, remaining } = start
@@ -213,7 +213,7 @@ export function createCachePages(cache: KindCache) {
 
   /** How the next page is found. */
   function makeNext(
-    query: ResourceListQuery,
+    query: ResourceQuery,
     page: { snapshot: number; follows: number | undefined },
     entries: CacheEntry[],
   ) {
@@ -230,7 +230,7 @@ export function createCachePages(cache: KindCache) {
   }
 
   /** Own writes appear on a first page, and a page continues where another replica's page ended. */
-  async function catchUp(query: ResourceListQuery): Promise<void> {
+  async function catchUp(query: ResourceQuery): Promise<void> {
     parseFilter(kind, query)
     if (query.continue === undefined) return cache.settle()
     const { snapshot } = decodePageToken(query.continue, hashFilter(kind, query))
@@ -239,15 +239,15 @@ export function createCachePages(cache: KindCache) {
 
   return {
     /** The page over what the watch has reported so far. */
-    listWatched: (query: ResourceListQuery): Promise<ResourcePage<ResourceOf<Kind>>> =>
+    listWatched: (query: ResourceQuery): Promise<ResourcePage<ResourceOf<Kind>>> =>
       readPage(query, ({ text }) => JSON.parse(text)),
     /** The same as text. */
-    listTextWatched: (query: ResourceListQuery): Promise<ResourcePage<ResourceText>> => readPage(query, presentText),
-    async list(query: ResourceListQuery): Promise<ResourcePage<ResourceOf<Kind>>> {
+    listTextWatched: (query: ResourceQuery): Promise<ResourcePage<ResourceText>> => readPage(query, presentText),
+    async list(query: ResourceQuery): Promise<ResourcePage<ResourceOf<Kind>>> {
       await catchUp(query)
       return readPage(query, ({ text }) => JSON.parse(text))
     },
-    async listText(query: ResourceListQuery): Promise<ResourcePage<ResourceText>> {
+    async listText(query: ResourceQuery): Promise<ResourcePage<ResourceText>> {
       await catchUp(query)
       return readPage(query, presentText)
     },

@@ -1,10 +1,10 @@
-// Limits and defaults of chat.
+// Limits and defaults of chat and of memory.
 import { z } from 'zod'
-import { define, duration, flag, names, whole } from '../fields.ts'
+import { booleanValue, define, duration, names, whole } from '../fields.ts'
 
 /** Limits and defaults of chat. */
 export const chatSettings = {
-  chatEnabled: define(flag.default(true), { help: 'whether the chat endpoint is served' }),
+  chatEnabled: define(booleanValue.default(true), { help: 'whether the chat endpoint is served' }),
   chatProvider: define(z.string('must be text').default(''), {
     help: 'provider of chat and proxies when a request names none (default: the one named default)',
     example: 'main',

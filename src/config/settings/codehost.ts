@@ -1,6 +1,6 @@
-// The code host: GitHub, and GitHub Enterprise.
+// The code host (GitHub, and GitHub Enterprise), git, and the webhook of the code host.
 import { z } from 'zod'
-import { define, duration, names, quantity, retention, text, whole } from '../fields.ts'
+import { define, duration, names, quantity, retention, textValue, whole } from '../fields.ts'
 
 const host = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d{1,5})?$/
 
@@ -31,7 +31,7 @@ export const codehostSettings = {
     example: 'https://ghe.example.com/api/v3',
     placeholder: 'url,...',
   }),
-  prReviewMarkerSecret: define(text.optional(), {
+  prReviewMarkerSecret: define(textValue.optional(), {
     help: 'key that signs the markers of posted reviews (default: one made for this installation)',
     secret: true,
   }),
@@ -39,7 +39,7 @@ export const codehostSettings = {
     help: 'earlier keys, whose markers still count',
     secret: true,
   }),
-  prReviewMarkerTrustedAuthor: define(text.optional(), {
+  prReviewMarkerTrustedAuthor: define(textValue.optional(), {
     help: 'whose markers of the old form count, which have no signature (default: the one whose token is used)',
     example: 'review-bot',
     placeholder: 'login',
@@ -64,7 +64,7 @@ export const gitSettings = {
     example: 'Build bot <bot@example.com>',
     placeholder: 'person',
   }),
-  gitSigningKey: define(text.optional(), {
+  gitSigningKey: define(textValue.optional(), {
     help: 'private key of SSH, without a passphrase, that these commits are signed with (default: they are not signed)',
     example: '/etc/svc/signing-key',
     placeholder: 'file',
@@ -102,7 +102,7 @@ const actions = z
 
 /** The webhook of the code host, and the tasks that labels create. */
 export const webhookSettings = {
-  codehostWebhookSecret: define(text.optional(), {
+  codehostWebhookSecret: define(textValue.optional(), {
     help: 'secret with which the code host signs its deliveries; without any the webhook answers 503',
     secret: true,
   }),
@@ -136,7 +136,7 @@ export const webhookSettings = {
     example: 'codehost-token',
     placeholder: 'name',
   }),
-  codehostLabelTriggerPrefix: define(text.max(50).default('agent:'), {
+  codehostLabelTriggerPrefix: define(textValue.max(50).default('agent:'), {
     help: 'beginning of labels that create tasks, in upper or lower case',
   }),
   codehostLabelTriggerTimeout: define(duration.default('30m'), {

@@ -1,6 +1,6 @@
 // Who the service trusts: issuers of tokens, and proxies in front of it.
 import { z } from 'zod'
-import { define, duration, flag, names, networks, oneOf, text, whole } from '../fields.ts'
+import { booleanValue, define, duration, names, networks, oneOf, textValue, whole } from '../fields.ts'
 
 const address = z
   .url({ protocol: /^https?$/, error: 'must be an address such as https://issuer.example.com' })
@@ -24,7 +24,7 @@ function authorization(whom: string) {
 }
 
 function prefix(what: string, otherwise: string) {
-  return define(text.optional(), {
+  return define(textValue.optional(), {
     help: `text before ${what} where the cluster is asked; - means none (default: ${otherwise})`,
     example: 'issuer:',
     placeholder: 'text',
@@ -33,7 +33,7 @@ function prefix(what: string, otherwise: string) {
 
 /** Applies to every caller. */
 export const callerSettings = {
-  enforceNamespaceIsolation: define(flag.default(false), {
+  enforceNamespaceIsolation: define(booleanValue.default(false), {
     help: 'keep every caller but the owner in their own namespace, and references of resources in theirs; callers without a namespace are refused',
   }),
   authFailuresPerMinute: define(whole(0).default(100), {
@@ -68,7 +68,7 @@ export const oidcSettings = {
     example: 'user-*',
     placeholder: 'pattern,...',
   }),
-  oidcNamespace: define(text.default('default'), {
+  oidcNamespace: define(textValue.default('default'), {
     help: 'namespace of OpenID Connect callers (default: the one that is served, else default)',
     placeholder: 'name',
   }),
@@ -80,7 +80,7 @@ export const oidcSettings = {
     example: 'developers=editor',
     placeholder: 'group=role,...',
   }),
-  oidcSignInClientId: define(text.optional(), {
+  oidcSignInClientId: define(textValue.optional(), {
     help: 'client id of the dashboard at the issuer: a public client with the redirect /signin/callback; without it nobody signs in there by the issuer',
     example: 'svc-dashboard',
     placeholder: 'id',
@@ -112,7 +112,7 @@ export const contextTokenSettings = {
     example: 'svc',
     placeholder: 'name,...',
   }),
-  contextTokenNamespace: define(text.default('default'), {
+  contextTokenNamespace: define(textValue.default('default'), {
     help: 'namespace of callers whose context token names none in tctx.namespace',
     placeholder: 'name',
   }),
@@ -163,7 +163,7 @@ export const contextTokenSettings = {
     example: 'https://tokens.example.com/token',
     placeholder: 'url',
   }),
-  contextTokenTtsAudience: define(text.optional(), {
+  contextTokenTtsAudience: define(textValue.optional(), {
     help: 'audience requested from that service',
     example: 'svc',
     placeholder: 'name',
@@ -175,17 +175,17 @@ export const contextTokenSettings = {
   contextTokenTtsTokenSource: define(oneOf(['serviceAccount', 'incoming', 'none']).default('serviceAccount'), {
     help: "what is exchanged: the own service-account token, the caller's context token, or nothing",
   }),
-  contextTokenSubjectTokenType: define(text.optional(), {
+  contextTokenSubjectTokenType: define(textValue.optional(), {
     help: 'type of the exchanged token (default: access_token of a service account, else txn_token)',
     example: 'urn:ietf:params:oauth:token-type:access_token',
     placeholder: 'urn',
   }),
-  contextTokenChildScope: define(text.optional(), {
+  contextTokenChildScope: define(textValue.optional(), {
     help: 'scope of the tokens of child tasks; needed for their exchange',
     example: 'svc:tasks:create',
     placeholder: 'scope ...',
   }),
-  contextTokenOutboundScope: define(text.optional(), {
+  contextTokenOutboundScope: define(textValue.optional(), {
     help: "scope of the tokens that tools send (default: the task's own)",
     example: 'tools:call',
     placeholder: 'scope ...',

@@ -1,15 +1,15 @@
 // What only matters on a cluster.
 import { z } from 'zod'
-import { define, names, namespaces, text, thresholds, whole } from '../fields.ts'
+import { define, names, namespaces, textValue, thresholds, whole } from '../fields.ts'
 
 /** What only matters on a cluster. */
 export const kubernetesSettings = {
-  kubeconfig: define(text.optional(), {
+  kubeconfig: define(textValue.optional(), {
     help: 'kubernetes mode outside a pod: file that names the cluster (default: KUBECONFIG, then ~/.kube/config)',
     example: '~/.kube/config',
     placeholder: 'file',
   }),
-  operatorNamespace: define(text.optional(), {
+  operatorNamespace: define(textValue.optional(), {
     help: "kubernetes mode: namespace of the service itself (default: the pod's own)",
     example: 'svc-system',
     placeholder: 'namespace',
@@ -24,12 +24,12 @@ export const kubernetesSettings = {
     example: 'http://svc.svc-system.svc:8080',
     placeholder: 'url',
   }),
-  workerImage: define(text.optional(), {
+  workerImage: define(textValue.optional(), {
     help: "kubernetes mode: image of workers; the service's own image serves",
     example: 'registry.example.com/svc:0.1.0',
     placeholder: 'image',
   }),
-  workerAuthorities: define(text.optional(), {
+  workerAuthorities: define(textValue.optional(), {
     help: 'kubernetes mode: file with certificates (PEM) that workers trust beside the public ones, read at start',
     example: '/etc/svc-ca/ca.crt',
     placeholder: 'file',
@@ -44,7 +44,7 @@ export const kubernetesSettings = {
     example: 'low=0,urgent=800',
     placeholder: 'class=priority,...',
   }),
-  sandboxNamespace: define(text.optional(), {
+  sandboxNamespace: define(textValue.optional(), {
     help: "kubernetes mode: namespace of the pods that run code_exec (default: the service's own)",
     example: 'svc-sandboxes',
     placeholder: 'namespace',
@@ -53,7 +53,7 @@ export const kubernetesSettings = {
     help: 'kubernetes mode: languages that the image of code_exec has',
     placeholder: 'language,...',
   }),
-  metricsHost: define(text.optional(), {
+  metricsHost: define(textValue.optional(), {
     help: 'kubernetes mode: address that metrics listen on (default: that of --host)',
     example: '0.0.0.0',
     placeholder: 'address',

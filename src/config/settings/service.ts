@@ -1,14 +1,25 @@
-// Address, start and end of the service, and what it logs.
+// Address, start and end of the service, what it logs, and where it stores what for how long.
 
 import { z } from 'zod'
-import { define, duration, flag, names, oneOf, quantity, retention, retentionOrEver, text, whole } from '../fields.ts'
+import {
+  booleanValue,
+  define,
+  duration,
+  names,
+  oneOf,
+  quantity,
+  retention,
+  retentionOrEver,
+  textValue,
+  whole,
+} from '../fields.ts'
 
 /** Address, start and end of the service, and what it logs. */
 export const serviceSettings = {
   mode: define(oneOf(['auto', 'embedded', 'kubernetes']).default('auto'), {
     help: 'where tasks run and resources live; auto is kubernetes in a pod, else embedded',
   }),
-  host: define(text.default('127.0.0.1'), { help: 'address to listen on (default in a pod: 0.0.0.0)' }),
+  host: define(textValue.default('127.0.0.1'), { help: 'address to listen on (default in a pod: 0.0.0.0)' }),
   port: define(whole(0, 65_535).default(8080), {
     help: 'port to listen on; 0 picks a free one; where none is chosen and another program has it, the next free one is taken',
   }),
@@ -17,12 +28,12 @@ export const serviceSettings = {
     example: 'svc.example.com',
     placeholder: 'name,...',
   }),
-  tlsCertFile: define(text.optional(), {
+  tlsCertFile: define(textValue.optional(), {
     help: 'PEM file of the certificate: serves HTTPS; read again when it changes',
     example: '/etc/svc/tls.crt',
     placeholder: 'file',
   }),
-  tlsKeyFile: define(text.optional(), {
+  tlsKeyFile: define(textValue.optional(), {
     help: 'PEM file of its key',
     example: '/etc/svc/tls.key',
     placeholder: 'file',
@@ -32,8 +43,8 @@ export const serviceSettings = {
     example: 'https://app.example.com',
     placeholder: 'origin,...',
   }),
-  dashboard: define(flag.default(true), { help: 'whether the dashboard is served' }),
-  readyFile: define(text.optional(), {
+  dashboard: define(booleanValue.default(true), { help: 'whether the dashboard is served' }),
+  readyFile: define(textValue.optional(), {
     help: 'file that receives {"url","token"} once the service is serving',
     example: '/run/svc/ready.json',
     placeholder: 'file',
@@ -50,7 +61,7 @@ export const serviceSettings = {
   logLevel: define(oneOf(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'), {
     help: 'lowest level that is logged',
   }),
-  otlpEndpoint: define(text.optional(), {
+  otlpEndpoint: define(textValue.optional(), {
     help: 'collector for spans of model calls (OTLP over HTTP); without it none are recorded',
     example: 'http://127.0.0.1:4318',
     env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
@@ -60,17 +71,17 @@ export const serviceSettings = {
 
 /** Where the service keeps its data, and for how long. */
 export const storageSettings = {
-  dataDir: define(text.optional(), {
+  dataDir: define(textValue.optional(), {
     help: 'folder of the store (default: $XDG_DATA_HOME/svc)',
     example: '/var/lib/svc',
     placeholder: 'dir',
   }),
-  configDir: define(text.optional(), {
+  configDir: define(textValue.optional(), {
     help: 'folder of the token and the secret key (default: $XDG_CONFIG_HOME/svc)',
     example: '/etc/svc',
     placeholder: 'dir',
   }),
-  secretKeyFile: define(text.optional(), {
+  secretKeyFile: define(textValue.optional(), {
     help: 'file of the key that encrypts secrets',
     example: '/etc/svc/secret-key',
     placeholder: 'file',
@@ -80,7 +91,9 @@ export const storageSettings = {
     secret: true,
   }),
   databaseUrl: define(
-    text.regex(/^postgres(ql)?:\/\//, 'must be an address such as postgres://user:password@host:5432/svc').optional(),
+    textValue
+      .regex(/^postgres(ql)?:\/\//, 'must be an address such as postgres://user:password@host:5432/svc')
+      .optional(),
     {
       help: 'PostgreSQL that keeps the records in kubernetes mode; several replicas share it',
       example: 'postgres://svc@db.example.com:5432/svc',

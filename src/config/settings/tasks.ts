@@ -1,5 +1,5 @@
 // How many tasks run, and what each of them gets.
-import { commands, cores, define, duration, flag, images, quantity, text, whole } from '../fields.ts'
+import { booleanValue, commands, cores, define, duration, images, quantity, textValue, whole } from '../fields.ts'
 
 /** How many tasks run, and what each of them gets. */
 export const tasksSettings = {
@@ -43,10 +43,10 @@ export const tasksSettings = {
     help: 'total bytes of these files; all artifacts of a task together are at most 50Mi',
     placeholder: 'quantity',
   }),
-  allowUnsandboxed: define(flag.default(false), {
+  allowUnsandboxed: define(booleanValue.default(false), {
     help: 'run local commands without a sandbox when none is available',
   }),
-  containerSocket: define(text.optional(), {
+  containerSocket: define(textValue.optional(), {
     help: 'Docker-compatible socket (default: DOCKER_HOST, then the usual places)',
     example: '/var/run/docker.sock',
     placeholder: 'path',
@@ -65,7 +65,7 @@ export const tasksSettings = {
     example: 'llma-cli=registry.example/svc-llma-cli:1',
     placeholder: 'name=image,...',
   }),
-  defaultModel: define(text.optional(), {
+  defaultModel: define(textValue.optional(), {
     help: 'model of the provider that is created from a key in the environment',
     example: 'large-model',
     placeholder: 'name',

@@ -1,6 +1,6 @@
-// What tools may reach and run.
+// What tools may reach and run, and the model proxies.
 import { z } from 'zod'
-import { define, flag, names, oneOf, quantity, text, whole } from '../fields.ts'
+import { booleanValue, define, names, oneOf, quantity, textValue, whole } from '../fields.ts'
 
 /** What tools may reach and run. */
 export const toolsSettings = {
@@ -9,7 +9,7 @@ export const toolsSettings = {
     example: '10.0.0.0/8',
     placeholder: 'cidr,...',
   }),
-  codeImage: define(text.default('python:3.12-slim'), {
+  codeImage: define(textValue.default('python:3.12-slim'), {
     help: 'image for code_exec on a cluster, or where only a container engine is available',
     placeholder: 'image',
   }),
@@ -21,14 +21,14 @@ export const toolsSettings = {
     help: 'bytes that all scratch folders of one caller of the proxies may hold together',
     placeholder: 'quantity',
   }),
-  hideUnavailableTools: define(flag.default(false), { help: 'leave out built-in tools that cannot run here' }),
+  hideUnavailableTools: define(booleanValue.default(false), { help: 'leave out built-in tools that cannot run here' }),
   searchBackend: define(oneOf(['searxng', 'brave', 'tavily', 'json']).optional(), { help: 'backend of web_search' }),
   searchUrl: define(z.url('must be an address such as http://127.0.0.1:8888').optional(), {
     help: 'address of the search backend',
     example: 'http://127.0.0.1:8888',
     placeholder: 'url',
   }),
-  searchApiKey: define(text.optional(), { help: 'key of the search backend', secret: true }),
+  searchApiKey: define(textValue.optional(), { help: 'key of the search backend', secret: true }),
 } as const
 
 /** Limits of the model proxies. */

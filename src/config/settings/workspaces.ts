@@ -1,6 +1,6 @@
 // Execution workspaces of agent tasks: who provides them, how long they are waited for and kept.
 import { z } from 'zod'
-import { define, duration, flag, oneOf, retention, text, whole } from '../fields.ts'
+import { booleanValue, define, duration, oneOf, retention, textValue, whole } from '../fields.ts'
 
 const address = z.url('must be an address such as http://sandbox-router.svc:8080')
 
@@ -27,7 +27,7 @@ export const workspacesSettings = {
 
 /** Sandboxes of a cluster; in embedded mode folders of this machine. */
 export const agentSandboxSettings = {
-  agentSandboxEnabled: define(flag.optional(), {
+  agentSandboxEnabled: define(booleanValue.optional(), {
     help: 'provide workspaces by agent-sandbox (default: in embedded mode, where this machine provides them, yes; else no)',
     example: 'true',
   }),
@@ -36,11 +36,11 @@ export const agentSandboxSettings = {
     example: 'http://sandbox-router-svc.agent-sandbox-system.svc:8080',
     placeholder: 'url',
   }),
-  agentSandboxRouterToken: define(text.optional(), {
+  agentSandboxRouterToken: define(textValue.optional(), {
     help: 'what the router of sandboxes asks for (Authorization: Bearer)',
     secret: true,
   }),
-  agentSandboxDefaultTemplate: define(text.optional(), {
+  agentSandboxDefaultTemplate: define(textValue.optional(), {
     help: 'template of tasks that name none (default: none; in embedded mode `default`)',
     example: 'svc-agents',
     placeholder: 'name',
@@ -66,8 +66,10 @@ export const agentSandboxSettings = {
 
 /** Durable actors. */
 export const actorSettings = {
-  actorEnabled: define(flag.default(false), { help: 'kubernetes mode: provide workspaces and MCP tools by actors' }),
-  actorApiEndpoint: define(text.default('api.ate-system.svc:443'), {
+  actorEnabled: define(booleanValue.default(false), {
+    help: 'kubernetes mode: provide workspaces and MCP tools by actors',
+  }),
+  actorApiEndpoint: define(textValue.default('api.ate-system.svc:443'), {
     help: 'host and port of the control service of actors (gRPC)',
     placeholder: 'host:port',
   }),
@@ -75,61 +77,63 @@ export const actorSettings = {
     help: 'address of the router of actors',
     placeholder: 'url',
   }),
-  actorApiCaFile: define(text.optional(), {
+  actorApiCaFile: define(textValue.optional(), {
     help: 'file with the certificates (PEM) that the control service of actors is trusted by',
     example: '/etc/svc-actors/ca.crt',
     placeholder: 'file',
   }),
-  actorApiInsecureSkipVerify: define(flag.default(false), {
+  actorApiInsecureSkipVerify: define(booleanValue.default(false), {
     help: 'do not check the certificate of the control service of actors; for tests',
   }),
-  actorActorDnsSuffix: define(text.default('actors.resources.substrate.ate.dev'), {
+  actorActorDnsSuffix: define(textValue.default('actors.resources.substrate.ate.dev'), {
     help: 'what the names of hosts of actors end with',
     placeholder: 'domain',
   }),
-  actorDefaultTemplate: define(text.optional(), {
+  actorDefaultTemplate: define(textValue.optional(), {
     help: 'template of tasks that name none',
     example: 'svc-agents',
     placeholder: 'name',
   }),
-  actorDefaultTemplateNamespace: define(text.optional(), {
+  actorDefaultTemplateNamespace: define(textValue.optional(), {
     help: 'namespace of templates whose namespace a task does not name (default: that of the task)',
     example: 'actor-templates',
     placeholder: 'namespace',
   }),
-  actorBootstrapTokenSecretName: define(text.optional(), {
+  actorBootstrapTokenSecretName: define(textValue.optional(), {
     help: 'Secret with the token that authorises the first call of an actor; needed for workspaces',
     example: 'actor-bootstrap',
     placeholder: 'name',
   }),
-  actorBootstrapTokenSecretKey: define(text.default('token'), {
+  actorBootstrapTokenSecretKey: define(textValue.default('token'), {
     help: 'entry of that Secret',
     placeholder: 'entry',
   }),
-  actorSessionIdentityTokenSecretName: define(text.optional(), {
+  actorSessionIdentityTokenSecretName: define(textValue.optional(), {
     help: 'Secret with the token that asks for identities of sessions (default: none are asked for)',
     example: 'actor-identity',
     placeholder: 'name',
   }),
-  actorSessionIdentityTokenSecretKey: define(text.default('token'), {
+  actorSessionIdentityTokenSecretKey: define(textValue.default('token'), {
     help: 'entry of that Secret',
     placeholder: 'entry',
   }),
-  actorSessionIdentityRequired: define(flag.default(false), {
+  actorSessionIdentityRequired: define(booleanValue.default(false), {
     help: 'fail an attempt for whose session no identity is minted',
   }),
-  actorSessionIdentityMintCert: define(flag.default(false), { help: 'not supported: identities are tokens only' }),
-  actorSessionIdentityAudience: define(text.optional(), {
+  actorSessionIdentityMintCert: define(booleanValue.default(false), {
+    help: 'not supported: identities are tokens only',
+  }),
+  actorSessionIdentityAudience: define(textValue.optional(), {
     help: 'audience of identities of sessions',
     example: 'svc',
     placeholder: 'audience',
   }),
-  actorSessionIdentityAppId: define(text.optional(), {
+  actorSessionIdentityAppId: define(textValue.optional(), {
     help: 'app of identities of sessions',
     example: 'svc',
     placeholder: 'id',
   }),
-  actorSessionIdentityUserId: define(text.optional(), {
+  actorSessionIdentityUserId: define(textValue.optional(), {
     help: 'user of identities of sessions',
     example: 'svc',
     placeholder: 'id',

@@ -93,11 +93,15 @@ export function makeStructural(
     return makeStructural({ ...target, ...beside, definitions: undefined }, definitions)
   }
   const union = schema.anyOf ?? schema.oneOf
-  const said = describeFully(schema)
+  const described = describeFully(schema)
   if (Array.isArray(union)) {
-    return { ...said, ...convertUnion(union), ...(schema.default === undefined ? {} : { default: schema.default }) }
+    return {
+      ...described,
+      ...convertUnion(union),
+      ...(schema.default === undefined ? {} : { default: schema.default }),
+    }
   }
-  if (schema.type === undefined && schema.enum === undefined) return { ...said, ...anything }
+  if (schema.type === undefined && schema.enum === undefined) return { ...described, ...anything }
   return convertKeywords(schema, convert)
 }
 

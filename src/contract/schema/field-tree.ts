@@ -49,11 +49,11 @@ function typeOf(schema: Json, definitions: Json): string {
 }
 
 function rangeOf({ minimum, maximum }: Json): string | undefined {
-  const least = typeof minimum === 'number' && minimum > -open ? minimum : undefined
-  const most = typeof maximum === 'number' && maximum < open ? maximum : undefined
-  if (least !== undefined && most !== undefined) return `${least} to ${most}`
-  if (least !== undefined) return `at least ${least}`
-  return most === undefined ? undefined : `at most ${most}`
+  const lowest = typeof minimum === 'number' && minimum > -open ? minimum : undefined
+  const highest = typeof maximum === 'number' && maximum < open ? maximum : undefined
+  if (lowest !== undefined && highest !== undefined) return `${lowest} to ${highest}`
+  if (lowest !== undefined) return `at least ${lowest}`
+  return highest === undefined ? undefined : `at most ${highest}`
 }
 
 /** The schema with the fields: the schema itself, or that of its list or map entries. */

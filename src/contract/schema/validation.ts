@@ -6,7 +6,7 @@ import { type Problem, SvcError } from '../../errors.ts'
  * The most values in a parsed body. Checking each value takes microseconds in which no other request is served; millions
  * of short values could block the service for minutes, while legitimate large bodies consist of long texts.
  */
-export const mostJsonValues = 20_000
+export const maxJsonValues = 20_000
 
 /** The most problems in an answer, so that a hostile body cannot make it large. */
 export const maxProblems = 1000
@@ -125,8 +125,8 @@ export function parse<S extends z.ZodType>(schema: S, input: unknown): z.ZodSafe
   const context = { error: describeIssue, async: false } as const
   const { value, issues } = runNow(schema, input, context)
   if (issues.length === 0) return { success: true, data: value as z.output<S> }
-  const told = issues.slice(0, maxProblems + 1)
-  const error = new z.ZodError(told.map((issue) => z.core.util.finalizeIssue(issue, context, z.config())))
+  const shown = issues.slice(0, maxProblems + 1)
+  const error = new z.ZodError(shown.map((issue) => z.core.util.finalizeIssue(issue, context, z.config())))
   return { success: false, error: error as z.ZodError<z.output<S>> }
 }
 
@@ -137,7 +137,7 @@ function runNow(schema: z.ZodType, value: unknown, context: z.core.ParseContextI
 }
 
 /** One sentence for a list of problems: the first one, and the number of the others. */
-export function summarize(what: string, problems: readonly Problem[]): string {
+export function summarizeProblems(what: string, problems: readonly Problem[]): string {
   const first = problems[0]
   if (first === undefined) return `invalid ${what}`
   const subject = first.path === '' ? '' : `${first.path} `
@@ -150,7 +150,7 @@ export function summarize(what: string, problems: readonly Problem[]): string {
 /** Throws InvalidRequest with all problems if there are any. */
 export function refuse(what: string, problems: readonly Problem[]): void {
   if (problems.length === 0) return
-  throw new SvcError('InvalidRequest', summarize(what, problems), { details: problems.slice(0, maxProblems) })
+  throw new SvcError('InvalidRequest', summarizeProblems(what, problems), { details: problems.slice(0, maxProblems) })
 }
 
 /** The parsed input; InvalidRequest with every problem. `what` names the input in the message ("task", "query"). */
@@ -158,5 +158,5 @@ export function parseOrThrow<S extends z.ZodType>(schema: S, input: unknown, wha
   const result = parse(schema, input)
   if (result.success) return result.data
   const problems = problemsOf(result.error)
-  throw new SvcError('InvalidRequest', summarize(what, problems), { details: problems.slice(0, maxProblems) })
+  throw new SvcError('InvalidRequest', summarizeProblems(what, problems), { details: problems.slice(0, maxProblems) })
 }

@@ -1,4 +1,4 @@
-// Headers of requests that nobody but the client sets: what somebody else wrote into them would be lost.
+// Headers of requests that nobody but the client sets, and placeholders in addresses.
 
 /** Of the connection, of how the body is framed, or meant for a proxy (RFC 9110, RFC 9112). */
 export const clientHeaders: readonly string[] = [

@@ -16,7 +16,7 @@ const unitMs: Record<string, number> = {
 
 const pattern = /^\+?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)$/
 // Go's time.Duration is a signed 64-bit count of nanoseconds: about 292 years.
-const longestMs = 9_223_372_036_854
+const maxDurationMs = 9_223_372_036_854
 
 function sumTerms(text: string): number {
   let total = 0
@@ -30,7 +30,7 @@ function sumTerms(text: string): number {
 export function tryParseDuration(text: string): number | undefined {
   if (text.length > 100 || !pattern.test(text)) return undefined
   const total = sumTerms(text)
-  return total <= longestMs ? total : undefined
+  return total <= maxDurationMs ? total : undefined
 }
 
 /** Milliseconds of a Go duration. InvalidRequest for any other text and for negative durations. */

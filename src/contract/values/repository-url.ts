@@ -1,4 +1,4 @@
-// The address of a repository on the code host: its root and nothing else (MON-054..066, CODEHOST-021).
+// The address of a repository: any that git can clone, and one on the code host: its root and nothing else (MON-054..066, CODEHOST-021).
 
 /** `host` is lower-case, with its port if it has one; `owner` and `name` are as they were written, without `.git`. */
 export type Repository = { host: string; owner: string; name: string }

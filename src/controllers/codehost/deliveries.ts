@@ -1,4 +1,4 @@
-// Takes up deliveries that nobody works off: what a crash has interrupted, and what is to be tried again.
+// Takes up deliveries that nobody handles (after a crash, or to be tried again), and answers commands whose tasks have ended.
 
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import type { Clock } from '../../lib/clock.ts'

@@ -1,6 +1,6 @@
 // Monitors: one step brings runs, reviews and publishings of a repository further, each from what is stored of it.
 import type { RepositoryMonitor } from '../../contract/kinds/monitors/repository-monitor.ts'
-import type { MonitorKey } from '../../ports/monitors/monitor-records.ts'
+import type { MonitorKey } from '../../ports/monitors/monitors.ts'
 import { monitorLabel } from '../../rules/monitors/tasks.ts'
 import {
   type Controller,

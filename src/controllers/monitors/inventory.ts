@@ -1,6 +1,6 @@
 // One pass over the pull requests of a repository: what is there, what is reviewed, what is left and why.
 import type { PullRequest } from '../../ports/codehost/code-host.ts'
-import type { ItemState, MonitorRun } from '../../ports/monitors/monitor-records.ts'
+import type { ItemState, MonitorRun } from '../../ports/monitors/monitors.ts'
 import { findSkipReason, type SkipReason, satisfiedReasons } from '../../rules/monitors/selection.ts'
 import { stopReview } from './review-tasks.ts'
 import { type MonitorWork, recordItemEvent, saveItem } from './settings.ts'

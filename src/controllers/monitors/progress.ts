@@ -1,4 +1,4 @@
-// Reviews and publishings that are under way: each is brought a step further, and what keeps one keeps no other.
+// Reviews and publishings that are under way: each is advanced, and what keeps one keeps no other.
 
 import type { ItemVerdict, MonitorReviewRecord } from '../../contract/api/monitors/monitor-records.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
@@ -6,7 +6,7 @@ import { messageOf } from '../../errors.ts'
 import { delayMs } from '../../lib/backoff.ts'
 import { readResultText } from '../../lookup/result-text.ts'
 import { isCodeHostError } from '../../ports/codehost/code-host.ts'
-import type { ItemState } from '../../ports/monitors/monitor-records.ts'
+import type { ItemState } from '../../ports/monitors/monitors.ts'
 import { readDiffLines } from '../../rules/monitors/diff-lines.ts'
 import { recognizeFindings } from '../../rules/monitors/known-findings.ts'
 import { reviewBackoff } from '../../rules/monitors/selection.ts'

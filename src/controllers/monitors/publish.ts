@@ -1,7 +1,7 @@
 // Publishes a review at the code host, once for each commit, whatever is interrupted.
 import type { MonitorReviewRecord } from '../../contract/api/monitors/monitor-records.ts'
 import { isCodeHostError, type LineComment, type PullRequestDetails } from '../../ports/codehost/code-host.ts'
-import type { ItemState, Publishing } from '../../ports/monitors/monitor-records.ts'
+import type { ItemState, Publishing } from '../../ports/monitors/monitors.ts'
 import { type DiffLines, readDiffLines } from '../../rules/monitors/diff-lines.ts'
 import {
   chooseInline,

@@ -1,10 +1,10 @@
-// Brings the review of one pull request a step further: the validation commands, then the reviewer.
+// Advances the review of one pull request: its change is read, the validation commands run, then the reviewer.
 import { Readable } from 'node:stream'
 import type { MonitorValidationResult as Validation } from '../../contract/api/monitors/monitor-records.ts'
 import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import { isCodeHostError, type PullRequestDetails, type PullRequestFile } from '../../ports/codehost/code-host.ts'
-import type { ItemState, ReviewProgress } from '../../ports/monitors/monitor-records.ts'
+import type { ItemState, ReviewProgress } from '../../ports/monitors/monitors.ts'
 import type { ResourceDraft } from '../../ports/resources/resources.ts'
 import { createCheckLog, findValidationReason, readCheckCommand } from '../../rules/monitors/checks.ts'
 import { joinPatches } from '../../rules/monitors/diff-lines.ts'

@@ -1,12 +1,12 @@
-// The run that is under way: executes it, ends it, or waits until the code host takes requests again.
+// Runs of a monitor: queued by the schedule, begun with a repository, executed until the code host takes no more requests.
 
 import type { RepositoryMonitor } from '../../contract/kinds/monitors/repository-monitor.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import { type Backoff, maxDelayMs } from '../../lib/backoff.ts'
-import { openCodeHost } from '../../lookup/code-host-login.ts'
+import { openCodeHost } from '../../lookup/logins.ts'
 import { findUnfitness, monitoredRepository } from '../../lookup/monitor-fitness.ts'
 import { isCodeHostError } from '../../ports/codehost/code-host.ts'
-import type { MonitorKey, MonitorRun } from '../../ports/monitors/monitor-records.ts'
+import type { MonitorKey, MonitorRun } from '../../ports/monitors/monitors.ts'
 import { nameScheduledMonitorRun } from '../../rules/monitors/events.ts'
 import { decideSchedule } from '../../rules/tasks/schedule.ts'
 import { passOver } from './inventory.ts'

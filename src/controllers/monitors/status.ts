@@ -2,7 +2,7 @@
 
 import type { RepositoryMonitor, RepositoryMonitorStatus } from '../../contract/kinds/monitors/repository-monitor.ts'
 import { dropUndefined } from '../../lib/json.ts'
-import type { MonitorKey, MonitorRun } from '../../ports/monitors/monitor-records.ts'
+import type { MonitorKey, MonitorRun } from '../../ports/monitors/monitors.ts'
 import { setCondition } from '../../rules/resources/conditions.ts'
 import { writeResourceStatus } from '../resources/status.ts'
 import type { MonitorDeps } from './settings.ts'

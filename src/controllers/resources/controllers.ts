@@ -1,8 +1,8 @@
 // The catalog controllers: the current readiness of agents, providers, tools and skills.
 
-import { createAgentController } from '../agents/agent-controller.ts'
+import { createAgentController } from '../agents/controller.ts'
 import type { Controller } from '../engine/controller.ts'
-import { createProviderControllers } from '../providers/provider-controller.ts'
+import { createProviderControllers } from '../providers/controller.ts'
 import { createSkillController } from '../tools/skill-controller.ts'
 import { createToolController } from '../tools/tool-controller.ts'
 import type { ResourceControllerDeps } from './settings.ts'

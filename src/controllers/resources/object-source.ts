@@ -1,4 +1,4 @@
-// Sources of a catalog controller: its own kind, and the kinds that its objects refer to.
+// Sources of a resource controller: its own kind, and the kinds that its objects refer to.
 import type { Kind, ResourceOf } from '../../contract/kinds/index.ts'
 import { createListenerSource, type Enqueue, formatKey, type KeySource } from '../engine/controller.ts'
 import { createKindSource } from '../engine/kind-source.ts'

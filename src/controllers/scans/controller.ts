@@ -14,7 +14,7 @@ import {
   type Reconciled,
 } from '../engine/controller.ts'
 import { createKindSource, createOwnedTaskSource, type OwnedTasks } from '../engine/kind-source.ts'
-import { uploadFindings, watchPullRequests } from './code-scanning.ts'
+import { uploadFindings, watchPullRequests } from './code-host.ts'
 import { type ScanContext, type ScanControllerDeps, scanKeyOf } from './context.ts'
 import { takeImport } from './imports.ts'
 import { decidePatches } from './patches.ts'

@@ -26,7 +26,7 @@ import {
   type TestRound,
   wordOfRound,
 } from '../../rules/scans/test-rounds.ts'
-import { networkAnnotation, priorPathsAnnotation } from '../../rules/tasks/task-bounds.ts'
+import { networkAnnotation, priorPathsAnnotation } from '../../rules/tasks/bounds.ts'
 import type { ScanContext } from './context.ts'
 import { countRunUsage, remainingBudget } from './run-budget.ts'
 import { ensureAgentTask, ensureTask, findAgent, readOutcome, workspaceOf, workspaceTools } from './tasks.ts'

@@ -10,9 +10,9 @@ import { dropUndefined } from '../../lib/json.ts'
 import { readConfigEntry } from '../../lookup/entries.ts'
 import { readResultText } from '../../lookup/result-text.ts'
 import { type ScanStage, scanLabels } from '../../rules/scans/task-names.ts'
+import { confinedAnnotation } from '../../rules/tasks/bounds.ts'
+import { markCancelled } from '../../rules/tasks/decision.ts'
 import { cleanupFinalizer } from '../../rules/tasks/schedule.ts'
-import { confinedAnnotation } from '../../rules/tasks/task-bounds.ts'
-import { markCancelled } from '../../rules/tasks/task-decision.ts'
 import { type ScanContext, ScanRunFailure } from './context.ts'
 
 type ScanTask = {

@@ -4,7 +4,7 @@ import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.
 import { readGitAddress } from '../../contract/values/repository-url.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import { dropUndefined } from '../../lib/json.ts'
-import { readGitLogin } from '../../lookup/code-host-login.ts'
+import { readGitLogin } from '../../lookup/logins.ts'
 import type { ScanRun } from '../../ports/scans/scans.ts'
 import type { SourceTree } from '../../ports/scans/source-trees.ts'
 import { CheckoutError } from '../../ports/workspaces/checkouts.ts'

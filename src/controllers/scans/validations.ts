@@ -3,7 +3,7 @@
 import { readStructuredResult } from '../../contract/api/tasks/structured-result.ts'
 import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
-import { readPolicies } from '../../lookup/scan-policies.ts'
+import { readPolicies } from '../../lookup/scans.ts'
 import type { Finding } from '../../ports/scans/findings.ts'
 import type { PageCursor } from '../../ports/scans/scans.ts'
 import { validationInstructions, writeValidationPrompt } from '../../rules/scans/prompts.ts'

@@ -1,4 +1,4 @@
-// The model that an agent program calls through the proxies, and the token that it calls it with.
+// What the agent program of an attempt gets: one model, called through the proxies, the token that it calls it with, and limits.
 import { isDeepStrictEqual } from 'node:util'
 import type { AssignedAgent, ModelChoice } from '../../contract/api/tasks/assignment.ts'
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
@@ -10,8 +10,8 @@ import { readSecret } from '../../lookup/entries.ts'
 import { resolveModels } from '../../lookup/models.ts'
 import type { Resources } from '../../ports/resources/resources.ts'
 import type { Secrets } from '../../ports/resources/secrets.ts'
-import { approvalsOf, limitsOf, nameOfProgram } from '../../rules/agents/agent-programs.ts'
-import { isMadeFor, makeAgentProvider, splitModel } from '../../rules/agents/agent-provider.ts'
+import { approvalsOf, limitsOf, nameOfProgram } from '../../rules/agents/programs.ts'
+import { isMadeFor, makeAgentProvider, splitModel } from '../../rules/agents/provider.ts'
 import { listProviderWishes, type ProviderWish } from '../../rules/providers/model-choice.ts'
 import type { AttemptDeps } from './context.ts'
 import type { NewAttempt } from './references.ts'

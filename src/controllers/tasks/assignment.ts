@@ -1,4 +1,4 @@
-// Assembles what one attempt is started with.
+// Assembles what one attempt is started with, coordination included.
 
 import type { AssignedCoordination, AssignedPlan } from '../../contract/api/coordination/assigned-coordination.ts'
 import type { WorkAssignment } from '../../contract/api/tasks/assignment.ts'
@@ -11,13 +11,13 @@ import { tryParseQuantity } from '../../contract/values/quantity.ts'
 import { dropUndefined } from '../../lib/json.ts'
 import { takeTaskToken } from '../../lookup/child-task.ts'
 import type { AttemptCheckout, WorkloadLimits, WorkloadRun, WorkloadSpec } from '../../ports/tasks/workloads.ts'
-import { limitMessages } from '../../rules/chat/transcript-word.ts'
-import { isPrMonitor, listCodeHostTools } from '../../rules/codehost/code-host-tools.ts'
+import { limitMessages } from '../../rules/chat/transcripts.ts'
+import { isPrMonitor, listCodeHostTools } from '../../rules/codehost/tools.ts'
 import { listTransactionVariables } from '../../rules/identity/token-propagation.ts'
 import { limitedAgentOf, limitIterations } from '../../rules/providers/model-choice.ts'
+import { choosePlacement, isComputed } from '../../rules/tasks/bounds.ts'
 import { autonomyOf, maxModelCalls } from '../../rules/tasks/iteration.ts'
 import { inheritStamp, parentOf } from '../../rules/tasks/stamp.ts'
-import { choosePlacement, isComputed } from '../../rules/tasks/task-bounds.ts'
 import { resolveWorkspace, wantsWorkspace } from '../../rules/workspaces/execution-workspace.ts'
 import { assignAgent } from './agent-program.ts'
 import { type AttemptDeps, siblingsOf } from './context.ts'

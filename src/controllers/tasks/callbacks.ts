@@ -1,7 +1,8 @@
-// Delivers completion callbacks: signed, through the egress room, retried with backoff for a day (TASK-055, TASK-056).
+// Delivers callbacks about ended tasks and open approvals: signed, through the egress room, retried with backoff for a day (TASK-055,
+// TASK-056).
 import type { Task, WebhookStatus } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
-import type { Approval } from '../../ports/tasks/parkings.ts'
+import type { Approval } from '../../ports/tasks/parking.ts'
 import {
   callbackDelayMs,
   callbackDue,

@@ -1,4 +1,4 @@
-// What is checked out for a task: address, credentials, and the changes of the task before it.
+// What is checked out for a task (address, credentials, the changes of the task before it), and what it has changed.
 
 import { Readable } from 'node:stream'
 import {
@@ -10,15 +10,15 @@ import { isTerminalPhase, promptOf, type Task } from '../../contract/kinds/tasks
 import { contentTypeOf } from '../../contract/values/content-type.ts'
 import { SvcError } from '../../errors.ts'
 import { dropUndefined } from '../../lib/json.ts'
-import { readGitLogin } from '../../lookup/code-host-login.ts'
+import { readGitLogin } from '../../lookup/logins.ts'
 import { readResultText } from '../../lookup/result-text.ts'
 import type { CodeHosts } from '../../ports/codehost/code-host.ts'
 import type { ResourceReader } from '../../ports/resources/resources.ts'
 import type { Secrets } from '../../ports/resources/secrets.ts'
-import type { Artifacts, Results } from '../../ports/tasks/results.ts'
+import type { Artifacts, Results } from '../../ports/tasks/outputs.ts'
 import type { AttemptCheckout, AttemptKey, CheckoutChanges, CommandOutput } from '../../ports/tasks/workloads.ts'
 import type { CheckoutCredentials } from '../../ports/workspaces/checkouts.ts'
-import { priorPathsOf } from '../../rules/tasks/task-bounds.ts'
+import { priorPathsOf } from '../../rules/tasks/bounds.ts'
 import { type GitWorkspace, gitWorkspaceOf, repositoryUrl } from '../../rules/workspaces/git-workspace.ts'
 
 /** Of what was said; the log has all of it. */

@@ -4,23 +4,23 @@ import { type ChildTask, isTerminalPhase, type Task } from '../../contract/kinds
 import { isSvcError } from '../../errors.ts'
 import { readResultText } from '../../lookup/result-text.ts'
 import type { ResourceReader, Resources } from '../../ports/resources/resources.ts'
-import { summarizeChild } from '../../rules/coordination/child-result.ts'
+import { summarizeChild } from '../../rules/coordination/children.ts'
+import { markCancelled } from '../../rules/tasks/decision.ts'
 import { listExpiredRuns } from '../../rules/tasks/schedule.ts'
 import { parentOf } from '../../rules/tasks/stamp.ts'
-import { markCancelled } from '../../rules/tasks/task-decision.ts'
 import { formatKey } from '../engine/controller.ts'
-import { siblingsOf, type TaskContext, taskKeyOf } from './context.ts'
+import { type ReconcileContext, siblingsOf, taskKeyOf } from './context.ts'
 import { removeEnded } from './removal.ts'
 
 const maxResultBytes = 4 * 4096 + 4
 
-export async function listChildTasks(context: TaskContext, parent: Task): Promise<Task[]> {
+export async function readChildren(context: ReconcileContext, parent: Task): Promise<Task[]> {
   const { namespace, uid } = parent.metadata
   const { items } = await context.resources.list('Task', { namespace, fields: { owner: uid } })
   return items
 }
 
-async function summarizeChildren(context: TaskContext, children: Task[]): Promise<ChildTask[]> {
+async function summarizeChildren(context: ReconcileContext, children: Task[]): Promise<ChildTask[]> {
   const summaries: ChildTask[] = []
   for (const child of children) {
     const isReadable = isTerminalPhase(child.status?.phase) && child.status?.resultRef?.available === true
@@ -32,17 +32,17 @@ async function summarizeChildren(context: TaskContext, children: Task[]): Promis
 }
 
 /** Updates a running parent's status when one of its children changed. */
-export async function updateChildTasks(context: TaskContext, parent: Task): Promise<Task> {
+export async function updateChildTasks(context: ReconcileContext, parent: Task): Promise<Task> {
   if (!context.state.changedParents.delete(taskKeyOf(parent))) return parent
-  const childTasks = await summarizeChildren(context, await listChildTasks(context, parent))
+  const childTasks = await summarizeChildren(context, await readChildren(context, parent))
   return await context.recorder.write(parent, { childTasks: childTasks.length > 0 ? childTasks : undefined })
 }
 
 /** A coordinator that was cancelled or failed waits for nothing any more: what it has delegated is cancelled too. */
-export async function cancelDelegated(context: TaskContext, parent: Task, why: string): Promise<void> {
+export async function cancelDelegated(context: ReconcileContext, parent: Task, why: string): Promise<void> {
   if (parent.spec.type !== 'ai') return
   const reason = `its coordinator "${parent.metadata.name}" ${why}`
-  for (const child of await listChildTasks(context, parent)) {
+  for (const child of await readChildren(context, parent)) {
     if (isTerminalPhase(child.status?.phase) || siblingsOf(child) === undefined) continue
     await requestCancel(context.resources, child, reason)
   }
@@ -60,7 +60,7 @@ async function requestCancel(resources: Resources, child: Task, reason: string):
 }
 
 /** Removes scheduled runs beyond the history limits. */
-export async function removeExpiredRuns(context: TaskContext, parent: Task, children: Task[]): Promise<void> {
+export async function removeExpiredRuns(context: ReconcileContext, parent: Task, children: Task[]): Promise<void> {
   for (const run of listExpiredRuns(parent, children)) await removeEnded(context.resources, run)
 }
 

@@ -1,4 +1,4 @@
-// What the steps of a reconcile share.
+// What the steps of a reconcile share, and what the task controllers need.
 
 import type { AssignedEgress, AssignedSearch } from '../../contract/api/tasks/assignment.ts'
 import { artifactLimits } from '../../contract/api/tasks/internal.ts'
@@ -9,15 +9,15 @@ import type { Metrics } from '../../observability/metrics.ts'
 import type { CodeHosts } from '../../ports/codehost/code-host.ts'
 import type { AgentTokens, TokenExchange, WorkerTokens } from '../../ports/identity/identity.ts'
 import type { Records } from '../../ports/index.ts'
-import type { QueryVectors } from '../../ports/memory/memory-vectors.ts'
+import type { QueryVectors } from '../../ports/memory/vectors.ts'
 import type { ConfigMaps } from '../../ports/resources/configmaps.ts'
 import type { Resources } from '../../ports/resources/resources.ts'
 import type { Secrets } from '../../ports/resources/secrets.ts'
 import type { Egress } from '../../ports/service/egress.ts'
-import type { Probes } from '../../ports/tasks/parkings.ts'
+import type { Probes } from '../../ports/tasks/parking.ts'
 import type { WorkloadLimits, Workloads } from '../../ports/tasks/workloads.ts'
-import type { ToolActors } from '../../ports/tools/tool-actors.ts'
-import type { AgentPrograms } from '../../rules/agents/agent-programs.ts'
+import type { ToolActors } from '../../ports/tools/tools.ts'
+import type { AgentPrograms } from '../../rules/agents/programs.ts'
 import { type BudgetSubject, budgetSubjectOf } from '../../rules/budgets/budget.ts'
 import { type TaskBound, timeLeftMs } from '../../rules/budgets/task-budget.ts'
 import type { ContextMode } from '../../rules/identity/context-token.ts'
@@ -155,7 +155,7 @@ export type TaskControllerDeps = StepDeps &
   DeliveryDeps &
   ProbeDeps & { workloads: Workloads }
 
-export type TaskContext = StepDeps &
+export type ReconcileContext = StepDeps &
   AttemptDeps &
   BudgetDeps & {
     workloads: Workloads
@@ -186,7 +186,7 @@ export function siblingsOf(task: Task): string | undefined {
 }
 
 /** What budgets allow each task of its namespace, agent and creator. While they cannot be read nothing is bounded. */
-export async function readBounds({ spending }: Pick<TaskContext, 'spending'>, task: Task): Promise<TaskBound[]> {
+export async function readBounds({ spending }: Pick<ReconcileContext, 'spending'>, task: Task): Promise<TaskBound[]> {
   try {
     return (await spending?.taskBounds(budgetSubjectOf(task))) ?? []
   } catch {
@@ -195,10 +195,10 @@ export async function readBounds({ spending }: Pick<TaskContext, 'spending'>, ta
 }
 
 /** The platform's timers have 31 bits. */
-export const maxTimerMs = 86_400_000
+export const maxRequeueMs = 86_400_000
 
 /** For a task that nothing else wakes: another look when the time of its budget is up. */
-export async function lookWhenTimeIsUp(context: TaskContext, task: Task): Promise<Reconciled> {
+export async function lookWhenTimeIsUp(context: ReconcileContext, task: Task): Promise<Reconciled> {
   const left = timeLeftMs(task, context.clock.now(), await readBounds(context, task))
-  return left === undefined ? undefined : { requeueAfterMs: Math.min(maxTimerMs, Math.max(0, left)) }
+  return left === undefined ? undefined : { requeueAfterMs: Math.min(maxRequeueMs, Math.max(0, left)) }
 }

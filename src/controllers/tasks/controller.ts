@@ -1,22 +1,22 @@
 // The Task controller: reads a task by name, decides purely, carries out the one decision, says when to look again.
 import { structuredResultType } from '../../contract/api/tasks/structured-result.ts'
 import { hasStarted, isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
-import type { ResultInfo } from '../../ports/tasks/results.ts'
+import type { ResultInfo } from '../../ports/tasks/outputs.ts'
 import type { WorkloadState } from '../../ports/tasks/workloads.ts'
 import { callbackDue } from '../../rules/tasks/callback.ts'
+import { decideTask, type TaskDecision } from '../../rules/tasks/decision.ts'
 import { timeToRemoval } from '../../rules/tasks/expiry.ts'
 import { isParked, type ParkView } from '../../rules/tasks/parking.ts'
-import { decideTask, type TaskDecision } from '../../rules/tasks/task-decision.ts'
 import { gitWorkspaceOf } from '../../rules/workspaces/git-workspace.ts'
 import { type Controller, createPushSource, defineController, parseKey, type Reconciled } from '../engine/controller.ts'
 import { createApprovalCallbackController, createCallbackController } from './callbacks.ts'
 import { updateChildTasks } from './children.ts'
 import {
   attemptOf,
-  maxTimerMs,
+  maxRequeueMs,
+  type ReconcileContext,
   readBounds,
   siblingsOf,
-  type TaskContext,
   type TaskControllerDeps,
   taskKeyOf,
 } from './context.ts'
@@ -41,7 +41,7 @@ function isComplete(task: Task, { contentType }: ResultInfo): boolean {
   return gitWorkspaceOf(task.spec) === undefined || contentType === structuredResultType
 }
 
-async function observe(context: TaskContext, task: Task): Promise<Seen> {
+async function observe(context: ReconcileContext, task: Task): Promise<Seen> {
   if (task.status?.phase !== 'Running') return nothingSeen
   if (isParked(task)) return { hasResult: false, parking: await observeParking(context, task) }
   const key = attemptOf(task)
@@ -55,7 +55,7 @@ async function observe(context: TaskContext, task: Task): Promise<Seen> {
 }
 
 /** An ended task: only finishes what its end left undone. */
-async function settleEnded(context: TaskContext, task: Task): Promise<Reconciled> {
+async function settleEnded(context: ReconcileContext, task: Task): Promise<Reconciled> {
   const key = taskKeyOf(task)
   if (context.state.scheduler.known(key, task.metadata.uid).liveAttempt !== undefined) await stopAttempt(context, task)
   context.state.scheduler.releaseObject(key, task.metadata.uid)
@@ -65,20 +65,30 @@ async function settleEnded(context: TaskContext, task: Task): Promise<Reconciled
   if (callbackDue(task)) context.callbackDue(key)
   const leftMs = timeToRemoval(task, context.clock.now())
   if (leftMs === undefined) return undefined
-  if (leftMs > 0) return { requeueAfterMs: Math.min(leftMs, maxTimerMs) }
+  if (leftMs > 0) return { requeueAfterMs: Math.min(leftMs, maxRequeueMs) }
   await removeEnded(context.resources, task)
   return undefined
 }
 
 type WatchDecision = Extract<TaskDecision, { action: 'watch' }>
 
-async function noteProgress(context: TaskContext, task: Task, { heldUp }: WatchDecision, seen: Seen): Promise<Task> {
+async function noteProgress(
+  context: ReconcileContext,
+  task: Task,
+  { heldUp }: WatchDecision,
+  seen: Seen,
+): Promise<Task> {
   if (heldUp !== undefined) return await noteBlocked(context, task, heldUp)
   if (seen.attempt?.phase === 'Running') return await noteBegun(context, task, seen.attempt.startedAt)
   return task
 }
 
-async function watchTask(context: TaskContext, task: Task, decision: WatchDecision, seen: Seen): Promise<Reconciled> {
+async function watchTask(
+  context: ReconcileContext,
+  task: Task,
+  decision: WatchDecision,
+  seen: Seen,
+): Promise<Reconciled> {
   const { uid, namespace } = task.metadata
   context.state.scheduler.adopt(taskKeyOf(task), {
     namespace,
@@ -90,7 +100,7 @@ async function watchTask(context: TaskContext, task: Task, decision: WatchDecisi
   return { requeueAfterMs: decision.lookAgainMs }
 }
 
-async function act(context: TaskContext, task: Task, decision: TaskDecision, seen: Seen): Promise<Reconciled> {
+async function act(context: ReconcileContext, task: Task, decision: TaskDecision, seen: Seen): Promise<Reconciled> {
   switch (decision.action) {
     case 'none':
       return await settleEnded(context, task)
@@ -126,7 +136,7 @@ async function act(context: TaskContext, task: Task, decision: TaskDecision, see
   }
 }
 
-async function reconcileTask(context: TaskContext, key: string): Promise<Reconciled> {
+async function reconcileTask(context: ReconcileContext, key: string): Promise<Reconciled> {
   const stored = await context.resources.get('Task', parseKey(key))
   if (stored === undefined) {
     context.state.forget(key)
@@ -157,7 +167,7 @@ export function createTaskControllers(deps: TaskControllerDeps): Controller[] {
     events: deps.records.events,
     observer: deps.observer,
   })
-  const context: TaskContext = {
+  const context: ReconcileContext = {
     ...deps,
     recorder,
     state: createTaskState(scheduler),

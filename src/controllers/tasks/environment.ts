@@ -1,4 +1,4 @@
-// The environment variables of a task's code: plain values, and values from other resources.
+// The environment variables of a task's code, plain or from other resources, and the command that gets them.
 import type { EnvVar } from '../../contract/kinds/tasks/execution.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { readAmount, readTaskField } from '../../contract/kinds/tasks/task-problems.ts'
@@ -10,8 +10,8 @@ import type { Secrets } from '../../ports/resources/secrets.ts'
 import type { WorkloadLimits, WorkloadRun } from '../../ports/tasks/workloads.ts'
 import { listTransactionVariables } from '../../rules/identity/token-propagation.ts'
 import { isMarkerKey } from '../../rules/monitors/review-marker.ts'
+import { hasNetwork } from '../../rules/tasks/bounds.ts'
 import { parentOf } from '../../rules/tasks/stamp.ts'
-import { hasNetwork } from '../../rules/tasks/task-bounds.ts'
 
 export type TaskEnvironment = {
   variables: Record<string, string>

@@ -1,18 +1,18 @@
 // Sources of the task controller's keys: tasks, their workloads, and the objects that waiting tasks refer to.
 import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
+import { awaitsSlot, needsAttention, rankTask } from '../../rules/tasks/attention.ts'
 import { restsBetweenIterations } from '../../rules/tasks/iteration.ts'
 import { isParked } from '../../rules/tasks/parking.ts'
-import { awaitsSlot, needsAttention, rankTask } from '../../rules/tasks/task-attention.ts'
 import { createListenerSource, type Enqueue, formatKey, type KeySource } from '../engine/controller.ts'
 import { createKindSource, type Observation } from '../engine/kind-source.ts'
 import { parentKeyOf } from './children.ts'
-import { siblingsOf, type TaskContext, taskKeyOf } from './context.ts'
+import { type ReconcileContext, siblingsOf, taskKeyOf } from './context.ts'
 import { missingReferences } from './state.ts'
 
 /** Changes of children come in bursts, and one look at the parent tells them all. */
 const burstMs = 100
 
-function noteParent(context: TaskContext, { type, object }: Observation<Task>, enqueue: Enqueue): void {
+function noteParent(context: ReconcileContext, { type, object }: Observation<Task>, enqueue: Enqueue): void {
   const hasEnded = type === 'DELETED' || isTerminalPhase(object.status?.phase)
   // Ended children found by listing were reported when they ended.
   if (type === 'LISTED' && hasEnded) return
@@ -24,7 +24,7 @@ function noteParent(context: TaskContext, { type, object }: Observation<Task>, e
 }
 
 /** What listing shows: which tasks run, and which wait for capacity, in which order. */
-function observeListed(context: TaskContext, task: Task): void {
+function observeListed(context: ReconcileContext, task: Task): void {
   const { uid, namespace, generation } = task.metadata
   const key = taskKeyOf(task)
   const siblings = siblingsOf(task)
@@ -39,7 +39,7 @@ function observeListed(context: TaskContext, task: Task): void {
   context.state.scheduler.enlist({ key, uid, namespace, rank: rankTask(task), generation })
 }
 
-function observeTask(context: TaskContext, observation: Observation<Task>, enqueue: Enqueue): void {
+function observeTask(context: ReconcileContext, observation: Observation<Task>, enqueue: Enqueue): void {
   const { type, object } = observation
   const { uid } = object.metadata
   const key = taskKeyOf(object)
@@ -53,7 +53,7 @@ function observeTask(context: TaskContext, observation: Observation<Task>, enque
   if (isFoundRunning || needsAttention(object, context.state.scheduler.known(key, uid))) enqueue(key)
 }
 
-function createTaskSource(context: TaskContext): KeySource {
+function createTaskSource(context: ReconcileContext): KeySource {
   const active = ['Running', 'Pending', 'Scheduled'].map((phase) => ({ phase }))
   return createKindSource({
     kind: 'Task',
@@ -67,7 +67,7 @@ function createTaskSource(context: TaskContext): KeySource {
   })
 }
 
-function createWorkloadSource(context: TaskContext): KeySource {
+function createWorkloadSource(context: ReconcileContext): KeySource {
   return createListenerSource('workloads', (enqueue) =>
     context.workloads.onChange(({ namespace, taskName }) => {
       enqueue(formatKey({ namespace, name: taskName }))
@@ -77,7 +77,7 @@ function createWorkloadSource(context: TaskContext): KeySource {
 }
 
 /** When anything that a task may refer to appears or changes, tasks waiting for it look again. */
-function createReferenceSources(context: TaskContext): KeySource[] {
+function createReferenceSources(context: ReconcileContext): KeySource[] {
   const { resources, clock, secrets, configMaps, state } = context
   const wake = (enqueue: Enqueue) => {
     for (const key of state.waiters.call(missingReferences)) enqueue(key)
@@ -94,7 +94,7 @@ function createReferenceSources(context: TaskContext): KeySource[] {
 }
 
 /** Workers can become free without an event, so waiting tasks also look again periodically. */
-function createCapacitySource(context: TaskContext): KeySource {
+function createCapacitySource(context: ReconcileContext): KeySource {
   return {
     name: 'capacity',
     async run(_enqueue, signal) {
@@ -106,7 +106,7 @@ function createCapacitySource(context: TaskContext): KeySource {
   }
 }
 
-export function createTaskSources(context: TaskContext): KeySource[] {
+export function createTaskSources(context: ReconcileContext): KeySource[] {
   return [
     createTaskSource(context),
     createWorkloadSource(context),

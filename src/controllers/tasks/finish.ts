@@ -1,23 +1,23 @@
-// How attempts and tasks end: succeeded, failed, cancelled, to be repeated, lost.
+// How attempts and tasks end (succeeded, failed, cancelled, to be repeated, lost), and the files that they leave.
 import { Readable } from 'node:stream'
 import type { FailureReason, RunFailure } from '../../contract/kinds/tasks/failures.ts'
 import type { Task, TaskUsage } from '../../contract/kinds/tasks/task.ts'
 import { contentTypeOf } from '../../contract/values/content-type.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
-import type { LeftFile } from '../../ports/tasks/results.ts'
+import type { LeftFile } from '../../ports/tasks/outputs.ts'
 import type { WorkloadState } from '../../ports/tasks/workloads.ts'
 import { dropConditions, setCondition } from '../../rules/resources/conditions.ts'
+import { decideFailedAttempt, type TaskDecision, waitingCondition } from '../../rules/tasks/decision.ts'
 import { parkedCondition } from '../../rules/tasks/parking.ts'
 import type { AttemptFailure } from '../../rules/tasks/retry.ts'
-import { decideFailedAttempt, type TaskDecision, waitingCondition } from '../../rules/tasks/task-decision.ts'
 import type { Reconciled } from '../engine/controller.ts'
 import { cancelDelegated } from './children.ts'
-import { attemptOf, type TaskContext, taskKeyOf } from './context.ts'
+import { attemptOf, type ReconcileContext, taskKeyOf } from './context.ts'
 import { appendOutcome, countInSession, unlockSession } from './session-lock.ts'
 import type { StatusChange } from './status-recorder.ts'
 
 /** Why the file is not kept, or undefined when it is. */
-async function keepFile(context: TaskContext, task: Task, file: LeftFile): Promise<string | undefined> {
+async function keepFile(context: ReconcileContext, task: Task, file: LeftFile): Promise<string | undefined> {
   if ('skipped' in file) return file.skipped
   const body = Readable.from(file.open(), { objectMode: false })
   try {
@@ -33,7 +33,7 @@ async function keepFile(context: TaskContext, task: Task, file: LeftFile): Promi
 }
 
 /** Call it before the attempt is removed. Files that cannot be read any more are reported as lost in the task's log. */
-async function keepArtifacts(context: TaskContext, task: Task): Promise<void> {
+async function keepArtifacts(context: ReconcileContext, task: Task): Promise<void> {
   if (task.spec.artifactsDir === undefined || task.status?.phase !== 'Running') return
   const key = attemptOf(task)
   const notes: string[] = []
@@ -62,7 +62,7 @@ const completeReasons = { Succeeded: 'TaskSucceeded', Failed: 'TaskFailed', Canc
 const eventReasons = { Succeeded: 'TaskSucceeded', Cancelled: 'Cancelled' } as const
 
 /** Stops the attempt that runs, if one does, and waits until nothing of it is left. What it was saying is kept. */
-export async function stopAttempt(context: TaskContext, task: Task): Promise<void> {
+export async function stopAttempt(context: ReconcileContext, task: Task): Promise<void> {
   const attempt = attemptOf(task)
   if (attempt.attempt === 0) return
   await context.workloads.remove(attempt)
@@ -70,7 +70,7 @@ export async function stopAttempt(context: TaskContext, task: Task): Promise<voi
 }
 
 /** What the task used so far; undefined before its first model call. */
-export async function sumUsage(context: TaskContext, task: Task): Promise<TaskUsage | undefined> {
+export async function sumUsage(context: ReconcileContext, task: Task): Promise<TaskUsage | undefined> {
   const sum = await context.records.usage.ofTask(task.metadata.uid)
   if (sum === undefined || sum.llmCalls === 0) return undefined
   const {
@@ -87,7 +87,11 @@ export async function sumUsage(context: TaskContext, task: Task): Promise<TaskUs
 
 type Ended = { outcome: TaskEnd; usage: TaskUsage | undefined }
 
-async function makeFinalStatus(context: TaskContext, task: Task, { outcome, usage }: Ended): Promise<StatusChange> {
+async function makeFinalStatus(
+  context: ReconcileContext,
+  task: Task,
+  { outcome, usage }: Ended,
+): Promise<StatusChange> {
   const now = context.clock.now()
   const { phase, message } = outcome
   const reason = (outcome.phase === 'Failed' && outcome.cause) || completeReasons[phase]
@@ -116,7 +120,7 @@ async function makeFinalStatus(context: TaskContext, task: Task, { outcome, usag
 }
 
 /** Ends the task: everything it leaves behind is written before its final status (TASK-062). */
-export async function finishTask(context: TaskContext, task: Task, outcome: TaskEnd): Promise<Reconciled> {
+export async function finishTask(context: ReconcileContext, task: Task, outcome: TaskEnd): Promise<Reconciled> {
   const wasRunning = task.status?.phase === 'Running'
   if (outcome.phase !== 'Cancelled') await keepArtifacts(context, task)
   // A successful attempt has ended by itself; any other must be stopped completely before the task counts as ended.
@@ -138,7 +142,7 @@ export async function finishTask(context: TaskContext, task: Task, outcome: Task
 }
 
 /** Stores a command's output as the task's result. A command without output has none. */
-export async function saveOutput(context: TaskContext, task: Task, state: WorkloadState): Promise<void> {
+export async function saveOutput(context: ReconcileContext, task: Task, state: WorkloadState): Promise<void> {
   if (state.phase !== 'Succeeded' || task.spec.type !== 'container') return
   const { text = '', truncated = false } = state.output ?? {}
   if (text === '') return
@@ -148,7 +152,7 @@ export async function saveOutput(context: TaskContext, task: Task, state: Worklo
 
 /** Ends the attempt and sets the earliest time of the next one (TASK-042). */
 export async function scheduleRetry(
-  context: TaskContext,
+  context: ReconcileContext,
   task: Task,
   { reason, message, delayMs }: Extract<TaskDecision, { action: 'retry' }>,
 ): Promise<Reconciled> {
@@ -171,7 +175,7 @@ export async function scheduleRetry(
 type FailDecision = Extract<TaskDecision, { action: 'fail' }>
 
 export function failTask(
-  context: TaskContext,
+  context: ReconcileContext,
   task: Task,
   { action: _, ...failure }: FailDecision,
 ): Promise<Reconciled> {
@@ -179,14 +183,14 @@ export function failTask(
 }
 
 /** Ends a failed attempt as the retry policy says. */
-export async function failAttempt(context: TaskContext, task: Task, failure: AttemptFailure): Promise<Reconciled> {
+export async function failAttempt(context: ReconcileContext, task: Task, failure: AttemptFailure): Promise<Reconciled> {
   const decision = decideFailedAttempt(task, failure, context.ids.random())
   if (decision.action === 'retry') return await scheduleRetry(context, task, decision)
   return await failTask(context, task, decision)
 }
 
 /** Closes a lost attempt; the next one follows at once and costs no retry (TASK-043). */
-export async function closeInterrupted(context: TaskContext, task: Task, message: string): Promise<Reconciled> {
+export async function closeInterrupted(context: ReconcileContext, task: Task, message: string): Promise<Reconciled> {
   await stopAttempt(context, task)
   const interruptions = (task.status?.interruptions ?? 0) + 1
   const event = { type: 'Interrupted', phase: 'Pending' as const, reason: 'Interrupted', message }

@@ -2,13 +2,13 @@
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { dropConditions, setCondition } from '../../rules/resources/conditions.ts'
+import { describeCancel } from '../../rules/tasks/decision.ts'
 import { autonomyOf, decideIteration, type IterationStep, restsBetweenIterations } from '../../rules/tasks/iteration.ts'
-import { describeCancel } from '../../rules/tasks/task-decision.ts'
 import type { Reconciled } from '../engine/controller.ts'
-import { lookWhenTimeIsUp, readBounds, type TaskContext, taskKeyOf } from './context.ts'
+import { lookWhenTimeIsUp, type ReconcileContext, readBounds, taskKeyOf } from './context.ts'
 import { finishTask, stopAttempt, sumUsage } from './finish.ts'
 
-async function findAgent(context: TaskContext, task: Task): Promise<Agent | undefined> {
+async function findAgent(context: ReconcileContext, task: Task): Promise<Agent | undefined> {
   const reference = task.spec.agentRef
   if (task.spec.type !== 'ai' || reference === undefined) return undefined
   const key = { namespace: reference.namespace ?? task.metadata.namespace, name: reference.name }
@@ -16,7 +16,7 @@ async function findAgent(context: TaskContext, task: Task): Promise<Agent | unde
 }
 
 /** Undefined when the task does not work in iterations. */
-async function decideNext(context: TaskContext, task: Task): Promise<IterationStep | undefined> {
+async function decideNext(context: ReconcileContext, task: Task): Promise<IterationStep | undefined> {
   const autonomy = autonomyOf(await findAgent(context, task))
   if (autonomy === undefined) return undefined
   const plan = await context.records.plans?.get(task.metadata.uid)
@@ -26,7 +26,7 @@ async function decideNext(context: TaskContext, task: Task): Promise<IterationSt
 }
 
 /** The task stays Running without an attempt and without a place; a change of its spec wakes it. */
-async function keepSuspended(context: TaskContext, task: Task, message: string): Promise<Reconciled> {
+async function keepSuspended(context: ReconcileContext, task: Task, message: string): Promise<Reconciled> {
   if (!restsBetweenIterations(task)) await stopAttempt(context, task)
   const condition = { type: 'Suspended', status: 'True' as const, reason: 'Suspended', message }
   const conditions = setCondition(task.status?.conditions, condition, context.clock.now())
@@ -41,7 +41,7 @@ async function keepSuspended(context: TaskContext, task: Task, message: string):
 type Next = Extract<IterationStep, { action: 'next' }>
 
 /** One write moves the task to its next iteration, which then waits for a place like any other task. */
-async function beginNext(context: TaskContext, task: Task, { iteration, message }: Next): Promise<Reconciled> {
+async function beginNext(context: ReconcileContext, task: Task, { iteration, message }: Next): Promise<Reconciled> {
   await stopAttempt(context, task)
   const { attempts = 0, interruptions = 0, parkings = 0, conditions } = task.status ?? {}
   const usage = await sumUsage(context, task)
@@ -62,7 +62,7 @@ async function beginNext(context: TaskContext, task: Task, { iteration, message 
 }
 
 /** The attempt has succeeded; `message`: what is said when that is the end of the task. */
-export async function endAttempt(context: TaskContext, task: Task, message: string): Promise<Reconciled> {
+export async function endAttempt(context: ReconcileContext, task: Task, message: string): Promise<Reconciled> {
   const step = await decideNext(context, task)
   switch (step?.action) {
     case 'next':

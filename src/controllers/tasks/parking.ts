@@ -1,11 +1,11 @@
-// Parked tasks: nothing of them runs, and they hold no place, until what they wait for has come.
+// Parked tasks: nothing of them runs, and they have no slot, until what they wait for has come; some of it is asked for.
 import type { ParkWait } from '../../contract/api/tasks/parking.ts'
 import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import { messageOf } from '../../errors.ts'
-import type { ProbeAnswer } from '../../ports/tasks/parkings.ts'
+import type { ProbeAnswer } from '../../ports/tasks/parking.ts'
 import { setCondition } from '../../rules/resources/conditions.ts'
+import type { TaskDecision } from '../../rules/tasks/decision.ts'
 import { isParked, type ParkView, parkedCondition, probeDelayMs, viewParking } from '../../rules/tasks/parking.ts'
-import type { TaskDecision } from '../../rules/tasks/task-decision.ts'
 import {
   type Controller,
   defineController,
@@ -15,7 +15,7 @@ import {
   type Reconciled,
 } from '../engine/controller.ts'
 import { updateChildTasks } from './children.ts'
-import { attemptOf, type ProbeDeps, type TaskContext, taskKeyOf } from './context.ts'
+import { attemptOf, type ProbeDeps, type ReconcileContext, taskKeyOf } from './context.ts'
 import { stopAttempt } from './finish.ts'
 import { findProbed, type Probed, type ProbedAttempts } from './state.ts'
 
@@ -95,7 +95,11 @@ export function createProbeController(deps: ProbingDeps, source: KeySource): Con
 type TasksWait = Extract<ParkWait, { kind: 'tasks' }>
 
 /** Those at the beginning of the list that have ended: one that has not is enough to know. */
-async function findEndedTasks({ resources }: TaskContext, namespace: string, { tasks }: TasksWait): Promise<string[]> {
+async function findEndedTasks(
+  { resources }: ReconcileContext,
+  namespace: string,
+  { tasks }: TasksWait,
+): Promise<string[]> {
   const ended: string[] = []
   for (const { name, uid } of tasks) {
     const task = await resources.get('Task', { namespace, name })
@@ -106,7 +110,7 @@ async function findEndedTasks({ resources }: TaskContext, namespace: string, { t
 }
 
 /** Uids of tasks, ids of approvals, and calls. */
-async function findEnded(context: TaskContext, task: Task, wait: ParkWait): Promise<string[]> {
+async function findEnded(context: ReconcileContext, task: Task, wait: ParkWait): Promise<string[]> {
   switch (wait.kind) {
     case 'tasks':
       return await findEndedTasks(context, task.metadata.namespace, wait)
@@ -122,7 +126,7 @@ async function findEnded(context: TaskContext, task: Task, wait: ParkWait): Prom
 }
 
 /** What the live attempt waits for since it ended; undefined when it has not parked. */
-export async function observeParking(context: TaskContext, task: Task): Promise<ParkView | undefined> {
+export async function observeParking(context: ReconcileContext, task: Task): Promise<ParkView | undefined> {
   const waits = await context.records.parkings.get(attemptOf(task))
   if (waits === undefined) return undefined
   const found = await Promise.all(waits.map((wait) => findEnded(context, task, wait)))
@@ -134,7 +138,7 @@ type ParkDecision = Extract<TaskDecision, { action: 'park' }>
 
 /** Frees the attempt and its place. What it waits for may have come by now, so it is looked at again. */
 export async function parkAttempt(
-  context: TaskContext,
+  context: ReconcileContext,
   task: Task,
   { reason, message }: ParkDecision,
 ): Promise<Reconciled> {
@@ -154,7 +158,7 @@ export async function parkAttempt(
 }
 
 export async function keepParked(
-  context: TaskContext,
+  context: ReconcileContext,
   task: Task,
   { lookAgainMs, isProbed }: Extract<TaskDecision, { action: 'rest' }>,
 ): Promise<Reconciled> {

@@ -1,4 +1,4 @@
-// Resolves the references of a task: agent, models, tools, skills.
+// Resolves what a task refers to: agent, models, tools, instructions, skills, memories.
 import type { AssignedSkill, ModelChoice } from '../../contract/api/tasks/assignment.ts'
 import { secretFolders } from '../../contract/api/tasks/worker-pod.ts'
 import type { AssignedTool } from '../../contract/api/tools/assigned-tool.ts'
@@ -6,7 +6,7 @@ import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import type { SkillRef } from '../../contract/kinds/resources/references.ts'
 import { promptOf, type Task } from '../../contract/kinds/tasks/task.ts'
 import { isRead, skillProblems } from '../../contract/kinds/tools/skill.ts'
-import { summarize } from '../../contract/schema/validation.ts'
+import { summarizeProblems } from '../../contract/schema/validation.ts'
 import { messageOf, SvcError } from '../../errors.ts'
 import { readConfigEntry, readSecret } from '../../lookup/entries.ts'
 import { resolveModels } from '../../lookup/models.ts'
@@ -15,25 +15,20 @@ import type { CodeHosts } from '../../ports/codehost/code-host.ts'
 import type { ConfigMaps } from '../../ports/resources/configmaps.ts'
 import type { ResourceKey, ResourceReader, Resources } from '../../ports/resources/resources.ts'
 import type { Secrets } from '../../ports/resources/secrets.ts'
-import type { Results } from '../../ports/tasks/results.ts'
+import type { Results } from '../../ports/tasks/outputs.ts'
 import type { AttemptCheckout, MountedSecret } from '../../ports/tasks/workloads.ts'
 import { allowsModel, allowsTool } from '../../rules/identity/context-token.ts'
-import {
-  chooseMemories,
-  type ProvidedMemory,
-  providedMemories,
-  queryOfPrompt,
-} from '../../rules/memory/memory-ranking.ts'
+import { chooseMemories, type ProvidedMemory, providedMemories, queryOfPrompt } from '../../rules/memory/ranking.ts'
 import { listProviderWishes } from '../../rules/providers/model-choice.ts'
-import { isConfined } from '../../rules/tasks/task-bounds.ts'
-import { findTaskProblem } from '../../rules/tasks/task-validity.ts'
-import { formatSkill } from '../../rules/tools/skill-folder.ts'
-import { type CustomTool, chooseTools } from '../../rules/tools/tool-choice.ts'
+import { isConfined } from '../../rules/tasks/bounds.ts'
+import { findTaskProblem } from '../../rules/tasks/validity.ts'
+import { type CustomTool, chooseTools } from '../../rules/tools/choice.ts'
+import { formatSkill } from '../../rules/tools/skills.ts'
 import { resolveAgentModel } from './agent-program.ts'
 import { resolveCheckout } from './checkout.ts'
-import { type TaskContext, type TaskSettings, taskKeyOf } from './context.ts'
+import { type ReconcileContext, type TaskSettings, taskKeyOf } from './context.ts'
 
-export async function recallMemories(context: TaskContext, task: Task): Promise<ProvidedMemory[]> {
+export async function recallMemories(context: ReconcileContext, task: Task): Promise<ProvidedMemory[]> {
   if (task.spec.type !== 'ai' || isConfined(task)) return []
   const { namespace, uid } = task.metadata
   const prompt = promptOf(task.spec)
@@ -85,7 +80,7 @@ async function readSkill(deps: InstructionDeps, { ref, namespace, owner }: Named
     throw new SvcError('NotFound', `skill "${name}" does not exist in namespace "${namespace}"; create it or remove it`)
   }
   const problems = skillProblems(skill.spec)
-  if (problems.length > 0) throw new SvcError('InvalidRequest', summarize(`skill "${name}"`, problems))
+  if (problems.length > 0) throw new SvcError('InvalidRequest', summarizeProblems(`skill "${name}"`, problems))
   if (!isRead(skill.spec)) throw new SvcError('NotFound', `skill "${name}" has not been read from its source yet`)
   return [name, { skill: { name, description: skill.spec.description, ...skill.spec.content } }]
 }

@@ -1,14 +1,15 @@
-// The end of a deleted task: stop it, remove its records, release the object. Missing parts are fine (TASK-064).
+// The end of a deleted task: stop it, remove its records, release the object. Missing parts are fine (TASK-064). Ended tasks are removed
+// when their time is up.
 import { type Task, terminalPhases } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { removeTaskTokens } from '../../lookup/child-task.ts'
+import type { TaskNoun } from '../../ports/resources/records.ts'
 import type { Resources } from '../../ports/resources/resources.ts'
-import type { TaskNoun } from '../../ports/resources/retention.ts'
 import { timeToRemoval } from '../../rules/tasks/expiry.ts'
 import { cleanupFinalizer } from '../../rules/tasks/schedule.ts'
 import type { Reconciled } from '../engine/controller.ts'
-import { type TaskContext, taskKeyOf } from './context.ts'
+import { type ReconcileContext, taskKeyOf } from './context.ts'
 import { stopAttempt } from './finish.ts'
 import { unlockSession } from './session-lock.ts'
 
@@ -53,7 +54,7 @@ export async function sweepEndedTasks(deps: SweepDeps, keptMs: number, signal: A
   return removed
 }
 
-async function removeRecords(context: TaskContext, task: Task): Promise<void> {
+async function removeRecords(context: ReconcileContext, task: Task): Promise<void> {
   const { results, artifacts, inputs, logs, plans, messages, checkpoints, parkings, approvals, events, memories } =
     context.records
   const stores: Record<TaskNoun, { removeTask(taskUid: string): Promise<void> } | undefined> = {
@@ -73,7 +74,7 @@ async function removeRecords(context: TaskContext, task: Task): Promise<void> {
   await removeTaskTokens(context, task)
 }
 
-async function dropFinalizer(context: TaskContext, task: Task): Promise<void> {
+async function dropFinalizer(context: ReconcileContext, task: Task): Promise<void> {
   const finalizers = task.metadata.finalizers?.filter((finalizer) => finalizer !== cleanupFinalizer) ?? []
   try {
     await context.resources.update('Task', { ...task, metadata: { ...task.metadata, finalizers } })
@@ -82,7 +83,7 @@ async function dropFinalizer(context: TaskContext, task: Task): Promise<void> {
   }
 }
 
-export async function removeTask(context: TaskContext, task: Task): Promise<Reconciled> {
+export async function removeTask(context: ReconcileContext, task: Task): Promise<Reconciled> {
   if (!task.metadata.finalizers?.includes(cleanupFinalizer)) return undefined
   await stopAttempt(context, task)
   await unlockSession(context, task)
@@ -93,7 +94,7 @@ export async function removeTask(context: TaskContext, task: Task): Promise<Reco
 }
 
 /** Keeps the object until its records are removed. The use case that creates tasks sets this too. */
-export async function ensureFinalizer(context: TaskContext, task: Task): Promise<Task> {
+export async function ensureFinalizer(context: ReconcileContext, task: Task): Promise<Task> {
   const { finalizers = [], deletionTimestamp } = task.metadata
   if (deletionTimestamp !== undefined || finalizers.includes(cleanupFinalizer)) return task
   const metadata = { ...task.metadata, finalizers: [...finalizers, cleanupFinalizer] }

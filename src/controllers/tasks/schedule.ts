@@ -15,8 +15,8 @@ import {
 } from '../../rules/tasks/schedule.ts'
 import { parentOf } from '../../rules/tasks/stamp.ts'
 import type { Reconciled } from '../engine/controller.ts'
-import { listChildTasks, removeExpiredRuns } from './children.ts'
-import { type TaskContext, taskKeyOf } from './context.ts'
+import { readChildren, removeExpiredRuns } from './children.ts'
+import { type ReconcileContext, taskKeyOf } from './context.ts'
 import { finishTask } from './finish.ts'
 import type { StatusChange, TaskEvent } from './status-recorder.ts'
 
@@ -26,7 +26,7 @@ function isActiveRun(child: Task): boolean {
   return child.metadata.labels?.[scheduledRunLabel] === 'true' && !isTerminalPhase(child.status?.phase)
 }
 
-function decide(context: TaskContext, task: Task, children: Task[]): ScheduleDecision {
+function decide(context: ReconcileContext, task: Task, children: Task[]): ScheduleDecision {
   const { schedule = '', timeZone, startingDeadlineSeconds, concurrencyPolicy, suspend } = task.spec
   const lastTick = task.status?.lastScheduleTime
   return decideSchedule(
@@ -41,7 +41,7 @@ function decide(context: TaskContext, task: Task, children: Task[]): ScheduleDec
 }
 
 /** Creates the child of a tick. An existing child of that name is this tick's own, created before a crash. */
-async function createRun(context: TaskContext, task: Task, tick: Date): Promise<ChildOutcome> {
+async function createRun(context: ReconcileContext, task: Task, tick: Date): Promise<ChildOutcome> {
   try {
     return await createChild(context, task, makeScheduledRun(task, tick))
   } catch (error) {
@@ -79,7 +79,7 @@ function describeTick(task: Task, decision: Ticked): TaskEvent {
 }
 
 /** Status of an active schedule; `next` is undefined when it never fires again. */
-function makeScheduledStatus(context: TaskContext, task: Task, next: Date | undefined): StatusChange {
+function makeScheduledStatus(context: ReconcileContext, task: Task, next: Date | undefined): StatusChange {
   const isSuspended = task.spec.suspend
   const suspended = {
     type: 'Suspended',
@@ -105,13 +105,13 @@ function describeNext(next: Date | undefined): string {
     : `next run at ${next.toISOString()}`
 }
 
-async function enterScheduled(context: TaskContext, task: Task, change: StatusChange): Promise<Task> {
+async function enterScheduled(context: ReconcileContext, task: Task, change: StatusChange): Promise<Task> {
   if (task.status?.phase === 'Scheduled') return await context.recorder.write(task, change)
   const message = `runs are created by schedule ${task.spec.schedule}`
   return await context.recorder.move(task, { type: 'PhaseChanged', phase: 'Scheduled', message }, change)
 }
 
-async function applyTick(context: TaskContext, task: Task, decision: Ticked): Promise<StatusChange> {
+async function applyTick(context: ReconcileContext, task: Task, decision: Ticked): Promise<StatusChange> {
   const outcome = decision.action === 'run' ? await createRun(context, task, decision.tick) : undefined
   const event = outcome?.made === false ? describeRefusal(decision.tick, outcome.message) : describeTick(task, decision)
   await context.recorder.append(task, { ...event, phase: 'Scheduled' })
@@ -119,7 +119,7 @@ async function applyTick(context: TaskContext, task: Task, decision: Ticked): Pr
 }
 
 /** Creates the run that a person requested; the request is cleared when the run exists, or cannot be created. */
-async function makeWantedRun(context: TaskContext, task: Task): Promise<Task> {
+async function makeWantedRun(context: ReconcileContext, task: Task): Promise<Task> {
   const tick = wantedRunOf(task)
   if (tick === undefined) return task
   const outcome = await createRun(context, task, tick)
@@ -135,21 +135,21 @@ async function makeWantedRun(context: TaskContext, task: Task): Promise<Task> {
 }
 
 /** A child's token expires soon, and no command can renew it at every tick (reference 3.7). */
-function findUnsupported({ tokenExchange }: TaskContext, task: Task): string | undefined {
+function findUnsupported({ tokenExchange }: ReconcileContext, task: Task): string | undefined {
   const { type, transaction } = task.spec
   if (tokenExchange === undefined || transaction === undefined) return undefined
   if (type !== 'container' || parentOf(task) === undefined) return undefined
   return 'unsupported_schedule: a container task that is the child of a transaction runs once; remove spec.schedule'
 }
 
-export async function reconcileSchedule(context: TaskContext, found: Task): Promise<Reconciled> {
+export async function reconcileSchedule(context: ReconcileContext, found: Task): Promise<Reconciled> {
   const task = await makeWantedRun(context, found)
   context.state.changedParents.delete(taskKeyOf(task))
   const unsupported = findUnsupported(context, task)
   if (unsupported !== undefined) {
     return await finishTask(context, task, { phase: 'Failed', reason: 'Validation', message: unsupported })
   }
-  const children = await listChildTasks(context, task)
+  const children = await readChildren(context, task)
   const decision = decide(context, task, children)
   if (decision.action === 'invalid') {
     return await finishTask(context, task, { phase: 'Failed', reason: 'Validation', message: decision.message })

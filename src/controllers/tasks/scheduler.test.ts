@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compareStart } from '../../rules/tasks/task-attention.ts'
+import { compareStart } from '../../rules/tasks/attention.ts'
 import { createScheduler, type WaitingTask } from './scheduler.ts'
 
 function makeWaiting(name: string, change: Partial<WaitingTask> & { priority?: number } = {}): WaitingTask {

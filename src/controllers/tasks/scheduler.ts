@@ -1,6 +1,7 @@
-// Decides which waiting tasks may start, and counts those that run. Rebuilt from the store at each start.
+// Decides which waiting tasks may start, and counts those that run. Rebuilt from the store at each start. One ordered queue per namespace
+// and coordinator, so that a limit delays only its own group (TASK-040).
 
-import { compareStart, type KnownTask, type StartRank } from '../../rules/tasks/task-attention.ts'
+import { compareStart, type KnownTask, type StartRank } from '../../rules/tasks/attention.ts'
 import { createHeap, type Heap } from '../engine/heap.ts'
 
 /** Groups of tasks that are counted together. */

@@ -6,9 +6,9 @@ import { tryParseDuration } from '../../contract/values/duration.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import { readResultText } from '../../lookup/result-text.ts'
 import type { SessionKey, Sessions } from '../../ports/chat/sessions.ts'
-import { makeTranscriptWord, makeUsageWord, outcomeWord } from '../../rules/chat/transcript-word.ts'
-import { rankTask } from '../../rules/tasks/task-attention.ts'
-import { attemptOf, type TaskContext } from './context.ts'
+import { makeTranscriptWord, makeUsageWord, outcomeWord } from '../../rules/chat/transcripts.ts'
+import { rankTask } from '../../rules/tasks/attention.ts'
+import { attemptOf, type ReconcileContext } from './context.ts'
 import { sessionTopic } from './state.ts'
 
 const maxMessageLength = 262_144
@@ -29,7 +29,7 @@ export function sessionOf(task: Task): SessionKey | undefined {
  * Claims the task's session. False when another task holds it; InvalidRequest when it does not exist and must not be
  * created.
  */
-export async function lockSession(context: TaskContext, task: Task): Promise<boolean> {
+export async function lockSession(context: ReconcileContext, task: Task): Promise<boolean> {
   const key = sessionOf(task)
   if (key === undefined) return true
   const { sessions } = context.records
@@ -47,7 +47,7 @@ export async function lockSession(context: TaskContext, task: Task): Promise<boo
 }
 
 /** When the sessions of the agent's tasks expire; undefined: the usual retention. */
-async function readExpiry({ resources, clock }: TaskContext, task: Task): Promise<Date | undefined> {
+async function readExpiry({ resources, clock }: ReconcileContext, task: Task): Promise<Date | undefined> {
   const reference = task.spec.agentRef
   if (reference === undefined) return undefined
   const key = { namespace: reference.namespace ?? task.metadata.namespace, name: reference.name }
@@ -56,7 +56,7 @@ async function readExpiry({ resources, clock }: TaskContext, task: Task): Promis
 }
 
 /** Releases the session and wakes the task that is next in line for it. */
-export async function unlockSession(context: TaskContext, task: Task): Promise<void> {
+export async function unlockSession(context: ReconcileContext, task: Task): Promise<void> {
   const key = sessionOf(task)
   if (key === undefined) return
   await context.records.sessions.unlock(key, task.metadata.uid, { expiresAt: await readExpiry(context, task) })
@@ -73,7 +73,7 @@ function describePrompt(task: Task): string {
 /**
  * Adds prompt and outcome to the session, unless the worker has added its own account under the same key.
  */
-export async function appendOutcome(context: TaskContext, task: Task, message: string): Promise<void> {
+export async function appendOutcome(context: ReconcileContext, task: Task, message: string): Promise<void> {
   const key = sessionOf(task)
   if (key === undefined || task.spec.sessionRef?.append === false) return
   const taskUid = task.metadata.uid
@@ -87,7 +87,11 @@ export async function appendOutcome(context: TaskContext, task: Task, message: s
 }
 
 /** Counts the usage of all attempts of the task in its session, whatever else the task adds there. */
-export async function countInSession(context: TaskContext, task: Task, usage: TaskUsage | undefined): Promise<void> {
+export async function countInSession(
+  context: ReconcileContext,
+  task: Task,
+  usage: TaskUsage | undefined,
+): Promise<void> {
   const key = sessionOf(task)
   if (key === undefined || usage === undefined) return
   const { inputTokens, outputTokens } = usage
@@ -95,7 +99,10 @@ export async function countInSession(context: TaskContext, task: Task, usage: Ta
   await appendUnlessGone(context, key, [], { dedupe, usage: { inputTokens, outputTokens } })
 }
 
-async function appendUnlessGone({ records }: TaskContext, ...append: Parameters<Sessions['append']>): Promise<void> {
+async function appendUnlessGone(
+  { records }: ReconcileContext,
+  ...append: Parameters<Sessions['append']>
+): Promise<void> {
   try {
     await records.sessions.append(...append)
   } catch (error) {

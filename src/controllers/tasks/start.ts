@@ -5,12 +5,12 @@ import type { Task, TaskStatus } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError, messageOf, type SvcError } from '../../errors.ts'
 import { budgetSubjectOf } from '../../rules/budgets/budget.ts'
 import { dropConditions, setCondition } from '../../rules/resources/conditions.ts'
+import { waitingCondition, watchDelayMs } from '../../rules/tasks/decision.ts'
 import { isParked, parkedCondition } from '../../rules/tasks/parking.ts'
-import { waitingCondition, watchDelayMs } from '../../rules/tasks/task-decision.ts'
 import { showWorkspace } from '../../rules/workspaces/execution-workspace.ts'
 import type { Reconciled } from '../engine/controller.ts'
 import { buildWorkload } from './assignment.ts'
-import { siblingsOf, type TaskContext, taskKeyOf } from './context.ts'
+import { type ReconcileContext, siblingsOf, taskKeyOf } from './context.ts'
 import { failAttempt, finishTask } from './finish.ts'
 import { type NewAttempt, recallMemories, resolveReferences, type TaskReferences } from './references.ts'
 import { lockSession } from './session-lock.ts'
@@ -63,13 +63,13 @@ function beginOf(task: Task, now: Date): Date {
   return isParked(task) && startTime !== undefined ? new Date(startTime) : now
 }
 
-async function noteAccepted(context: TaskContext, task: Task): Promise<void> {
+async function noteAccepted(context: ReconcileContext, task: Task): Promise<void> {
   if (task.status?.phase !== undefined) return
   await context.recorder.append(task, { type: 'PhaseChanged', phase: 'Pending', message: 'the task was accepted' })
 }
 
 /** Announces the attempt, then starts it, so that the attempt is live from the worker's first call on. */
-async function launch(context: TaskContext, task: Task, references: TaskReferences): Promise<Reconciled> {
+async function launch(context: ReconcileContext, task: Task, references: TaskReferences): Promise<Reconciled> {
   const { state, clock, recorder, workloads } = context
   const key = taskKeyOf(task)
   const { uid, namespace } = task.metadata
@@ -96,7 +96,7 @@ async function launch(context: TaskContext, task: Task, references: TaskReferenc
 }
 
 /** The workload could not be started: no capacity after all, or a failure of the attempt. */
-async function handleRefusal(context: TaskContext, task: Task, error: unknown): Promise<Reconciled> {
+async function handleRefusal(context: ReconcileContext, task: Task, error: unknown): Promise<Reconciled> {
   const message = messageOf(error)
   context.log.warn({ task: taskKeyOf(task), error: message }, 'an attempt could not be started')
   if (!isSvcError(error, 'Unavailable')) return await failAttempt(context, task, { reason: 'StartFailed', message })
@@ -109,20 +109,20 @@ async function handleRefusal(context: TaskContext, task: Task, error: unknown): 
   return { requeueAfterMs: refusalPauseMs }
 }
 
-async function startGranted(context: TaskContext, task: Task, references: TaskReferences): Promise<Reconciled> {
+async function startGranted(context: ReconcileContext, task: Task, references: TaskReferences): Promise<Reconciled> {
   // A parked task still holds its session.
   if (!isParked(task) && !(await lockSession(context, task))) return await waitForSession(context, task)
   return await launch(context, task, references)
 }
 
 /** BudgetExceeded. */
-async function requireSpendable({ spending, taskBudgets }: TaskContext, task: Task): Promise<void> {
+async function requireSpendable({ spending, taskBudgets }: ReconcileContext, task: Task): Promise<void> {
   await spending?.require(budgetSubjectOf(task))
   await taskBudgets?.require(task)
 }
 
 /** What an error means for a task that could not start; undefined: nothing that is known. */
-async function handleProblem(context: TaskContext, task: Task, error: SvcError): Promise<Reconciled | 'unknown'> {
+async function handleProblem(context: ReconcileContext, task: Task, error: SvcError): Promise<Reconciled | 'unknown'> {
   const { message } = error
   switch (error.reason) {
     case 'NotFound':
@@ -139,7 +139,7 @@ async function handleProblem(context: TaskContext, task: Task, error: SvcError):
 }
 
 /** Starts the task if it may start; otherwise records why not and when to look again. */
-export async function startTask(context: TaskContext, task: Task): Promise<Reconciled> {
+export async function startTask(context: ReconcileContext, task: Task): Promise<Reconciled> {
   context.state.waiters.leave(taskKeyOf(task))
   try {
     const references = await resolveReferences(context, task)

@@ -1,7 +1,7 @@
-// What the task controller remembers about tasks between two looks. Rebuilt from the store at each start.
+// What the task controller caches about tasks between two looks. Rebuilt from the store at each start.
 
 import type { AttemptKey } from '../../ports/tasks/workloads.ts'
-import { compareStart, type StartRank } from '../../rules/tasks/task-attention.ts'
+import { compareStart, type StartRank } from '../../rules/tasks/attention.ts'
 import type { Scheduler } from './scheduler.ts'
 
 type Waiters = {

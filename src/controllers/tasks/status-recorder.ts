@@ -6,7 +6,7 @@ import { dropUndefined } from '../../lib/json.ts'
 import { redactText } from '../../observability/redaction.ts'
 import type { Resources } from '../../ports/resources/resources.ts'
 import type { Events } from '../../ports/tasks/events.ts'
-import { measureChange } from '../../rules/tasks/task-measure.ts'
+import { measureChange } from '../../rules/tasks/measure.ts'
 import type { TaskObserver } from './context.ts'
 
 export type TaskEvent = {

@@ -3,12 +3,12 @@ import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { formatDuration } from '../../contract/values/duration.ts'
 import { redactText } from '../../observability/redaction.ts'
 import { dropConditions, findCondition, setCondition } from '../../rules/resources/conditions.ts'
+import { rankTask } from '../../rules/tasks/attention.ts'
+import { type BlockedReason, waitingCondition } from '../../rules/tasks/decision.ts'
 import { isParked, isResumed } from '../../rules/tasks/parking.ts'
-import { rankTask } from '../../rules/tasks/task-attention.ts'
-import { type BlockedReason, waitingCondition } from '../../rules/tasks/task-decision.ts'
 import type { Reconciled } from '../engine/controller.ts'
 import { findSiblingLimit } from './children.ts'
-import { attemptOf, lookWhenTimeIsUp, siblingsOf, type TaskContext, taskKeyOf } from './context.ts'
+import { attemptOf, lookWhenTimeIsUp, type ReconcileContext, siblingsOf, taskKeyOf } from './context.ts'
 import { finishTask } from './finish.ts'
 import type { WaitingTask } from './scheduler.ts'
 import { sessionOf, unlockSession } from './session-lock.ts'
@@ -20,7 +20,7 @@ const referencePollMs = 5_000
 type Wait = { queuedReason: string; message: string; conditions?: NonNullable<Task['status']>['conditions'] }
 
 /** Records why a task has not started yet; does nothing when the reason is unchanged. */
-async function noteWaiting(context: TaskContext, task: Task, wait: Wait): Promise<Task> {
+async function noteWaiting(context: ReconcileContext, task: Task, wait: Wait): Promise<Task> {
   const { status, metadata } = task
   const { queuedReason, message } = wait
   const isSaid = status?.phase === 'Pending' && status.queuedReason === queuedReason
@@ -34,7 +34,7 @@ async function noteWaiting(context: TaskContext, task: Task, wait: Wait): Promis
 
 /** Gives up its capacity and its waits: it starts over once somebody lets it. */
 export async function holdTask(
-  context: TaskContext,
+  context: ReconcileContext,
   task: Task,
   { reason, message }: BlockedReason,
 ): Promise<Reconciled> {
@@ -49,7 +49,7 @@ export async function holdTask(
 }
 
 /** Waits for a missing reference, and fails the task when it does not appear (TASK-035). */
-export async function waitForReferences(context: TaskContext, task: Task, message: string): Promise<Reconciled> {
+export async function waitForReferences(context: ReconcileContext, task: Task, message: string): Promise<Reconciled> {
   const { clock, settings, state } = context
   const now = clock.now()
   context.state.scheduler.release(taskKeyOf(task))
@@ -78,7 +78,7 @@ const queueMessages = {
   SiblingLimit: 'waiting: the coordinator already runs as many children as it may',
 } as const
 
-async function describeWaiting(context: TaskContext, task: Task): Promise<WaitingTask> {
+async function describeWaiting(context: ReconcileContext, task: Task): Promise<WaitingTask> {
   const siblings = siblingsOf(task)
   return {
     key: taskKeyOf(task),
@@ -92,7 +92,7 @@ async function describeWaiting(context: TaskContext, task: Task): Promise<Waitin
 }
 
 /** Requests capacity; true when the task may start now. */
-export async function tryReserveSlot(context: TaskContext, task: Task): Promise<boolean> {
+export async function tryReserveSlot(context: ReconcileContext, task: Task): Promise<boolean> {
   const waiting = await describeWaiting(context, task)
   if (context.state.scheduler.offer(waiting)) return true
   // A parked task is Running; what it waits for now is no news.
@@ -107,7 +107,7 @@ export async function tryReserveSlot(context: TaskContext, task: Task): Promise<
   return false
 }
 
-export async function waitForSession(context: TaskContext, task: Task): Promise<Reconciled> {
+export async function waitForSession(context: ReconcileContext, task: Task): Promise<Reconciled> {
   const session = sessionOf(task)
   context.state.scheduler.release(taskKeyOf(task))
   if (session !== undefined) context.state.waiters.wait(sessionTopic(session), taskKeyOf(task), rankTask(task))
@@ -117,7 +117,11 @@ export async function waitForSession(context: TaskContext, task: Task): Promise<
 }
 
 /** Reports what the attempt waits for (TASK-041). */
-export async function noteBlocked(context: TaskContext, task: Task, { reason, message }: BlockedReason): Promise<Task> {
+export async function noteBlocked(
+  context: ReconcileContext,
+  task: Task,
+  { reason, message }: BlockedReason,
+): Promise<Task> {
   const shown = redactText(message)
   if (findCondition(task.status?.conditions, waitingCondition)?.message === shown) return task
   const condition = { type: waitingCondition, status: 'True' as const, reason, message: shown }
@@ -126,7 +130,7 @@ export async function noteBlocked(context: TaskContext, task: Task, { reason, me
 }
 
 /** A delayed attempt is running now: its time limit counts from here. */
-export async function noteBegun(context: TaskContext, task: Task, startedAt: Date): Promise<Task> {
+export async function noteBegun(context: ReconcileContext, task: Task, startedAt: Date): Promise<Task> {
   if (findCondition(task.status?.conditions, waitingCondition) === undefined) return task
   return await context.recorder.write(task, {
     message: `attempt ${attemptOf(task).attempt} runs`,

@@ -9,12 +9,12 @@ import {
   type SkillStatus,
   skillProblems,
 } from '../../contract/kinds/tools/skill.ts'
-import { summarize } from '../../contract/schema/validation.ts'
+import { summarizeProblems } from '../../contract/schema/validation.ts'
 import { isSvcError } from '../../errors.ts'
 import { dropUndefined } from '../../lib/json.ts'
 import { readSkillSource } from '../../lookup/tools.ts'
 import { setCondition } from '../../rules/resources/conditions.ts'
-import { hashSkill, largeSkillBytes, measureSkill } from '../../rules/tools/skill-folder.ts'
+import { hashSkill, largeSkillBytes, measureSkill } from '../../rules/tools/skills.ts'
 import { type Controller, defineController, formatKey, parseKey, type Reconciled } from '../engine/controller.ts'
 import { createOwnSource, createReferenceIndex } from '../resources/object-source.ts'
 import type { ResourceControllerDeps } from '../resources/settings.ts'
@@ -116,7 +116,7 @@ async function reconcileSkill(deps: SkillContext, key: string, signal: AbortSign
   }
   const problems = skillProblems(skill.spec)
   if (problems.length > 0) {
-    const message = summarize('skill', problems)
+    const message = summarizeProblems('skill', problems)
     await writeStatus(deps, skill, { phase: 'Error', reason: 'ContentInvalid', message })
     return undefined
   }

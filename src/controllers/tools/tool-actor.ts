@@ -2,7 +2,7 @@
 // removed with the Tool.
 import type { Tool, ToolActorStatus } from '../../contract/kinds/tools/tool.ts'
 import { isSvcError } from '../../errors.ts'
-import type { ActorAddress, ToolActorSpec } from '../../ports/tools/tool-actors.ts'
+import type { ActorAddress, ToolActorSpec } from '../../ports/tools/tools.ts'
 import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
 import { findActorObstacle } from '../../rules/identity/isolation.ts'
 import { cleanupFinalizer } from '../../rules/tasks/schedule.ts'

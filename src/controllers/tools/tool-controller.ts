@@ -4,13 +4,13 @@ import type { McpServer } from '../../contract/api/tools/assigned-tool.ts'
 import type { SecretKeyRef } from '../../contract/kinds/resources/references.ts'
 import { type Tool, type ToolActorStatus, type ToolStatus, toolProblems } from '../../contract/kinds/tools/tool.ts'
 import type { ListedTool, OfferedTool } from '../../contract/kinds/tools/tool-http.ts'
-import { summarize } from '../../contract/schema/validation.ts'
+import { summarizeProblems } from '../../contract/schema/validation.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import { assignServer } from '../../lookup/tools.ts'
 import type { EgressPolicy } from '../../ports/service/egress.ts'
 import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
-import { readAllowedHosts } from '../../rules/providers/trusted-address.ts'
-import { chooseListedTools, findMissingTool } from '../../rules/tools/tool-choice.ts'
+import { readAllowedHosts } from '../../rules/providers/address.ts'
+import { chooseListedTools, findMissingTool } from '../../rules/tools/choice.ts'
 import { type Controller, defineController, formatKey, parseKey, type Reconciled } from '../engine/controller.ts'
 import { createOwnSource, createReferenceIndex, createSecretSource, nameReference } from '../resources/object-source.ts'
 import type { ResourceControllerDeps } from '../resources/settings.ts'
@@ -127,7 +127,7 @@ function explainTarget(error: unknown): { problem: string } {
 /** Whether the tool can be used, and why not. */
 async function inspect(context: ToolContext, tool: Tool, signal: AbortSignal): Promise<Finding> {
   const problems = toolProblems(tool.spec)
-  if (problems.length > 0) return { problem: summarize('tool', problems) }
+  if (problems.length > 0) return { problem: summarizeProblems('tool', problems) }
   const credential = await checkCredential(context, tool)
   if (credential.problem !== undefined) return { problem: credential.problem }
   if (tool.spec.mcp?.actor !== undefined) return inspectActor(context, tool, signal)

@@ -1,12 +1,14 @@
 // Serves the dashboard: its page for what browsers ask for outside the API (HTTP-019), and its files.
+
+import { hash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join, relative, sep } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { routes } from '../../contract/api/index.ts'
+import { contentTypeOf } from '../../contract/values/content-type.ts'
 import { SvcError } from '../../errors.ts'
-import { chooseCoding, chooseType } from '../middleware/accept.ts'
+import { addVary, chooseCoding, chooseType } from '../middleware/accept.ts'
 import { matchesTag } from '../middleware/conditional.ts'
-import { addVary } from '../middleware/vary.ts'
-import { assetsPath, type Coding, type DashboardFile, type DashboardFiles, indexPath, readDashboard } from './files.ts'
-import { pageHeadersOf } from './headers.ts'
 
 export type DashboardSettings = {
   /** The built dashboard. */
@@ -82,5 +84,95 @@ export function createDashboard({ folder, connectOrigins = [] }: DashboardSettin
     if (index === undefined) throw notBuilt()
     addVary(reply, 'Accept')
     return send(index, request, reply)
+  }
+}
+
+/** Content codings in the order of preference, and the ending of their files. */
+export const codings = { br: '.br', gzip: '.gz' } as const
+export type Coding = keyof typeof codings
+
+type Form = { body: Buffer; tag: string }
+
+export type DashboardFile = {
+  contentType: string
+  cacheControl: string
+  plain: Form
+  compressed: Partial<Record<Coding, Form>>
+}
+
+/** Path of a request (`/assets/index-1a2b.js`) to its file. */
+export type DashboardFiles = ReadonlyMap<string, DashboardFile>
+
+export const assetsPath = '/assets/'
+export const indexPath = '/index.html'
+
+/** The names of assets have a hash of what is in them. */
+function cacheControlOf(path: string): string {
+  return path.startsWith(assetsPath) ? 'public, max-age=31536000, immutable' : 'no-cache'
+}
+
+/** A strong tag names one form (RFC 9110 section 8.8.3.3). */
+function readForm(file: string): Form {
+  const body = readFileSync(file)
+  return { body, tag: `"${hash('sha1', body, 'base64url')}"` }
+}
+
+function readFile(file: string, path: string): DashboardFile {
+  const compressed: DashboardFile['compressed'] = {}
+  for (const [coding, ending] of Object.entries(codings)) {
+    if (existsSync(file + ending)) compressed[coding as Coding] = readForm(file + ending)
+  }
+  return { contentType: contentTypeOf(file), cacheControl: cacheControlOf(path), plain: readForm(file), compressed }
+}
+
+/** Undefined when there is no built dashboard in the folder. */
+export function readDashboard(folder: string): DashboardFiles | undefined {
+  if (!existsSync(join(folder, indexPath))) return undefined
+  const endings = Object.values(codings)
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !endings.some((ending) => entry.name.endsWith(ending)))
+    .map((entry) => join(entry.parentPath, entry.name))
+  const pathOf = (file: string) => `/${relative(folder, file).split(sep).join('/')}`
+  return new Map(files.map((file) => [pathOf(file), readFile(file, pathOf(file))]))
+}
+
+/** Sources of a policy, directive by directive; `connect` are origins besides the service's own. */
+function policyOf(connect: readonly string[]): string {
+  const directives = {
+    'default-src': ["'none'"],
+    'script-src': ["'self'"],
+    'style-src': ["'self'"],
+    'img-src': ["'self'", 'data:', 'blob:'],
+    'font-src': ["'self'"],
+    'connect-src': ["'self'", ...connect],
+    'manifest-src': ["'self'"],
+    'base-uri': ["'none'"],
+    'form-action': ["'none'"],
+    'frame-ancestors': ["'none'"],
+    'require-trusted-types-for': ["'script'"],
+  }
+  return Object.entries(directives)
+    .map(([name, sources]) => `${name} ${sources.join(' ')}`)
+    .join('; ')
+}
+
+const unused = [
+  'accelerometer',
+  'camera',
+  'display-capture',
+  'geolocation',
+  'gyroscope',
+  'microphone',
+  'payment',
+  'usb',
+]
+
+/** They take the place of the headers for data. `connect`: origins of issuers where people sign in. */
+export function pageHeadersOf(connect: readonly string[]): Readonly<Record<string, string>> {
+  return {
+    'content-security-policy': policyOf(connect),
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    'permissions-policy': unused.map((feature) => `${feature}=()`).join(', '),
   }
 }

@@ -1,4 +1,5 @@
 // Which of several media types and content codings a client prefers (RFC 9110 sections 12.5.1 and 12.5.3).
+import type { FastifyReply } from 'fastify'
 
 type Range = { type: string; quality: number }
 
@@ -57,4 +58,9 @@ export function chooseCoding<C extends string>(header: string | undefined, offer
     (ranges.find(({ type }) => type === coding) ?? ranges.find(({ type }) => type === '*'))?.quality ?? 0
   const accepted = offers.filter((coding) => qualityOf(coding) > 0)
   return accepted.sort((one, other) => qualityOf(other) - qualityOf(one))[0]
+}
+
+export function addVary(reply: FastifyReply, ...names: string[]): void {
+  const given = reply.getHeader('vary')
+  reply.header('vary', [...(given === undefined ? [] : [given]), ...names].join(', '))
 }

@@ -1,9 +1,13 @@
 // Runs before every check of a credential: refuses addresses that failed too often, and logs failures without the
 // credential.
-import { isSvcError, messageOf } from '../../errors.ts'
+
+import { hash } from 'node:crypto'
+import { isIPv6 } from 'node:net'
+import { isSvcError, messageOf, SvcError } from '../../errors.ts'
+import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../observability/log.ts'
-import { createFailedAttempts } from './failed-attempts.ts'
+import { unmap } from '../client-address.ts'
 
 /** Where an attempt to authenticate comes from. */
 export type AttemptSource = {
@@ -72,5 +76,111 @@ export function createAttemptGuard({ limit, clock, log }: AttemptGuardOptions): 
       }
       throw error
     }
+  }
+}
+
+const windowMs = 60_000
+const maxAddresses = 10_000
+const maxBad = 10_000
+const maxGood = 2_000
+
+export type FailedAttempts = {
+  /**
+   * TooManyRequests when too many credentials from the address, or this credential from anywhere, have failed recently,
+   * unless it was valid a while ago.
+   */
+  check(attempt: SignInAttempt): void
+  /** Records a failure; true when the address has used up its attempts. */
+  fail(attempt: SignInAttempt): boolean
+  succeed(attempt: Pick<SignInAttempt, 'credential' | 'connection'>): void
+}
+
+export type SignInAttempt = {
+  address: string
+  credential: string
+  /** The connection it came on, which may repeat the same credential many times. */
+  connection: object
+}
+
+type Count = { failures: number; since: number }
+
+/** Whoever has one IPv6 address has all 2^64 of its network. */
+function groupOf(address: string): string {
+  const plain = unmap(address)
+  return isIPv6(plain) ? expand(plain).slice(0, 4).join(':') : plain
+}
+
+function expand(address: string): string[] {
+  const [head = '', tail = ''] = (address.split('%')[0] ?? '').toLowerCase().split('::')
+  const [before, after] = [head, tail].map((part) => (part === '' ? [] : part.split(':')))
+  const zeros = Array.from({ length: Math.max(0, 8 - (before?.length ?? 0) - (after?.length ?? 0)) }, () => '0')
+  return [...(before ?? []), ...zeros, ...(after ?? [])].map((group) => group.replace(/^0+(?=.)/, ''))
+}
+
+type Counts = {
+  /** How often the key has failed in the last minute. */
+  of(key: string): Count | undefined
+  add(key: string): number
+  forget(key: string): void
+}
+
+function createCounts(max: number, clock: Clock): Counts {
+  const now = () => clock.now().getTime()
+  const counts = new BoundedMap<string, Count>({ max, age: { maxMs: windowMs, now } })
+  return {
+    of: (key) => counts.get(key),
+    add(key) {
+      const count = counts.get(key) ?? { failures: 0, since: now() }
+      count.failures += 1
+      counts.set(key, count, count.since)
+      return count.failures
+    },
+    forget: (key) => void counts.delete(key),
+  }
+}
+
+const tooMany = {
+  address: 'too many failed authentications from this address: try again later',
+  credential: 'this credential has failed too often: use another one, or try again later',
+}
+
+/** `limit` 0: no limit. */
+export function createFailedAttempts(limit: number, clock: Clock): FailedAttempts {
+  const addresses = createCounts(maxAddresses, clock)
+  // By hash. A program that repeats the same bad credential is not guessing: its address is charged once.
+  const bad = createCounts(maxBad, clock)
+  // Valid credentials by hash, so that one bad program behind an address does not lock out the others there.
+  const good = new BoundedMap<string, true>({ max: maxGood })
+  const lastGood = new WeakMap<object, string>()
+  const digest = (credential: string) => hash('sha256', credential, 'base64')
+
+  function refuseBeyond(count: Count | undefined, message: string): void {
+    if (count === undefined || count.failures < limit) return
+    const retryAfterSeconds = Math.ceil((count.since + windowMs - clock.now().getTime()) / 1000)
+    throw new SvcError('TooManyRequests', message, { retryAfterSeconds })
+  }
+
+  return {
+    check({ address, credential, connection }) {
+      if (limit === 0 || lastGood.get(connection) === credential) return
+      const key = digest(credential)
+      if (good.has(key)) return
+      refuseBeyond(bad.of(key), tooMany.credential)
+      refuseBeyond(addresses.of(groupOf(address)), tooMany.address)
+    },
+    fail({ address, credential, connection }) {
+      if (limit === 0) return false
+      const key = digest(credential)
+      good.delete(key)
+      lastGood.delete(connection)
+      return bad.add(key) === 1 && addresses.add(groupOf(address)) === limit
+    },
+    succeed({ credential, connection }) {
+      if (limit === 0 || lastGood.get(connection) === credential) return
+      lastGood.set(connection, credential)
+      const key = digest(credential)
+      bad.forget(key)
+      good.set(key, true)
+    },
   }
 }

@@ -5,7 +5,7 @@ import type { AccessKind, AccessVerb } from '../../contract/api/identity/access.
 import type { Method, Route } from '../../contract/api/resources/route.ts'
 import { errorStatus, type SvcError } from '../../errors.ts'
 import type { Caller, WorkerIdentity } from '../../ports/identity/identity.ts'
-import { type AuditLog, type AuditNote, describeWho } from '../../usecases/identity/audit-log.ts'
+import { type AuditLog, type AuditNote, describeWho } from '../../usecases/index.ts'
 import { onAnswered } from './answered.ts'
 
 /** What the binding knows about a request so far. */

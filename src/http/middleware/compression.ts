@@ -4,8 +4,7 @@
 import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { chooseCoding } from './accept.ts'
-import { addVary } from './vary.ts'
+import { addVary, chooseCoding } from './accept.ts'
 
 /** Shorter ones fit into the first packet anyway. */
 const minCharacters = 1024

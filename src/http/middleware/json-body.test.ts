@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isSvcError } from '../../errors.ts'
-import { maxJsonDepth, readJsonBody } from './json-body.ts'
-import { locateJsonFault } from './json-fault.ts'
+import { locateJsonFault, maxJsonDepth, readJsonBody } from './json-body.ts'
 
 const parseText = (text: string) => readJsonBody(Buffer.from(text)).value
 

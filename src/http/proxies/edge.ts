@@ -10,8 +10,7 @@ import type { Ports } from '../../ports/index.ts'
 import type { Proxies } from '../../proxy/index.ts'
 import type { ProxyPlan } from '../../proxy/request.ts'
 import type { ProxyFamily } from '../../proxy/types.ts'
-import { callerNamespace } from '../../usecases/identity/access.ts'
-import type { AuditLog } from '../../usecases/identity/audit-log.ts'
+import { type AuditLog, callerNamespace } from '../../usecases/index.ts'
 import type { ClientAddress } from '../client-address.ts'
 import { refuseMethod } from '../known-paths.ts'
 import type { AttemptGuard } from '../middleware/attempt-guard.ts'
@@ -20,10 +19,15 @@ import { createCorsHeaders } from '../middleware/cors.ts'
 import { type CredentialHeader, readCredential } from '../middleware/credentials.ts'
 import { createRequestIds } from '../middleware/headers.ts'
 import { createHostCheck } from '../middleware/host-check.ts'
-import { type FoundProxyRoute, findProxyRoute, type ProxyRoute } from './proxy-routes.ts'
 import { bindPassthrough, createReplyWriter, type Reply, sendFamilyError, sendFrames, sendJson } from './reply.ts'
-import { checkBodyHeaders, readBody } from './request-body.ts'
-import { pickUpstreamHeaders } from './upstream-headers.ts'
+import {
+  checkBodyHeaders,
+  type FoundProxyRoute,
+  findProxyRoute,
+  type ProxyRoute,
+  pickUpstreamHeaders,
+  readBody,
+} from './request-body.ts'
 
 export type ProxyEdgeDeps = {
   ports: Pick<Ports, 'authenticator' | 'ids'>

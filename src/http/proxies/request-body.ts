@@ -1,7 +1,10 @@
 // The body of a proxied request as raw bytes: its type must be JSON and its size within the limit; it is not parsed
 // here.
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { proxyEndpoints } from '../../contract/api/providers/proxies.ts'
 import { SvcError } from '../../errors.ts'
+import { defaultVersion } from '../../proxy/target.ts'
+import type { Endpoint, ProxyFamily } from '../../proxy/types.ts'
 
 const jsonType = /^application\/(?:json|[\w.+-]+\+json)\s*(?:;|$)/i
 
@@ -50,4 +53,76 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
     request.once('error', onGone)
     request.once('close', onGone)
   })
+}
+
+const passed = new Set(['accept', 'content-type', 'idempotency-key', 'user-agent', 'x-app', 'x-client-request-id'])
+const passedPrefixes: Record<ProxyFamily, string[]> = {
+  llma: ['anthropic-', 'x-stainless-'],
+  llmo: ['openai-', 'x-stainless-'],
+}
+/** These name an account, and the account is the provider's. */
+const accountHeaders = new Set(['openai-organization', 'openai-project', 'anthropic-organization-id'])
+
+function isPassed(name: string, prefixes: readonly string[]): boolean {
+  if (passed.has(name)) return true
+  return prefixes.some((prefix) => name.startsWith(prefix)) && !accountHeaders.has(name)
+}
+
+/** Names and values alternate. Answers must be uncompressed, so that their tokens can be counted. */
+export function pickUpstreamHeaders(headers: IncomingHttpHeaders, family: ProxyFamily): string[] {
+  const picked = ['accept-encoding', 'identity']
+  const prefixes = passedPrefixes[family]
+  for (const name in headers) {
+    const value = headers[name]
+    if (typeof value === 'string' && isPassed(name, prefixes)) picked.push(name, value)
+  }
+  if (family === 'llma' && headers['anthropic-version'] === undefined) {
+    const version = headers['llma-version']
+    picked.push('anthropic-version', typeof version === 'string' ? version : defaultVersion)
+  }
+  return picked
+}
+
+export type ProxyRoute = {
+  /** The path of the route, with `:model` for the id of a model. */
+  path: string
+  endpoint: Endpoint | 'models' | 'model'
+  /** The rest of a model's path, decoded; ids may contain a slash, which clients write as it is or as `%2F`. */
+  model?: string
+  /** Without the question mark. */
+  query: string
+}
+
+export type FoundProxyRoute = { route: ProxyRoute | undefined; methods: string[]; path: string }
+
+const modelPath = /^(\/(?:llma|llmo)\/v1\/models\/)(.+)$/s
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** The route's path, with a model id in its variable part. */
+function readModelPath(path: string): { path: string; model?: string } {
+  const [, base, model] = modelPath.exec(path) ?? []
+  return base === undefined || model === undefined ? { path } : { path: `${base}:model`, model: decode(model) }
+}
+
+/** The route of a request; without one, the methods that its path supports. */
+export function findProxyRoute(method: string, target: string): FoundProxyRoute {
+  const mark = target.indexOf('?')
+  const asked = mark === -1 ? target : target.slice(0, mark)
+  const { path, model } = readModelPath(asked)
+  const known = proxyEndpoints.get(path)
+  if (known === undefined) return { route: undefined, methods: [], path: asked }
+  const isRead = known.method === 'GET'
+  if (method === known.method || (isRead && method === 'HEAD')) {
+    const query = mark === -1 ? '' : target.slice(mark + 1)
+    const route = { path, endpoint: known.endpoint, query, model }
+    return { route, methods: [], path: asked }
+  }
+  return { route: undefined, methods: isRead ? ['GET', 'HEAD'] : ['POST'], path: asked }
 }

@@ -1,7 +1,7 @@
 // What the end of a call says about the provider, and whether it needs a cool-down: one judgement for the service and
 // its workers.
 import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
-import type { CoolDown } from '../../ports/providers/rate-limits.ts'
+import type { CoolDown } from '../../ports/providers/provider-state.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import type { ModelError } from '../messages/messages.ts'
 

@@ -1,7 +1,7 @@
 // Tries one provider after another, in order of preference, skipping those in a cool-down (PROV-010).
 import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { CoolDown, RateLimits } from '../../ports/providers/rate-limits.ts'
+import type { CoolDown, RateLimits } from '../../ports/providers/provider-state.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import type { ModelError } from '../messages/messages.ts'
 import { coolDownAfter, refuseDuringCoolDown } from './cool-down.ts'

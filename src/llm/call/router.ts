@@ -2,7 +2,7 @@
 import type { ModelChoice } from '../../contract/api/tasks/assignment.ts'
 import type { Price } from '../../contract/kinds/providers/provider.ts'
 import type { Ids } from '../../lib/clock.ts'
-import type { BucketLimit } from '../../ports/providers/rate-limits.ts'
+import type { BucketLimit } from '../../ports/providers/provider-state.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import { type ModelError, type ModelEvent, noUsage, type TokenUsage } from '../messages/messages.ts'
 import { type CallWatch, computeCost, type EstimatedUsage, watchCall } from '../messages/token-usage.ts'

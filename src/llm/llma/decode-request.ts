@@ -1,7 +1,7 @@
 // llma to neutral: the request of a proxy client. Every part keeps its original JSON.
 import { dropUndefined, type JsonObject } from '../../lib/json.ts'
-import type { ContentBlock, Message, ModelRequest, Raw, TextBlock, ToolChoice } from '../messages/messages.ts'
-import type { LlmaBlock, LlmaMessage, LlmaRequest } from './schema.ts'
+import type { ContentBlock, Message, ModelRequest, ModelToolChoice, Raw, TextBlock } from '../messages/messages.ts'
+import type { LlmaBlock, LlmaMessage, LlmaRequestBody } from './schema.ts'
 
 function toRaw(json: unknown): Raw {
   return { family: 'llma', json: json as JsonObject }
@@ -62,19 +62,19 @@ function decodeMessage(message: LlmaMessage): Message {
   return { role: role === 'assistant' ? role : 'user', content: blocks, raw: toRaw(message) }
 }
 
-function decodeSystem(system: LlmaRequest['system']): TextBlock[] {
+function decodeSystem(system: LlmaRequestBody['system']): TextBlock[] {
   if (system === undefined || system === '') return []
   if (typeof system === 'string') return [{ type: 'text', text: system }]
   return system.map((block) => ({ type: 'text', text: block.text, raw: toRaw(block) }))
 }
 
-function decodeToolChoice(choice: LlmaRequest['tool_choice']): ToolChoice | undefined {
+function decodeToolChoice(choice: LlmaRequestBody['tool_choice']): ModelToolChoice | undefined {
   if (choice === undefined) return undefined
   return choice.type === 'tool' ? { type: 'tool', name: choice.name ?? '' } : { type: choice.type }
 }
 
 /** A validated request in neutral form. */
-export function decodeRequest(request: LlmaRequest): ModelRequest {
+export function decodeRequest(request: LlmaRequestBody): ModelRequest {
   const budgetTokens = request.thinking?.budget_tokens
   return {
     model: request.model,

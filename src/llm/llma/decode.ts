@@ -3,7 +3,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { type AnswerDecoder, StreamedError } from '../call/vendor-call.ts'
 import { readVendorError } from '../call/vendor-error.ts'
 import { type ModelEvent, noUsage, type Raw, type StopReason, type TokenUsage } from '../messages/messages.ts'
-import { readCount } from '../messages/token-usage.ts'
+import { readTokenCount } from '../messages/token-usage.ts'
 import { createBlockReader } from './blocks.ts'
 import { LlmaAnswer, LlmaFrame, type LlmaUsage } from './schema.ts'
 
@@ -19,10 +19,10 @@ const stopReasons: Partial<Record<string, StopReason>> = {
 
 /** This vendor counts cached tokens separately; neutral input tokens include them. */
 export function readUsage(before: TokenUsage, usage: JsonObject): TokenUsage {
-  const outputTokens = readCount(usage.output_tokens) ?? before.outputTokens
-  const fresh = readCount(usage.input_tokens)
-  const cached = readCount(usage.cache_read_input_tokens)
-  const written = readCount(usage.cache_creation_input_tokens)
+  const outputTokens = readTokenCount(usage.output_tokens) ?? before.outputTokens
+  const fresh = readTokenCount(usage.input_tokens)
+  const cached = readTokenCount(usage.cache_read_input_tokens)
+  const written = readTokenCount(usage.cache_creation_input_tokens)
   // The last frames of some servers have no input, or 0, where the first one was right.
   if (fresh === undefined || fresh + (cached ?? 0) + (written ?? 0) === 0) return { ...before, outputTokens }
   const cachedTokens = cached ?? before.cachedTokens

@@ -5,7 +5,7 @@ import { dropUndefined, type JsonObject } from '../../lib/json.ts'
 import { memoizeByObject } from '../../lib/memoize.ts'
 import { nativeOutput } from '../call/structured-output.ts'
 import { crossFields } from '../messages/crossing.ts'
-import type { ContentBlock, Message, ModelRequest, ToolChoice, ToolSchema } from '../messages/messages.ts'
+import type { ContentBlock, Message, ModelRequest, ModelToolChoice, ToolSchema } from '../messages/messages.ts'
 
 /** The vendor requires the field; a request without a limit gets this one. */
 const defaultMaxTokens = 4096
@@ -78,7 +78,7 @@ const encodeTool = memoizeByObject((tool: ToolSchema): JsonObject => {
   return { name: tool.name, description: tool.description, input_schema: { type: 'object', ...tool.parameters } }
 })
 
-function encodeToolChoice(choice: ToolChoice): JsonObject {
+function encodeToolChoice(choice: ModelToolChoice): JsonObject {
   return choice.type === 'tool' ? { type: 'tool', name: choice.name } : { type: choice.type }
 }
 

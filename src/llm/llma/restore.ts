@@ -99,15 +99,15 @@ function isSendable(block: JsonObject): boolean {
  */
 function mergeResults(message: Wire, calls: ServerCall[]): Wire {
   const own: JsonObject[] = []
-  const said = new Map<string, JsonObject>()
+  const clientResults = new Map<string, JsonObject>()
   for (const block of blocksOf(message)) {
     const known = readServerCallId(block.tool_use_id)
     if (known === undefined) own.push(block)
-    else if (!said.has(known.id)) said.set(known.id, { ...block, tool_use_id: known.id })
+    else if (!clientResults.has(known.id)) clientResults.set(known.id, { ...block, tool_use_id: known.id })
   }
-  const results = calls.map((call) => call.result ?? said.get(call.id) ?? makeResult(call.id, lostResult))
+  const results = calls.map((call) => call.result ?? clientResults.get(call.id) ?? makeResult(call.id, lostResult))
   const content = [...results, ...own]
-  return { ...message, content: content.length > 0 ? content : [...said.values()].map(toText) }
+  return { ...message, content: content.length > 0 ? content : [...clientResults.values()].map(toText) }
 }
 
 /** The client only refers to calls that are already answered: keep it as text, because a message must not be empty. */
@@ -149,8 +149,8 @@ function addOther(draft: Draft, message: Wire): void {
 }
 
 /** Untouched messages stay the same objects. */
-export function restoreMessages(given: JsonObject[]): Restored {
-  const messages = given as Wire[]
+export function restoreMessages(received: JsonObject[]): Restored {
+  const messages = received as Wire[]
   if (!messages.some(isTouched)) return { messages }
   const draft: Draft = { messages: [], waiting: [] }
   for (const message of messages) {

@@ -55,7 +55,7 @@ const LlmaToolChoice = z.looseObject({
   name: z.string().optional(),
 })
 
-export const LlmaRequest = z.looseObject({
+export const LlmaRequestBody = z.looseObject({
   model: z.string(),
   max_tokens: z.int().min(1).optional(),
   messages: z.array(LlmaMessage).min(1),
@@ -70,7 +70,7 @@ export const LlmaRequest = z.looseObject({
   thinking: z.looseObject({ type: z.string(), budget_tokens: z.int().optional() }).optional(),
   metadata: z.record(z.string(), z.unknown()).optional(),
 })
-export type LlmaRequest = z.infer<typeof LlmaRequest>
+export type LlmaRequestBody = z.infer<typeof LlmaRequestBody>
 
 /** The counts are read one by one, so that a bad one does not lose the answer. */
 export const LlmaUsage = z.looseObject({})

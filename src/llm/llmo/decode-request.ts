@@ -1,8 +1,8 @@
 // llmo to neutral: the request of a proxy client. Every part keeps its original JSON.
 import type { JsonObject } from '../../lib/json.ts'
 import { parseArgs } from '../messages/collect.ts'
-import type { ContentBlock, Message, ModelRequest, Raw, TextBlock, ToolChoice } from '../messages/messages.ts'
-import type { LlmoMessage, LlmoRequest } from './schema.ts'
+import type { ContentBlock, Message, ModelRequest, ModelToolChoice, Raw, TextBlock } from '../messages/messages.ts'
+import type { LlmoMessage, LlmoRequestBody } from './schema.ts'
 
 function toRaw(json: unknown): Raw {
   return { family: 'llmo', json: json as JsonObject }
@@ -54,13 +54,13 @@ function decodeMessage(message: LlmoMessage): Message {
   }
 }
 
-function decodeToolChoice(choice: LlmoRequest['tool_choice']): ToolChoice | undefined {
+function decodeToolChoice(choice: LlmoRequestBody['tool_choice']): ModelToolChoice | undefined {
   if (choice === null || choice === undefined) return undefined
   if (typeof choice === 'string') return { type: choice === 'required' ? 'any' : choice }
   return { type: 'tool', name: choice.function.name }
 }
 
-function decodeSettings(request: LlmoRequest): Partial<ModelRequest> {
+function decodeSettings(request: LlmoRequestBody): Partial<ModelRequest> {
   const stop = typeof request.stop === 'string' ? [request.stop] : request.stop
   const fields: Partial<Record<keyof ModelRequest, unknown>> = {
     maxTokens: request.max_completion_tokens ?? request.max_tokens,
@@ -74,7 +74,7 @@ function decodeSettings(request: LlmoRequest): Partial<ModelRequest> {
 }
 
 /** A validated request in neutral form. System messages in the middle stay in place, as user messages. */
-export function decodeRequest(request: LlmoRequest): ModelRequest {
+export function decodeRequest(request: LlmoRequestBody): ModelRequest {
   const body = request.messages.findIndex((message) => !isSystem(message))
   const leading = body === -1 ? request.messages : request.messages.slice(0, body)
   const rest = body === -1 ? [] : request.messages.slice(body)

@@ -4,7 +4,7 @@ import { type AnswerDecoder, StreamedError } from '../call/vendor-call.ts'
 import { readVendorError } from '../call/vendor-error.ts'
 import { createCallIds } from '../messages/answer.ts'
 import type { ModelEvent, Raw, StopReason, TokenUsage } from '../messages/messages.ts'
-import { readCount, readNestedCount } from '../messages/token-usage.ts'
+import { readNestedCount, readTokenCount } from '../messages/token-usage.ts'
 import { type LlmoCallPart, LlmoChunk, type LlmoDelta, type LlmoUsage } from './schema.ts'
 
 const stopReasons: Partial<Record<string, StopReason>> = {
@@ -18,8 +18,8 @@ const stopReasons: Partial<Record<string, StopReason>> = {
 /** This vendor's input tokens include cached ones, as neutral input tokens do. */
 export function readUsage(usage: JsonObject): TokenUsage {
   return {
-    inputTokens: readCount(usage.prompt_tokens) ?? 0,
-    outputTokens: readCount(usage.completion_tokens) ?? 0,
+    inputTokens: readTokenCount(usage.prompt_tokens) ?? 0,
+    outputTokens: readTokenCount(usage.completion_tokens) ?? 0,
     cachedTokens: readNestedCount(usage.prompt_tokens_details, 'cached_tokens') ?? 0,
   }
 }

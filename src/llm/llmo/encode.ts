@@ -5,7 +5,14 @@ import { dropUndefined, type JsonObject } from '../../lib/json.ts'
 import { memoizeByObject } from '../../lib/memoize.ts'
 import { nativeOutput } from '../call/structured-output.ts'
 import { crossFields } from '../messages/crossing.ts'
-import type { ContentBlock, Message, ModelRequest, TextBlock, ToolChoice, ToolSchema } from '../messages/messages.ts'
+import type {
+  ContentBlock,
+  Message,
+  ModelRequest,
+  ModelToolChoice,
+  TextBlock,
+  ToolSchema,
+} from '../messages/messages.ts'
 import type { LlmoDialect } from './dialect.ts'
 
 export type WireOptions = {
@@ -75,7 +82,7 @@ const encodeTool = memoizeByObject((tool: ToolSchema): JsonObject => {
   return { type: 'function', function: { name: tool.name, description: tool.description, parameters } }
 })
 
-function encodeToolChoice(choice: ToolChoice): unknown {
+function encodeToolChoice(choice: ModelToolChoice): unknown {
   if (choice.type === 'tool') return { type: 'function', function: { name: choice.name } }
   return choice.type === 'any' ? 'required' : choice.type
 }

@@ -40,7 +40,7 @@ const LlmoToolChoice = z.union([
 
 const Optional = z.number().nullish()
 
-export const LlmoRequest = z.looseObject({
+export const LlmoRequestBody = z.looseObject({
   model: z.string(),
   messages: z.array(LlmoMessage).min(1),
   stream: z.boolean().nullish(),
@@ -54,7 +54,7 @@ export const LlmoRequest = z.looseObject({
   n: z.int().nullish(),
   metadata: z.record(z.string(), z.unknown()).nullish(),
 })
-export type LlmoRequest = z.infer<typeof LlmoRequest>
+export type LlmoRequestBody = z.infer<typeof LlmoRequestBody>
 
 /** The counts are read one by one, so that a bad one does not lose the answer. */
 export const LlmoUsage = z.looseObject({})

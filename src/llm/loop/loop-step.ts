@@ -22,7 +22,7 @@ import {
   type PendingCall,
 } from './loop-state.ts'
 import { describeCorrection, maxCorrections, type OutputCheck } from './output-check.ts'
-import { failTool, type HostTool, type ToolResult, type ToolWait } from './tool-host.ts'
+import { failToolCall, type HostTool, type ToolResult, type ToolWait } from './tool-host.ts'
 import { truncateMessages } from './truncate.ts'
 
 const repetitionThreshold = 3
@@ -174,7 +174,7 @@ function planCall(use: ToolUseBlock, tool: HostTool | undefined): PendingCall {
 }
 
 function refuseExcess(max: number): ToolResult {
-  return failTool({
+  return failToolCall({
     error: `This call was not run: one turn may make ${max} tool calls at most.`,
     errorType: 'too_many_calls',
     suggestion: 'Call it again in a later turn if it is still needed; make fewer calls at once.',
@@ -282,7 +282,7 @@ function finish(state: LoopState, reason: FinishReason): LoopState {
   return { ...state, finished: { reason } }
 }
 
-const unknownOutcome = failTool({
+const unknownOutcome = failToolCall({
   error: 'The run was interrupted while this call was under way; whether it took effect is not known.',
   errorType: 'outcome_unknown',
   suggestion: 'Look at what is there before you decide to call it again.',

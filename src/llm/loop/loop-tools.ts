@@ -7,7 +7,7 @@ import { defaultLimits, type LoopLimits } from './loop-state.ts'
 import {
   cutOutput,
   failThrown,
-  failTool,
+  failToolCall,
   type HostedCall,
   type HostTool,
   type ToolHost,
@@ -42,7 +42,7 @@ export async function runToolCall(
 
 function refuseUnknown(name: string, tools: HostTool[]): ToolResult {
   const names = tools.map((tool) => tool.name).join(', ')
-  return failTool({
+  return failToolCall({
     error: `There is no tool named "${name}".`,
     errorType: 'not_found',
     suggestion: names === '' ? 'No tools can be called here. Answer without them.' : `Use one of: ${names}.`,
@@ -51,7 +51,7 @@ function refuseUnknown(name: string, tools: HostTool[]): ToolResult {
 
 function refuseArgs(text: string): ToolResult {
   const shown = text.length > 200 ? `${text.slice(0, 200)}...` : text
-  return failTool({
+  return failToolCall({
     error: `The arguments are not a JSON object: ${shown}`,
     errorType: 'invalid_arguments',
     suggestion: 'Call the tool again with one complete JSON object as its arguments.',
@@ -92,7 +92,7 @@ async function invokeTool(call: HostedCall, host: ToolHost, signal: AbortSignal)
 }
 
 function refuseTimeout(name: string, timeoutMs: number): ToolResult {
-  return failTool({
+  return failToolCall({
     error: `${name} did not finish within ${timeoutMs / 1000} s and was stopped.`,
     errorType: 'timeout',
     suggestion: 'Ask for less at once, or try another way.',

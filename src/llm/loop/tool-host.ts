@@ -3,6 +3,7 @@
 import type { ParkWait } from '../../contract/api/tasks/parking.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import { headOfText } from '../../lib/utf8.ts'
 import type { ToolSchema } from '../messages/messages.ts'
 
 export type HostTool = ToolSchema & {
@@ -52,7 +53,7 @@ type ToolErrorType =
 type ToolFailure = { error: string; errorType: ToolErrorType; suggestion: string }
 
 /** A failure as the model reads it (LLMA-036). */
-export function failTool(failure: ToolFailure): ToolResult {
+export function failToolCall(failure: ToolFailure): ToolResult {
   return { content: JSON.stringify({ success: false, ...failure }), isError: true }
 }
 
@@ -73,15 +74,13 @@ export function failThrown(error: unknown): ToolResult {
     errorType: 'internal' as const,
     suggestion: 'Check the arguments, or try another way.',
   }
-  return failTool({ error: messageOf(error), ...advice })
+  return failToolCall({ error: messageOf(error), ...advice })
 }
 
 /** Cuts at a character boundary within `maxBytes` of UTF-8 and says how much was cut (BUILT-028). */
 export function cutOutput(content: string, maxBytes: number): string {
-  const total = Buffer.byteLength(content)
-  if (total <= maxBytes) return content
-  const bytes = Buffer.from(content)
-  let end = maxBytes
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
-  return `${bytes.toString('utf8', 0, end)}\n[output cut: the first ${end} of ${total} bytes are shown]`
+  const { text, dropped } = headOfText(content, maxBytes)
+  if (dropped === 0) return content
+  const shown = Buffer.byteLength(text)
+  return `${text}\n[output cut: the first ${shown} of ${shown + dropped} bytes are shown]`
 }

@@ -58,14 +58,14 @@ function addValue(a: unknown, b: unknown): unknown {
 
 type CallIds = {
   /** The vendor's own id, or a new one when it is missing or repeated. */
-  take(given: string | undefined): string
+  take(vendorId: string | undefined): string
 }
 
 export function createCallIds(): CallIds {
   const taken = new Set<string>()
   return {
-    take(given) {
-      const id = given && !taken.has(given) ? given : `call_${randomUUID().replaceAll('-', '').slice(0, 24)}`
+    take(vendorId) {
+      const id = vendorId && !taken.has(vendorId) ? vendorId : `call_${randomUUID().replaceAll('-', '').slice(0, 24)}`
       taken.add(id)
       return id
     },

@@ -3,8 +3,8 @@
 import { SvcError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { nativeOutput } from '../call/structured-output.ts'
-import type { LlmaRequest } from '../llma/schema.ts'
-import type { LlmoRequest } from '../llmo/schema.ts'
+import type { LlmaRequestBody } from '../llma/schema.ts'
+import type { LlmoRequestBody } from '../llmo/schema.ts'
 import type { Family, Raw } from './messages.ts'
 
 /**
@@ -70,7 +70,7 @@ function crossUser(metadata: unknown): JsonObject | undefined {
   return user === undefined || user === null ? nothing : { user }
 }
 
-const fromLlma: Record<Known<LlmaRequest>, Crossing> & Record<string, Crossing> = {
+const fromLlma: Record<Known<LlmaRequestBody>, Crossing> & Record<string, Crossing> = {
   model: 'carried',
   max_tokens: 'carried',
   messages: 'carried',
@@ -118,7 +118,7 @@ function crossEffort(value: unknown): JsonObject | undefined {
 
 const crossUserId: Crossing = (user) => ({ metadata: { user_id: user } })
 
-const fromLlmo: Record<Known<LlmoRequest>, Crossing> & Record<string, Crossing> = {
+const fromLlmo: Record<Known<LlmoRequestBody>, Crossing> & Record<string, Crossing> = {
   model: 'carried',
   messages: 'carried',
   stream: 'carried',

@@ -39,7 +39,7 @@ export type Message = { role: 'user' | 'assistant'; content: ContentBlock[]; raw
 /** `parameters` is a JSON Schema of type object. */
 export type ToolSchema = { name: string; description: string; parameters: JsonObject; raw?: Raw }
 
-export type ToolChoice = { type: 'auto' | 'any' | 'none' } | { type: 'tool'; name: string }
+export type ModelToolChoice = { type: 'auto' | 'any' | 'none' } | { type: 'tool'; name: string }
 
 export type ModelRequest = {
   /** Absent: the model of the provider choice that serves the call. */
@@ -51,7 +51,7 @@ export type ModelRequest = {
   temperature?: number
   topP?: number
   stopSequences?: string[]
-  toolChoice?: ToolChoice
+  toolChoice?: ModelToolChoice
   thinking?: { budgetTokens: number }
   /** JSON Schema that the answer must match; sent to vendors that can hold the model to it. */
   outputSchema?: JsonObject

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { Price } from '../../contract/kinds/providers/provider.ts'
-import { computeCost, readCount, readNestedCount } from './token-usage.ts'
+import { computeCost, readNestedCount, readTokenCount } from './token-usage.ts'
 
 it.each([0, 7, 1e12])('%d is a count', (value) => {
-  expect(readCount(value)).toBe(value)
+  expect(readTokenCount(value)).toBe(value)
 })
 
 it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 1e13, '7', null, undefined, {}, [7]])('%j is none', (value) => {
-  expect(readCount(value)).toBeUndefined()
+  expect(readTokenCount(value)).toBeUndefined()
 })
 
 it.each([

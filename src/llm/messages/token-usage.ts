@@ -8,7 +8,7 @@ import type { ContentBlock, Message, ModelEvent, ModelRequest, TokenUsage } from
 /** No call uses this many; a billion of these can still be added. */
 export const maxTokenCount = 1e12
 
-export function readCount(value: unknown): number | undefined {
+export function readTokenCount(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= maxTokenCount
     ? value
     : undefined
@@ -16,7 +16,7 @@ export function readCount(value: unknown): number | undefined {
 
 /** A field of an object, which may be absent. */
 export function readNestedCount(value: unknown, field: string): number | undefined {
-  return typeof value === 'object' && value !== null ? readCount((value as JsonObject)[field]) : undefined
+  return typeof value === 'object' && value !== null ? readTokenCount((value as JsonObject)[field]) : undefined
 }
 
 export type Cost = { cost: number; currency: string }
@@ -72,8 +72,8 @@ export function estimateTokens(message: Message): number {
 /** Everything that a call sends. */
 export function estimateInput({ system, messages, tools }: ModelRequest): number {
   const prompt = system.reduce((sum, block) => sum + countTextTokens(block.text), 0)
-  const said = messages.reduce((sum, message) => sum + estimateTokens(message), 0)
-  return prompt + said + (tools.length === 0 ? 0 : countTextTokens(JSON.stringify(tools)))
+  const conversation = messages.reduce((sum, message) => sum + estimateTokens(message), 0)
+  return prompt + conversation + (tools.length === 0 ? 0 : countTextTokens(JSON.stringify(tools)))
 }
 
 function bytesOf(event: ModelEvent): number {

@@ -15,12 +15,12 @@ import type {
 import type { Agent, AgentSpec } from '../../contract/kinds/agents/agent.ts'
 import type { Task, TaskPhase } from '../../contract/kinds/tasks/task.ts'
 import type { Tool } from '../../contract/kinds/tools/tool.ts'
-import type { Approval } from '../tasks/parkings.ts'
+import type { Approval } from '../tasks/parking.ts'
 
 /** A task; another task can have its name later. */
 export type Correspondent = { uid: string; name: string }
 
-export type TaskMessage = {
+export type MessageRecord = {
   /** An increasing integer. */
   id: number
   namespace: string
@@ -49,7 +49,7 @@ export const messagesOfTask = 1000
 export const messagesAtOnce = 100
 
 export interface Messages {
-  send(message: MessageDraft): Promise<TaskMessage>
+  send(message: MessageDraft): Promise<MessageRecord>
   /** How many messages the task has sent that are still kept. */
   countSent(taskUid: string): Promise<number>
   /**
@@ -64,12 +64,12 @@ export interface Messages {
     markRead: boolean
     /** Only messages up to this id. */
     upTo?: number | undefined
-  }): Promise<TaskMessage[]>
+  }): Promise<MessageRecord[]>
   /** What was sent below the coordinator, newest first; `before`: only with a smaller id. */
   sentBelow(
     parentUid: string,
     page: { limit: number; before?: number | undefined },
-  ): Promise<Omit<TaskMessage, 'read'>[]>
+  ): Promise<Omit<MessageRecord, 'read'>[]>
   /** Removes what the task sent, received, or was the parent of, with the read marks. */
   removeTask(taskUid: string): Promise<void>
   /** Removes those sent before the time; returns how many. */

@@ -4,7 +4,7 @@ import type { RecordedCaller } from '../../contract/api/identity/caller.ts'
 import type { Memory } from '../../contract/api/memory/memories.ts'
 import type { MemoryProposal, ProposalStatus } from '../../contract/api/memory/memory-proposals.ts'
 import type { ProposeMemory, RecallMemory } from '../../contract/api/memory/memory-tools.ts'
-import type { QueryVector } from './memory-vectors.ts'
+import type { QueryVector } from './vectors.ts'
 
 export type { Memory }
 export type MemoryKey = { namespace: string; id: string }

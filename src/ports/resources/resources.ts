@@ -18,7 +18,7 @@ export type ObjectFilter = {
   fields?: FieldFilter
 }
 
-export type ResourceListQuery = ObjectFilter & {
+export type ResourceQuery = ObjectFilter & {
   /** Absent: all namespaces. */
   namespace?: string
   /** Of all namespaces only these. No part of the token: the next page may be asked for with others. */
@@ -71,7 +71,7 @@ export interface ResourceReader {
    * A page in the order asked for, over one snapshot: objects made, changed or removed after the first page do not
    * show on later pages. When that snapshot is gone the listing goes on from the last key over the present state.
    */
-  list<K extends Kind>(kind: K, query: ResourceListQuery): Promise<ResourcePage<ResourceOf<K>>>
+  list<K extends Kind>(kind: K, query: ResourceQuery): Promise<ResourcePage<ResourceOf<K>>>
   /** The namespaces that hold objects of the kind, in order. Cheap beside a list. */
   namespacesOf(kind: Kind): Promise<string[]>
   /**
@@ -144,7 +144,7 @@ export interface ResourceTextReader {
   /** The text of the object that `get` returns, or undefined. */
   getText(kind: Kind, key: ResourceKey): Promise<ResourceText | undefined>
   /** The page that `list` returns, each object as text. */
-  listText(kind: Kind, query: ResourceListQuery): Promise<ResourcePage<ResourceText>>
+  listText(kind: Kind, query: ResourceQuery): Promise<ResourcePage<ResourceText>>
   /**
    * Changes of several kinds, those of one kind in order; every one of them, or an error. Expired, at once or where the reader
    * is too slow, when changes after the position are no longer remembered; InvalidRequest for what is not a position, and for a

@@ -5,7 +5,7 @@ import type { Execution } from '../../contract/kinds/tasks/execution.ts'
 import type { PlaceFailure, RunFailure } from '../../contract/kinds/tasks/failures.ts'
 import type { ResourceKey } from '../resources/resources.ts'
 import type { CheckoutDiff, CheckoutSpec } from '../workspaces/checkouts.ts'
-import type { LeftFile } from './results.ts'
+import type { LeftFile } from './outputs.ts'
 
 /** One attempt of one task. */
 export type AttemptKey = { taskUid: string; attempt: number }

@@ -1,4 +1,4 @@
-// Runs one untrusted command: no network, read-only root, a scratch folder of its own, hard limits.
+// Where untrusted code runs: one command without a network, a program that is talked to, and scratch folders.
 import type { Readable, Writable } from 'node:stream'
 
 export type ProgramStart = {

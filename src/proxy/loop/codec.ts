@@ -6,11 +6,11 @@ import type { JsonObject } from '../../lib/json.ts'
 import { decodeRequest as decodeLlma } from '../../llm/llma/decode-request.ts'
 import * as llmaAnswer from '../../llm/llma/encode-answer.ts'
 import { restoreMessages as restoreLlma } from '../../llm/llma/restore.ts'
-import { LlmaRequest } from '../../llm/llma/schema.ts'
+import { LlmaRequestBody } from '../../llm/llma/schema.ts'
 import { decodeRequest as decodeLlmo } from '../../llm/llmo/decode-request.ts'
 import * as llmoAnswer from '../../llm/llmo/encode-answer.ts'
 import { restoreMessages as restoreLlmo } from '../../llm/llmo/restore.ts'
-import { LlmoRequest } from '../../llm/llmo/schema.ts'
+import { LlmoRequestBody } from '../../llm/llmo/schema.ts'
 import type { AnswerEncoder, EncoderOptions, WholeAnswer } from '../../llm/messages/answer.ts'
 import type { ModelRequest } from '../../llm/messages/messages.ts'
 import { ResponsesRequest, toCompletion } from '../../llm/responses/decode-request.ts'
@@ -44,20 +44,20 @@ function requireShape(schema: z.ZodType, body: JsonObject): void {
 }
 
 function readLlma(body: JsonObject): ReadRequest {
-  requireShape(LlmaRequest, body)
+  requireShape(LlmaRequestBody, body)
   const { messages, session } = restoreLlma(body.messages as JsonObject[])
-  const request = decodeLlma({ ...body, messages } as unknown as LlmaRequest)
+  const request = decodeLlma({ ...body, messages } as unknown as LlmaRequestBody)
   return { request, includeUsage: false, session }
 }
 
 function readLlmo(body: JsonObject): ReadRequest {
-  requireShape(LlmoRequest, body)
+  requireShape(LlmoRequestBody, body)
   if (typeof body.n === 'number' && body.n > 1) {
     const advice = 'ask for one, or switch them off with the header X-Svc-Tools: disabled'
     throw new SvcError('InvalidRequest', `n: only one choice can be made while the service runs tools; ${advice}`)
   }
   const { messages, session } = restoreLlmo(body.messages as JsonObject[])
-  const request = decodeLlmo({ ...body, messages } as unknown as LlmoRequest)
+  const request = decodeLlmo({ ...body, messages } as unknown as LlmoRequestBody)
   const options = body.stream_options as { include_usage?: unknown } | null | undefined
   const includeUsage = options?.include_usage === true
   return { request, includeUsage, session }

@@ -2,9 +2,10 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { ModelClient } from '../../llm/call/model-client.ts'
 import type { ModelRequest, Raw } from '../../llm/messages/messages.ts'
+import type { SearchSettings } from '../../tools/registry/tool.ts'
 import { openServiceModel } from '../../usecases/providers/models.ts'
+import type { UsecaseDeps } from '../../usecases/service/deps.ts'
 import type { ProxyCall } from '../types.ts'
-import type { ProxyLoopDeps } from './deps.ts'
 
 /** The caller's own client retries; nothing is lost yet. */
 const impatient = { retry: { maxTries: 1, maxTriesWhenLimited: 1 }, maxCoolDownWaitMs: 0 }
@@ -48,4 +49,21 @@ function relaxRaw({ family, json }: Raw): Raw {
   if (family === 'llmo') return { family, json: { ...json, tool_choice: 'auto' } }
   const { name: _name, ...choice } = json.tool_choice as JsonObject
   return { family, json: { ...json, tool_choice: { ...choice, type: 'auto' } } }
+}
+
+export type ProxyLoopSettings = {
+  /** `--chat-max-iterations`: the most model calls; the last is the summary call without tools (LIM-006). */
+  maxIterations: number
+  /** `--max-tool-calls-per-turn`. */
+  maxToolCalls: number
+  /** `--chat-max-duration` (LIM-008). */
+  maxDurationMs: number
+  /** `--chat-tool-timeout` (LIM-010). */
+  toolTimeoutMs: number
+  /** Absent: web_search is not configured. */
+  search?: SearchSettings | undefined
+}
+
+export type ProxyLoopDeps = Pick<UsecaseDeps, 'ports' | 'settings' | 'builtinTools' | 'health'> & {
+  loop: ProxyLoopSettings
 }

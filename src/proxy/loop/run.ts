@@ -10,13 +10,11 @@ import { explainModelError } from '../../usecases/providers/estimated-tokens.ts'
 import { writeFamilyError } from '../family-error.ts'
 import type { ProxyAnswer, ProxyCall, WriteFrames } from '../types.ts'
 import { type CallerCodec, codecs } from './codec.ts'
-import type { ProxyLoopDeps } from './deps.ts'
 import { createFrameChannel, type FrameChannel } from './frame-channel.ts'
 import { createKeepAlive } from './keep-alive.ts'
-import { openLoopModel } from './model.ts'
-import { createStreamedReply, type ReplyOptions } from './streamed-reply.ts'
+import { openLoopModel, type ProxyLoopDeps } from './model.ts'
+import { createStreamedReply, createWholeReply, type ReplyOptions } from './streamed-reply.ts'
 import { createToolOpener, type ToolOpener } from './tools.ts'
-import { createWholeReply } from './whole-reply.ts'
 
 export type ProxyLoop = {
   (call: ProxyCall): Promise<ProxyAnswer>

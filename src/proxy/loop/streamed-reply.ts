@@ -1,10 +1,20 @@
 // Turns the events of the loop into the events of one answer, as if a single model had given it.
 import type { LoopEvent } from '../../llm/loop/loop.ts'
-import type { FinishReason } from '../../llm/loop/loop-state.ts'
+import type { FinishReason, LoopState } from '../../llm/loop/loop-state.ts'
 import { describeCall, describeResult, describeResultLine, makeServerCallId } from '../../llm/loop/server-calls.ts'
-import { type ModelEvent, type StopReason, toolUsesOf } from '../../llm/messages/messages.ts'
+import { addCounts, type WholeAnswer } from '../../llm/messages/answer.ts'
+import {
+  addUsage,
+  type ContentBlock,
+  type ModelEvent,
+  noUsage,
+  type Raw,
+  type StopReason,
+  type TokenUsage,
+  type Turn,
+  toolUsesOf,
+} from '../../llm/messages/messages.ts'
 import { createBlockOrder } from './block-order.ts'
-import { createTotals } from './totals.ts'
 
 export type ReplyOptions = {
   /** How calls of the service's tools appear: as blocks, or as text where a client would take them for its own. */
@@ -161,4 +171,112 @@ export function stopEventOf(
   if (reason === 'external_tools' && last?.reason === 'max_tokens') return last
   if (isModels && last !== undefined && (reasons[reason] ?? last.reason) === last.reason) return last
   return { type: 'stop', reason: reasons[reason] ?? 'end_turn' }
+}
+
+type Event<T extends ModelEvent['type']> = Extract<ModelEvent, { type: T }>
+
+export type WholeReply = {
+  read(event: LoopEvent): void
+  answer(state: LoopState): WholeAnswer
+}
+
+export function createWholeReply(options: ReplyOptions): WholeReply {
+  const totals = createTotals()
+  let start: Event<'start'> | undefined
+  let stop: Event<'stop'> | undefined
+  let turn: Turn | undefined
+
+  function readModel(event: ModelEvent): void {
+    if (event.type === 'start') start = event
+    if (event.type === 'usage') totals.note(event)
+    if (event.type === 'stop') stop = event
+  }
+
+  function contentOf(state: LoopState): ContentBlock[] {
+    const { reason } = state.finished ?? { reason: 'answer' }
+    if (reason === 'deadline') return [{ type: 'text', text: state.text }]
+    const content = turn?.message.content ?? []
+    if (reason === 'iterations') return content.filter((block) => block.type !== 'tool_use')
+    return reason === 'external_tools' ? showCalls(content, state, options) : content
+  }
+
+  return {
+    read(event) {
+      if (event.type === 'model') event.events.forEach(readModel)
+      if (event.type === 'turn') turn = event.turn
+      if (event.type === 'turn' || event.type === 'discarded') totals.endCall()
+    },
+    answer(state) {
+      const { usage, raw } = totals.sum()
+      const end = stopEventOf(state.finished?.reason ?? 'answer', stop)
+      return {
+        model: start?.model ?? '',
+        content: contentOf(state),
+        usage,
+        untouched: isUntouched(state, options),
+        stopReason: end.reason,
+        stopSequence: end.stopSequence,
+        rawUsage: raw,
+        ...(start?.raw === undefined ? {} : { raw: start.raw }),
+        rawStop: end.raw,
+      }
+    },
+  }
+}
+
+function isUntouched({ llmCalls, pending, finished }: LoopState, { isExternal }: ReplyOptions): boolean {
+  const isModels = finished?.reason !== 'deadline' && finished?.reason !== 'iterations'
+  return llmCalls === 1 && isModels && pending.every(({ name }) => isExternal(name))
+}
+
+/**
+ * The client's own calls unchanged; the service's calls and their results as text that is recognized when it comes
+ * back.
+ */
+function showCalls(content: ContentBlock[], { pending }: LoopState, options: ReplyOptions): ContentBlock[] {
+  const isLine = options.shows === 'text'
+  const say = (text: string): ContentBlock => ({ type: 'text', text: isLine ? `\n${text}\n` : text })
+  const shown = content.map((block): ContentBlock => {
+    if (block.type !== 'tool_use' || options.isExternal(block.name)) return block
+    const id = makeServerCallId({ session: options.session, id: block.id })
+    return say(describeCall({ ...block, id }))
+  })
+  const describe = isLine ? describeResultLine : describeResult
+  const results = pending.flatMap(({ name, result }) =>
+    result === undefined ? [] : [say(describe(name, result.content))],
+  )
+  return [...shown, ...results]
+}
+
+type Counted = { usage: TokenUsage; raw?: Raw }
+
+export type Totals = {
+  note(event: Extract<ModelEvent, { type: 'usage' }>): void
+  /** The current call has ended. */
+  endCall(): void
+  sum(): Counted
+}
+
+function addCounted(a: Counted, b: Counted): Counted {
+  const usage = addUsage(a.usage, b.usage)
+  if (a.raw === undefined || b.raw === undefined)
+    return { usage, ...((a.raw ?? b.raw) ? { raw: a.raw ?? b.raw } : {}) } as Counted
+  // A fallback of the other family counts differently: then only the neutral numbers are correct.
+  if (a.raw.family !== b.raw.family) return { usage }
+  return { usage, raw: { family: a.raw.family, json: addCounts(a.raw.json, b.raw.json) } }
+}
+
+export function createTotals(): Totals {
+  let before: Counted = { usage: noUsage }
+  let present: Counted = { usage: noUsage }
+  return {
+    note: ({ usage, raw }) => {
+      present = { usage, raw }
+    },
+    endCall() {
+      before = addCounted(before, present)
+      present = { usage: noUsage }
+    },
+    sum: () => addCounted(before, present),
+  }
 }

@@ -2,11 +2,11 @@
 
 import type { HostTool, ToolHost } from '../../llm/loop/tool-host.ts'
 import type { ToolSchema } from '../../llm/messages/messages.ts'
-import { createLookupCaches } from '../../lookup/memory.ts'
+import { createLookupCaches } from '../../lookup/cache.ts'
 import { createRedactor, type Redactor } from '../../observability/redaction.ts'
 import type { ScratchLease } from '../../ports/workspaces/sandbox.ts'
 import { builtinTools, createToolHost } from '../../tools/registry/registry.ts'
-import { createLinks, type Links, showTool, type Tool, type ToolContext } from '../../tools/registry/tool.ts'
+import { createLinks, type Links, type ModelTool, showTool, type ToolContext } from '../../tools/registry/tool.ts'
 import { explainToolError } from '../../tools/registry/tool-error.ts'
 import { propagateOf } from '../../usecases/identity/tool-token.ts'
 import {
@@ -17,7 +17,7 @@ import {
 } from '../../usecases/tools/custom-tools.ts'
 import { accountOf } from '../request.ts'
 import type { ProxyCall } from '../types.ts'
-import type { ProxyLoopDeps } from './deps.ts'
+import type { ProxyLoopDeps } from './model.ts'
 
 export type LoopTools = {
   host: ToolHost
@@ -29,7 +29,7 @@ export type LoopTools = {
   close(): Promise<void>
 }
 
-type ServerTools = { tools: Tool[]; custom: CustomTools }
+type ServerTools = { tools: ModelTool[]; custom: CustomTools }
 
 export type ToolOpener = {
   open(call: ProxyCall, own: ToolSchema[], session: string): Promise<LoopTools>
@@ -61,8 +61,8 @@ function once<T>(make: () => T): () => T {
 async function keepOffered(
   { ports }: ProxyLoopDeps,
   { caller, namespace }: ProxyCall,
-  { builtin, own }: { builtin: Tool[]; own: Tool[] },
-): Promise<Tool[]> {
+  { builtin, own }: { builtin: ModelTool[]; own: ModelTool[] },
+): Promise<ModelTool[]> {
   const kept = await Promise.all([
     keepUsable(ports, { caller, namespace, tools: builtin, serviceTool: 'builtIn' }),
     keepUsable(ports, { caller, namespace, tools: own }),
@@ -71,7 +71,11 @@ async function keepOffered(
 }
 
 /** Forbidden. */
-async function requireCalled({ ports }: ProxyLoopDeps, { caller, namespace }: ProxyCall, tool: Tool): Promise<void> {
+async function requireCalled(
+  { ports }: ProxyLoopDeps,
+  { caller, namespace }: ProxyCall,
+  tool: ModelTool,
+): Promise<void> {
   const serviceTool = builtinTools.includes(tool) ? ({ serviceTool: 'builtIn' } as const) : {}
   await requireUsable(ports, { caller, namespace, tool: tool.owner ?? tool.name, ...serviceTool })
 }
@@ -99,9 +103,9 @@ function makeContext(
 function createToolCaller(
   deps: ProxyLoopDeps,
   call: ProxyCall,
-  { server, session, links }: { server: Tool[]; session: string; links: Links },
+  { server, session, links }: { server: ModelTool[]; session: string; links: Links },
 ): ToolHost['call'] {
-  const isBuiltin = (tool: Tool) => builtinTools.includes(tool)
+  const isBuiltin = (tool: ModelTool) => builtinTools.includes(tool)
   const builtin = server.filter(isBuiltin).map(({ name }) => name)
   const custom = server.filter((tool) => !isBuiltin(tool))
   const runIn = async (hold: ScratchLease, ...[toolCall, signal]: Parameters<ToolHost['call']>) => {
@@ -137,12 +141,12 @@ export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
   const { ports, builtinTools: shownTools } = deps
   const memory = createLookupCaches(ports, { kinds: ['Tool'] })
   const cache = createCustomToolCache(ports, memory)
-  let builtin: { at: number; tools: Tool[] } | undefined
+  let builtin: { at: number; tools: ModelTool[] } | undefined
 
   /**
    * Checked again after a second, because a sandbox can be installed while the service runs. Hidden tools are left out.
    */
-  async function listBuiltin(): Promise<Tool[]> {
+  async function listBuiltin(): Promise<ModelTool[]> {
     const now = ports.clock.now().getTime()
     if (builtin === undefined || now - builtin.at > builtinMs) {
       const names = new Set((await shownTools.list()).map(({ name }) => name))

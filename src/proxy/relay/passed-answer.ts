@@ -1,5 +1,10 @@
 // What is remembered of an answer while it is passed through: its beginning, its last pieces and its length. Pieces are
 // kept by reference and not examined while the bytes go by.
+import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { bytesPerToken, type EstimatedUsage, findMissing } from '../../llm/messages/token-usage.ts'
+import type { Endpoint } from '../types.ts'
+import type { PassedCall } from './passthrough.ts'
 
 /** How many bytes from the beginning an estimate examines. */
 const beginningBytes = 32_768
@@ -45,4 +50,83 @@ export class PassedAnswer {
     const at = this.#pieces % lastPieces
     return Buffer.concat([...this.#last.slice(at), ...this.#last.slice(0, at)])
   }
+}
+
+/** Tokens of an image, whatever its size (vendor documents: about 1,600 at most). */
+const tokensPerAttachment = 1600
+/** Shorter strings are ignored. */
+const shortestAttachment = 2048
+const attachmentMark = Buffer.from('base64')
+const quote = 0x22
+
+/** Fields of a delta that are not text of the model. */
+const labels = new Set(['type', 'role', 'id', 'index', 'object', 'name', 'stop_reason', 'finish_reason'])
+
+function countText(value: unknown): number {
+  if (typeof value === 'string') return Buffer.byteLength(value)
+  if (typeof value !== 'object' || value === null) return 0
+  return Object.entries(value).reduce((sum, [name, part]) => sum + (labels.has(name) ? 0 : countText(part)), 0)
+}
+
+/** Deltas in the streams of all vendors. */
+function countFrame(line: string): number {
+  const frame = parseForeignJson(line.slice('data:'.length))
+  if (typeof frame !== 'object' || frame === null) return 0
+  const { delta, choices } = frame as { delta?: unknown; choices?: unknown }
+  const chosen = Array.isArray(choices) ? choices.map((choice) => (choice as JsonObject | null)?.delta) : []
+  return countText(delta) + countText(chosen)
+}
+
+/** Tokens so far; everything after the beginning is assumed to be similar. */
+export function estimateAnswer(answer: PassedAnswer): number {
+  const { bytes, isStream } = answer
+  if (bytes === 0) return 0
+  if (!isStream) return Math.ceil(bytes / bytesPerToken)
+  const beginning = answer.beginning()
+  const lines = beginning.toString('utf8').split('\n')
+  const text = lines.reduce((sum, line) => sum + (line.startsWith('data:') ? countFrame(line) : 0), 0)
+  return Math.ceil((text * (bytes / beginning.length)) / bytesPerToken)
+}
+
+/** The length of the base64 image or document after `at`; 0 when there is none. */
+function measureAttachment(body: Buffer, at: number): number {
+  for (let from = at, looked = 0; looked < 8; looked += 1) {
+    const next = body.indexOf(quote, from)
+    if (next === -1) return 0
+    const length = next - from
+    if (length >= shortestAttachment) return body.subarray(from, next).includes(' ') ? 0 : length
+    from = next + 1
+  }
+  return 0
+}
+
+/** Tokens of the request, by its bytes; images and documents count as the most they can be. */
+export function estimateBody(body: Buffer): number {
+  let bytes = body.length
+  let attachments = 0
+  for (let at = body.indexOf(attachmentMark); at !== -1; ) {
+    const length = measureAttachment(body, at)
+    bytes -= length
+    if (length > 0) attachments += 1
+    at = body.indexOf(attachmentMark, at + Math.max(length, attachmentMark.length))
+  }
+  return Math.ceil(bytes / bytesPerToken) + attachments * tokensPerAttachment
+}
+
+/** Vendors answer these endpoints with nothing that counts as tokens. */
+const wordless: Endpoint[] = ['embeddings']
+
+/** Undefined when the vendor counted everything, or was not asked. Counting tokens itself uses none. */
+export function estimatePassed(endpoint: Endpoint, body: Buffer, call: PassedCall): EstimatedUsage | undefined {
+  if (endpoint === 'count_tokens' || !hasReached(call)) return undefined
+  const isWhole = call.error === undefined && !call.aborted
+  if (isWhole && call.usage !== undefined) return undefined
+  const output = wordless.includes(endpoint) ? 0 : call.answer === undefined ? 0 : estimateAnswer(call.answer)
+  return findMissing(call.usage, estimateBody(body), output)
+}
+
+/** The vendor has started to answer, or had received the request when it was given up. */
+function hasReached({ status, gaveUp, takenOver }: PassedCall): boolean {
+  if (takenOver) return false
+  return status === 0 ? gaveUp === true : status < 300
 }

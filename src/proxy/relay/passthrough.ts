@@ -10,8 +10,13 @@ import { explainModelError } from '../../usecases/providers/estimated-tokens.ts'
 import type { ProxyTarget } from '../target.ts'
 import { PassedAnswer } from './passed-answer.ts'
 import { answerRefusal, explainBroken, explainUpstreamRefusal } from './upstream-error.ts'
-import { createUsageFrameFilter, type FrameFilter } from './usage-frames.ts'
-import { createAnswerScanner, createStreamScanner, type UsageScanner } from './usage-scanner.ts'
+import {
+  createAnswerScanner,
+  createStreamScanner,
+  createUsageFrameFilter,
+  type FrameFilter,
+  type UsageScanner,
+} from './usage-scanner.ts'
 
 type HeaderMap = Record<string, string | string[] | undefined>
 

@@ -4,7 +4,7 @@ import type { RecordedCaller } from '../../contract/api/identity/caller.ts'
 import type { ModelPrice, Price, ProviderSpec } from '../../contract/kinds/providers/provider.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { readCaller } from '../identity/caller-identity.ts'
-import { compileWildcards } from '../resources/label-selector.ts'
+import { compileWildcards } from '../resources/selectors.ts'
 
 function countLetters({ model }: ModelPrice): number {
   return model.replace(/[*?]/g, '').length

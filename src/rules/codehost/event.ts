@@ -1,4 +1,4 @@
-// What is kept of a payload of the code host.
+// A delivery of the code host: whether its signature is right, and what is kept of its payload.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import {

@@ -7,7 +7,7 @@ import { callerAnnotationKeys } from '../identity/caller-identity.ts'
 import { listProviderWishes } from '../providers/model-choice.ts'
 import { cleanupFinalizer, makeOwner, parentAnnotation, parentLabel } from '../tasks/schedule.ts'
 import { inheritStamp, toLabel } from '../tasks/stamp.ts'
-import { builtInTools, chooseTools } from '../tools/tool-choice.ts'
+import { builtInTools, chooseTools } from '../tools/choice.ts'
 import { gitWorkspaceOf } from '../workspaces/git-workspace.ts'
 
 export const delegationKeys = {

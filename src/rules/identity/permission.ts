@@ -4,7 +4,7 @@ import {
   type AccessKind,
   type Decision,
   isWriting,
-  leastRoleOf,
+  minRoleOf,
   type Role,
   reachesRole,
 } from '../../contract/api/identity/access.ts'
@@ -65,7 +65,7 @@ export function isOwner({ role }: Pick<Rights, 'role'>): boolean {
 function requiredRoleFor(access: Access): Role {
   const { kind, namesSecret } = access
   // A task's Secret is named by whoever creates the task; an agent keeps using its Secret for other people's tasks.
-  return kind === 'Agent' && isWriting(access) && namesSecret === true ? 'editor' : leastRoleOf(access)
+  return kind === 'Agent' && isWriting(access) && namesSecret === true ? 'editor' : minRoleOf(access)
 }
 
 function authorizeRole(role: Role, access: Access): Decision {

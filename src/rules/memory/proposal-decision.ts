@@ -1,5 +1,5 @@
 // The states of a memory proposal, and the memory that is made of it.
-import { mostTagLength, mostTags } from '../../contract/api/memory/memories.ts'
+import { maxTagLength, maxTags } from '../../contract/api/memory/memories.ts'
 import type { MemoryProposal, ProposalStatus } from '../../contract/api/memory/memory-proposals.ts'
 
 export type ProposalStep = 'accept' | 'reject' | 'apply' | 'archive'
@@ -54,5 +54,5 @@ export function decideProposal(
 export function tagsOfDescription(description = ''): string[] {
   const line = /^[ \t]*tags:(.*)$/im.exec(description)?.[1] ?? ''
   const tags = line.split(',').map((tag) => tag.trim().toLowerCase())
-  return [...new Set(tags)].filter((tag) => tag !== '' && tag.length <= mostTagLength).slice(0, mostTags)
+  return [...new Set(tags)].filter((tag) => tag !== '' && tag.length <= maxTagLength).slice(0, maxTags)
 }

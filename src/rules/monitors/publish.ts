@@ -1,4 +1,4 @@
-// Whether a review is published, and what of it.
+// Whether a review is published, and the text of it that is safe to show.
 import {
   type ItemVerdict,
   type MonitorFinding,

@@ -4,7 +4,7 @@ import type { RepositoryMonitor } from '../../contract/kinds/monitors/repository
 import { apiVersion } from '../../contract/kinds/resources/metadata.ts'
 import type { TaskSpec } from '../../contract/kinds/tasks/task.ts'
 import { type Repository, repositoryUrlOf } from '../../contract/values/repository-url.ts'
-import { networkAnnotation } from '../tasks/task-bounds.ts'
+import { networkAnnotation } from '../tasks/bounds.ts'
 import { fenceOf, writeCheckCommand } from './checks.ts'
 
 export const monitorLabel = 'svc.ai/repository-monitor'

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Agent } from '../../contract/kinds/agents/agent.ts'
 import { Provider } from '../../contract/kinds/providers/provider.ts'
 import { Task } from '../../contract/kinds/tasks/task.ts'
-import { chooseTools } from '../tools/tool-choice.ts'
+import { chooseTools } from '../tools/choice.ts'
 import { chooseModels, listProviderWishes } from './model-choice.ts'
 
 function meta(name: string, namespace = 'default') {

@@ -101,10 +101,10 @@ export function expandWishes(
   return [wishes[0], ...others]
 }
 
-export type ChosenModel = { provider: Provider; model: string }
+export type ResolvedModel = { provider: Provider; model: string }
 
 type ModelChoices =
-  | { outcome: 'chosen'; choices: [ChosenModel, ...ChosenModel[]] }
+  | { outcome: 'chosen'; choices: [ResolvedModel, ...ResolvedModel[]] }
   /** The preferred provider does not exist (yet). */
   | { outcome: 'missing'; message: string }
   | { outcome: 'invalid'; message: string }

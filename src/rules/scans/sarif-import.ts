@@ -4,7 +4,16 @@
 import type { Severity } from '../../contract/kinds/scans/repository-scan.ts'
 import { isInnerPath } from '../../lib/inner-path.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { asList, asObject, asText, findRule, type LogRun, readMessage, readSarifLog, sarifTextOf } from './sarif-log.ts'
+import {
+  findRule,
+  type LogRun,
+  readMessage,
+  readSarifLog,
+  sarifList,
+  sarifObject,
+  sarifText,
+  sarifTextOf,
+} from './sarif-log.ts'
 import { normalizePath } from './tree-paths.ts'
 
 const isAbsolute = (path: string) => /^(\/|[a-z][a-z0-9+.-]*:)/i.test(path)
@@ -43,7 +52,7 @@ class SarifLocations {
       ...run.roots,
       ...Object.keys(run.bases).map((id) => this.#baseOf(id)),
     ]
-    const folders = named.flatMap((one) => asText(one) ?? []).map((one) => folderOf(plain(one)))
+    const folders = named.flatMap((one) => sarifText(one) ?? []).map((one) => folderOf(plain(one)))
     this.#roots = [...new Set(folders)].filter((folder) => isAbsolute(folder) && folder !== '/')
   }
 
@@ -56,21 +65,21 @@ class SarifLocations {
   }
 
   #resolveBase(id: string, depth: number): string {
-    const { uri, uriBaseId } = asObject(this.#run.bases[id])
-    const own = plain(asText(uri) ?? '')
-    const parent = asText(uriBaseId)
+    const { uri, uriBaseId } = sarifObject(this.#run.bases[id])
+    const own = plain(sarifText(uri) ?? '')
+    const parent = sarifText(uriBaseId)
     if (isAbsolute(own) || parent === undefined || depth === 0) return own === '' ? '' : folderOf(own)
     return `${this.#resolveBase(parent, depth - 1)}${folderOf(own)}`
   }
 
   /** Of an artifact location. Absolute, and so refused later, when it is in none of the folders that are known. */
   pathOf(location: unknown): string {
-    const artifact = asObject(location)
+    const artifact = sarifObject(location)
     const indexed =
-      typeof artifact.index === 'number' ? asObject(this.#run.artifacts[artifact.index]).location : undefined
-    const { uri, uriBaseId }: JsonObject = asText(artifact.uri) === undefined ? asObject(indexed) : artifact
-    const own = plain(asText(uri) ?? '')
-    const path = isAbsolute(own) ? own : `${this.#baseOf(asText(uriBaseId) ?? '')}${own}`
+      typeof artifact.index === 'number' ? sarifObject(this.#run.artifacts[artifact.index]).location : undefined
+    const { uri, uriBaseId }: JsonObject = sarifText(artifact.uri) === undefined ? sarifObject(indexed) : artifact
+    const own = plain(sarifText(uri) ?? '')
+    const path = isAbsolute(own) ? own : `${this.#baseOf(sarifText(uriBaseId) ?? '')}${own}`
     const root = this.#roots.find((one) => path.startsWith(one))
     const inner = root === undefined ? path : path.slice(root.length)
     return isAbsolute(inner) ? inner : (normalizePath(inner) ?? inner)
@@ -98,8 +107,8 @@ const maxRelatedLocations = 12
 const noSnippet = /^requires login$/i
 
 function readEvidence(location: unknown, places: SarifLocations): JsonObject {
-  const physical = asObject(asObject(location).physicalLocation)
-  const region = asObject(physical.region)
+  const physical = sarifObject(sarifObject(location).physicalLocation)
+  const region = sarifObject(physical.region)
   const snippet = sarifTextOf(region.snippet)
   const { startLine, endLine = startLine } = region
   return {
@@ -112,10 +121,10 @@ function readEvidence(location: unknown, places: SarifLocations): JsonObject {
 
 /** From where to where data flows (3.36), and related places. */
 function readRelated(result: JsonObject, places: SarifLocations): JsonObject[] {
-  const [flow] = asList(result.codeFlows)
-  const [thread] = asList(asObject(flow).threadFlows)
-  const steps = asList(asObject(thread).locations).map((step) => asObject(step).location)
-  return [...steps, ...asList(result.relatedLocations)]
+  const [flow] = sarifList(result.codeFlows)
+  const [thread] = sarifList(sarifObject(flow).threadFlows)
+  const steps = sarifList(sarifObject(thread).locations).map((step) => sarifObject(step).location)
+  return [...steps, ...sarifList(result.relatedLocations)]
     .slice(0, maxRelatedLocations)
     .map((location) => readEvidence(location, places))
 }
@@ -129,43 +138,43 @@ const grades: [number, Severity][] = [
 ]
 
 function readSeverity(result: JsonObject, rule: JsonObject): Severity {
-  const grade = asObject(result.properties)['security-severity'] ?? asObject(rule.properties)['security-severity']
+  const grade = sarifObject(result.properties)['security-severity'] ?? sarifObject(rule.properties)['security-severity']
   const score = Number(grade ?? Number.NaN)
   const graded = grades.find(([least]) => score >= least)?.[1]
   if (graded !== undefined) return graded
-  const level = asText(result.level) ?? asText(asObject(rule.defaultConfiguration).level)
+  const level = sarifText(result.level) ?? sarifText(sarifObject(rule.defaultConfiguration).level)
   return levelSeverity[level ?? 'warning'] ?? 'medium'
 }
 
-const tagsOf = (rule: JsonObject) => asList(asObject(rule.properties).tags).flatMap((tag) => asText(tag) ?? [])
+const tagsOf = (rule: JsonObject) => sarifList(sarifObject(rule.properties).tags).flatMap((tag) => sarifText(tag) ?? [])
 
 function readConfidence(result: JsonObject, rule: JsonObject): string {
-  const { issue_confidence: said } = asObject(result.properties)
-  const precision = asText(asObject(rule.properties).precision)
+  const { issue_confidence: said } = sarifObject(result.properties)
+  const precision = sarifText(sarifObject(rule.properties).precision)
   const tag = tagsOf(rule).find((one) => /^(high|medium|low) confidence$/i.test(one))
-  const word = /high|medium|low/i.exec(asText(said) ?? tag ?? precision ?? '')?.[0]
+  const word = /high|medium|low/i.exec(sarifText(said) ?? tag ?? precision ?? '')?.[0]
   return word?.toLowerCase() ?? 'medium'
 }
 
 /** Its CWE, else the name of the rule. */
 function readCategory(rule: JsonObject, ruleId: string): string {
   const cwe = tagsOf(rule).find((tag) => /\bcwe[-_/ ]?\d+/i.test(tag))
-  const name = asText(rule.name) ?? ruleId
+  const name = sarifText(rule.name) ?? ruleId
   return cwe?.replace(/^external\/cwe\//i, '') ?? name.split(/[./]/).at(-1) ?? name
 }
 
 function isFailure({ suppressions, kind = 'fail', baselineState }: JsonObject): boolean {
-  const isDismissed = asList(suppressions).some((one) => (asObject(one).status ?? 'accepted') === 'accepted')
+  const isDismissed = sarifList(suppressions).some((one) => (sarifObject(one).status ?? 'accepted') === 'accepted')
   return !isDismissed && kind === 'fail' && baselineState !== 'absent'
 }
 
 function readItem(result: JsonObject, run: LogRun, places: SarifLocations): ImportedItem {
   const rule = findRule(run, result)
-  const ruleId = asText(result.ruleId) ?? asText(rule.id) ?? 'finding'
+  const ruleId = sarifText(result.ruleId) ?? sarifText(rule.id) ?? 'finding'
   const summary = readMessage(result, rule)
   const short = sarifTextOf(rule.shortDescription)
   const title = short === undefined || short.includes(ruleId) ? summary : short
-  const help = sarifTextOf(rule.help) ?? sarifTextOf(rule.fullDescription) ?? asText(rule.helpUri)
+  const help = sarifTextOf(rule.help) ?? sarifTextOf(rule.fullDescription) ?? sarifText(rule.helpUri)
   const item = {
     title: title?.split('\n')[0],
     category: readCategory(rule, ruleId),
@@ -174,7 +183,7 @@ function readItem(result: JsonObject, run: LogRun, places: SarifLocations): Impo
     summary,
     remediation: help ?? `See what ${run.tool} says about ${ruleId}.`,
     triage: `${run.tool} ${ruleId}`,
-    evidence: asList(result.locations)
+    evidence: sarifList(result.locations)
       .slice(0, 1)
       .map((location) => readEvidence(location, places)),
   }
@@ -183,7 +192,7 @@ function readItem(result: JsonObject, run: LogRun, places: SarifLocations): Impo
 
 /** Empty without a place. */
 export function pathOfItem({ item }: ImportedItem): string {
-  return asText(item.evidence[0]?.path) ?? ''
+  return sarifText(item.evidence[0]?.path) ?? ''
 }
 
 function readRun(run: LogRun, root: string | undefined): ToolReport {

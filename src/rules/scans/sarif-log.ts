@@ -9,11 +9,11 @@ export const maxResults = 25_000
 const maxMessageLength = 8192
 const maxArgumentLength = 512
 
-export const asObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : {})
-export const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
-export const asText = (value: unknown): string | undefined =>
+export const sarifObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : {})
+export const sarifList = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+export const sarifText = (value: unknown): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value : undefined
-export const sarifTextOf = (message: unknown) => asText(asObject(message).text)
+export const sarifTextOf = (message: unknown) => sarifText(sarifObject(message).text)
 
 type Component = { rules: JsonObject[]; byId: Map<unknown, JsonObject> }
 
@@ -33,31 +33,33 @@ export type LogRun = {
 }
 
 function readComponent(component: unknown): Component {
-  const rules = asList(asObject(component).rules).map(asObject)
+  const rules = sarifList(sarifObject(component).rules).map(sarifObject)
   return { rules, byId: new Map(rules.map((rule) => [rule.id, rule])) }
 }
 
 /** Scanners report a configuration that they cannot read as a success with an error among its notifications. */
 function hasSucceeded({ executionSuccessful, toolExecutionNotifications: notes }: JsonObject): boolean {
-  return executionSuccessful !== false && !asList(notes).some((note) => asObject(note).level === 'error')
+  return executionSuccessful !== false && !sarifList(notes).some((note) => sarifObject(note).level === 'error')
 }
 
 function readRun(run: JsonObject): LogRun {
-  const tool = asObject(run.tool)
-  const driver = asObject(tool.driver)
-  const invocations = asList(run.invocations).map(asObject)
-  const provenance = asList(run.versionControlProvenance).map(asObject)
-  const commit = provenance.map(({ revisionId }) => asText(revisionId)).find((id) => /^[0-9a-f]{40,64}$/.test(id ?? ''))
+  const tool = sarifObject(run.tool)
+  const driver = sarifObject(tool.driver)
+  const invocations = sarifList(run.invocations).map(sarifObject)
+  const provenance = sarifList(run.versionControlProvenance).map(sarifObject)
+  const commit = provenance
+    .map(({ revisionId }) => sarifText(revisionId))
+    .find((id) => /^[0-9a-f]{40,64}$/.test(id ?? ''))
   return {
-    tool: (asText(driver.name) ?? 'scanner').slice(0, 120),
-    components: [driver, ...asList(tool.extensions)].map(readComponent),
-    artifacts: asList(run.artifacts).map(asObject),
-    bases: asObject(run.originalUriBaseIds),
-    results: asList(run.results).map(asObject),
+    tool: (sarifText(driver.name) ?? 'scanner').slice(0, 120),
+    components: [driver, ...sarifList(tool.extensions)].map(readComponent),
+    artifacts: sarifList(run.artifacts).map(sarifObject),
+    bases: sarifObject(run.originalUriBaseIds),
+    results: sarifList(run.results).map(sarifObject),
     isComplete: invocations.every(hasSucceeded),
     roots: [
-      ...provenance.map(({ mappedTo }) => asObject(mappedTo).uri),
-      ...invocations.map(({ workingDirectory }) => asObject(workingDirectory).uri),
+      ...provenance.map(({ mappedTo }) => sarifObject(mappedTo).uri),
+      ...invocations.map(({ workingDirectory }) => sarifObject(workingDirectory).uri),
     ],
     commit,
   }
@@ -65,8 +67,8 @@ function readRun(run: JsonObject): LogRun {
 
 /** By index, else by id; the reference may name an extension of the tool (3.52). */
 export function findRule({ components }: LogRun, result: JsonObject): JsonObject {
-  const reference = asObject(result.rule)
-  const at = asObject(reference.toolComponent).index
+  const reference = sarifObject(result.rule)
+  const at = sarifObject(reference.toolComponent).index
   const component = components[typeof at === 'number' ? at + 1 : 0]
   const index = result.ruleIndex ?? reference.index
   const byIndex = typeof index === 'number' ? component?.rules[index] : undefined
@@ -75,13 +77,14 @@ export function findRule({ components }: LogRun, result: JsonObject): JsonObject
 
 /** `{0}` stands for an argument, and a message may be one of the rule's (3.11). */
 export function readMessage(result: JsonObject, rule: JsonObject): string | undefined {
-  const message = asObject(result.message)
-  const id = asText(message.id)
-  const text = asText(message.text) ?? (id === undefined ? undefined : sarifTextOf(asObject(rule.messageStrings)[id]))
-  const given = asList(message.arguments)
+  const message = sarifObject(result.message)
+  const id = sarifText(message.id)
+  const text =
+    sarifText(message.text) ?? (id === undefined ? undefined : sarifTextOf(sarifObject(rule.messageStrings)[id]))
+  const given = sarifList(message.arguments)
   return text
     ?.slice(0, maxMessageLength)
-    .replace(/\{(\d{1,3})\}/g, (whole, at) => asText(given[Number(at)])?.slice(0, maxArgumentLength) ?? whole)
+    .replace(/\{(\d{1,3})\}/g, (whole, at) => sarifText(given[Number(at)])?.slice(0, maxArgumentLength) ?? whole)
 }
 
 function parse(text: string): JsonObject | undefined {
@@ -96,7 +99,7 @@ function checkLog(log: JsonObject | undefined): string | undefined {
     return `the version of the file must be "2.1.0", and is ${found}: give a SARIF 2.1.0 file`
   }
   if (!Array.isArray(log.runs)) return 'the file has no runs: give a SARIF file'
-  const results = asList(log.runs).reduce<number>((sum, run) => sum + asList(asObject(run).results).length, 0)
+  const results = sarifList(log.runs).reduce<number>((sum, run) => sum + sarifList(sarifObject(run).results).length, 0)
   return results > maxResults ? `the file has ${results} results, more than ${maxResults}: split it` : undefined
 }
 
@@ -104,5 +107,5 @@ function checkLog(log: JsonObject | undefined): string | undefined {
 export function readSarifLog(text: string): LogRun[] | { fault: string } {
   const log = parse(text)
   const fault = checkLog(log)
-  return fault === undefined ? asList(log?.runs).map((run) => readRun(asObject(run))) : { fault }
+  return fault === undefined ? sarifList(log?.runs).map((run) => readRun(sarifObject(run))) : { fault }
 }

@@ -1,4 +1,4 @@
-// Paths within a tree: relative to its root, with `/`.
+// Paths within a tree: relative to its root, with `/`; and an index to find files by the end of their path.
 
 /** The last part of a path. */
 export function baseNameOf(path: string): string {

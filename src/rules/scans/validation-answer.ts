@@ -1,4 +1,4 @@
-// What an agent says about a finding that it validated, and which findings a run has validated by itself.
+// What agents answer about slices and findings: untrusted text, from which JSON is read.
 import { z } from 'zod'
 import type { Finding, ValidationStatus } from '../../contract/api/scans/findings.ts'
 import { confidences, type RepositoryScanSpec, severities } from '../../contract/kinds/scans/repository-scan.ts'

@@ -1,5 +1,5 @@
 // The numbers of an overview from sums of the stores: hours in UTC, written as `2026-01-31T14`.
-import { mostReasons, type Overview, overviewHours, type ProviderState } from '../../contract/api/service/overview.ts'
+import { maxReasons, type Overview, overviewHours, type ProviderState } from '../../contract/api/service/overview.ts'
 import type { Provider } from '../../contract/kinds/providers/provider.ts'
 import { taskPhases } from '../../contract/kinds/tasks/task.ts'
 
@@ -71,7 +71,7 @@ export function rankFailures(sums: readonly Sum[]): Overview['failures'] {
     return phase === 'Failed' ? reason || 'Unknown' : undefined
   })
   const ranked = [...byReason].map(([reason, count]) => ({ reason, count }))
-  return ranked.sort((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1)).slice(0, mostReasons)
+  return ranked.sort((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1)).slice(0, maxReasons)
 }
 
 function addUse(sums: readonly HourOfUse[]): Used {

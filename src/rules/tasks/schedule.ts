@@ -1,11 +1,11 @@
-// When a scheduled task runs: ticks of cron expressions and intervals, deadlines, overlap.
+// When a scheduled task runs: ticks of cron expressions and intervals, deadlines, overlap; and the runs that are made of it.
 
 import { createHash } from 'node:crypto'
 import { Cron } from 'croner'
 import { apiVersion, type OwnerReference } from '../../contract/kinds/resources/metadata.ts'
 import type { Task, TaskSpec } from '../../contract/kinds/tasks/task.ts'
 import { isTimeZone, type ParsedSchedule, parseSchedule } from '../../contract/values/schedule.ts'
-import { monitorAnnotation } from '../codehost/code-host-tools.ts'
+import { monitorAnnotation } from '../codehost/tools.ts'
 import { callerAnnotationKeys } from '../identity/caller-identity.ts'
 import { inheritStamp } from './stamp.ts'
 

@@ -1,12 +1,13 @@
 // The verified identity that a task keeps of whoever asked for it, and how its children inherit it (TASK-012 to
 // TASK-017).
 import { createHash } from 'node:crypto'
-import { parentOf, RequestedBy, type TaskIdentity, Transaction } from '../../contract/kinds/tasks/requester.ts'
+import { parentOf, type TaskIdentity } from '../../contract/kinds/tasks/family.ts'
+import { RequestedBy, Transaction } from '../../contract/kinds/tasks/requester.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { digestContext, recordContext } from '../identity/context-digest.ts'
 import { transactionAnnotations } from '../identity/token-propagation.ts'
 
-export { parentOf } from '../../contract/kinds/tasks/requester.ts'
+export { parentOf } from '../../contract/kinds/tasks/family.ts'
 
 export function isChildOf(child: Task, parent: TaskIdentity): boolean {
   return parentOf(child)?.uid === parent.uid

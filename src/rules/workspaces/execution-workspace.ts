@@ -7,7 +7,7 @@ import type { ExecutionWorkspaceStatus, Task } from '../../contract/kinds/tasks/
 import type { ProviderDefaults, WorkspaceDefaults } from '../../contract/kinds/tasks/task-problems.ts'
 import { findReferences } from '../../contract/schema/reference-paths.ts'
 import { dropUndefined } from '../../lib/json.ts'
-import { nameOfProgram } from '../agents/agent-programs.ts'
+import { nameOfProgram } from '../agents/programs.ts'
 import { callerKey, readCaller } from '../identity/caller-identity.ts'
 
 type Named = { namespace: string; name: string }

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { messageOf } from '../../errors.ts'
 import { readWhole } from '../../lib/bounded-body.ts'
 import type { Ids } from '../../lib/clock.ts'
+import { tryParseJson } from '../../lib/json.ts'
 import { quoteWords } from '../../lib/shell-words.ts'
 import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
 import { packScript, type SandboxAddress, type SandboxShell, type ShellAnswer, type ShellScript } from './shell.ts'
@@ -92,20 +93,12 @@ async function post(parts: RouterShellParts, { address, script, path, body, head
 }
 
 function readAnswer(text: string, maxBytes: number): ShellAnswer {
-  const parsed = answerSchema.safeParse(parseJson(text))
+  const parsed = answerSchema.safeParse(tryParseJson(text))
   if (!parsed.success) throw unexpected(`did not answer as a command does: ${text.slice(0, 200)}`)
   const { stdout, stderr, exit_code: code } = parsed.data
   const bytes = Buffer.from(stdout)
   if (bytes.length > maxBytes) throw unexpected(`answers with more than ${maxBytes} bytes`)
   return { code, stdout: bytes, stderr: stderr.slice(0, stderrBytes) }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** The runtime splits a command line as a shell does, but runs none; its files and commands share one folder. */

@@ -116,3 +116,33 @@ export async function execInPod(connection: ApiConnection, command: ExecCommand,
     release()
   }
 }
+
+type Captured = { code: number; stdout: Buffer; complaint: string }
+
+const complaintLength = 500
+
+/** Runs a program without input and reads what it writes; rejects with `tooMuch` when that is more than `maxBytes`. */
+export async function captureInPod(
+  connection: ApiConnection,
+  program: Pick<ExecCommand, 'namespace' | 'pod' | 'container' | 'argv'>,
+  { maxBytes, tooMuch, signal }: { maxBytes: number; tooMuch: unknown; signal: AbortSignal },
+): Promise<Captured> {
+  const chunks: Buffer[] = []
+  let size = 0
+  let complaint = ''
+  const ending = new AbortController()
+  const command = {
+    ...program,
+    input: Buffer.alloc(0),
+    onStdout(chunk: Buffer) {
+      size += chunk.length
+      if (size > maxBytes) ending.abort(tooMuch)
+      else chunks.push(chunk)
+    },
+    onStderr(chunk: Buffer) {
+      complaint = (complaint + chunk.toString('utf8')).slice(0, complaintLength)
+    },
+  }
+  const code = await execInPod(connection, command, AbortSignal.any([signal, ending.signal]))
+  return { code, stdout: Buffer.concat(chunks), complaint: complaint.trim() }
+}

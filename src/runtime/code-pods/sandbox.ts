@@ -17,7 +17,7 @@ import { readExit } from '../attempts/end.ts'
 import { checkFileNames, composeOutcome, createHeadBuffer, limitTime } from '../attempts/sandbox-run.ts'
 import { makeSandboxPolicy } from '../jobs/namespaces.ts'
 import { containerName, networkPolicies, type Pod } from '../jobs/objects.ts'
-import { execInPod } from './exec.ts'
+import { captureInPod, execInPod } from './exec.ts'
 import { makeLaunch } from './pod.ts'
 import { createSandboxPool, type SandboxPool, type SandboxPoolOptions } from './pool.ts'
 import { unpackFiles } from './tar.ts'
@@ -167,31 +167,13 @@ async function collectChanges(
   before: WorkspaceFile[],
   signal: AbortSignal,
 ): Promise<Collected> {
-  const chunks: Buffer[] = []
-  let size = 0
-  let complaint = ''
-  const ending = new AbortController()
   const { namespace, name } = pod.metadata
-  const argv = ['/bin/sh', '-c', collectScript]
-  const command = {
-    namespace,
-    pod: name,
-    container: containerName,
-    argv,
-    input: Buffer.alloc(0),
-    onStdout(chunk: Buffer) {
-      size += chunk.length
-      if (size > archiveLimit) ending.abort(full)
-      else chunks.push(chunk)
-    },
-    onStderr(chunk: Buffer) {
-      complaint = (complaint + chunk.toString('utf8')).slice(0, 200)
-    },
-  }
-  const limit = AbortSignal.any([signal, ending.signal, AbortSignal.timeout(collectTimeoutMs)])
+  const program = { namespace, pod: name, container: containerName, argv: ['/bin/sh', '-c', collectScript] }
+  const until = AbortSignal.any([signal, AbortSignal.timeout(collectTimeoutMs)])
   try {
-    const code = await execInPod(connection, command, limit)
-    return code === 0 ? judge(before, Buffer.concat(chunks)) : lose(`they could not be read: ${complaint.trim()}`)
+    const captured = await captureInPod(connection, program, { maxBytes: archiveLimit, tooMuch: full, signal: until })
+    if (captured.code !== 0) return lose(`they could not be read: ${captured.complaint}`)
+    return judge(before, captured.stdout)
   } catch (error) {
     signal.throwIfAborted()
     return lose(error === full ? tooMuch : `they could not be read: ${messageOf(error)}`)

@@ -6,8 +6,8 @@ import { artifactLimits, recordLimit } from '../../contract/api/tasks/internal.t
 import { ArtifactName } from '../../contract/api/tasks/task-records.ts'
 import { messageOf, SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { LeftFile } from '../../ports/tasks/results.ts'
-import { execInPod } from '../code-pods/exec.ts'
+import type { LeftFile } from '../../ports/tasks/outputs.ts'
+import { captureInPod } from '../code-pods/exec.ts'
 import { unpackFiles } from '../code-pods/tar.ts'
 import type { Pod } from './objects.ts'
 import { keeperName } from './objects.ts'
@@ -34,32 +34,12 @@ const startPauseMs = 500
 const full = Symbol('more than the limit')
 
 async function readArchive(connection: ApiConnection, { metadata }: Pod): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let size = 0
-  let complaint = ''
-  const ending = new AbortController()
-  const command = {
-    namespace: metadata.namespace,
-    pod: metadata.name,
-    container: keeperName,
-    input: Buffer.alloc(0),
-    argv: ['/bin/sh', '-c', readScript],
-    onStdout(chunk: Buffer) {
-      size += chunk.length
-      if (size > archiveLimit) ending.abort(full)
-      else chunks.push(chunk)
-    },
-    onStderr(chunk: Buffer) {
-      complaint = (complaint + chunk.toString('utf8')).slice(0, 500)
-    },
-  }
-  const code = await execInPod(
-    connection,
-    command,
-    AbortSignal.any([ending.signal, AbortSignal.timeout(readTimeoutMs)]),
-  )
-  if (code !== 0) throw new SvcError('Unavailable', `they cannot be read in the pod: ${complaint.trim()}`)
-  return Buffer.concat(chunks)
+  const { namespace, name: pod } = metadata
+  const program = { namespace, pod, container: keeperName, argv: ['/bin/sh', '-c', readScript] }
+  const limits = { maxBytes: archiveLimit, tooMuch: full, signal: AbortSignal.timeout(readTimeoutMs) }
+  const { code, stdout, complaint } = await captureInPod(connection, program, limits)
+  if (code !== 0) throw new SvcError('Unavailable', `they cannot be read in the pod: ${complaint}`)
+  return stdout
 }
 
 /** An exec is refused while the keeper is not running. */

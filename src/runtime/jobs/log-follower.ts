@@ -6,7 +6,7 @@ import { isSvcError, messageOf } from '../../errors.ts'
 import { type Backoff, delayMs } from '../../lib/backoff.ts'
 import type { Clock, Ids } from '../../lib/clock.ts'
 import type { Redactor } from '../../observability/redaction.ts'
-import type { Logs } from '../../ports/tasks/results.ts'
+import type { Logs } from '../../ports/tasks/outputs.ts'
 import type { AttemptKey } from '../../ports/tasks/workloads.ts'
 import type { OutputTail } from '../attempts/output-tail.ts'
 import {

@@ -1,46 +1,25 @@
 // A folder of the service on its way into a workspace and back: an archive that the installed tar makes on one side and
 // unpacks on the other.
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { readdir } from 'node:fs/promises'
+import type { ChildProcess } from 'node:child_process'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, gzipSync } from 'node:zlib'
-import { SvcError } from '../../errors.ts'
 import { readWhole } from '../../lib/bounded-body.ts'
 import { CheckoutError } from '../../ports/workspaces/checkouts.ts'
 import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
+import { packFolder, startTar } from '../attempts/tar-process.ts'
 import type { WorkspaceAttempt, WorkspaceWorkloadsOptions } from './attempt.ts'
 import { requireShort } from './commands.ts'
 import { stageLarge } from './staging.ts'
 
-const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' }
 /** Of an archive that is brought in whole: it passes through memory. */
 const maxArchiveBytes = 512 * 1024 ** 2
 const pieceBytes = 3 * 1024 ** 2
 const newline = 0x0a
 
-function startTar(args: string[]) {
-  const child = spawn('tar', args, { stdio: ['pipe', 'pipe', 'pipe'], env: environment })
-  let complaint = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    complaint = (complaint + text).slice(-500)
-  })
-  const ended = new Promise<void>((resolve, reject) => {
-    child.on('error', reject)
-    child.on('close', (code) => {
-      if (code === 0) resolve()
-      else reject(new SvcError('Internal', `tar failed: ${complaint.trim()}`))
-    })
-  })
-  ended.catch(() => undefined)
-  return { child, ended }
-}
-
-async function packFolder(folder: string): Promise<Buffer> {
-  const names = (await readdir(folder)).map((name) => `./${name}\0`).join('')
-  const { child, ended } = startTar(['-c', '-C', folder, '--null', '-T', '-', '-f', '-'])
-  child.stdin.on('error', () => undefined).end(names)
+async function compressFolder(folder: string): Promise<Buffer> {
+  const { child, ended } = await packFolder(folder)
   const archive = await readWhole(child.stdout, maxArchiveBytes, () => {
     child.kill()
     const max = `${maxArchiveBytes / 1024 ** 2} MiB`
@@ -59,7 +38,7 @@ export async function fillWorkspace(
   attempt: WorkspaceAttempt,
   { from, to, at }: { from: string; to: string; at: string },
 ): Promise<void> {
-  await stageLarge(options, attempt, at, await packFolder(from))
+  await stageLarge(options, attempt, at, await compressFolder(from))
   const script = 'rm -rf -- "$2" && mkdir -p -- "$2" && tar -xzf "$1" --no-same-owner -C "$2" && rm -- "$1"'
   const command = { command: ['sh', '-c', script, 'fill', at, to], timeoutSeconds: 1800 }
   await requireShort({ ...options, workspaces: attempt.workspaces }, attempt.facts.claim, command)

@@ -1,7 +1,7 @@
 // One task's log on disk: segment files named after the number of their first line.
 import { type FileHandle, mkdir, open, readdir, readFile, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { LogLine } from '../../ports/tasks/results.ts'
+import type { LogLine } from '../../ports/tasks/outputs.ts'
 import { syncFolder } from './disk-blobs.ts'
 import { decodeLogLine, findSoundLength, splitLines } from './log-format.ts'
 import { hasCode, toStorageError } from './storage-errors.ts'
@@ -17,7 +17,7 @@ type Segment = { first: number; bytes: number }
 type Mark = { seq: number; offset: number }
 
 /** What is known about a task's files; the last segment is the one that grows. */
-export type TaskLog = {
+export type SegmentedLog = {
   folder: string
   segments: Segment[]
   /** The number of the next line. */
@@ -27,7 +27,7 @@ export type TaskLog = {
   openFile: (path: string) => Promise<FileHandle>
 }
 
-function locate(log: TaskLog, segment: Segment): string {
+function locate(log: SegmentedLog, segment: Segment): string {
   return join(log.folder, `${String(segment.first).padStart(16, '0')}.log`)
 }
 
@@ -40,12 +40,12 @@ async function listSegments(folder: string): Promise<Segment[]> {
   return firsts.sort().map((first) => ({ first: Number(first), bytes: 0 }))
 }
 
-function addMark(log: TaskLog, mark: Mark): void {
+function addMark(log: SegmentedLog, mark: Mark): void {
   const last = log.marks.at(-1)
   if (last === undefined || mark.offset - last.offset >= MARK_BYTES) log.marks.push(mark)
 }
 
-async function scanLast(log: TaskLog, segment: Segment): Promise<void> {
+async function scanLast(log: SegmentedLog, segment: Segment): Promise<void> {
   const bytes = await readFile(locate(log, segment))
   segment.bytes = findSoundLength(bytes)
   log.next = segment.first
@@ -56,15 +56,15 @@ async function scanLast(log: TaskLog, segment: Segment): Promise<void> {
 }
 
 /** Reads the current state; changes nothing on disk. */
-export async function loadTaskLog(folder: string, openFile: TaskLog['openFile']): Promise<TaskLog> {
-  const log: TaskLog = { folder, segments: await listSegments(folder), next: 1, marks: [], openFile }
+export async function loadTaskLog(folder: string, openFile: SegmentedLog['openFile']): Promise<SegmentedLog> {
+  const log: SegmentedLog = { folder, segments: await listSegments(folder), next: 1, marks: [], openFile }
   for (const segment of log.segments.slice(0, -1)) segment.bytes = (await stat(locate(log, segment))).size
   const last = log.segments.at(-1)
   if (last !== undefined) await scanLast(log, last)
   return log
 }
 
-async function openLast(log: TaskLog): Promise<{ handle: FileHandle; segment: Segment }> {
+async function openLast(log: SegmentedLog): Promise<{ handle: FileHandle; segment: Segment }> {
   const segment = log.segments.at(-1) ?? { first: log.next, bytes: 0 }
   if (log.segments.length === 0) log.segments.push(segment)
   if (log.handle === undefined) {
@@ -77,7 +77,7 @@ async function openLast(log: TaskLog): Promise<{ handle: FileHandle; segment: Se
 }
 
 /** Makes what was written to the open segment durable, and closes it. */
-export async function closeTaskLog(log: TaskLog): Promise<void> {
+export async function closeTaskLog(log: SegmentedLog): Promise<void> {
   const handle = log.handle
   if (handle === undefined) return
   log.handle = undefined
@@ -103,7 +103,7 @@ function takePart(segment: Segment, lines: Buffer[], start: number): Buffer[] {
   return lines.slice(start, end)
 }
 
-async function writePart(log: TaskLog, lines: Buffer[], start: number): Promise<number> {
+async function writePart(log: SegmentedLog, lines: Buffer[], start: number): Promise<number> {
   const { handle, segment } = await openLast(log)
   const part = takePart(segment, lines, start)
   await writeAll(handle, Buffer.concat(part), segment.bytes)
@@ -116,13 +116,13 @@ async function writePart(log: TaskLog, lines: Buffer[], start: number): Promise<
   return start + part.length
 }
 
-async function startSegment(log: TaskLog): Promise<void> {
+async function startSegment(log: SegmentedLog): Promise<void> {
   await closeTaskLog(log)
   log.segments.push({ first: log.next, bytes: 0 })
   log.marks = []
 }
 
-async function dropOldest(log: TaskLog): Promise<void> {
+async function dropOldest(log: SegmentedLog): Promise<void> {
   let total = log.segments.reduce((sum, segment) => sum + segment.bytes, 0)
   for (
     let oldest = log.segments[0];
@@ -135,14 +135,14 @@ async function dropOldest(log: TaskLog): Promise<void> {
   }
 }
 
-type Snapshot = Pick<TaskLog, 'next' | 'marks' | 'segments'>
+type Snapshot = Pick<SegmentedLog, 'next' | 'marks' | 'segments'>
 
-function takeSnapshot(log: TaskLog): Snapshot {
+function takeSnapshot(log: SegmentedLog): Snapshot {
   return { next: log.next, marks: [...log.marks], segments: log.segments.map((segment) => ({ ...segment })) }
 }
 
 /** Restores the state before the batch: new files are removed, and the one it extended is cut. */
-async function rollBack(log: TaskLog, before: Snapshot): Promise<void> {
+async function rollBack(log: SegmentedLog, before: Snapshot): Promise<void> {
   await log.handle?.close().catch(() => undefined)
   log.handle = undefined
   const begun = log.segments.slice(before.segments.length)
@@ -154,7 +154,7 @@ async function rollBack(log: TaskLog, before: Snapshot): Promise<void> {
 }
 
 /** Appends encoded lines, all or none. StorageFull when the disk is. */
-export async function writeLines(log: TaskLog, lines: Buffer[]): Promise<void> {
+export async function writeLines(log: SegmentedLog, lines: Buffer[]): Promise<void> {
   const before = takeSnapshot(log)
   try {
     for (let start = 0; start < lines.length; ) start = await writePart(log, lines, start)
@@ -169,7 +169,7 @@ export async function writeLines(log: TaskLog, lines: Buffer[]): Promise<void> {
 export type LogRange = { path: string; seq: number; start: number; end: number }
 
 /** The pieces of files with the lines from `seq` on, as of now; lines appended later are not included. */
-export function findRanges(log: TaskLog, seq: number): LogRange[] {
+export function findRanges(log: SegmentedLog, seq: number): LogRange[] {
   return log.segments.flatMap((segment, index) => {
     const isLast = index === log.segments.length - 1
     const until = log.segments[index + 1]?.first ?? log.next

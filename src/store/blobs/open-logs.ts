@@ -1,6 +1,6 @@
 // The logs in use: jobs of one task run one after the other, and only a limited number of tasks keep their files open.
 import type { FileHandle } from 'node:fs/promises'
-import { closeTaskLog, loadTaskLog, type TaskLog } from './log-files.ts'
+import { closeTaskLog, loadTaskLog, type SegmentedLog } from './log-files.ts'
 
 export type OpenLogsOptions = {
   /** Where the files of a task are. */
@@ -11,7 +11,7 @@ export type OpenLogsOptions = {
 }
 
 /** One task's log within a job. */
-export type OpenLog = { load(): Promise<TaskLog>; close(): Promise<void> }
+export type OpenLog = { load(): Promise<SegmentedLog>; close(): Promise<void> }
 
 export type OpenLogs = {
   /** Runs the job after those before it of the same task. */
@@ -23,7 +23,7 @@ export type OpenLogs = {
 type Entry = { log: OpenLog; jobs: Promise<unknown>; users: number }
 
 function createOpenLog(folder: string, openFile: OpenLogsOptions['openFile']): OpenLog {
-  let loaded: TaskLog | undefined
+  let loaded: SegmentedLog | undefined
   return {
     load: async () => {
       loaded ??= await loadTaskLog(folder, openFile)

@@ -8,7 +8,7 @@ import type { SpentSums, Usage, UsageGroup, UsageQuery, UsageRecord, UsageSum } 
 import type { Database, Tx } from '../database/database.ts'
 import { type Fragment, joinSql, listSql, sql } from '../database/statement.ts'
 import { decodeOptional, decodeText, encodeText } from '../database/stored-text.ts'
-import { column, flag, type Kind, number, optional, Table, text, time, word, wordOf } from '../database/table.ts'
+import { type ColumnKind, column, flag, number, optional, Table, text, time, word, wordOf } from '../database/table.ts'
 
 const NANOS = 1e9
 const MAX_TOKENS = 1e12
@@ -167,7 +167,7 @@ function limitNumber(value: number | undefined, max: number): number {
   return Math.min(Math.max(value || 0, 0), max)
 }
 
-const bounded = (max: number, unit = 1): Kind<number> => ({
+const bounded = (max: number, unit = 1): ColumnKind<number> => ({
   ...number,
   encode: (value) => Math.round(limitNumber(value, max) * unit),
   decode: (stored) => Number(stored) / unit,

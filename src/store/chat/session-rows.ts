@@ -73,7 +73,7 @@ function insertSession(key: SessionKey, { sessionType, now }: NewSession): Fragm
 }
 
 /** Creates the session if it is missing. */
-export async function insertRow(tx: Tx, key: SessionKey, create: NewSession): Promise<void> {
+export async function insertSessionRow(tx: Tx, key: SessionKey, create: NewSession): Promise<void> {
   await tx.run(sql`${insertSession(key, create)} on conflict (namespace, name) do nothing`)
 }
 
@@ -118,7 +118,7 @@ export async function deletePieces(tx: Tx, key: SessionKey): Promise<void> {
   await tx.run(sql`delete from transcript_pieces where ${matchKey(key)}`)
 }
 
-export async function deleteSession(tx: Tx, key: SessionKey): Promise<void> {
+export async function deleteSessionRows(tx: Tx, key: SessionKey): Promise<void> {
   await deletePieces(tx, key)
   await tx.run(sql`delete from session_messages where ${matchKey(key)}`)
   await tx.run(sql`delete from session_appends where ${matchKey(key)}`)

@@ -88,7 +88,7 @@ async function compactMessages(
     where ${matchKey(key)}`)
 }
 
-export function createTranscripts(deps: {
+export function createSessionTranscripts(deps: {
   database: Database
   clock: Clock
 }): Pick<Sessions, 'append' | 'transcript' | 'compact'> {

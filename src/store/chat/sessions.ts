@@ -9,8 +9,8 @@ import { decodeCursor, decodeText, encodeCursor, encodeText } from '../database/
 import { createProgramSessions } from './session-programs.ts'
 import {
   claimRow,
-  deleteSession,
-  insertRow,
+  deleteSessionRows,
+  insertSessionRow,
   isOver,
   lockRow,
   matchKey,
@@ -18,7 +18,7 @@ import {
   type SessionRow,
   toSession,
 } from './session-rows.ts'
-import { createTranscripts } from './session-transcripts.ts'
+import { createSessionTranscripts } from './session-transcripts.ts'
 
 const SWEEP_BATCH = 200
 
@@ -67,7 +67,7 @@ async function lockSession(tx: Tx, key: SessionKey, { holder, replaced, create, 
   const claim = () => (create === undefined ? lockRow(tx, key) : claimRow(tx, key, { sessionType: create, now }))
   let row = await claim()
   if (row !== undefined && isOver(row, now)) {
-    await deleteSession(tx, key)
+    await deleteSessionRows(tx, key)
     row = await claim()
   }
   if (row === undefined) throw new SvcError('NotFound', `there is no session ${key.name} in namespace ${key.namespace}`)
@@ -83,7 +83,7 @@ async function removeSession(tx: Tx, key: SessionKey): Promise<boolean> {
   if (row.active_task !== null) {
     throw new SvcError('Conflict', `session ${key.name} is in use by ${decodeText(row.active_task)}: end that first`)
   }
-  await deleteSession(tx, key)
+  await deleteSessionRows(tx, key)
   return true
 }
 
@@ -91,7 +91,7 @@ async function sweepBatch(tx: Tx, ages: { before: string; now: string }, claimRo
   const rows = await tx.all(sql<SessionRow>`select * from sessions
     where (updated_at < ${ages.before} or expires_at <= ${ages.now}) and active_task is null limit ${SWEEP_BATCH}${claimRows}`)
   for (const row of rows) {
-    await deleteSession(tx, { namespace: decodeText(row.namespace), name: decodeText(row.name) })
+    await deleteSessionRows(tx, { namespace: decodeText(row.namespace), name: decodeText(row.name) })
   }
   return rows.length
 }
@@ -99,7 +99,7 @@ async function sweepBatch(tx: Tx, ages: { before: string; now: string }, claimRo
 export function createSessions(deps: { database: Database; clock: Clock }): Sessions {
   const { database, clock } = deps
   return {
-    ...createTranscripts(deps),
+    ...createSessionTranscripts(deps),
     ...createProgramSessions(deps),
 
     async ensure(key, { create, sessionType }) {
@@ -108,8 +108,8 @@ export function createSessions(deps: { database: Database; clock: Clock }): Sess
       if (found !== undefined || !create) return found === undefined ? undefined : toSession(found)
       const row = await database.write(async (tx) => {
         const present = await lockRow(tx, key)
-        if (present !== undefined && isOver(present, now)) await deleteSession(tx, key)
-        await insertRow(tx, key, { sessionType, now })
+        if (present !== undefined && isOver(present, now)) await deleteSessionRows(tx, key)
+        await insertSessionRow(tx, key, { sessionType, now })
         return findRow(tx, key, now)
       })
       return row === undefined ? undefined : toSession(row)

@@ -18,16 +18,16 @@ import { type MessageRow, toStoredMessage } from './session-rows.ts'
 import { createTranscriptIndex } from './transcript-index.ts'
 
 /** Pieces that are found, and those that are read together. */
-const mostPieces = 20_000
+const maxPieces = 20_000
 const pageSize = 64
 /** Messages that are compared with each other. */
-const mostCompared = 500
+const maxCompared = 500
 /** Text that is read at most, in UTF-16 code units: first until there are enough messages, then in any case. */
 const usualText = 8_000_000
-const mostText = 64_000_000
+const maxText = 64_000_000
 /** Messages that the index does not have yet and that are read all the same. */
-const mostUnindexed = 5000
-const mostGrams = 16
+const maxUnindexed = 5000
+const maxGrams = 16
 
 type Row = MessageRow & { namespace: string; name: string }
 type Found = { row: Row; message: StoredMessage; match: Match }
@@ -57,7 +57,7 @@ function createCollector(patterns: readonly TermPattern[], { roles, limit }: Tra
         if (match !== undefined) found.set(`${row.namespace}/${row.id}/${row.name}`, { row, message, match })
       }
     },
-    isEnough: () => found.size >= mostCompared || text >= (found.size >= limit ? usualText : mostText),
+    isEnough: () => found.size >= maxCompared || text >= (found.size >= limit ? usualText : maxText),
     found: () => [...found.values()],
   }
 }
@@ -67,8 +67,8 @@ type Collector = ReturnType<typeof createCollector>
 async function readUnindexed(reader: Reader, scope: Fragment, collector: Collector): Promise<void> {
   type Pending = { namespace: string; name: string; indexed_through: number }
   const sessions = await reader.all(sql<Pending>`select s.namespace, s.name, s.indexed_through from sessions s
-    where s.last_message_id > s.indexed_through and ${scope} order by s.updated_at desc limit ${mostUnindexed}`)
-  let left = mostUnindexed
+    where s.last_message_id > s.indexed_through and ${scope} order by s.updated_at desc limit ${maxUnindexed}`)
+  let left = maxUnindexed
   for (const { namespace, name, indexed_through } of sessions) {
     if (left <= 0) return
     const rows = await reader.all(sql<Row>`select namespace, name, id, body from session_messages
@@ -89,7 +89,7 @@ async function findPieces(reader: Reader, scope: Fragment, match: Fragment | und
   const from = match === undefined ? sql`` : sql` join found on found.id = p.id`
   const pieces = await reader.all(sql<{ id: number }>`${found}select p.id from transcript_pieces p
     join sessions s on s.namespace = p.namespace and s.name = p.name${from}
-    where ${scope} order by p.id desc limit ${mostPieces}`)
+    where ${scope} order by p.id desc limit ${maxPieces}`)
   return pieces.map(({ id }) => id)
 }
 
@@ -132,7 +132,7 @@ export function createTranscripts({ database, clock }: { database: Database; clo
     async search(query) {
       const scope = limitSessions(query, clock.now().toISOString())
       const collector = createCollector(compileTerms(query.terms), query)
-      const grams = [...new Set(query.terms.flatMap((term) => listTermGrams(term, mostGrams)))].slice(0, mostGrams)
+      const grams = [...new Set(query.terms.flatMap((term) => listTermGrams(term, maxGrams)))].slice(0, maxGrams)
       const match = grams.length === 0 ? undefined : database.dialect.matchGrams(grams)
       // First what the index does not have: what it takes in meanwhile is then seen twice rather than never.
       await readUnindexed(database.read, scope, collector)

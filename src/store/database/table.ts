@@ -12,7 +12,7 @@ type Stored = string | number | bigint | Uint8Array
 type Mode = 'required' | 'optional' | 'generated'
 
 /** How values are stored in a column. */
-export type Kind<T, M extends Mode = 'required'> = {
+export type ColumnKind<T, M extends Mode = 'required'> = {
   encode(value: T): Parameter
   decode(stored: Stored): T
   mode: M
@@ -21,9 +21,9 @@ export type Kind<T, M extends Mode = 'required'> = {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: values of any type, which each column names itself
-type Columns = Readonly<Record<string, Kind<any, Mode>>>
+type Columns = Readonly<Record<string, ColumnKind<any, Mode>>>
 type KeysOf<C extends Columns, M extends Mode> = { [K in keyof C]: C[K] extends { mode: M } ? K : never }[keyof C]
-type ValueOf<K> = K extends Kind<infer T, Mode> ? T : never
+type ValueOf<K> = K extends ColumnKind<infer T, Mode> ? T : never
 
 type Optional<C extends Columns> = { [K in KeysOf<C, 'optional'>]?: ValueOf<C[K]> | undefined }
 type Draft<C extends Columns> = { [K in KeysOf<C, 'required'>]: ValueOf<C[K]> } & Optional<C>
@@ -32,7 +32,7 @@ type Fields<C extends Columns> = { [K in KeysOf<C, 'required' | 'generated'>]: V
 /** A record as it is read. */
 export type RecordOf<T> = T extends Table<infer C> ? Fields<C> : never
 
-const required = <T>(encode: Kind<T>['encode'], decode: Kind<T>['decode']): Kind<T> => ({
+const required = <T>(encode: ColumnKind<T>['encode'], decode: ColumnKind<T>['decode']): ColumnKind<T> => ({
   encode,
   decode,
   mode: 'required',
@@ -40,7 +40,7 @@ const required = <T>(encode: Kind<T>['encode'], decode: Kind<T>['decode']): Kind
 
 /** Free text. */
 export const text = required<string>(encodeText, (stored) => decodeText(stored as string))
-const asText = <T extends string>(): Kind<T> =>
+const asText = <T extends string>(): ColumnKind<T> =>
   required<T>(
     (value) => value,
     (stored) => stored as T,
@@ -48,7 +48,7 @@ const asText = <T extends string>(): Kind<T> =>
 /** Text of the service's own making, which needs no escapes: uids, times in RFC 3339. */
 export const word = asText<string>()
 /** One of some words. */
-export const wordOf = <T extends string>(): Kind<T> => asText<T>()
+export const wordOf = <T extends string>(): ColumnKind<T> => asText<T>()
 export const number = required<number>((value) => value, Number)
 /** 0 or 1. */
 export const flag = required<boolean>(
@@ -66,33 +66,36 @@ export const time = required<Date>(
   (stored) => new Date(stored as string),
 )
 /** JSON escapes NUL and lone surrogates by itself (ECMA-404). */
-export const json = <T>(): Kind<T> =>
+export const json = <T>(): ColumnKind<T> =>
   required(
     (value) => JSON.stringify(value),
     (stored) => JSON.parse(stored as string) as T,
   )
 /** JSON, with its backslashes escaped again. */
-export const escapedJson = <T>(): Kind<T> =>
+export const escapedJson = <T>(): ColumnKind<T> =>
   required(
     (value) => encodeText(JSON.stringify(value)),
     (stored) => JSON.parse(decodeText(stored as string)) as T,
   )
 /** Bytes, or whatever else the column holds by itself. */
-export const asIs = <T extends Parameter>(): Kind<T> =>
+export const asIs = <T extends Parameter>(): ColumnKind<T> =>
   required<T>(
     (value) => value,
     (stored) => stored as T,
   )
 
-export const optional = <T>(kind: Kind<T>): Kind<T, 'optional'> => ({ ...kind, mode: 'optional' })
-export const generated = <T>(kind: Kind<T>): Kind<T, 'generated'> => ({ ...kind, mode: 'generated' })
+export const optional = <T>(kind: ColumnKind<T>): ColumnKind<T, 'optional'> => ({ ...kind, mode: 'optional' })
+export const generated = <T>(kind: ColumnKind<T>): ColumnKind<T, 'generated'> => ({ ...kind, mode: 'generated' })
 /** Names the column itself. */
-export const column = <T, M extends Mode>(name: string, kind: Kind<T, M>): Kind<T, M> => ({ ...kind, column: name })
+export const column = <T, M extends Mode>(name: string, kind: ColumnKind<T, M>): ColumnKind<T, M> => ({
+  ...kind,
+  column: name,
+})
 
 const namedSql = (name: string): Fragment => ({ text: name, parameters: [] })
 const toColumn = (property: string) => property.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-type Column = { key: string; name: string; kind: Kind<unknown, Mode> }
+type Column = { key: string; name: string; kind: ColumnKind<unknown, Mode> }
 
 export class Table<C extends Columns> {
   readonly #table: string

@@ -1,7 +1,7 @@
 // Finds the memories whose vectors are like that of a query. The signs of all vectors are in memory, a bit for each number; those
 // that agree in the most signs are compared exactly.
 import { BoundedMap } from '../../lib/bounded-map.ts'
-import type { QueryVector } from '../../ports/memory/memory-vectors.ts'
+import type { QueryVector } from '../../ports/memory/vectors.ts'
 import type { ScoredText } from '../../rules/memory/bm25.ts'
 import { compareStored, countWords, findAlike, readSigns, readStoredSigns } from '../../rules/memory/vectors.ts'
 import type { Database } from '../database/database.ts'
@@ -13,7 +13,7 @@ const readAtOnce = 2000
 /** Namespaces whose signs stay in memory; the one that was asked for least recently goes first. */
 const maxNamespaces = 64
 /** Vectors of as many numbers, such as those of learnt spaces, stay in memory as a whole: reading them would take longest. */
-const mostKeptNumbers = 128
+const maxKeptNumbers = 128
 
 type VectorRow = { memory: number; change: number; vector: Uint8Array }
 
@@ -43,7 +43,7 @@ function put(shelf: Shelf, { memory, vector }: Omit<VectorRow, 'change'>): void 
   shelf.places.set(memory, at)
   shelf.words = grow(shelf.words, (at + 1) * width)
   shelf.words.set(readStoredSigns(vector), at * width)
-  if (vector.length > mostKeptNumbers) return
+  if (vector.length > maxKeptNumbers) return
   shelf.bytes = grow(shelf.bytes, (at + 1) * vector.length)
   shelf.bytes.set(vector, at * vector.length)
 }

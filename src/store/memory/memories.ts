@@ -14,7 +14,7 @@ import {
   type MemoryRow,
   matchMemory,
   toMemory,
-  updateMemory,
+  updateMemoryRow,
 } from './memory-rows.ts'
 import { searchMemories } from './memory-search.ts'
 
@@ -70,7 +70,7 @@ export function createMemories({ database, clock }: { database: Database; clock:
         const row = await lockMemory(tx, key)
         if (row === undefined) return undefined
         const memory = applyChange(toMemory(row), change, readNow())
-        await updateMemory(tx, memory, { row, dialect })
+        await updateMemoryRow(tx, memory, { row, dialect })
         return memory
       }),
 

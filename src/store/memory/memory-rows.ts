@@ -115,7 +115,11 @@ export async function insertMemory(
 }
 
 /** Stores the memory as it is now; `row` is what it was, locked. */
-export async function updateMemory(tx: Tx, memory: Memory, given: { row: MemoryRow; dialect: Dialect }): Promise<void> {
+export async function updateMemoryRow(
+  tx: Tx,
+  memory: Memory,
+  given: { row: MemoryRow; dialect: Dialect },
+): Promise<void> {
   const { row, dialect } = given
   const { sessionName, agentName, taskName, parentTask, source, disabled, deleted, updatedAt } = memory
   const body = bodyOf(memory)

@@ -1,7 +1,7 @@
 // Finds memories: by what they come from, and by the terms and the vector of a query, whose orders become one.
 import type { MemoryQuery } from '../../ports/memory/memories.ts'
 import type { ScoredText } from '../../rules/memory/bm25.ts'
-import { fuseRanks, rankMemories } from '../../rules/memory/memory-ranking.ts'
+import { fuseRanks, rankMemories } from '../../rules/memory/ranking.ts'
 import { queryTerms } from '../../rules/memory/search-terms.ts'
 import type { Database, Reader } from '../database/database.ts'
 import { type Fragment, joinSql, listSql, sql } from '../database/statement.ts'

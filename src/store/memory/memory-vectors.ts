@@ -1,6 +1,6 @@
 // Vectors of memories in SQL: each has the number of a change, so that whoever keeps them in memory reads only what is new.
 import { BoundedMap } from '../../lib/bounded-map.ts'
-import type { EmbeddedMemory, MemoryToEmbed, MemoryVectors } from '../../ports/memory/memory-vectors.ts'
+import type { EmbeddedMemory, MemoryToEmbed, MemoryVectors } from '../../ports/memory/vectors.ts'
 import { decodeSpace, encodeSpace, type TextSpace } from '../../rules/memory/text-space.ts'
 import { encodeVector } from '../../rules/memory/vectors.ts'
 import type { Database, Tx } from '../database/database.ts'

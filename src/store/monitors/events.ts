@@ -1,6 +1,6 @@
 // Audit events of monitors in SQL. Ids rise with time, so that events of one moment keep their order.
 import { uuidv7 } from 'uuidv7'
-import type { EventDraft, MonitorEvent, MonitorKey, MonitorRecords } from '../../ports/monitors/monitor-records.ts'
+import type { EventDraft, MonitorEvent, MonitorKey, MonitorRecords } from '../../ports/monitors/monitors.ts'
 import type { Tx } from '../database/database.ts'
 import { joinSql, sql } from '../database/statement.ts'
 import { column, json, number, optional, Table, text, word } from '../database/table.ts'

@@ -1,6 +1,6 @@
 // Pull requests that monitors know, in SQL.
 import { dropUndefined } from '../../lib/json.ts'
-import type { ItemState, MonitorItem, MonitorKey, MonitorRecords } from '../../ports/monitors/monitor-records.ts'
+import type { ItemState, MonitorItem, MonitorKey, MonitorRecords } from '../../ports/monitors/monitors.ts'
 import { blockedVerdicts } from '../../rules/monitors/publish.ts'
 import { type Fragment, joinSql, listSql, sql } from '../database/statement.ts'
 import { encodeText } from '../database/stored-text.ts'

@@ -1,5 +1,5 @@
 // Everything that monitors keep, in SQL, and its removal.
-import type { MonitorRecords } from '../../ports/monitors/monitor-records.ts'
+import type { MonitorRecords } from '../../ports/monitors/monitors.ts'
 import { type Fragment, sql } from '../database/statement.ts'
 import { createMonitorEvents } from './events.ts'
 import { createItems } from './items.ts'

@@ -6,7 +6,7 @@ import type {
   MonitorReviewRecord,
   Publishing,
   StoredFinding,
-} from '../../ports/monitors/monitor-records.ts'
+} from '../../ports/monitors/monitors.ts'
 import type { Tx } from '../database/database.ts'
 import { joinSql, sql } from '../database/statement.ts'
 import { column, json, number, optional, Table, text, word } from '../database/table.ts'

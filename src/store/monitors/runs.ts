@@ -1,6 +1,6 @@
 // Runs of monitors in SQL. Whoever queues one locks the monitor first, so that several replicas agree.
 import { SvcError } from '../../errors.ts'
-import type { MonitorKey, MonitorRecords, MonitorRun, Queued, RunDraft } from '../../ports/monitors/monitor-records.ts'
+import type { MonitorKey, MonitorRecords, MonitorRun, Queued, RunDraft } from '../../ports/monitors/monitors.ts'
 import type { Reader, Tx } from '../database/database.ts'
 import { type Fragment, joinSql, sql } from '../database/statement.ts'
 import { encodeText } from '../database/stored-text.ts'

@@ -11,7 +11,7 @@ import { describeClosed, describeStart } from './errors.ts'
 import { createPreparer } from './executor.ts'
 import { applyMigrations } from './migrate.ts'
 import { migrations as allMigrations } from './migrations.ts'
-import { type Holds, openSession, type Session } from './session.ts'
+import { type Holds, type ListenerSession, openSession } from './session.ts'
 import { termIndex } from './term-index.ts'
 import { runRead, runUnit } from './units.ts'
 
@@ -29,7 +29,7 @@ export interface PostgresDatabase extends Database {
 
 type Hub = ReturnType<typeof createListeners<string | undefined>>
 
-async function listen(options: PostgresOptions, hub: Hub, instance: string): Promise<Session> {
+async function listen(options: PostgresOptions, hub: Hub, instance: string): Promise<ListenerSession> {
   const { clock, ids, report = () => undefined } = options
   try {
     return await openSession({

@@ -1,6 +1,6 @@
 // Logs in pieces of rows: appends that are made together become one or more pieces, numbered under the lock of the
 // task's head, so that lines from several replicas become visible in the order of their numbers.
-import type { LogLine, UnfinishedLine } from '../../ports/tasks/results.ts'
+import type { LogLine, UnfinishedLine } from '../../ports/tasks/outputs.ts'
 import type { AttemptKey } from '../../ports/tasks/workloads.ts'
 import { decodeLogLine, encodeLogLine, splitLines } from '../blobs/log-format.ts'
 import type { Database, Tx } from '../database/database.ts'

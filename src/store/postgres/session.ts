@@ -19,7 +19,7 @@ export type Holds = {
   isHeld(name: string): boolean
 }
 
-export type Session = Holds & { close(): Promise<void> }
+export type ListenerSession = Holds & { close(): Promise<void> }
 
 export type SessionOptions = {
   /** A connection that is not open yet. */
@@ -75,7 +75,7 @@ async function watch({ ended, ask, end }: Connection, clock: Clock): Promise<voi
 }
 
 /** Rejects when the first connection cannot be made. */
-export async function openSession(options: SessionOptions): Promise<Session> {
+export async function openSession(options: SessionOptions): Promise<ListenerSession> {
   const { clock, ids } = options
   const counts = new Map<string, number>()
   const closing = new AbortController()

@@ -1,7 +1,7 @@
 // Cool-downs that vendors asked for, in SQL: one row per provider and model; current ones are also kept in memory.
 import { type CallFailure, failures } from '../../contract/kinds/tasks/failures.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { CoolDown } from '../../ports/providers/rate-limits.ts'
+import type { CoolDown } from '../../ports/providers/provider-state.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import type { Database, Reader, Tx } from '../database/database.ts'
 import { sql } from '../database/statement.ts'
@@ -13,7 +13,7 @@ type Row = ResourceKey & { model: string; until: number; reason: string; failure
 /** Instead of a model: everything that the provider serves. */
 const everyModel = ''
 /** Callers choose model names, so a provider with this many models in a cool-down cools down as a whole. */
-const mostModels = 100
+const maxModels = 100
 /** Limits how long a cool-down set by another replica can go unnoticed. */
 const freshMs = 2000
 
@@ -48,7 +48,7 @@ async function write(tx: Tx, provider: ResourceKey, coolDown: CoolDown, now: num
   await tx.run(sql`delete from cool_downs where until <= ${now}`)
   const count = await tx.first(sql<{ count: number }>`select count(*) as count from cool_downs
     where ${matchProvider(provider)}`)
-  const model = Number(count?.count ?? 0) >= mostModels ? everyModel : (coolDown.model ?? everyModel)
+  const model = Number(count?.count ?? 0) >= maxModels ? everyModel : (coolDown.model ?? everyModel)
   const { changes } = await tx.run(sql`insert into cool_downs (namespace, name, model, until, reason, failure, asked)
     values (${encodeText(provider.namespace)}, ${encodeText(provider.name)}, ${encodeText(model)},
       ${coolDown.until.getTime()}, ${encodeText(coolDown.reason)}, ${coolDown.failure}, ${coolDown.asked ? 1 : 0})

@@ -1,6 +1,6 @@
 // How calls of providers went, in SQL: one row per provider, locked while an observation is merged into it.
 import { SvcError } from '../../errors.ts'
-import type { ProviderContact, ProviderHealth, ProviderNote } from '../../ports/providers/rate-limits.ts'
+import type { ProviderContact, ProviderHealth, ProviderNote } from '../../ports/providers/provider-state.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { sql } from '../database/statement.ts'

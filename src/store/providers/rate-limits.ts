@@ -1,7 +1,7 @@
 // Token buckets in SQL: one row per provider or agent, locked while it is updated. Cool-downs have their own table.
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { BucketLimit, Lease, Limited, RateLimits } from '../../ports/providers/rate-limits.ts'
+import type { BucketLimit, Lease, Limited, RateLimits } from '../../ports/providers/provider-state.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { sql } from '../database/statement.ts'

@@ -9,7 +9,7 @@ export type ResourceCounts = {
   namespaces(kind: Kind): string[]
 }
 
-export function createCounts(initial: { kind: Kind; namespace: string; count: number }[]): ResourceCounts {
+export function createResourceCounts(initial: { kind: Kind; namespace: string; count: number }[]): ResourceCounts {
   const byNamespace = new Map<string, number>()
   const byKind = new Map<Kind, number>()
 

@@ -1,8 +1,8 @@
 // A list's filters: the part that the SQL index can answer, and the test of each remaining object.
 import type { Kind } from '../../contract/kinds/index.ts'
-import type { ResourceListQuery } from '../../ports/resources/resources.ts'
-import { type LabelRequirement, matchesLabels, parseLabelSelector } from '../../rules/resources/label-selector.ts'
-import { checkFields, listFields, matchesFields, matchesSearch } from '../../rules/resources/resource-fields.ts'
+import type { ResourceQuery } from '../../ports/resources/resources.ts'
+import { checkFields, listFields, matchesFields, matchesSearch } from '../../rules/resources/fields.ts'
+import { type LabelRequirement, matchesLabels, parseLabelSelector } from '../../rules/resources/selectors.ts'
 import { encodeText } from '../database/stored-text.ts'
 import { type IndexEntry, labelField, type StoredObject } from '../watching/stored-object.ts'
 
@@ -41,7 +41,7 @@ function toConditions(requirements: LabelRequirement[]): IndexCondition[] {
 }
 
 /** InvalidRequest when the selector or a field is invalid. */
-export function parseFilter(kind: Kind, query: ResourceListQuery): ResourceFilter {
+export function parseFilter(kind: Kind, query: ResourceQuery): ResourceFilter {
   const fields = query.fields ?? {}
   checkFields(kind, fields)
   const requirements = parseLabelSelector(query.labelSelector ?? '')

@@ -1,5 +1,5 @@
 // Idempotency keys in SQL: each claim is one conditional statement, so that only one of two requests gets the key.
-import type { IdempotencyClaim, IdempotencyKeys, IdempotentOutcome } from '../../ports/resources/retention.ts'
+import type { IdempotencyClaim, IdempotencyKeys, IdempotentOutcome } from '../../ports/resources/records.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { sql } from '../database/statement.ts'
 

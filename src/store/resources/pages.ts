@@ -1,7 +1,7 @@
 // Lists in pages over one snapshot: the current rows, with changes after the snapshot undone.
 import { setImmediate as yieldTurn } from 'node:timers/promises'
 import type { Kind, ResourceOf } from '../../contract/kinds/index.ts'
-import type { ResourceKey, ResourceListQuery, ResourcePage, ResourceText } from '../../ports/resources/resources.ts'
+import type { ResourceKey, ResourcePage, ResourceQuery, ResourceText } from '../../ports/resources/resources.ts'
 import type { Database } from '../database/database.ts'
 import type { Change, ChangeRing } from '../watching/change-ring.ts'
 import { comparePositions, type ListOrder, type Position } from '../watching/list-order.ts'
@@ -127,7 +127,7 @@ function presentText({ text, version }: Match): ResourceText {
 export function createPages(parts: PageParts) {
   const { ring, counts } = parts
 
-  function startAt(kind: Kind, query: ResourceListQuery, isFiltering: boolean): Start {
+  function startAt(kind: Kind, query: ResourceQuery, isFiltering: boolean): Start {
     if (query.continue !== undefined) return decodePageToken(query.continue, hashFilter(kind, query))
     const snapshot = ring.head()
     if (isFiltering || query.namespaces !== undefined) return { snapshot }
@@ -139,11 +139,7 @@ export function createPages(parts: PageParts) {
     return remaining === undefined || !ring.remembers(snapshot) ? undefined : Math.max(remaining - served, 1)
   }
 
-  async function readPage<R>(
-    kind: Kind,
-    query: ResourceListQuery,
-    present: (match: Match) => R,
-  ): Promise<ResourcePage<R>> {
+  async function readPage<R>(kind: Kind, query: ResourceQuery, present: (match: Match) => R): Promise<ResourcePage<R>> {
     const filter = parseFilter(kind, query)
     const start = startAt(kind, query, filter.isFiltering)
     const limit = query.limit !== undefined && query.limit > 0 ? query.limit : Number.POSITIVE_INFINITY
@@ -164,8 +160,8 @@ export function createPages(parts: PageParts) {
   }
 
   return {
-    list: <K extends Kind>(kind: K, query: ResourceListQuery): Promise<ResourcePage<ResourceOf<K>>> =>
+    list: <K extends Kind>(kind: K, query: ResourceQuery): Promise<ResourcePage<ResourceOf<K>>> =>
       readPage(kind, query, ({ text, object }) => (object ?? parseObject(kind, text)) as ResourceOf<K>),
-    listText: (kind: Kind, query: ResourceListQuery) => readPage(kind, query, presentText),
+    listText: (kind: Kind, query: ResourceQuery) => readPage(kind, query, presentText),
   }
 }

@@ -5,16 +5,16 @@ import type {
   DeletePreconditions,
   ResourceDraft,
   ResourceKey,
-  ResourceListQuery,
+  ResourceQuery,
   Resources,
 } from '../../ports/resources/resources.ts'
-import { checkFields } from '../../rules/resources/resource-fields.ts'
+import { checkFields } from '../../rules/resources/fields.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { type ChangeRing, createChangeRing, type RingLimits } from '../watching/change-ring.ts'
 import { describeMissing, type StoredObject, stringifyJson } from '../watching/stored-object.ts'
 import { createTextWatch } from '../watching/text-watch.ts'
 import { createWatches } from '../watching/watches.ts'
-import { createCounts } from './counts.ts'
+import { createResourceCounts } from './counts.ts'
 import { createMutations, type Mutations } from './mutations.ts'
 import { createOwnerBacklog, createOwnerCollector } from './owner-collector.ts'
 import { createPages } from './pages.ts'
@@ -98,7 +98,7 @@ function createTextReader(database: Database, ring: ChangeRing) {
 export async function createResources(database: Database, options: ResourceStoreOptions): Promise<ResourceStore> {
   let version = await readCounter(database.read)
   const ring = createChangeRing(version, options.ring)
-  const counts = createCounts(await readCounts(database.read))
+  const counts = createResourceCounts(await readCounts(database.read))
   const tallies = createTaskTallies(database.read)
   const backlog = createOwnerBacklog()
   const mutations = createMutations({
@@ -143,7 +143,7 @@ export async function createResources(database: Database, options: ResourceStore
       const source = (kind: Kind) => ({
         kind,
         ring,
-        listText: (query: ResourceListQuery) => listText(kind, query),
+        listText: (query: ResourceQuery) => listText(kind, query),
         settle: async () => undefined,
       })
       return createTextWatch(watchOptions.kinds.map(source), watchOptions)

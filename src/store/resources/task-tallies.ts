@@ -1,6 +1,6 @@
 // The sums of tasks: read from the index when they are first asked for, and kept up to date by what is written since.
 import type { TaskTallies } from '../../ports/resources/resources.ts'
-import { tallyNames } from '../../rules/resources/resource-fields.ts'
+import { tallyNames } from '../../rules/resources/fields.ts'
 import type { Reader } from '../database/database.ts'
 import { listSql, sql } from '../database/statement.ts'
 import { decodeText } from '../database/stored-text.ts'

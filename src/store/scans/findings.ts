@@ -9,10 +9,10 @@ import { decodeText, encodeText } from '../database/stored-text.ts'
 import { recordReview } from './finding-reviews.ts'
 import { type FindingRow, isOpen, lockFinding, writeFinding } from './finding-rows.ts'
 import { createPatches } from './patches.ts'
-import { announceRequest, matchColumns, readBody, readPage } from './scan-rows.ts'
+import { announceRequest, matchColumns, parseBody, readPage } from './scan-rows.ts'
 
 /** Of all files, those that changed last; they tell copies of the same code apart. */
-const mostKnown = 2000
+const maxKnown = 2000
 
 async function countOpen(database: Database, scanUid: string) {
   const rows = await database.read.all(sql<{ severity: (typeof severities)[number]; count: number }>`
@@ -38,7 +38,7 @@ export function createFindings({ database, clock }: { database: Database; clock:
     async get(namespace, id) {
       const row = await read.first(sql<FindingRow>`select scan_uid, body from findings
         where id = ${encodeText(id)} and namespace = ${encodeText(namespace)}`)
-      return row && { scanUid: row.scan_uid, finding: readBody<Finding>(row) as Finding }
+      return row && { scanUid: row.scan_uid, finding: parseBody<Finding>(row) as Finding }
     },
     list(scanUid, { recommended, ...query }) {
       const filter = matchFilter(database, query)
@@ -52,7 +52,7 @@ export function createFindings({ database, clock }: { database: Database; clock:
       const rows = await read.all(sql<FindingRow>`select scan_uid, body from findings
         where scan_uid = ${scanUid} and ${own}
         union select scan_uid, body from (select scan_uid, body from findings where scan_uid = ${scanUid}
-          order by updated_at desc, id desc limit ${mostKnown}) as latest`)
+          order by updated_at desc, id desc limit ${maxKnown}) as latest`)
       return rows.map((row) => JSON.parse(row.body) as Finding)
     },
     async openPaths(scanUid) {

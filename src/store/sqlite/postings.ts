@@ -5,7 +5,7 @@ import type { IndexedMemory, Reader } from '../database/database.ts'
 import { sql } from '../database/statement.ts'
 
 /** How many entries of all lists are kept, 5 bytes each; the lists that were asked for least recently go first. */
-const mostEntries = 8_000_000
+const maxEntries = 8_000_000
 /** Memories whose lengths are read at once, so that the first search after a start delays nobody. */
 const readAtOnce = 4096
 const highestCount = 255
@@ -130,7 +130,7 @@ export function createPostings() {
     lists.set(term, list)
     entries += list.size
     for (const [oldest, { size }] of lists) {
-      if (entries <= mostEntries || oldest === term) break
+      if (entries <= maxEntries || oldest === term) break
       lists.delete(oldest)
       entries -= size
     }

@@ -4,7 +4,7 @@
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { findPathFault } from '../../lib/inner-path.ts'
-import type { ArtifactInfo, Artifacts } from '../../ports/tasks/results.ts'
+import type { ArtifactInfo, Artifacts } from '../../ports/tasks/outputs.ts'
 import type { BlobLimits, BlobReference, Blobs, StoredBlob } from '../blobs/blobs.ts'
 import type { Database, Reader, Tx } from '../database/database.ts'
 import { type Fragment, sql } from '../database/statement.ts'

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { isSvcError, SvcError } from '../../errors.ts'
-import type { Checkpoints } from '../../ports/tasks/results.ts'
+import type { Checkpoints } from '../../ports/tasks/outputs.ts'
 import type { AttemptKey } from '../../ports/tasks/workloads.ts'
 import type { BlobReference, Blobs, StoredBlob } from '../blobs/blobs.ts'
 import type { Database, Tx } from '../database/database.ts'
@@ -15,7 +15,7 @@ const LIMITS = {
   empty: 'the checkpoint is empty: send the state of the run as JSON',
 }
 
-const LONGEST_CHANGE = 1024 * 1024
+const MAX_CHANGE_BYTES = 1024 * 1024
 
 /** A try fails only when a save has succeeded in the meantime, and a run saves once a model call. */
 const LOAD_TRIES = 50
@@ -47,7 +47,7 @@ async function replaceRow(tx: Tx, request: SaveRequest, blob: StoredBlob): Promi
 
 function checkChange(change: string): void {
   if (change === '') throw new SvcError('InvalidRequest', 'the change is empty: send it as JSON')
-  if (Buffer.byteLength(change) <= LONGEST_CHANGE) return
+  if (Buffer.byteLength(change) <= MAX_CHANGE_BYTES) return
   throw new SvcError('TooLarge', 'the change is over 1 MiB: save the whole state instead')
 }
 

@@ -3,9 +3,9 @@
 import { constants, type FileHandle, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SvcError } from '../../errors.ts'
-import type { Logs, UnfinishedLine } from '../../ports/tasks/results.ts'
+import type { Logs, UnfinishedLine } from '../../ports/tasks/outputs.ts'
 import type { AttemptKey } from '../../ports/tasks/workloads.ts'
-import { findRanges, readRanges, type TaskLog, writeLines } from '../blobs/log-files.ts'
+import { findRanges, readRanges, type SegmentedLog, writeLines } from '../blobs/log-files.ts'
 import { encodeLogLine } from '../blobs/log-format.ts'
 import { createOpenLogs, type OpenLog } from '../blobs/open-logs.ts'
 import { hasCode } from '../blobs/storage-errors.ts'
@@ -61,7 +61,7 @@ async function writeBatch(log: OpenLog, batch: Waiting[]): Promise<boolean> {
   return true
 }
 
-function findStart(log: TaskLog, range: { afterSeq?: number; tailLines?: number }) {
+function findStart(log: SegmentedLog, range: { afterSeq?: number; tailLines?: number }) {
   const from = Math.max((range.afterSeq ?? 0) + 1, range.tailLines === undefined ? 0 : log.next - range.tailLines)
   return { ranges: findRanges(log, from), from }
 }

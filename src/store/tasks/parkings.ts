@@ -1,7 +1,7 @@
 // What parked tasks wait for, in SQL: one row per task, of the newest attempt that parked.
 import type { ParkWait } from '../../contract/api/tasks/parking.ts'
 import { SvcError } from '../../errors.ts'
-import type { Parkings } from '../../ports/tasks/parkings.ts'
+import type { Parkings } from '../../ports/tasks/parking.ts'
 import type { Database } from '../database/database.ts'
 import { sql } from '../database/statement.ts'
 import { decodeText, encodeText } from '../database/stored-text.ts'

@@ -2,7 +2,7 @@
 import { planLimits } from '../../contract/api/tasks/task-records.ts'
 import { type Problem, SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { Plans } from '../../ports/tasks/results.ts'
+import type { Plans } from '../../ports/tasks/outputs.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { sql } from '../database/statement.ts'
 import { flag, number, Table, text, word } from '../database/table.ts'

@@ -1,7 +1,7 @@
 // Results in SQL: one row per attempt, the bytes in it or in a blob.
 import type { Readable } from 'node:stream'
 import type { Clock } from '../../lib/clock.ts'
-import type { ResultInfo, Results } from '../../ports/tasks/results.ts'
+import type { ResultInfo, Results } from '../../ports/tasks/outputs.ts'
 import type { AttemptKey } from '../../ports/tasks/workloads.ts'
 import type { BlobReference, Blobs, StoredBlob } from '../blobs/blobs.ts'
 import type { Database } from '../database/database.ts'

@@ -1,8 +1,8 @@
 // How a change looks to whoever sees only the objects that match a filter.
 import type { Kind } from '../../contract/kinds/index.ts'
 import type { ObjectFilter, TextChange } from '../../ports/resources/resources.ts'
-import { matchesLabels, parseLabelSelector } from '../../rules/resources/label-selector.ts'
-import { checkFields, matchesFields, matchesSearch } from '../../rules/resources/resource-fields.ts'
+import { checkFields, matchesFields, matchesSearch } from '../../rules/resources/fields.ts'
+import { matchesLabels, parseLabelSelector } from '../../rules/resources/selectors.ts'
 import type { Change } from './change-ring.ts'
 import type { StoredObject } from './stored-object.ts'
 

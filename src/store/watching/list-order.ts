@@ -1,8 +1,8 @@
 // The orders that a list can have, and where an object stands in them: the same in every store.
-import type { ResourceKey, ResourceListQuery } from '../../ports/resources/resources.ts'
+import type { ResourceKey, ResourceQuery } from '../../ports/resources/resources.ts'
 import type { StoredObject } from './stored-object.ts'
 
-export type ListOrder = NonNullable<ResourceListQuery['sort']>
+export type ListOrder = NonNullable<ResourceQuery['sort']>
 
 /** Where an object stands in any order. */
 export type Position = ResourceKey & { created: string }

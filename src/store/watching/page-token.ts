@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Kind } from '../../contract/kinds/index.ts'
 import { SvcError } from '../../errors.ts'
-import type { ResourceListQuery } from '../../ports/resources/resources.ts'
+import type { ResourceQuery } from '../../ports/resources/resources.ts'
 import type { Position } from './list-order.ts'
 
 export type PageToken = {
@@ -22,7 +22,7 @@ type Encoded = {
 }
 
 /** Stands for what is listed: kind, namespace, filters and order (HTTP-025). */
-export function hashFilter(kind: Kind, query: ResourceListQuery): string {
+export function hashFilter(kind: Kind, query: ResourceQuery): string {
   const fields = Object.entries(query.fields ?? {}).sort(([left], [right]) => (left < right ? -1 : 1))
   const { namespace = null, labelSelector = '', sort = 'name', names, search } = query
   const order = sort === 'name' ? [] : [sort]

@@ -2,7 +2,7 @@
 import type { Kind, Resource } from '../../contract/kinds/index.ts'
 import { SvcError } from '../../errors.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
-import { readFields, readTallies } from '../../rules/resources/resource-fields.ts'
+import { readFields, readTallies } from '../../rules/resources/fields.ts'
 
 export type StoredObject = Resource<unknown, unknown> & { kind: Kind }
 

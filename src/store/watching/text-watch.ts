@@ -3,8 +3,8 @@
 import type { Kind } from '../../contract/kinds/index.ts'
 import { onAbort } from '../../lib/abort.ts'
 import type {
-  ResourceListQuery,
   ResourcePage,
+  ResourceQuery,
   ResourceText,
   TextChange,
   TextWatch,
@@ -22,7 +22,7 @@ export type KindSource = {
   namespace?: string
   ring: Pick<ChangeRing, 'head' | 'follow'>
   /** The page at the version that the ring has come to. */
-  listText(query: ResourceListQuery): Promise<ResourcePage<ResourceText>>
+  listText(query: ResourceQuery): Promise<ResourcePage<ResourceText>>
   /** Resolves when the ring tells of what was written before. */
   settle(signal: AbortSignal): Promise<void>
 }

@@ -3,10 +3,10 @@ import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AttemptKey } from '../../ports/tasks/workloads.ts'
 import type {
-  LeaseRequest,
   LeaseStep,
   WorkspaceFacts,
   WorkspaceKey,
+  WorkspaceLeaseRequest,
   WorkspaceRecord,
   WorkspaceRecords,
 } from '../../ports/workspaces/workspace-records.ts'
@@ -65,14 +65,14 @@ async function isFull(tx: Tx, owner: string, quota: number): Promise<boolean> {
 
 type Held = 'held' | 'busy' | 'full'
 
-async function holdNew(tx: Tx, { holder, facts, quota, ...key }: LeaseRequest, at: Date): Promise<Held> {
+async function holdNew(tx: Tx, { holder, facts, quota, ...key }: WorkspaceLeaseRequest, at: Date): Promise<Held> {
   const { namespace: owner, ...whose } = holder
   if (await isFull(tx, owner, quota)) return 'full'
   await tx.run(workspaces.insert({ ...whose, ...key, owner, step: 'claiming', facts, createdAt: at, usedAt: at }))
   return 'held'
 }
 
-async function holdIn(tx: Tx, request: LeaseRequest, usedAt: Date): Promise<Held> {
+async function holdIn(tx: Tx, request: WorkspaceLeaseRequest, usedAt: Date): Promise<Held> {
   const { taskUid, attempt, taskName, namespace: owner } = request.holder
   await lockOwner(tx, owner)
   const found = await workspaces.first(tx, sql`where ${whereKey(request)}`)

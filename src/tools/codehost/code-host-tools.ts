@@ -19,7 +19,7 @@ import { type ErrorReason, errorStatus, SvcError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { TaskCodeHost } from '../../ports/codehost/code-host.ts'
 import type { CallContext } from '../coordination/family/call-host.ts'
-import { defineTool, type Tool } from '../registry/tool.ts'
+import { defineTool, type ModelTool } from '../registry/tool.ts'
 
 export type CodeHostToolContext = CallContext & {
   codeHost: TaskCodeHost
@@ -54,7 +54,7 @@ async function run(
 
 type Shown = { description: string; parameters: z.ZodObject; repeatable: boolean; long?: true }
 
-function define(name: CodeHostTool, { long, ...shown }: Shown): Tool<CodeHostToolContext> {
+function define(name: CodeHostTool, { long, ...shown }: Shown): ModelTool<CodeHostToolContext> {
   return defineTool({
     name,
     ...shown,
@@ -64,7 +64,7 @@ function define(name: CodeHostTool, { long, ...shown }: Shown): Tool<CodeHostToo
 }
 
 /** Every tool; which ones a task has is decided by the service. */
-export const codeHostTools: readonly Tool<CodeHostToolContext>[] = [
+export const codeHostTools: readonly ModelTool<CodeHostToolContext>[] = [
   define('create_pull_request', {
     description:
       'Opens a pull request for a branch that has been pushed; an open one of the same branches is returned.',

@@ -5,10 +5,10 @@ import { AgentRuntime } from '../../contract/kinds/agents/agent.ts'
 import { runtimeTypes } from '../../contract/kinds/agents/runtime-types.ts'
 import { Name } from '../../contract/kinds/resources/metadata.ts'
 import { dropUndefined } from '../../lib/json.ts'
-import { nameOfProgram } from '../../rules/agents/agent-programs.ts'
+import { nameOfProgram } from '../../rules/agents/programs.ts'
 import { defineTool } from '../registry/tool.ts'
 import { explainToolError, failTool } from '../registry/tool-error.ts'
-import { type CoordinationContext, makeTask, namespace } from './orchestration-tool.ts'
+import { makeTask, namespace, type OrchestrationContext } from './orchestration-tool.ts'
 
 const model = z.strictObject({
   provider: z.string().min(1).optional().describe('Name of a provider'),
@@ -37,8 +37,8 @@ export const runtimeArgument = z
 export type ModelFields = { providerRef?: { name: string }; model?: Record<string, unknown> }
 
 /** Provider and model in the shape of the contract. */
-export function toModel(given: z.output<typeof modelArgument>, providerRef?: string): ModelFields {
-  const { provider, ...rest } = typeof given === 'string' ? splitModel(given) : (given ?? {})
+export function toModel(argument: z.output<typeof modelArgument>, providerRef?: string): ModelFields {
+  const { provider, ...rest } = typeof argument === 'string' ? splitModel(argument) : (argument ?? {})
   const chosen = providerRef ?? provider
   const fields = dropUndefined(rest)
   return {
@@ -64,12 +64,12 @@ export function toTools(names: string[] | undefined): { name: string }[] | undef
 
 const maxDescriptionLength = 200
 
-export const listAgents = defineTool({
+export const listAgentsTool = defineTool({
   name: 'list_agents',
   description: 'Lists the agents with their models, tools and runtimes.',
   parameters: z.strictObject({ namespace }),
   repeatable: true,
-  async run(args, { orchestration }: CoordinationContext) {
+  async run(args, { orchestration }: OrchestrationContext) {
     const agents = await orchestration.listAgents(args.namespace)
     const data = agents.map(({ metadata, spec }) => {
       const provider = spec.providerRef?.name ?? spec.model?.provider
@@ -108,12 +108,12 @@ const parameters = z.strictObject({
   namespace,
 })
 
-export const createAgent = defineTool({
+export const createAgentTool = defineTool({
   name: 'create_agent',
   description: 'Creates an agent: a model with its prompt, tools and limits, or a runtime.',
   parameters,
   repeatable: false,
-  async run(args, { orchestration }: CoordinationContext) {
+  async run(args, { orchestration }: OrchestrationContext) {
     const { metadata } = await orchestration.createAgent(args, buildSpec(args))
     const made = { name: metadata.name, namespace: metadata.namespace, message: 'Agent created' }
     if (args.initialPrompt === undefined) return { success: true, data: made }
@@ -149,7 +149,7 @@ function buildFirstTask(args: Args, prompt: string): Record<string, unknown> {
   return hasRuntime(args) ? { type: 'agent', agentRef, prompt } : { type: 'ai', agentRef, ai: { prompt } }
 }
 
-export const updateAgent = defineTool({
+export const updateAgentTool = defineTool({
   name: 'update_agent',
   description: 'Changes the system prompt, the tools or the model of an agent; what is not named stays as it is.',
   parameters: z.strictObject({
@@ -160,7 +160,7 @@ export const updateAgent = defineTool({
     namespace,
   }),
   repeatable: true,
-  async run(args, { orchestration }: CoordinationContext) {
+  async run(args, { orchestration }: OrchestrationContext) {
     const { systemPrompt, tools } = args
     const chosen = toModel(args.model)
     const fields = dropUndefined({
@@ -178,12 +178,12 @@ export const updateAgent = defineTool({
   },
 })
 
-export const deleteAgent = defineTool({
+export const deleteAgentTool = defineTool({
   name: 'delete_agent',
   description: 'Deletes an agent.',
   parameters: z.strictObject({ name: z.string().min(1).describe('Name of the agent'), namespace }),
   repeatable: false,
-  async run(args, { orchestration }: CoordinationContext) {
+  async run(args, { orchestration }: OrchestrationContext) {
     await orchestration.deleteAgent(args)
     return { success: true, data: { name: args.name, message: 'Agent deleted' } }
   },

@@ -9,9 +9,9 @@ import type { PrMonitorRequest } from '../../ports/coordination/coordination.ts'
 import { defineTool, type ToolOutcome } from '../registry/tool.ts'
 import { failTool } from '../registry/tool-error.ts'
 import {
-  type CoordinationContext,
   makeTask,
   namespace,
+  type OrchestrationContext,
   priority,
   schedule,
   timeout,
@@ -20,7 +20,7 @@ import {
   workspace,
 } from './orchestration-tool.ts'
 
-export const createAiTask = defineTool({
+export const createAiTaskTool = defineTool({
   name: 'create_ai_task',
   description:
     'Creates a task that a language model works on with its own tools (web, code, files). It runs on its own; follow it with wait_for_task and read it with fetch_task_output.',
@@ -36,7 +36,7 @@ export const createAiTask = defineTool({
     namespace,
   }),
   repeatable: false,
-  async run(args, { orchestration }: CoordinationContext) {
+  async run(args, { orchestration }: OrchestrationContext) {
     const { prompt, agentRef, providerRef, sessionRef } = args
     const ai = { prompt, ...(providerRef === undefined ? {} : { providerRef: { name: providerRef } }) }
     const spec = dropUndefined({
@@ -52,7 +52,7 @@ export const createAiTask = defineTool({
   },
 })
 
-export const createAgentTask = defineTool({
+export const createAgentTaskTool = defineTool({
   name: 'create_agent_task',
   description: 'Creates a task for an agent with a runtime (a coding command line), usually on a repository.',
   parameters: z.strictObject({
@@ -66,7 +66,7 @@ export const createAgentTask = defineTool({
     namespace,
   }),
   repeatable: false,
-  async run(args, { orchestration }: CoordinationContext) {
+  async run(args, { orchestration }: OrchestrationContext) {
     const runtime = dropUndefined({ maxTurns: args.maxTurns, workspace: toWorkspace(args.workspace) })
     const spec = dropUndefined({
       type: 'agent',
@@ -95,7 +95,7 @@ export function needsRepository(words: readonly string[]): boolean {
   return text.split(/&&|\|\||[;|\n(){}]/).some((part) => repositoryProgram.test(part.trim().replace(leadIn, '')))
 }
 
-export const createContainerTask = defineTool({
+export const createContainerTaskTool = defineTool({
   name: 'create_container_task',
   description:
     'Creates a task that runs a command: in the container image that is named, else as a sandboxed process. Give image or command.',
@@ -117,7 +117,7 @@ export const createContainerTask = defineTool({
       message: 'is required where no image is given',
     }),
   repeatable: false,
-  async run(args, { orchestration }: CoordinationContext) {
+  async run(args, { orchestration }: OrchestrationContext) {
     const words = [...(args.command ?? []), ...(args.args ?? [])]
     if (args.workspace === undefined && args.prior_task === undefined && needsRepository(words)) {
       return failTool('missing_workspace', 'the command needs a repository, but the task has none to work in')
@@ -137,7 +137,7 @@ export const createContainerTask = defineTool({
   },
 })
 
-export const createPrMonitor = defineTool({
+export const createPrMonitorTool = defineTool({
   name: 'create_pr_monitor',
   description:
     'Sets up the repeated review of the pull requests of a repository: a scheduled task that reviews each head once.',
@@ -163,7 +163,7 @@ export const createPrMonitor = defineTool({
     namespace,
   }),
   repeatable: false,
-  async run(args, { orchestration }: CoordinationContext) {
+  async run(args, { orchestration }: OrchestrationContext) {
     try {
       return describeMonitor(args.name, await orchestration.createPrMonitor(readMonitor(args)))
     } catch (error) {

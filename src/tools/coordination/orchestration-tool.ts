@@ -9,17 +9,17 @@ import type { Clock } from '../../lib/clock.ts'
 import { dropUndefined } from '../../lib/json.ts'
 import type { OrchestratedTask, Orchestration } from '../../ports/coordination/coordination.ts'
 import { isParked } from '../../rules/tasks/parking.ts'
-import type { Tool, ToolOutcome } from '../registry/tool.ts'
+import type { ModelTool, ToolOutcome } from '../registry/tool.ts'
 import { failTool } from '../registry/tool-error.ts'
 
-export type CoordinationContext = {
+export type OrchestrationContext = {
   orchestration: Orchestration
   /** After this time the loop gives a call up. */
   toolTimeoutMs: number
   clock: Pick<Clock, 'now'>
 }
 
-export type CoordinationTool = Tool<CoordinationContext>
+export type OrchestrationTool = ModelTool<OrchestrationContext>
 
 export const namespace = Name.optional().describe('Namespace; left out: the one of this conversation')
 export const taskName = z.string().min(1).max(253).describe('Name of the task, as the tool that made it gave it')
@@ -42,9 +42,9 @@ export const workspace = z
   .describe('Repository that the task works in')
 
 /** The argument in the shape of the contract. */
-export function toWorkspace(given: z.output<typeof workspace>): object | undefined {
-  if (given === undefined) return undefined
-  const { gitSecretRef, ...rest } = given
+export function toWorkspace(argument: z.output<typeof workspace>): object | undefined {
+  if (argument === undefined) return undefined
+  const { gitSecretRef, ...rest } = argument
   return { ...rest, ...(gitSecretRef === undefined ? {} : { gitSecretRef: { name: gitSecretRef } }) }
 }
 

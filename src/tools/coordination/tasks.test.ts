@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import type { Orchestration } from '../../ports/coordination/coordination.ts'
-import { checkTaskProgress, waitForTask } from './tasks.ts'
+import { checkTaskProgressTool, waitForTaskTool } from './tasks.ts'
 
 /** How long the tool would wait for a task that runs on, and what it answers then. */
 async function ask(args: Record<string, unknown>, toolTimeoutMs: number) {
@@ -16,7 +16,7 @@ async function ask(args: Record<string, unknown>, toolTimeoutMs: number) {
     },
   } as unknown as Orchestration
   const context = { orchestration, toolTimeoutMs, clock: { now: () => new Date(now) } }
-  const outcome = await waitForTask.invoke({ name: 'slow', ...args }, context, new AbortController().signal)
+  const outcome = await waitForTaskTool.invoke({ name: 'slow', ...args }, context, new AbortController().signal)
   return { waits, outcome }
 }
 
@@ -60,7 +60,7 @@ describe('check_task_progress', () => {
       listQuestions: async () => questions,
     } as unknown as Orchestration
     const context = { orchestration, toolTimeoutMs: 1000, clock: { now: () => new Date() } }
-    const outcome = await checkTaskProgress.invoke({ name: 'asks' }, context, new AbortController().signal)
+    const outcome = await checkTaskProgressTool.invoke({ name: 'asks' }, context, new AbortController().signal)
     const { agentName: agent, ...rest } = question
     const shown = { waitsForApproval: [{ ...rest, agent }], howToAnswer: expect.stringContaining('A person answers') }
     if (isShown) expect(outcome).toMatchObject({ data: shown })

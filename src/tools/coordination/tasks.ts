@@ -4,9 +4,9 @@ import { isTerminalPhase, taskPhases } from '../../contract/kinds/tasks/task.ts'
 import { formatDuration } from '../../contract/values/duration.ts'
 import { defineTool } from '../registry/tool.ts'
 import { failTool } from '../registry/tool-error.ts'
-import { type CoordinationContext, describeTask, namespace, taskName } from './orchestration-tool.ts'
+import { describeTask, namespace, type OrchestrationContext, taskName } from './orchestration-tool.ts'
 
-export const listTasks = defineTool({
+export const listTasksTool = defineTool({
   name: 'list_tasks',
   description: 'Lists tasks, newest first.',
   parameters: z.strictObject({
@@ -18,7 +18,7 @@ export const listTasks = defineTool({
     namespace,
   }),
   repeatable: true,
-  async run(args, { orchestration, clock }: CoordinationContext) {
+  async run(args, { orchestration, clock }: OrchestrationContext) {
     const { status, limit } = args
     const phase = taskPhases.find((known) => known.toLowerCase() === status?.toLowerCase())
     if (status !== undefined && phase === undefined) {
@@ -39,12 +39,12 @@ export const listTasks = defineTool({
   },
 })
 
-export const checkTaskProgress = defineTool({
+export const checkTaskProgressTool = defineTool({
   name: 'check_task_progress',
   description: 'Tells the phase and the status conditions of a task, and what it asks people for.',
   parameters: z.strictObject({ name: taskName, namespace }),
   repeatable: true,
-  async run(args, { orchestration }: CoordinationContext) {
+  async run(args, { orchestration }: OrchestrationContext) {
     return { success: true, data: await describeTask(orchestration, await orchestration.getTask(args)) }
   },
 })
@@ -53,7 +53,7 @@ const maxWaitSeconds = 60
 /** The answer must arrive before the loop gives the call up (CTOOL-020). */
 const marginMs = 1000
 
-export const waitForTask = defineTool({
+export const waitForTaskTool = defineTool({
   name: 'wait_for_task',
   description: `Waits until a task has ended, ${maxWaitSeconds} seconds at most, and tells its state then. Call it again if the task still runs.`,
   parameters: z.strictObject({
@@ -63,7 +63,7 @@ export const waitForTask = defineTool({
   }),
   // Waiting twice does no harm; the loop counts repetitions anyway.
   repeatable: true,
-  async run(args, { orchestration, toolTimeoutMs, clock }: CoordinationContext, signal) {
+  async run(args, { orchestration, toolTimeoutMs, clock }: OrchestrationContext, signal) {
     const started = clock.now().getTime()
     const waitMs = Math.max(0, Math.min(Math.min(args.timeout, maxWaitSeconds) * 1000, toolTimeoutMs - marginMs))
     const task = await orchestration.waitForTask(args, waitMs, signal)
@@ -78,12 +78,12 @@ export const waitForTask = defineTool({
 /** 2K characters (CTOOL-005). */
 const maxOutputLength = 2048
 
-export const fetchTaskOutput = defineTool({
+export const fetchTaskOutputTool = defineTool({
   name: 'fetch_task_output',
   description: `Gives the result of a task, its first ${maxOutputLength} characters at most.`,
   parameters: z.strictObject({ name: taskName, namespace }),
   repeatable: true,
-  async run(args, { orchestration }: CoordinationContext) {
+  async run(args, { orchestration }: OrchestrationContext) {
     const task = await orchestration.getTask(args)
     const { name } = task.metadata
     const { phase = 'Pending', message } = task.status ?? {}
@@ -99,12 +99,12 @@ export const fetchTaskOutput = defineTool({
   },
 })
 
-export const cancelTask = defineTool({
+export const cancelTaskTool = defineTool({
   name: 'cancel_task',
   description: 'Ends a task that runs, and removes one that only waits for its schedule.',
   parameters: z.strictObject({ name: taskName, namespace }),
   repeatable: true,
-  async run(args, { orchestration }: CoordinationContext) {
+  async run(args, { orchestration }: OrchestrationContext) {
     const task = await orchestration.cancelTask(args)
     const { phase = 'Pending' } = task.status ?? {}
     const message = `Task ${task.metadata.name} is being ended; it was ${phase}`

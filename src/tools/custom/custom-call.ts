@@ -5,7 +5,7 @@ import { isSvcError } from '../../errors.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { createRedactor, type Redactor } from '../../observability/redaction.ts'
 import { propagateToken } from '../../rules/identity/token-propagation.ts'
-import { guardRun, type OutwardContext, type Tool, type ToolOutcome } from '../registry/tool.ts'
+import { guardRun, type ModelTool, type OutwardContext, type ToolOutcome } from '../registry/tool.ts'
 import { explainToolError, failTool, type ToolFailure } from '../registry/tool-error.ts'
 
 /** The most bytes of one answer that are read. */
@@ -38,7 +38,7 @@ export type CalledTool = {
 export function createInvoke(
   called: CalledTool,
   run: (call: CustomCall) => Promise<ToolOutcome>,
-): Tool<OutwardContext>['invoke'] {
+): ModelTool<OutwardContext>['invoke'] {
   const { name, parameters } = called
   const own = [...called.secrets, ...secretsOf(called.headers)]
   const redactOwn = createRedactor(own, 'tokens')

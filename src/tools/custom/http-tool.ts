@@ -8,13 +8,13 @@ import { headOfText } from '../../lib/utf8.ts'
 import type { Redactor } from '../../observability/redaction.ts'
 import type { EgressRequest, EgressResponse } from '../../ports/service/egress.ts'
 import { propagationHeader } from '../../rules/identity/token-propagation.ts'
-import type { OutwardContext, Tool, ToolOutcome } from '../registry/tool.ts'
+import type { ModelTool, OutwardContext, ToolOutcome } from '../registry/tool.ts'
 import { failTool } from '../registry/tool-error.ts'
 import { requestWithin } from '../web/bounded-request.ts'
 import { type CustomCall, createInvoke, maxAnswerBytes, maxShownBytes } from './custom-call.ts'
 
 /** A GET may be repeated when it is unknown whether it ran; nothing else may. */
-export function createHttpTool(definition: AssignedHttpTool): Tool<OutwardContext> {
+export function createHttpTool(definition: AssignedHttpTool): ModelTool<OutwardContext> {
   const { name, description, http } = definition
   const parameters = { type: 'object', properties: {}, ...requirePlaceholders(definition) }
   const called = { name, owner: name, parameters, headers: http.headers, secrets: listToolSecrets(definition) }

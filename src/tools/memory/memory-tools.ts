@@ -6,7 +6,7 @@ import { ProposeMemory, RecallMemory, Remember } from '../../contract/api/memory
 import type { TranscriptSearch } from '../../ports/chat/sessions.ts'
 import type { Memory, TaskMemory } from '../../ports/memory/memories.ts'
 import { foreignNotice } from '../coordination/family/family-tools.ts'
-import { defineTool, type Tool } from '../registry/tool.ts'
+import { defineTool, type ModelTool } from '../registry/tool.ts'
 
 export type MemoryContext = {
   memory: TaskMemory
@@ -75,7 +75,7 @@ const searchTranscriptName = 'search_transcript'
 const roles = z.enum(['user', 'assistant', 'tool', 'system'])
 const sessionName = z.string().min(1).max(253).optional()
 
-export function createSearchTranscript(transcripts: TranscriptSearch): Tool {
+export function createSearchTranscript(transcripts: TranscriptSearch): ModelTool {
   return defineTool({
     name: searchTranscriptName,
     description:

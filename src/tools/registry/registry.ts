@@ -7,16 +7,16 @@ import { codeExec } from '../workspaces/code-exec.ts'
 import { fileRead, fileWrite } from '../workspaces/file-tools.ts'
 import {
   type AvailabilityContext,
+  type ModelTool,
   type ShownTool,
   showTool,
-  type Tool,
   type ToolContext,
   type ToolOutcome,
 } from './tool.ts'
 import { failTool } from './tool-error.ts'
 
 /** In the order in which they are listed (BUILT-001). */
-export const builtinTools: readonly Tool[] = [webSearch, codeExec, fileRead, webFetch, fileWrite]
+export const builtinTools: readonly ModelTool[] = [webSearch, codeExec, fileRead, webFetch, fileWrite]
 
 type BuiltinToolInfo = {
   name: string
@@ -38,7 +38,7 @@ export async function describeBuiltinTools(
   return options.hideUnavailable ? all.filter((tool) => tool.available) : all
 }
 
-async function describeTool(tool: Tool, context: AvailabilityContext): Promise<BuiltinToolInfo> {
+async function describeTool(tool: ModelTool, context: AvailabilityContext): Promise<BuiltinToolInfo> {
   const { name, description, parameters } = tool
   const state = await tool.check(context)
   const info = { name, builtin: true, description, parameters } as const
@@ -49,7 +49,7 @@ async function describeTool(tool: Tool, context: AvailabilityContext): Promise<B
 type ToolHostOptions = {
   /** Names of the enabled built-in tools; absent: all. Other names are ignored. */
   builtin?: readonly string[]
-  custom?: readonly Tool[]
+  custom?: readonly ModelTool[]
   context: ToolContext
 }
 
@@ -69,7 +69,7 @@ export function createToolHost(options: ToolHostOptions): BuiltToolHost {
 }
 
 /** Of tools with one name the last counts. */
-export function hostTools<C>(hosted: readonly Tool<C>[], context: C): BuiltToolHost {
+export function hostTools<C>(hosted: readonly ModelTool<C>[], context: C): BuiltToolHost {
   const tools = new Map(hosted.map((tool) => [tool.name, tool]))
   const list = [...tools.values()].map(showTool)
   return {

@@ -62,7 +62,7 @@ export type Availability = { available: true } | { available: false; reason: str
 export type AvailabilityContext = Pick<ToolContext, 'sandbox' | 'search'>
 
 /** `C`: what it works with. */
-export interface Tool<C = ToolContext> {
+export interface ModelTool<C = ToolContext> {
   readonly name: string
   /** The Tool resource that it comes from, where that has another name. */
   readonly owner?: string
@@ -82,12 +82,12 @@ export interface Tool<C = ToolContext> {
 }
 
 /** What a loop knows about a tool: everything except how it runs. */
-export type ShownTool = Omit<Tool, 'check' | 'invoke'>
+export type ShownTool = Omit<ModelTool, 'check' | 'invoke'>
 
 const shownTools = new WeakMap<object, ShownTool>()
 
 /** The same object for the same tool, because its wire form is cached by it. */
-export function showTool<C>(tool: Tool<C>): ShownTool {
+export function showTool<C>(tool: ModelTool<C>): ShownTool {
   const known = shownTools.get(tool)
   if (known !== undefined) return known
   const { check: _check, invoke: _invoke, ...shown } = tool
@@ -108,7 +108,7 @@ type ToolDefinition<S extends z.ZodObject, C> = {
 }
 
 /** Creates a tool; it runs only with arguments that passed the schema shown to the model. */
-export function defineTool<S extends z.ZodObject, C = ToolContext>(definition: ToolDefinition<S, C>): Tool<C> {
+export function defineTool<S extends z.ZodObject, C = ToolContext>(definition: ToolDefinition<S, C>): ModelTool<C> {
   const { name, description, repeatable, timeoutMs } = definition
   const check = definition.check ?? (async () => ({ available: true }) as const)
   return {

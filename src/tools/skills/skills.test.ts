@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ToolContext } from '../registry/tool.ts'
-import { createSkillRead, listSkills } from './skills.ts'
+import { createSkillRead, describeSkills } from './skills.ts'
 
 const style = {
   name: 'style',
@@ -58,7 +58,7 @@ describe('the list of skills', () => {
       { name: 'style', description: 'How we\n write' },
       { name: 'long', description: 'x'.repeat(4096) },
     ]
-    expect(listSkills(skills, 'with skill_read').split('\n')).toEqual([
+    expect(describeSkills(skills, 'with skill_read').split('\n')).toEqual([
       '<available_skills>',
       expect.stringMatching(/read its skill with skill_read\.$/),
       '- style: How we write',
@@ -68,6 +68,6 @@ describe('the list of skills', () => {
   })
 
   it('is empty without skills', () => {
-    expect(listSkills([], 'with skill_read')).toBe('')
+    expect(describeSkills([], 'with skill_read')).toBe('')
   })
 })

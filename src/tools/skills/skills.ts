@@ -3,13 +3,13 @@
 import { z } from 'zod'
 import type { AssignedSkill } from '../../contract/api/tasks/assignment.ts'
 import { trimPartialCharacters } from '../../lib/utf8.ts'
-import { defineTool, type Tool, type ToolOutcome } from '../registry/tool.ts'
+import { defineTool, type ModelTool, type ToolOutcome } from '../registry/tool.ts'
 import { failTool } from '../registry/tool-error.ts'
 
 const maxDescriptionLength = 1000
 
 /** `reading` ends the sentence "read its skill ..."; empty when there are no skills. */
-export function listSkills(skills: readonly { name: string; description: string }[], reading: string): string {
+export function describeSkills(skills: readonly { name: string; description: string }[], reading: string): string {
   if (skills.length === 0) return ''
   const lines = skills.map(({ name, description }) => `- ${name}: ${toLine(description)}`)
   const opening = `Skills: instructions for certain work. Before you do such work, read its skill ${reading}.`
@@ -26,7 +26,7 @@ export const skillReadName = 'skill_read'
 const maxReadBytes = 49_152
 
 /** Reads from what the run was given alone: a path is a key there, and leads nowhere else. */
-export function createSkillRead(skills: readonly AssignedSkill[]): Tool {
+export function createSkillRead(skills: readonly AssignedSkill[]): ModelTool {
   const byName = new Map(skills.map((skill) => [skill.name, skill]))
   return defineTool({
     name: skillReadName,

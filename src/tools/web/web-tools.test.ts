@@ -7,7 +7,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { Sandbox } from '../../ports/workspaces/sandbox.ts'
 import { createHttpTool } from '../custom/http-tool.ts'
 import { createToolHost, describeBuiltinTools } from '../registry/registry.ts'
-import type { SearchSettings, Tool, ToolContext } from '../registry/tool.ts'
+import type { ModelTool, SearchSettings, ToolContext } from '../registry/tool.ts'
 import { extractPage } from './page-text.ts'
 import { webFetch } from './web-fetch.ts'
 import { webSearch } from './web-search.ts'
@@ -65,7 +65,7 @@ function context(options: { search?: SearchSettings; allowNetworks?: string[] } 
   }
 }
 
-async function run(tool: Tool, args: JsonObject, using: ToolContext = context()): Promise<JsonObject> {
+async function run(tool: ModelTool, args: JsonObject, using: ToolContext = context()): Promise<JsonObject> {
   seen = []
   return tool.invoke(args, using, new AbortController().signal)
 }
@@ -191,7 +191,7 @@ describe('web_search', () => {
   })
 })
 
-function httpTool(http: Partial<AssignedHttpTool['http']>, parameters: JsonObject = {}): Tool {
+function httpTool(http: Partial<AssignedHttpTool['http']>, parameters: JsonObject = {}): ModelTool {
   const standard = { url: `${base}/tool`, method: 'POST' as const, headers: {}, timeoutMs: 5000 }
   return createHttpTool({ name: 'lookup', description: 'looks up', parameters, http: { ...standard, ...http } })
 }

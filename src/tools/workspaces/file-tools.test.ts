@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { absolutePaths, innerPaths, loosePaths, outerPaths } from '../../../test/fixtures/inner-paths.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import type { Tool, ToolContext } from '../registry/tool.ts'
+import type { ModelTool, ToolContext } from '../registry/tool.ts'
 import { fileRead, fileWrite } from './file-tools.ts'
 import { openWorkspaceFolder } from './workspace-file.ts'
 
@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => rm(base, { recursive: true, force: true }))
 
 // The file tools use nothing of the context but the root.
-const run = (tool: Tool, args: JsonObject): Promise<JsonObject> =>
+const run = (tool: ModelTool, args: JsonObject): Promise<JsonObject> =>
   tool.invoke(args, { workspaceRoot: root } as ToolContext, new AbortController().signal)
 const read = (path: string, rest: JsonObject = {}) => run(fileRead, { path, ...rest })
 const write = (path: string, content: string, rest: JsonObject = {}) => run(fileWrite, { path, content, ...rest })

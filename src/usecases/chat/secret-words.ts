@@ -2,7 +2,7 @@
 
 import type { ModelChoice } from '../../contract/api/tasks/assignment.ts'
 import { isSvcError } from '../../errors.ts'
-import type { LookupCaches } from '../../lookup/memory.ts'
+import type { LookupCaches } from '../../lookup/cache.ts'
 import { createRedactor, type Redactor } from '../../observability/redaction.ts'
 import type { Ports } from '../../ports/index.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'

@@ -1,10 +1,10 @@
 // What a model is told about a namespace: its agents, tools, skills and providers.
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import type { ResourceOf } from '../../contract/kinds/index.ts'
-import type { LookupCaches } from '../../lookup/memory.ts'
+import type { LookupCaches } from '../../lookup/cache.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { Resources } from '../../ports/resources/resources.ts'
-import { nameOfProgram } from '../../rules/agents/agent-programs.ts'
+import { nameOfProgram } from '../../rules/agents/programs.ts'
 import { keepAllowed, mayAccess } from '../identity/access.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 import type { SecretWords } from './secret-words.ts'

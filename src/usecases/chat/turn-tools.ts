@@ -2,12 +2,12 @@
 
 import { isJsonObject, tryParseJson } from '../../lib/json.ts'
 import type { ToolHost } from '../../llm/loop/tool-host.ts'
-import type { LookupCaches } from '../../lookup/memory.ts'
+import type { LookupCaches } from '../../lookup/cache.ts'
 import type { Redactor } from '../../observability/redaction.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
-import { createCoordinationHost, listOrchestrationTools } from '../../tools/coordination/orchestration-tools.ts'
+import { createOrchestrationHost, listOrchestrationTools } from '../../tools/coordination/orchestration-tools.ts'
 import { hostTools } from '../../tools/registry/registry.ts'
-import { createLinks, type Links, type OutwardContext, showTool, type Tool } from '../../tools/registry/tool.ts'
+import { createLinks, type Links, type ModelTool, type OutwardContext, showTool } from '../../tools/registry/tool.ts'
 import type { BoundOrchestration } from '../coordination/orchestration/orchestration.ts'
 import { propagateOf } from '../identity/tool-token.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
@@ -34,7 +34,7 @@ export type TurnToolOpener = {
 const maxTools = 128
 
 /** Its schema too: whoever writes a Tool may have put a key into an example. */
-function redactTool(tool: Tool<OutwardContext>, redact: Redactor): Tool<OutwardContext> {
+function redactTool(tool: ModelTool<OutwardContext>, redact: Redactor): ModelTool<OutwardContext> {
   const parameters = tryParseJson(redact(JSON.stringify(tool.parameters)))
   return {
     ...tool,
@@ -50,14 +50,14 @@ export function createTurnToolOpener(
 ): TurnToolOpener {
   const { ports } = deps
   const custom = createCustomToolCache(ports, memory)
-  const redacted = memory.createCache<Tool<OutwardContext>[]>()
+  const redacted = memory.createCache<ModelTool<OutwardContext>[]>()
 
-  async function load(namespace: string): Promise<Tool<OutwardContext>[]> {
+  async function load(namespace: string): Promise<ModelTool<OutwardContext>[]> {
     const [{ tools }, redact] = await Promise.all([custom.get(namespace), words.redactorOf(namespace)])
     return tools.map((tool) => redactTool(tool, redact))
   }
 
-  async function listCustom({ caller, namespace }: ToolsRequest): Promise<Tool<OutwardContext>[]> {
+  async function listCustom({ caller, namespace }: ToolsRequest): Promise<ModelTool<OutwardContext>[]> {
     const tools = await redacted.get(namespace, { namespace, load: () => load(namespace) })
     return keepUsable(ports, { caller, namespace, tools })
   }
@@ -87,7 +87,7 @@ export function createTurnToolOpener(
       const links = createLinks()
       const offered = new Map(theirs.slice(0, maxTools - own.length).map((tool) => [tool.name, tool]))
       const list = [...own, ...[...offered.values()].map(showTool)]
-      const coordination = createCoordinationHost({ orchestration, toolTimeoutMs, clock: ports.clock }, own)
+      const coordination = createOrchestrationHost({ orchestration, toolTimeoutMs, clock: ports.clock }, own)
       const calling = hostTools([...offered.values()], reachOf(request, links))
       return {
         host: {

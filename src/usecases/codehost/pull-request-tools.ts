@@ -3,7 +3,7 @@ import type { CodeHostArguments } from '../../contract/api/codehost/code-host-to
 import { parseDuration } from '../../contract/values/duration.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { isCodeHostError, type PullRequest, type PullRequestDetails } from '../../ports/codehost/code-host.ts'
-import { type ChecksVerdict, judgeChecks } from '../../rules/codehost/code-host-tools.ts'
+import { type ChecksVerdict, judgeChecks } from '../../rules/codehost/tools.ts'
 import { answer, answerForeign, type CodeHostContext, type CodeHostResult, cut } from './code-host-context.ts'
 
 const shownBody = 500

@@ -17,7 +17,7 @@ import { parseDuration } from '../../contract/values/duration.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import { readResultText } from '../../lookup/result-text.ts'
 import type { WorkerIdentity } from '../../ports/identity/identity.ts'
-import { describeChild, describeStranger } from '../../rules/coordination/child-result.ts'
+import { describeChild, describeStranger } from '../../rules/coordination/children.ts'
 import {
   type Coordinator,
   delegationKeys,
@@ -25,9 +25,9 @@ import {
   isMadeBy,
   makeHelperSpec,
 } from '../../rules/coordination/delegation.ts'
+import { markCancelled } from '../../rules/tasks/decision.ts'
 import { makeOwner } from '../../rules/tasks/schedule.ts'
 import { isChildOf } from '../../rules/tasks/stamp.ts'
-import { markCancelled } from '../../rules/tasks/task-decision.ts'
 import { requirePossible } from '../resources/admission/admission.ts'
 import { repeatOnConflict } from '../resources/write-conflict.ts'
 import type { UsecaseDeps } from '../service/deps.ts'

@@ -1,5 +1,5 @@
 // Tokens of users; only the owner manages them.
-import { parseTokenExpiry, type TokenCreate } from '../../contract/api/identity/access.ts'
+import { parseTokenExpiry, type TokenCreate } from '../../contract/api/identity/tokens.ts'
 import { SvcError } from '../../errors.ts'
 import type { Caller, TokenRecord } from '../../ports/identity/identity.ts'
 import type { UsecaseDeps } from '../service/deps.ts'

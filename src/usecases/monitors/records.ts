@@ -11,7 +11,7 @@ import type {
   MonitorRun,
   ReviewQuery,
   RunQuery,
-} from '../../ports/monitors/monitor-records.ts'
+} from '../../ports/monitors/monitors.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import { identifyCaller } from '../../rules/identity/caller-identity.ts'
 import { requireAccess } from '../identity/access.ts'

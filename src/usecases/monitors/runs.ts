@@ -3,7 +3,7 @@ import type { MonitorRunRequest } from '../../contract/api/monitors/monitors.ts'
 import type { RepositoryMonitor } from '../../contract/kinds/monitors/repository-monitor.ts'
 import { isSvcError, messageOf, SvcError } from '../../errors.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
-import type { MonitorKey, MonitorRun, Queued } from '../../ports/monitors/monitor-records.ts'
+import type { MonitorKey, MonitorRun, Queued } from '../../ports/monitors/monitors.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import { identifyCaller } from '../../rules/identity/caller-identity.ts'
 import {

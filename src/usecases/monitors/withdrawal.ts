@@ -1,6 +1,6 @@
 // Ends what a pull request has started at the monitors of its repository: runs that wait, and reviews that are under way.
 import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
-import type { ItemState, MonitorKey } from '../../ports/monitors/monitor-records.ts'
+import type { ItemState, MonitorKey } from '../../ports/monitors/monitors.ts'
 import { codeHostKeys } from '../../rules/codehost/subject.ts'
 import { isOfRepository, nameEventRun, type PullRequestEvent } from '../../rules/monitors/events.ts'
 import { monitorLabel } from '../../rules/monitors/tasks.ts'

@@ -3,7 +3,7 @@ import { createManualClock } from '../../../test/fixtures/time.ts'
 import type { CallFailure } from '../../contract/kinds/tasks/failures.ts'
 import type { ModelError } from '../../llm/messages/messages.ts'
 import type { Records } from '../../ports/index.ts'
-import type { ProviderNote } from '../../ports/providers/rate-limits.ts'
+import type { ProviderNote } from '../../ports/providers/provider-state.ts'
 import { createProviderHealthLog } from './health.ts'
 
 const main = { namespace: 'default', name: 'main' }

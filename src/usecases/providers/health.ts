@@ -5,7 +5,7 @@ import { judgeCall } from '../../llm/call/cool-down.ts'
 import type { EndedCall } from '../../llm/call/router.ts'
 import { redactText } from '../../observability/redaction.ts'
 import type { Ports } from '../../ports/index.ts'
-import type { ProviderNote } from '../../ports/providers/rate-limits.ts'
+import type { ProviderNote } from '../../ports/providers/provider-state.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 
 /** What another process observed: `failures` are those since the last answer. */

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import type { Kind, ResourceOf } from '../../contract/kinds/index.ts'
 import { SvcError } from '../../errors.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
-import type { IdempotentOutcome } from '../../ports/resources/retention.ts'
+import type { IdempotentOutcome } from '../../ports/resources/records.ts'
 import { callerKey, identifyCaller } from '../../rules/identity/caller-identity.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 

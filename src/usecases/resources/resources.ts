@@ -12,8 +12,8 @@ import type {
   DeletePreconditions,
   ResourceDraft,
   ResourceKey,
-  ResourceListQuery,
   ResourcePage,
+  ResourceQuery,
   ResourceReader,
   ResourceText,
 } from '../../ports/resources/resources.ts'
@@ -40,7 +40,7 @@ export type NewResource<K extends Kind> = CreateBody<K> & {
 }
 
 /** A list's query; where no namespace is named it is of all that the caller may list. */
-export type NamespaceQuery = Omit<ResourceListQuery, 'namespace' | 'namespaces'> & { namespace: string | undefined }
+export type NamespaceQuery = Omit<ResourceQuery, 'namespace' | 'namespaces'> & { namespace: string | undefined }
 
 export type ResourceUsecases = {
   /** AlreadyExists, TooLarge, Forbidden, and the errors of admission. */
@@ -188,11 +188,7 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
   }
 
   /** The query as the store is asked, with what the caller may see of it. */
-  async function place(
-    caller: Caller,
-    kind: Kind,
-    { namespace, ...query }: NamespaceQuery,
-  ): Promise<ResourceListQuery> {
+  async function place(caller: Caller, kind: Kind, { namespace, ...query }: NamespaceQuery): Promise<ResourceQuery> {
     const heldIn = () => resources.namespacesOf(kind)
     return { ...query, ...(await requireListing(deps.ports, caller, kind, { namespace, heldIn })) }
   }

@@ -8,9 +8,9 @@ import type { ConfigMap, ConfigMapDraft } from '../../ports/resources/configmaps
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import type { SecretMetadata } from '../../ports/resources/secrets.ts'
 import { secretOwnerAnnotation } from '../../rules/identity/token-propagation.ts'
-import { allowedHostsAnnotation } from '../../rules/providers/trusted-address.ts'
-import { matchesLabels, parseLabelSelector } from '../../rules/resources/label-selector.ts'
-import { matchesSearch } from '../../rules/resources/resource-fields.ts'
+import { allowedHostsAnnotation } from '../../rules/providers/address.ts'
+import { matchesSearch } from '../../rules/resources/fields.ts'
+import { matchesLabels, parseLabelSelector } from '../../rules/resources/selectors.ts'
 import { listWhole, requireAccess } from '../identity/access.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 

@@ -4,7 +4,7 @@ import type { DismissRequest, RemediationPullRequest } from '../../contract/api/
 import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
 import { readGitAddress } from '../../contract/values/repository-url.ts'
 import { SvcError } from '../../errors.ts'
-import { openScanHost } from '../../lookup/scan-policies.ts'
+import { openScanHost } from '../../lookup/scans.ts'
 import { redactText } from '../../observability/redaction.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { Finding, MatchedFinding, PatchProposal } from '../../ports/scans/findings.ts'

@@ -1,7 +1,7 @@
 // Findings as SARIF: out of a scan, and from other scanners into it.
 
 import { SvcError } from '../../errors.ts'
-import { listEachFinding } from '../../lookup/scan-policies.ts'
+import { listEachFinding } from '../../lookup/scans.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import type { PageQuery, RecordPage, ScanImport } from '../../ports/scans/scans.ts'

@@ -2,7 +2,7 @@
 
 import type { ScanRequest, ThreatModelUpdate } from '../../contract/api/scans/routes.ts'
 import { SvcError } from '../../errors.ts'
-import { readPolicies } from '../../lookup/scan-policies.ts'
+import { readPolicies } from '../../lookup/scans.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import type { Finding, FindingFilter } from '../../ports/scans/findings.ts'

@@ -2,7 +2,7 @@
 
 import type { BuiltinTool } from '../../contract/api/tools/tools.ts'
 import type { WorkspaceDefaults } from '../../contract/kinds/tasks/task-problems.ts'
-import type { ReviewMarkerSettings } from '../../lookup/marker-keys.ts'
+import type { ReviewMarkerSettings } from '../../lookup/service-secrets.ts'
 import type { Ports } from '../../ports/index.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import type { ContextMode } from '../../rules/identity/context-token.ts'

@@ -1,6 +1,6 @@
 // What goes on in the namespaces that the caller may list: sums that the stores keep, and none of their objects but providers.
 import type { AccessKind } from '../../contract/api/identity/access.ts'
-import { mostProviders, type Overview } from '../../contract/api/service/overview.ts'
+import { maxProviders, type Overview } from '../../contract/api/service/overview.ts'
 import { isSvcError } from '../../errors.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -83,7 +83,7 @@ export function createOverviewUsecases({ ports }: UsecaseDeps, objects: Resource
 
   async function listProviders({ caller, namespace }: Place, now: Date) {
     const { items } = await objects.list(caller, 'Provider', { namespace, limit: 500 })
-    return sortByTrouble(items.map((provider) => describeProvider(provider, now))).slice(0, mostProviders)
+    return sortByTrouble(items.map((provider) => describeProvider(provider, now))).slice(0, maxProviders)
   }
 
   async function countProposals(place: Place) {

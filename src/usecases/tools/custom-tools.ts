@@ -2,19 +2,19 @@
 
 import type { Access } from '../../contract/api/identity/access.ts'
 import { listToolSecrets } from '../../contract/api/tools/assigned-tool.ts'
-import type { Tool as ToolResource } from '../../contract/kinds/tools/tool.ts'
+import type { Tool } from '../../contract/kinds/tools/tool.ts'
 import { isSvcError } from '../../errors.ts'
-import type { LookupCaches } from '../../lookup/memory.ts'
+import type { LookupCaches } from '../../lookup/cache.ts'
 import { assignTool } from '../../lookup/tools.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { Ports } from '../../ports/index.ts'
 import { createCustomTools } from '../../tools/custom/custom-tools.ts'
-import type { OutwardContext, Tool } from '../../tools/registry/tool.ts'
+import type { ModelTool, OutwardContext } from '../../tools/registry/tool.ts'
 import { failTool } from '../../tools/registry/tool-error.ts'
 import { keepAllowed, requireAccess } from '../identity/access.ts'
 
 /** `secrets`: values that must not appear in any result. */
-export type CustomTools = { tools: Tool<OutwardContext>[]; secrets: string[] }
+export type CustomTools = { tools: ModelTool<OutwardContext>[]; secrets: string[] }
 
 export type CustomToolCache = {
   /** Returned without a promise when they are known. */
@@ -39,7 +39,7 @@ async function readTools(ports: ToolPorts, namespace: string): Promise<CustomToo
 }
 
 /** A tool that cannot be called yet is offered anyway, and explains why (LLMA-026). */
-async function makeTools({ clock, ...ports }: ToolPorts, resource: ToolResource): Promise<CustomTools> {
+async function makeTools({ clock, ...ports }: ToolPorts, resource: Tool): Promise<CustomTools> {
   try {
     const assigned = await assignTool(ports, resource)
     return { tools: createCustomTools(assigned, clock), secrets: listToolSecrets(assigned) }
@@ -49,7 +49,7 @@ async function makeTools({ clock, ...ports }: ToolPorts, resource: ToolResource)
   }
 }
 
-function makeUnusable({ metadata, spec }: ToolResource, reason: string): Tool<OutwardContext> {
+function makeUnusable({ metadata, spec }: Tool, reason: string): ModelTool<OutwardContext> {
   return {
     name: metadata.name,
     description: spec.description,

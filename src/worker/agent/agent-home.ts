@@ -6,7 +6,7 @@ import { dirname, join, sep } from 'node:path'
 import type { AssignedSkill } from '../../contract/api/tasks/assignment.ts'
 import { skillTextName } from '../../contract/kinds/tools/skill.ts'
 import { SvcError } from '../../errors.ts'
-import { listSkills } from '../../tools/skills/skills.ts'
+import { describeSkills } from '../../tools/skills/skills.ts'
 
 const modes = { own: 0o600, 'read-only': 0o400 } as const
 
@@ -38,7 +38,7 @@ export async function writeSkills(skills: readonly AssignedSkill[], home: string
   const files = skills.flatMap((skill) => listFiles(skill, folder))
   await writeFiles(folder, Object.fromEntries(files), 'read-only')
   return {
-    listed: listSkills(skills, `in ${join(folder, 'NAME', skillTextName)}, with NAME as listed here`),
+    listed: describeSkills(skills, `in ${join(folder, 'NAME', skillTextName)}, with NAME as listed here`),
     folders: [folder],
   }
 }

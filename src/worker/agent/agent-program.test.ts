@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { plainPrograms as programs } from '../../../test/fixtures/agents/plain-programs.ts'
-import type { AgentEvent, AgentJob, AgentReading, AgentRuntime } from '../../agents/agent-runtime.ts'
+import type { AgentEvent, AgentJob, AgentProgram, AgentReading } from '../../agents/agent-runtime.ts'
 import { type AskPerson, runAgentProgram } from './agent-program.ts'
 import type { AgentEnd } from './agent-verdict.ts'
 
@@ -23,7 +23,7 @@ function read(line: string): AgentReading {
   }
 }
 
-function scripted(source: string, more: Partial<AgentRuntime> = {}): AgentRuntime {
+function scripted(source: string, more: Partial<AgentProgram> = {}): AgentProgram {
   const prelude = `const say = (event) => process.stdout.write(JSON.stringify(event) + '\\n')\n`
   return {
     command: process.execPath,
@@ -43,7 +43,7 @@ function scripted(source: string, more: Partial<AgentRuntime> = {}): AgentRuntim
 type Outcome = { end: AgentEnd; events: AgentEvent[] }
 
 async function run(
-  runtime: AgentRuntime,
+  runtime: AgentProgram,
   {
     onEvent,
     signal,
@@ -97,7 +97,7 @@ function isAlive(pid: number): boolean {
 
 describe('an agent program', () => {
   /** Asks twice at once, and its result is the answers; ignores SIGTERM. */
-  function asking(): AgentRuntime {
+  function asking(): AgentProgram {
     const runtime = scripted(`
       process.on('SIGTERM', () => {})
       say({ type: 'session', id: String(process.pid) })

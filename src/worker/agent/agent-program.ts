@@ -7,9 +7,9 @@ import { dirname, join } from 'node:path'
 import type {
   AgentEvent,
   AgentJob,
+  AgentProgram,
   AgentQuestion,
   AgentReading,
-  AgentRuntime,
   AgentStart,
 } from '../../agents/agent-runtime.ts'
 import { messageOf, SvcError } from '../../errors.ts'
@@ -51,7 +51,7 @@ export type AgentSurroundings = {
 
 /** Never throws. */
 export async function runAgentProgram(
-  runtime: AgentRuntime,
+  runtime: AgentProgram,
   job: AgentJob,
   surroundings: AgentSurroundings,
 ): Promise<AgentEnd> {

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { AgentEvent, AgentJob, AgentRuntime } from '../../agents/agent-runtime.ts'
+import type { AgentEvent, AgentJob, AgentProgram } from '../../agents/agent-runtime.ts'
 import { findRuntime } from '../../agents/runtimes.ts'
 import type { AssignedAgent, WorkAssignment } from '../../contract/api/tasks/assignment.ts'
 import type { RunFailure } from '../../contract/kinds/tasks/failures.ts'
@@ -133,7 +133,7 @@ function describePrompt({ loop, session }: WorkAssignment): string {
 }
 
 /** The task's own variables; what the program needs goes before them. */
-function withVariables(runtime: AgentRuntime, { task }: WorkAssignment): AgentRuntime {
+function withVariables(runtime: AgentProgram, { task }: WorkAssignment): AgentProgram {
   return {
     ...runtime,
     prepare(job) {

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { AgentJob, AgentRuntime, SessionFile } from '../../agents/agent-runtime.ts'
+import type { AgentJob, AgentProgram, SessionFile } from '../../agents/agent-runtime.ts'
 import { llmoCliSession } from '../../agents/llmo-cli.ts'
-import { longestProgramSession, type ProgramSession } from '../../contract/api/chat/program-sessions.ts'
+import { maxProgramSessionBytes, type ProgramSession } from '../../contract/api/chat/program-sessions.ts'
 import { createRedactor } from '../../observability/redaction.ts'
 import { readLeftFiles } from '../../runtime/folders/left-files.ts'
 import { restoreSession, type SessionLocation, saveSession, startWithSession } from './agent-session.ts'
@@ -27,7 +27,7 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true, force: true }))
 
 function location(file: SessionFile | undefined = sessionFile): SessionLocation {
-  const runtime = { command: 'it', install: 'it', prepare: () => expect.fail('it is not started') } as AgentRuntime
+  const runtime = { command: 'it', install: 'it', prepare: () => expect.fail('it is not started') } as AgentProgram
   const note = (line: string) => void notes.push(line)
   return { runtime: { ...runtime, ...(file && { sessionFile: file }) }, model: 'p/m', home, workFolder: '/work', note }
 }
@@ -61,7 +61,7 @@ describe('the session that a program has written', () => {
   })
 
   it('is not kept when it is too large or no text', async () => {
-    writeFileSync(join(home, 'notes/early/1-big.txt'), 'x'.repeat(longestProgramSession + 1))
+    writeFileSync(join(home, 'notes/early/1-big.txt'), 'x'.repeat(maxProgramSessionBytes + 1))
     writeFileSync(join(home, 'notes/early/1-odd.txt'), Buffer.from([0xff, 0xfe]))
     await keep('big')
     await keep('odd')

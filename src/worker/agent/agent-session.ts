@@ -1,16 +1,16 @@
 // The session of a task as its program keeps it itself: laid into the new home before a run, read from there afterwards.
 // Without it a run goes on with the text of the session, so nothing here fails a run.
-import type { AgentJob, AgentRuntime } from '../../agents/agent-runtime.ts'
-import { longestProgramSession, ProgramSession } from '../../contract/api/chat/program-sessions.ts'
+import type { AgentJob, AgentProgram } from '../../agents/agent-runtime.ts'
+import { maxProgramSessionBytes, ProgramSession } from '../../contract/api/chat/program-sessions.ts'
 import { messageOf } from '../../errors.ts'
 import type { Redactor } from '../../observability/redaction.ts'
-import type { LeftFile, ReadLeftFiles } from '../../ports/tasks/results.ts'
+import type { LeftFile, ReadLeftFiles } from '../../ports/tasks/outputs.ts'
 import type { WorkerApi } from '../api.ts'
 import { writeFiles } from './agent-home.ts'
 import type { AgentEnd } from './agent-verdict.ts'
 
 export type SessionLocation = {
-  runtime: AgentRuntime
+  runtime: AgentProgram
   /** Provider and model. */
   model: string
   home: string
@@ -77,7 +77,7 @@ async function readSession(
 ): Promise<string | undefined> {
   for await (const file of listFiles(readLeftFiles, location, id)) {
     if (!('open' in file)) continue
-    if (file.size <= longestProgramSession) return await readText(file.open())
+    if (file.size <= maxProgramSessionBytes) return await readText(file.open())
     location.note('[its own session is not kept: it is larger than 5 MiB]')
     return undefined
   }

@@ -3,7 +3,7 @@
 
 import { readdir } from 'node:fs/promises'
 import type { WorkAssignment } from '../../contract/api/tasks/assignment.ts'
-import { mostWaits } from '../../contract/api/tasks/parking.ts'
+import { maxWaits } from '../../contract/api/tasks/parking.ts'
 import { messageOf } from '../../errors.ts'
 import { dropUndefined } from '../../lib/json.ts'
 import { runLoop } from '../../llm/loop/loop.ts'
@@ -13,7 +13,7 @@ import type { ToolHost } from '../../llm/loop/tool-host.ts'
 import type { Redactor } from '../../observability/redaction.ts'
 import { createCustomTools } from '../../tools/custom/custom-tools.ts'
 import { createToolHost } from '../../tools/registry/registry.ts'
-import { createLinks, type Links, type TokenPropagation, type Tool } from '../../tools/registry/tool.ts'
+import { createLinks, type Links, type ModelTool, type TokenPropagation } from '../../tools/registry/tool.ts'
 import { createSkillRead } from '../../tools/skills/skills.ts'
 import type { WorkerApi } from '../api.ts'
 import { uploadArtifacts, uploadRejected } from '../artifacts.ts'
@@ -79,7 +79,7 @@ function openPropagation({ propagation }: WorkAssignment, api: WorkerApi): Token
   }
 }
 
-function openSkills({ skills = [] }: WorkAssignment): Tool[] {
+function openSkills({ skills = [] }: WorkAssignment): ModelTool[] {
   return skills.length === 0 ? [] : [createSkillRead(skills)]
 }
 
@@ -144,7 +144,7 @@ async function park({ api, log }: Run, { pending }: LoopState): Promise<AttemptO
   const waits = pending.flatMap(({ state, wait }) => (state === 'waiting' && wait !== undefined ? [wait] : []))
   await log.flush()
   // The others ask again when the first of these is over.
-  await api.park(waits.slice(0, mostWaits))
+  await api.park(waits.slice(0, maxWaits))
   return failRun('Parked', 'the run waits, and goes on later')
 }
 

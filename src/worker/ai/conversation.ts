@@ -6,7 +6,7 @@ import type { WorkAssignment } from '../../contract/api/tasks/assignment.ts'
 import { createLoopState, type LoopState } from '../../llm/loop/loop-state.ts'
 import { describeOutput } from '../../llm/loop/output-check.ts'
 import { type Message, userText } from '../../llm/messages/messages.ts'
-import { listSkills, skillReadName } from '../../tools/skills/skills.ts'
+import { describeSkills, skillReadName } from '../../tools/skills/skills.ts'
 
 /** The state of a new run: system prompt, the session so far, the prompt. */
 export function openConversation(assignment: WorkAssignment): LoopState {
@@ -18,7 +18,7 @@ export function openConversation(assignment: WorkAssignment): LoopState {
   const shape = loop.outputSchema === undefined ? '' : describeOutput(loop.outputSchema)
   const system = [
     loop.systemPrompt,
-    listSkills(skills, `with ${skillReadName}`),
+    describeSkills(skills, `with ${skillReadName}`),
     describeIterations(coordination),
     shape,
   ]

@@ -1,6 +1,6 @@
 // What a run reports of its model calls: the tokens of each, before anything is built on its answer, since a lost call would
 // never be counted; and how its providers answer when usage does not show it (PROV-011).
-import { type CallsReport, mostFailures } from '../../contract/api/tasks/internal.ts'
+import { type CallsReport, maxFailures } from '../../contract/api/tasks/internal.ts'
 import { isSvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { judgeCall } from '../../llm/call/cool-down.ts'
@@ -35,7 +35,7 @@ function addUp(older: CallsReport, newer: CallsReport): CallsReport {
   const reason = newer.reason ?? older.reason
   return {
     answered: older.answered,
-    failures: Math.min(older.failures + newer.failures, mostFailures),
+    failures: Math.min(older.failures + newer.failures, maxFailures),
     reason,
   }
 }

@@ -17,14 +17,14 @@ import {
   writeMessages,
 } from '../../tools/coordination/family/family-tools.ts'
 import { createSearchTranscript, proposeMemory, recallMemory, remember } from '../../tools/memory/memory-tools.ts'
-import type { Tool } from '../../tools/registry/tool.ts'
+import type { ModelTool } from '../../tools/registry/tool.ts'
 import type { WorkerApi } from '../api.ts'
 
 /** The plain tools among them. */
 export function openCoordination(
   { coordination }: WorkAssignment,
   { api, redact }: { api: Pick<WorkerApi, 'savePlan'>; redact: Redactor },
-): Tool[] {
+): ModelTool[] {
   if (coordination?.coordinates !== true) return []
   const updatePlan = createUpdatePlan(coordination, (plan) =>
     api.savePlan({ ...plan, summary: redact(plan.summary), plan_document: redact(plan.plan_document) }),
@@ -67,7 +67,7 @@ function isOffered({ coordination, loop }: WorkAssignment, { name }: { name: str
 }
 
 /** The plain tools among them. */
-export function openSearch(assignment: WorkAssignment, { transcripts }: Pick<WorkerApi, 'transcripts'>): Tool[] {
+export function openSearch(assignment: WorkAssignment, { transcripts }: Pick<WorkerApi, 'transcripts'>): ModelTool[] {
   return [createSearchTranscript(transcripts)].filter((tool) => isOffered(assignment, tool))
 }
 

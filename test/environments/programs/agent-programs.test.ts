@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { LLMock } from '@copilotkit/aimock'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { acpRuntime } from '../../../src/agents/acp/client.ts'
-import type { AgentEvent, AgentJob, AgentRuntime } from '../../../src/agents/agent-runtime.ts'
+import type { AgentEvent, AgentJob, AgentProgram } from '../../../src/agents/agent-runtime.ts'
 import { codehostCli } from '../../../src/agents/codehost-cli.ts'
 import { llmaCli } from '../../../src/agents/llma-cli.ts'
 import { llmoCli } from '../../../src/agents/llmo-cli.ts'
@@ -64,7 +64,7 @@ const greeting = 'Good morning, proxy.\n'
 
 /** What a program calls its tools, and how they are used. */
 type Program = {
-  runtime: AgentRuntime
+  runtime: AgentProgram
   model: string
   /** Writes the greeting over the file. */
   edit(file: string): Call
@@ -158,7 +158,7 @@ function makePlace(name: string, { model }: Program): Place {
   return { folder, job, file: join(workFolder, 'greeting.txt') }
 }
 
-async function run(runtime: AgentRuntime, job: AgentJob): Promise<{ end: AgentEnd; events: AgentEvent[] }> {
+async function run(runtime: AgentProgram, job: AgentJob): Promise<{ end: AgentEnd; events: AgentEvent[] }> {
   const events: AgentEvent[] = []
   const signal = AbortSignal.timeout(60_000)
   const end = await runAgentProgram(runtime, job, {
@@ -219,11 +219,11 @@ async function carrySession(
   return { id: await restoreSession(api, { ...place, ...next }), text: kept[0]?.text }
 }
 
-function findProgram({ command }: AgentRuntime): string {
+function findProgram({ command }: AgentProgram): string {
   return command.includes('/') ? command : join(programs, command)
 }
 
-type World = { runtime: AgentRuntime; close(): Promise<void> }
+type World = { runtime: AgentProgram; close(): Promise<void> }
 
 /**
  * A home of the user and a work folder that are full of traps, and a network in which only the service answers; checked

@@ -1,5 +1,5 @@
 // The lines of a log as they come, and where a text stands in them: pure, so that ten mebibytes can be tried.
-import type { LogPosition } from '../../../../src/client/task-log.ts'
+import type { FollowedPosition } from '../../../../src/client/task-log.ts'
 import type { LogPart } from '../../../../src/contract/api/tasks/task-records.ts'
 import { visible } from '../../parts/visible-text.ts'
 
@@ -18,7 +18,7 @@ export type LogLines = {
   add(item: string | LogPart): void
   text(): string
   /** Where reading goes on. */
-  position: LogPosition
+  position: FollowedPosition
 }
 
 export function createLogLines(most = mostLines, less = letGo): LogLines {

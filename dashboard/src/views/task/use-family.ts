@@ -1,9 +1,9 @@
 // The family of a task: from the first task, which no other one made, down to the last; live.
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { growTree, type TreePlace } from '../../../../src/client/task-tree.ts'
+import { growTree, type TreeNode } from '../../../../src/client/task-tree.ts'
 import { getTask } from '../../../../src/contract/api/tasks/tasks.ts'
-import { parentOf } from '../../../../src/contract/kinds/tasks/requester.ts'
+import { parentOf } from '../../../../src/contract/kinds/tasks/family.ts'
 import type { Task } from '../../../../src/contract/kinds/tasks/task.ts'
 import { api } from '../../data/api.ts'
 import type { ListData } from '../../data/list-changes.ts'
@@ -12,7 +12,7 @@ import { useObject } from '../../data/records.ts'
 import type { SummaryOf } from '../../data/summary.ts'
 
 export type FamilyTask = SummaryOf<'Task'>
-export type FamilyPlace = TreePlace<FamilyTask>
+export type FamilyPlace = TreeNode<FamilyTask>
 
 /** Whatever a store says, a walk to the top ends. */
 const deepest = 50

@@ -1,6 +1,6 @@
 // The log of a task, by a stream of its own while it is on the screen.
 import { useCallback, useEffect, useState, useSyncExternalStore } from 'react'
-import { readLog } from '../../../../src/client/task-log.ts'
+import { followLog } from '../../../../src/client/task-log.ts'
 import { api } from '../../data/api.ts'
 import { createLogLines, type LogLines } from './log-lines.ts'
 import { type TaskPlace, targetOf } from './place.ts'
@@ -53,7 +53,7 @@ export function useLog({ namespace, name }: TaskPlace): LiveLog {
     const stop = new AbortController()
     async function read(): Promise<void> {
       const input = { ...targetOf({ namespace, name }), signal: stop.signal, position: lines.position }
-      for await (const item of readLog(api(), input)) {
+      for await (const item of followLog(api(), input)) {
         lines.add(item)
         notice.note(lines.count())
       }

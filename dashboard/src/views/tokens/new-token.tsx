@@ -1,6 +1,7 @@
 // A new token: what it may do and until when. Its text is shown this once.
 import { type FormEvent, useState } from 'react'
-import { createToken, roles, type TokenCreated } from '../../../../src/contract/api/identity/access.ts'
+import { roles } from '../../../../src/contract/api/identity/access.ts'
+import { createToken, type TokenCreated } from '../../../../src/contract/api/identity/tokens.ts'
 import { useChange } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { deleteToken, type TokenItem } from '../../../../src/contract/api/identity/access.ts'
+import { deleteToken, type TokenItem } from '../../../../src/contract/api/identity/tokens.ts'
 import { useChange } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/dialog.tsx'

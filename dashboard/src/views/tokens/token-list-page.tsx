@@ -1,6 +1,6 @@
 // Tokens of callers: made, shown once, revoked.
 import { useState } from 'react'
-import { createToken, listTokens, type TokenItem } from '../../../../src/contract/api/identity/access.ts'
+import { createToken, listTokens, type TokenItem } from '../../../../src/contract/api/identity/tokens.ts'
 import { Page } from '../../app/page.tsx'
 import { useRecord } from '../../data/records.ts'
 import { Badge } from '../../parts/badge.tsx'

@@ -1,16 +1,16 @@
-// agent: what can be said of one in options; anything more is for `svc apply`.
+// agent: what can be said of one in options, or is asked for at the keyboard; anything more is for `svc apply`.
 
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import type { OpenPrompt } from '../../../client/machine.ts'
 import { listProviders } from '../../../contract/api/providers/providers.ts'
 import { type RuntimeType, runtimeTypes } from '../../../contract/kinds/agents/runtime-types.ts'
 import type { Provider } from '../../../contract/kinds/providers/provider.ts'
 import { SvcError } from '../../../errors.ts'
-import { namespaceOf } from '../../global-options.ts'
-import { readEach, readOne, type Typed } from '../../objects/spec-options.ts'
+import { namespaceQuery } from '../../global-options.ts'
+import { type OptionValues, readEach, readOne } from '../../objects/spec-options.ts'
 import { listPages } from '../../output/paging.ts'
 import { askNumbered } from '../../output/questions.ts'
-import type { AskCall, Asked, SpecCommands } from '../resources/spec-commands.ts'
+import type { AskCall, NamedSpec, SpecCommands } from '../resources/spec-commands.ts'
 
 export const agentCommands: SpecCommands = {
   description: 'make an agent; without a name it asks for what is needed',
@@ -62,7 +62,7 @@ export const agentCommands: SpecCommands = {
       read: readEach((name) => ({ name })),
     },
   ],
-  hint: (name) => `try it: ${typed(`run --agent ${name} "say hello"`)}`,
+  hint: (name) => `try it: ${commandHint(`run --agent ${name} "say hello"`)}`,
 }
 
 const programs: Record<RuntimeType, string> = {
@@ -73,14 +73,14 @@ const programs: Record<RuntimeType, string> = {
 }
 
 /** InvalidRequest, with what to type, where nobody can be asked or no answer is given. */
-export async function askForAgent(call: AskCall): Promise<Asked> {
+export async function askForAgent(call: AskCall): Promise<NamedSpec> {
   const { openPrompt, terminal } = call.context
-  const refusal = new SvcError('InvalidRequest', `name the agent: ${typed('agent create NAME')}`)
+  const refusal = new SvcError('InvalidRequest', `name the agent: ${commandHint('agent create NAME')}`)
   if (openPrompt === undefined) throw refusal
   const name = await askLine(openPrompt, 'its name? ')
   if (name === '') throw refusal
   const runtime = call.given.runtime ?? (await askRuntime(call, openPrompt))
-  const { items } = await listPages<Provider>(call.client, listProviders, { query: namespaceOf(call.options) })
+  const { items } = await listPages<Provider>(call.client, listProviders, { query: namespaceQuery(call.options) })
   if (call.given.model !== undefined || call.given.provider !== undefined || items.length === 0) {
     return { name, given: { ...call.given, ...(runtime && { runtime }) } }
   }
@@ -96,7 +96,7 @@ export async function askForAgent(call: AskCall): Promise<Asked> {
 }
 
 /** A runtime names its provider in the model. */
-function describeModel(runtime: Typed[string], provider: string, model: string | undefined): Typed {
+function describeModel(runtime: OptionValues[string], provider: string, model: string | undefined): OptionValues {
   if (runtime === undefined) return { provider, ...(model && { model }) }
   return { runtime, ...(model && { model: `${provider}/${model}` }) }
 }

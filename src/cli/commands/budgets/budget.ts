@@ -1,6 +1,6 @@
 // budget: how much a token, a caller, an agent, a namespace or the whole service may use.
 import { type Command, Option } from 'commander'
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import {
   type BudgetItem,
   type BudgetSpec,
@@ -13,7 +13,7 @@ import { SvcError } from '../../../errors.ts'
 import { dropUndefined } from '../../../lib/json.ts'
 import { callService } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
-import { readCount, readGlobalOptions } from '../../global-options.ts'
+import { readCountFlag, readGlobalOptions } from '../../global-options.ts'
 import { tryReadTokens } from '../../objects/task-options.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { addList, type ListCommand } from '../../output/list-command.ts'
@@ -41,8 +41,8 @@ export function addBudgetCommands(program: Command, context: CliContext): void {
     .option('--task-time <duration>', 'longest time of each task, such as 24h')
     .option('--task-iterations <count>', 'most iterations of each task of an autonomous agent')
     .addOption(new Option('--per <period>', 'when it resets, in UTC').choices(budgetPeriods).default('month'))
-    .option('--for-token <id>', `what this token and its tasks use (${typed('token list')})`)
-    .option('--for-caller <id>', `what this caller and its tasks use (${typed('usage --by caller')})`)
+    .option('--for-token <id>', `what this token and its tasks use (${commandHint('token list')})`)
+    .option('--for-caller <id>', `what this caller and its tasks use (${commandHint('usage --by caller')})`)
     .option('--for-agent <name>', 'what this agent uses; with --namespace')
     .addHelpText(
       'after',
@@ -50,8 +50,8 @@ export function addBudgetCommands(program: Command, context: CliContext): void {
 With --namespace it is for what is used there; without any, for the whole service. Who has used it up is refused, with the
 reason, in chat, tasks and proxies.
 
-  ${typed('-n team budget set team --tokens 5M --per day')}
-  ${typed('budget set ci --for-token tok-0123 --cost 20 --per month')}`,
+  ${commandHint('-n team budget set team --tokens 5M --per day')}
+  ${commandHint('budget set ci --for-token tok-0123 --cost 20 --per month')}`,
     )
     .action((name: string, given: SetOptions, command: Command) => setBudget(name, given, { command, context }))
   const list = budget.command('list').alias('ls').description('budgets, and how much of each is spent')
@@ -90,7 +90,8 @@ async function setBudget(name: string, given: SetOptions, { command, context }: 
   const client = await context.connect(options)
   const scope = dropUndefined({ namespace: options.namespace, agent, token, caller })
   const { taskTime: maxTaskDuration, taskIterations } = given
-  const maxTaskIterations = taskIterations === undefined ? undefined : readCount('--task-iterations', taskIterations)
+  const maxTaskIterations =
+    taskIterations === undefined ? undefined : readCountFlag('--task-iterations', taskIterations)
   const perTask = { maxTaskDuration, maxTaskIterations }
   const limits = { maxTokens: readTokens(tokens), maxCost: readMoney(cost), currency, ...perTask }
   const made = await client.call(putBudget, { params: { name }, body: { scope, period, ...dropUndefined(limits) } })
@@ -141,5 +142,5 @@ const budgets: ListCommand<BudgetItem> = {
     },
     { title: 'STATE', value: ({ usedUp }) => (usedUp ? 'used up' : 'open') },
   ],
-  empty: () => `no budgets; \`${typed('budget set NAME --tokens 5M --per day')}\` creates one`,
+  empty: () => `no budgets; \`${commandHint('budget set NAME --tokens 5M --per day')}\` creates one`,
 }

@@ -2,16 +2,16 @@
 
 import { type Command, Option } from 'commander'
 import type { Client } from '../../../client/client.ts'
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import { type ChatRequest, getChatConfig, sendChat } from '../../../contract/api/chat/chat.ts'
 import { SvcError } from '../../../errors.ts'
 import { dropUndefined } from '../../../lib/json.ts'
 import { converse, reportEnd } from '../../chat/conversation.ts'
-import { sendMessage } from '../../chat/screen.ts'
+import { sendChatMessage } from '../../chat/screen.ts'
 import { describeSession, findSession, type Opening, pickSession, requireSession } from '../../chat/talk.ts'
 import type { CliCall, CliContext, GlobalOptions } from '../../context.ts'
 import { ExitSignal, exitCodes } from '../../failure.ts'
-import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
+import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
 import { chooseModel } from '../../objects/model-choice.ts'
 import { printAnswer } from '../../output/answers.ts'
 
@@ -45,7 +45,7 @@ export function addChatCommand(program: Command, context: CliContext): void {
       'after',
       `
 Without a message a conversation begins; /help shows what can be typed in it.
-In a pipe the message comes from standard input: \`echo "what runs?" | ${typed('chat')}\`.
+In a pipe the message comes from standard input: \`echo "what runs?" | ${commandHint('chat')}\`.
 With --output json the whole turn is one JSON body: sessionId, message, toolCalls, usage.
 Ctrl-C ends the turn that runs; pressed twice it leaves.
 
@@ -62,12 +62,12 @@ async function chat(words: string[], given: ChatOptions, { command, context }: I
   const message = words.length > 0 ? words.join(' ') : await context.readInput()
   if (message === undefined) return startConversation(given, call)
   if (message.trim() === '')
-    throw new SvcError('InvalidRequest', `give a message: ${typed('chat "what runs right now?"')}`)
+    throw new SvcError('InvalidRequest', `give a message: ${commandHint('chat "what runs right now?"')}`)
   const client = await context.connect(options, { quiet: given.quiet })
   const body = { ...(await prepareRequest(client, given, call)), message: message.trimEnd() }
   if (options.output !== 'table') return printTurn(client, body, call)
   const { quiet } = given
-  const end = await sendMessage(client, body, { context, quiet })
+  const end = await sendChatMessage(client, body, { context, quiet })
   reportEnd(end, { context, quiet })
   const talk = { sessionId: end.sessionId, request: body }
   if (!quiet) context.terminal.note(context.terminal.colors.dim(describeSession(talk)))
@@ -77,7 +77,7 @@ async function chat(words: string[], given: ChatOptions, { command, context }: I
 async function startConversation(given: ChatOptions, { options, context }: CliCall): Promise<void> {
   const { openPrompt } = context
   if (openPrompt === undefined)
-    throw new SvcError('InvalidRequest', `name a message: ${typed('chat "what runs right now?"')}`)
+    throw new SvcError('InvalidRequest', `name a message: ${commandHint('chat "what runs right now?"')}`)
   const client = await context.connect(options, { quiet: given.quiet })
   const request = await prepareRequest(client, given, { options, context })
   const prompt = openPrompt()
@@ -126,7 +126,7 @@ function buildRequest(given: ChatOptions, options: GlobalOptions): Opening {
     provider: given.provider,
     model: given.model,
     systemPrompt: given.system,
-    ...namespaceOf(options),
+    ...namespaceQuery(options),
   }
   return dropUndefined(fields)
 }

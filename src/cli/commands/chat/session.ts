@@ -1,6 +1,6 @@
 // session: transcripts that tasks and chats continue.
 import { type Command, Option } from 'commander'
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import {
   deleteSession,
   getSession,
@@ -11,7 +11,7 @@ import {
 import { searchTranscripts, type TranscriptHit, transcriptLimits } from '../../../contract/api/chat/transcripts.ts'
 import { callForEach, callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
-import { addAllNamespacesOption, readCount } from '../../global-options.ts'
+import { addAllNamespacesOption, readCountFlag } from '../../global-options.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { addList, type ListCommand } from '../../output/list-command.ts'
 import { formatAge } from '../../output/output.ts'
@@ -60,11 +60,11 @@ const sessions: ListCommand<SessionItem> = {
     { title: 'TASK', value: (item) => item.activeTask },
     { title: 'UPDATED', value: (item) => formatAge(item.updatedAt, now) },
   ],
-  empty: (scope) => `no sessions${scope}; \`${typed('run --session NAME "say hello"')}\` creates one`,
+  empty: (scope) => `no sessions${scope}; \`${commandHint('run --session NAME "say hello"')}\` creates one`,
 }
 
 async function show({ client, options, context, query }: ServiceCall, name: string, { tail }: { tail?: string }) {
-  const window = tail === undefined ? {} : { maxMessages: readCount('--tail', tail) }
+  const window = tail === undefined ? {} : { maxMessages: readCountFlag('--tail', tail) }
   const session = await client.call(getSession, { params: { id: name }, query: { ...query, ...window } })
   await printAnswer(context, options, session, () =>
     session.transcript.split('\n').filter(Boolean).map(formatMessage).join('\n\n'),
@@ -85,7 +85,7 @@ const hits: ListCommand<TranscriptHit, SearchOptions> = {
     sessionName: given.session,
     excludeSessionName: given.except,
     roles: given.role,
-    limit: readCount('--limit', given.limit),
+    limit: readCountFlag('--limit', given.limit),
   }),
   columns: (now) => [
     { title: 'NAMESPACE', value: (item) => item.namespace },

@@ -1,15 +1,15 @@
-// codehost: an App on the code host, with which the service signs in.
+// codehost: makes an App on the code host from a manifest, with which the service signs in.
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import type { Client } from '../../../client/client.ts'
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import { listenForCode } from '../../../client/login/redirect.ts'
 import { createSecret, listSecrets, type SecretItem } from '../../../contract/api/resources/secrets.ts'
 import { isSvcError, messageOf, SvcError } from '../../../errors.ts'
 import type { CliContext, GlobalOptions } from '../../context.ts'
-import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
+import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
 import { listPages } from '../../output/paging.ts'
 
 type AppFlags = {
@@ -24,7 +24,7 @@ type AppFlags = {
 }
 type Making = { given: AppFlags; client: Client; options: GlobalOptions; context: CliContext }
 
-const patienceMs = 3_600_000
+const creationTimeoutMs = 3_600_000
 
 export function addCodeHostCommands(program: Command, context: CliContext): void {
   program
@@ -49,7 +49,7 @@ export function addCodeHostCommands(program: Command, context: CliContext): void
 /** The key is told once: it must have a place before the App is made. */
 async function requireFreeNames({ given, client, options }: Making): Promise<void> {
   const names = [given.secret, ...(given.webhook === undefined ? [] : [given.webhookSecret])]
-  const { items } = await listPages<SecretItem>(client, listSecrets, { query: namespaceOf(options), limit: 10_000 })
+  const { items } = await listPages<SecretItem>(client, listSecrets, { query: namespaceQuery(options), limit: 10_000 })
   const taken = names.find((name) => items.some((item) => item.name === name))
   if (taken === undefined) return
   const flag = taken === given.secret ? '--secret' : '--webhook-secret'
@@ -87,9 +87,9 @@ async function askForCode(wish: AppWish, context: CliContext, signal: AbortSigna
   }
 }
 
-async function keep({ given, client, options, context }: Making, app: MadeApp): Promise<void> {
+async function storeApp({ given, client, options, context }: Making, app: MadeApp): Promise<void> {
   const store = async (name: string, stringData: Record<string, string>) => {
-    await client.call(createSecret, { body: { name, ...namespaceOf(options), stringData } })
+    await client.call(createSecret, { body: { name, ...namespaceQuery(options), stringData } })
     context.terminal.note(`secret ${name} created with ${Object.keys(stringData).join(', ')}`)
   }
   try {
@@ -99,19 +99,20 @@ async function keep({ given, client, options, context }: Making, app: MadeApp): 
   } catch (error) {
     const file = `${app.slug}.private-key.pem`
     writeFileSync(file, app.pem, { mode: 0o600, flag: 'wx' })
-    const place = `It has the id ${app.id}, and its key is in the file ${file}: store them yourself`
-    const message = `the App ${app.slug} is made, but not all of it is stored: ${messageOf(error)} ${place}`
+    const advice = `It has the id ${app.id}, and its key is in the file ${file}: store them yourself`
+    const message = `the App ${app.slug} is made, but not all of it is stored: ${messageOf(error)} ${advice}`
     throw new SvcError(isSvcError(error) ? error.reason : 'Internal', message, { cause: error })
   }
 }
 
 function describeNext({ given }: Making, { slug, html_url: page }: MadeApp): string {
-  const trigger = given.webhook === undefined ? [] : [typed(`up --codehost-webhook-secret-name ${given.webhookSecret}`)]
+  const trigger =
+    given.webhook === undefined ? [] : [commandHint(`up --codehost-webhook-secret-name ${given.webhookSecret}`)]
   return [
     `App ${slug} is made. Next:`,
     `  install it on your repositories: ${page.replace(/\/$/, '')}/installations/new`,
     ...trigger.map((line) => `  let the service check its events: ${line}`),
-    `  ${typed(`monitor create reviews --repo URL --reviewer AGENT --secret ${given.secret}`)}`,
+    `  ${commandHint(`monitor create reviews --repo URL --reviewer AGENT --secret ${given.secret}`)}`,
   ].join('\n')
 }
 
@@ -120,11 +121,11 @@ async function makeApp(making: Making): Promise<void> {
   const wish = readWish(given)
   await requireFreeNames(making)
   const app = await context.interruptible(async (interrupted) => {
-    const signal = AbortSignal.any([interrupted, AbortSignal.timeout(patienceMs)])
+    const signal = AbortSignal.any([interrupted, AbortSignal.timeout(creationTimeoutMs)])
     return exchangeCode(apiUrlOf(given), await askForCode(wish, context, signal), signal)
   })
   if (app === undefined) throw new SvcError('ClientClosed', 'no App was made')
-  await keep(making, app)
+  await storeApp(making, app)
   context.terminal.note(describeNext(making, app))
 }
 

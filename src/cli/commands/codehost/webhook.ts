@@ -1,6 +1,6 @@
 // webhook: what the code host has delivered, what came of it, and working it off again.
 import { type Command, Option } from 'commander'
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import {
   type DeliveryItem,
   deliveryStates,
@@ -74,7 +74,7 @@ function describe(item: DeliveryItem): string {
     ...(outcome.cancelledTasks?.length ? [`cancelled: ${outcome.cancelledTasks.join(', ')}`] : []),
     ...(outcome.cancelledRuns?.length ? [`withdrawn: ${outcome.cancelledRuns.join(', ')}`] : []),
     ...(outcome.runIDs?.length ? [`runs: ${outcome.runIDs.join(', ')}`] : []),
-    ...(state === 'failed' ? [`once that is changed: ${typed(`webhook redeliver ${item.id}`)}`] : []),
+    ...(state === 'failed' ? [`once that is changed: ${commandHint(`webhook redeliver ${item.id}`)}`] : []),
   ]
   return lines.join('\n')
 }

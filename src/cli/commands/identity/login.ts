@@ -87,8 +87,8 @@ async function runLogin(given: LoginFlags, options: GlobalOptions, context: CliC
   const wish = readWish(given, context)
   const { logIn } = await import('../../../client/login/issuer-client.ts')
   const flow = given.device ? 'device' : 'code'
-  const tell = (prompt: Prompt) => context.terminal.note(describePrompt(prompt))
-  const login = await context.interruptible((signal) => logIn(wish, { flow, tell, signal, now: context.now }))
+  const showPrompt = (prompt: Prompt) => context.terminal.note(describePrompt(prompt))
+  const login = await context.interruptible((signal) => logIn(wish, { flow, showPrompt, signal, now: context.now }))
   if (login === undefined) throw new SvcError('ClientClosed', 'the login was cancelled')
   context.logins(options).keep(server, login)
   const { username, namespace } = await tryLogin(server, options, context)

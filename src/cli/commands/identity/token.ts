@@ -1,14 +1,8 @@
 // token: credentials for people and programs, besides the owner's.
 import { type Command, Option } from 'commander'
-import { typed } from '../../../client/command-hint.ts'
-import {
-  createToken,
-  deleteToken,
-  listTokens,
-  type Role,
-  roles,
-  type TokenItem,
-} from '../../../contract/api/identity/access.ts'
+import { commandHint } from '../../../client/command-hint.ts'
+import { type Role, roles } from '../../../contract/api/identity/access.ts'
+import { createToken, deleteToken, listTokens, type TokenItem } from '../../../contract/api/identity/tokens.ts'
 import { SvcError } from '../../../errors.ts'
 import { callService } from '../../action.ts'
 import type { CliContext, GlobalOptions } from '../../context.ts'
@@ -85,7 +79,8 @@ async function requireShown({ output }: GlobalOptions): Promise<void> {
 async function show(command: Command, context: CliContext): Promise<void> {
   const options = readGlobalOptions(command)
   const token = await context.findToken(options)
-  if (token === undefined) throw new SvcError('Unavailable', `no service runs here; \`${typed('up')}\` starts one`)
+  if (token === undefined)
+    throw new SvcError('Unavailable', `no service runs here; \`${commandHint('up')}\` starts one`)
   await printAnswer(context, options, { token }, () => token)
 }
 
@@ -100,5 +95,5 @@ const tokens: ListCommand<TokenItem> = {
     { title: 'EXPIRES', value: (item) => item.expiresAt ?? 'never' },
     { title: 'LAST USED', value: (item) => item.lastUsedAt ?? 'never' },
   ],
-  empty: () => `none besides the owner's; \`${typed('token create NAME')}\` makes one`,
+  empty: () => `none besides the owner's; \`${commandHint('token create NAME')}\` makes one`,
 }

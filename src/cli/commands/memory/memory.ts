@@ -1,6 +1,6 @@
 // memory: what agents and people want to be remembered beyond one task.
 import type { Command } from 'commander'
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import {
   createMemory,
   deleteMemory,
@@ -13,7 +13,7 @@ import {
 } from '../../../contract/api/memory/memories.ts'
 import { callForEach, callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
-import { readCount } from '../../global-options.ts'
+import { readCountFlag } from '../../global-options.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { addList, type ListCommand } from '../../output/list-command.ts'
 import { formatAge } from '../../output/output.ts'
@@ -94,7 +94,7 @@ const memories: ListCommand<Memory, ListOptions> = {
     tags,
     includeDisabled: all,
     includeDeleted: all,
-    limit: limit === undefined ? undefined : readCount('--limit', limit),
+    limit: limit === undefined ? undefined : readCountFlag('--limit', limit),
   }),
   columns: (now) => [
     { title: 'ID', value: (item) => item.id },
@@ -106,7 +106,7 @@ const memories: ListCommand<Memory, ListOptions> = {
     { title: 'TEXT', value: (item) => item.content.replace(/\s+/g, ' ').trim() },
   ],
   empty: (scope, { args }) =>
-    `no memories${scope}${args.length === 0 ? `; \`${typed('memory add "TEXT"')}\` adds one` : ' with any of these words'}`,
+    `no memories${scope}${args.length === 0 ? `; \`${commandHint('memory add "TEXT"')}\` adds one` : ' with any of these words'}`,
 }
 
 async function add(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Client } from '../../../client/client.ts'
-import type { Typed } from '../../../client/machine.ts'
+import type { PromptAnswer } from '../../../client/machine.ts'
 import {
   applyMemoryProposal,
   listMemoryProposals,
@@ -21,7 +21,11 @@ const pendingOf = (id: string, more: object = {}) => ({
 })
 
 /** Goes through proposals, newest first as the service lists them, with a person who types these lines. */
-async function goThrough(newestFirst: object[], typed: (string | Typed)[], fail: (id: string) => void = () => {}) {
+async function goThrough(
+  newestFirst: object[],
+  typed: (string | PromptAnswer)[],
+  fail: (id: string) => void = () => {},
+) {
   const calls: [string, string, object][] = []
   const noted: string[] = []
   let open = 0

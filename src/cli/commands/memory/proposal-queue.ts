@@ -1,6 +1,6 @@
 // Pending proposals one after the other, the oldest first, each decided with a key.
 import type { Client } from '../../../client/client.ts'
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import type { LinePrompt, OpenPrompt } from '../../../client/machine.ts'
 import {
   applyMemoryProposal,
@@ -15,7 +15,7 @@ type Queue = { context: CliContext; query: { namespace?: string } }
 type Desk = Queue & { client: Client; keyboard: Keyboard }
 
 const choices = '[a]ccept, [e]dit, [r]eject, [s]kip, [q]uit; a reason may follow: '
-const mostAtOnce = 200
+const maxAtOnce = 200
 
 export function describeProposal(item: MemoryProposal): string {
   const decision = item.reviewer === undefined ? '' : ` by ${item.reviewer}`
@@ -95,13 +95,13 @@ async function edit(desk: Desk, item: MemoryProposal, reviewNote: string | undef
 }
 
 /** False: not decided yet, ask again. What somebody else decided meanwhile is told, and stays so. */
-async function tryOut(
+async function tryChoice(
   desk: Desk,
   item: MemoryProposal,
   asked: { choice: string; reviewNote?: string },
 ): Promise<boolean> {
   try {
-    return await carryOut(desk, item, asked)
+    return await applyChoice(desk, item, asked)
   } catch (error) {
     if (!isSvcError(error) || !['Conflict', 'NotFound', 'InvalidRequest'].includes(error.reason)) throw error
     desk.context.terminal.note(messageOf(error))
@@ -109,7 +109,7 @@ async function tryOut(
   }
 }
 
-async function carryOut(desk: Desk, item: MemoryProposal, asked: { choice: string; reviewNote?: string }) {
+async function applyChoice(desk: Desk, item: MemoryProposal, asked: { choice: string; reviewNote?: string }) {
   const { choice, reviewNote } = asked
   if (choice === 'edit') return edit(desk, item, reviewNote)
   if (choice === 'accept') await accept(desk, item, { reviewNote })
@@ -122,7 +122,7 @@ async function reviewOne(desk: Desk, item: MemoryProposal): Promise<boolean> {
   for (;;) {
     const asked = await desk.keyboard.ask()
     if (asked.choice === 'quit') return false
-    if (await tryOut(desk, item, asked)) return true
+    if (await tryChoice(desk, item, asked)) return true
   }
 }
 
@@ -130,7 +130,7 @@ async function goThrough(desk: Desk): Promise<void> {
   const { client, query } = desk
   const { terminal } = desk.context
   const { items } = await client.call(listMemoryProposals, {
-    query: { ...query, status: 'pending', limit: mostAtOnce },
+    query: { ...query, status: 'pending', limit: maxAtOnce },
   })
   const waiting = items.toReversed()
   for (const [at, item] of waiting.entries()) {
@@ -149,7 +149,7 @@ async function goThrough(desk: Desk): Promise<void> {
 export async function reviewQueue(client: Client, { context, query }: Queue): Promise<void> {
   const { openPrompt } = context
   if (openPrompt === undefined) {
-    const advice = `\`${typed('proposal list --status pending')}\` and \`${typed('proposal review ID --accept')}\``
+    const advice = `\`${commandHint('proposal list --status pending')}\` and \`${commandHint('proposal review ID --accept')}\``
     throw new SvcError('InvalidRequest', `going through proposals needs a terminal; without one use ${advice}`)
   }
   const keyboard = openKeyboard(openPrompt)

@@ -1,6 +1,6 @@
 // proposal: what agents propose to remember, and what people decide about it.
 import { type Command, Option } from 'commander'
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import {
   applyMemoryProposal,
   archiveMemoryProposal,
@@ -84,7 +84,7 @@ async function show({ client, options, context, query }: ServiceCall, id: string
 async function review(id: string, given: ReviewOptions, { command, context }: Invocation): Promise<void> {
   const { accept = false, reject = false, apply: applies = false, note: reviewNote } = given
   if ((accept || applies) === reject) {
-    const advice = `${typed(`proposal review ${id} --accept`)}, or --reject, or --apply`
+    const advice = `${commandHint(`proposal review ${id} --accept`)}, or --reject, or --apply`
     throw new SvcError('InvalidRequest', `say what you decide: ${advice}`)
   }
   const call = await openCall(command, context)
@@ -96,7 +96,7 @@ async function review(id: string, given: ReviewOptions, { command, context }: In
 
 async function reviewEach(given: ReviewOptions, { command, context }: Invocation): Promise<void> {
   if (Object.keys(given).length > 0) {
-    const advice = `${typed('proposal review ID --accept')}, or \`${typed('proposal review')}\` alone to go through all of them`
+    const advice = `${commandHint('proposal review ID --accept')}, or \`${commandHint('proposal review')}\` alone to go through all of them`
     throw new SvcError('InvalidRequest', `say which proposal you mean: ${advice}`)
   }
   const { client, query } = await openCall(command, context)

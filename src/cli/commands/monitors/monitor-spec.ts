@@ -1,8 +1,8 @@
 // monitor: what can be said of one in options; anything more is for `svc apply`.
 
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import { isJsonObject } from '../../../lib/json.ts'
-import { readCount } from '../../global-options.ts'
+import { readCountFlag } from '../../global-options.ts'
 import { readEach, readOne, type SpecOption } from '../../objects/spec-options.ts'
 import type { SpecCommands } from '../resources/spec-commands.ts'
 
@@ -16,9 +16,9 @@ const publishWords = Object.keys(publishing) as (keyof typeof publishing)[]
 /** What else was said of publishing stays. */
 function publishAs(word: keyof typeof publishing, before: unknown): object {
   const { inline, ...wanted }: { enabled: boolean; inline?: object } = publishing[word]
-  const kept = isJsonObject(before) ? before : {}
-  const keptInline = isJsonObject(kept.inline) ? kept.inline : {}
-  return { ...kept, ...wanted, ...(inline && { inline: { ...keptInline, ...inline } }) }
+  const current = isJsonObject(before) ? before : {}
+  const currentInline = isJsonObject(current.inline) ? current.inline : {}
+  return { ...current, ...wanted, ...(inline && { inline: { ...currentInline, ...inline } }) }
 }
 
 function switchAt(flag: string, path: string, description: string): SpecOption {
@@ -64,7 +64,7 @@ export const monitorCommands: SpecCommands = {
       flags: '--max-per-run <count>',
       description: 'pull requests that one run has reviewed at most (default: 20)',
       path: 'targets.pullRequests.maxPerRun',
-      read: readOne((text) => readCount('--max-per-run', text)),
+      read: readOne((text) => readCountFlag('--max-per-run', text)),
     },
     {
       flags: '--pause-label <label>',
@@ -87,5 +87,5 @@ export const monitorCommands: SpecCommands = {
     },
     switchAt('--suspend', 'suspend', 'whether it starts no runs by itself'),
   ],
-  hint: (name) => `look now: ${typed(`monitor run ${name}`)}`,
+  hint: (name) => `look now: ${commandHint(`monitor run ${name}`)}`,
 }

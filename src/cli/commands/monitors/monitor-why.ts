@@ -1,7 +1,7 @@
 // monitor why: asks for what a monitor knows of a pull request, and tells it in a few sentences.
 import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import type { MonitorEvent, MonitorItem, MonitorReviewRecord } from '../../../contract/api/monitors/monitor-records.ts'
 import {
   getMonitor,
@@ -13,7 +13,7 @@ import {
 import type { RepositoryMonitor } from '../../../contract/kinds/monitors/repository-monitor.ts'
 import { SvcError } from '../../../errors.ts'
 import type { CliContext } from '../../context.ts'
-import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
+import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
 import { explain, type Story } from '../../monitors/explain.ts'
 import { describeScope, printAnswer } from '../../output/answers.ts'
 import { listPages } from '../../output/paging.ts'
@@ -35,9 +35,13 @@ function isOf(repository: string | undefined, { spec }: RepositoryMonitor): bool
   return repository === undefined || `${spec.owner}/${spec.repository}`.toLowerCase() === repository
 }
 
-type Asked = { pullRequest: PullRequest; name: string | undefined }
+type WhyRequest = { pullRequest: PullRequest; name: string | undefined }
 
-async function findMonitors(client: Client, { pullRequest, name }: Asked, query: Scope): Promise<RepositoryMonitor[]> {
+async function findMonitors(
+  client: Client,
+  { pullRequest, name }: WhyRequest,
+  query: Scope,
+): Promise<RepositoryMonitor[]> {
   if (name !== undefined) return [await client.call(getMonitor, { params: { name }, query })]
   const { items } = await listPages<RepositoryMonitor>(client, listMonitors, { query })
   return items.filter((monitor) => isOf(pullRequest.repository, monitor))
@@ -71,22 +75,22 @@ export async function explainPullRequest(
 ): Promise<void> {
   const options = readGlobalOptions(command)
   const pullRequest = readPullRequest(pr)
-  const query = namespaceOf(options)
+  const query = namespaceQuery(options)
   const client = await context.connect(options)
   const monitors = await findMonitors(client, { pullRequest, name }, query)
   if (monitors.length === 0) {
     const of = pullRequest.repository === undefined ? '' : ` of ${pullRequest.repository}`
-    const hint = `\`${typed('monitor create NAME --repo URL --reviewer AGENT')}\` creates one`
+    const hint = `\`${commandHint('monitor create NAME --repo URL --reviewer AGENT')}\` creates one`
     throw new SvcError('NotFound', `there is no monitor${of}${describeScope(options)}; ${hint}`)
   }
   const stories: Story[] = []
   for (const monitor of monitors) stories.push(await readStory(client, monitor, pullRequest.number, query))
-  const told = stories.map((story) => ({ monitor: story.monitor.metadata.name, ...explain(story) }))
-  await printAnswer(context, options, told, () =>
-    told
+  const explanations = stories.map((story) => ({ monitor: story.monitor.metadata.name, ...explain(story) }))
+  await printAnswer(context, options, explanations, () =>
+    explanations
       .map(({ monitor, what, todo }) => {
         const lines = [what, ...(todo === undefined ? [] : [`What to do: ${todo}`])].join('\n')
-        return told.length === 1 ? lines : `${monitor}: ${lines}`
+        return explanations.length === 1 ? lines : `${monitor}: ${lines}`
       })
       .join('\n\n'),
   )

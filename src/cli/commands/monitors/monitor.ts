@@ -1,6 +1,6 @@
 // monitor: runs, and what a monitor has seen and done.
 import { type Command, Option } from 'commander'
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import {
   itemVerdicts,
   type MonitorEvent,
@@ -18,7 +18,7 @@ import {
 } from '../../../contract/api/monitors/monitors.ts'
 import { callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
-import { readCount } from '../../global-options.ts'
+import { readCountFlag } from '../../global-options.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { addList, type ListCommand } from '../../output/list-command.ts'
 import { type Column, formatAge } from '../../output/output.ts'
@@ -69,7 +69,7 @@ function addLimit(command: Command, standard = '20'): Command {
 }
 
 function readNumber(pr: string | undefined): number | undefined {
-  return pr === undefined ? undefined : readCount('--pr', pr.replace(/^#/, ''))
+  return pr === undefined ? undefined : readCountFlag('--pr', pr.replace(/^#/, ''))
 }
 
 async function startRun(
@@ -80,12 +80,12 @@ async function startRun(
   const targetNumber = readNumber(pr)
   const body = { ...(targetNumber && { targetNumber }), ...(targetSHA !== undefined && { targetSHA }) }
   const run = await client.call(createMonitorRun, { params: { name }, query, body })
-  const next = typed(targetNumber === undefined ? `monitor items ${name}` : `monitor why ${targetNumber} ${name}`)
+  const next = commandHint(targetNumber === undefined ? `monitor items ${name}` : `monitor why ${targetNumber} ${name}`)
   await printAnswer(context, options, run, () => `run ${run.id} queued; see what comes of it: ${next}`)
 }
 
 async function showReviews({ client, options, context, query }: ServiceCall, name: string, { pr, limit }: Given) {
-  const page = { params: { name }, query: { ...query, number: readNumber(pr) }, limit: readCount('--limit', limit) }
+  const page = { params: { name }, query: { ...query, number: readNumber(pr) }, limit: readCountFlag('--limit', limit) }
   const { items } = await listPages<MonitorReviewRecord>(client, listMonitorReviews, page)
   if (items.length === 0 && options.output === 'table') return context.terminal.note('no reviews')
   await printAnswer(context, options, items, () => items.map(formatReview).join('\n\n'))
@@ -152,7 +152,7 @@ const runs: ListCommand<MonitorRun> = {
   pages: 'all',
   parameter: 'name',
   columns: runColumns,
-  empty: (_scope, { args: [name] }) => `no runs; \`${typed(`monitor run ${name}`)}\` starts one`,
+  empty: (_scope, { args: [name] }) => `no runs; \`${commandHint(`monitor run ${name}`)}\` starts one`,
 }
 
 const pullRequests: ListCommand<MonitorItem, Given> = {
@@ -161,7 +161,7 @@ const pullRequests: ListCommand<MonitorItem, Given> = {
   parameter: 'name',
   filters: ({ pr, verdict }) => ({ number: readNumber(pr), verdict }),
   columns: itemColumns,
-  empty: (_scope, { args: [name] }) => `no such pull requests; \`${typed(`monitor run ${name}`)}\` looks now`,
+  empty: (_scope, { args: [name] }) => `no such pull requests; \`${commandHint(`monitor run ${name}`)}\` looks now`,
 }
 
 const events: ListCommand<MonitorEvent, Given> = {
@@ -175,9 +175,9 @@ const events: ListCommand<MonitorEvent, Given> = {
 type Finding = MonitorReviewRecord['findings'][number]
 
 function formatFinding({ id, priority, file, line, title, body, recommendation, state }: Finding): string[] {
-  const place = oneLine([file, line].filter((part) => part !== undefined).join(':'))
+  const location = oneLine([file, line].filter((part) => part !== undefined).join(':'))
   return [
-    `  ${priority} ${oneLine(title)}${place === '' ? '' : ` (${place})`}${state === 'new' ? '' : `, ${state}`}  ${id}`,
+    `  ${priority} ${oneLine(title)}${location === '' ? '' : ` (${location})`}${state === 'new' ? '' : `, ${state}`}  ${id}`,
     ...[body, recommendation].flatMap((text) => (text ? [`     ${oneLine(text)}`] : [])),
   ]
 }

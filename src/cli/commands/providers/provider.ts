@@ -1,7 +1,7 @@
-// provider: what it is made of, with its key from a secret or the environment; trying it; which one is the default.
+// provider: what it is made of, with key and prices; trying it; which one is the default.
 import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import { listProviders, type ProviderTest, testProvider } from '../../../contract/api/providers/providers.ts'
 import { createSecret, deleteSecret, updateSecret } from '../../../contract/api/resources/secrets.ts'
 import type { ModelPrice, Provider } from '../../../contract/kinds/providers/provider.ts'
@@ -10,7 +10,7 @@ import { defaultProviderName } from '../../../rules/providers/model-choice.ts'
 import { callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
 import { doEachName, ExitSignal, exitCodes } from '../../failure.ts'
-import { namespaceOf } from '../../global-options.ts'
+import { namespaceQuery } from '../../global-options.ts'
 import { findEntry } from '../../objects/catalog.ts'
 import { changeObject } from '../../objects/change-object.ts'
 import { readOne, readReference, type Spec } from '../../objects/spec-options.ts'
@@ -63,7 +63,7 @@ export const providerCommands: SpecCommands = {
       const { client, options } = call
       const params = { name: secretOf(call) }
       // So that the next try does not find a secret that nobody wanted.
-      const undo = () => client.call(deleteSecret, { params, query: namespaceOf(options) })
+      const undo = () => client.call(deleteSecret, { params, query: namespaceQuery(options) })
       return { spec: withKey(spec, call), undo: async () => void (await undo()) }
     },
     async change(spec, call) {
@@ -75,7 +75,7 @@ export const providerCommands: SpecCommands = {
   },
   hint(name, { type, defaultModel }) {
     const model = defaultModel === undefined && type !== 'demo' ? ' --model MODEL' : ''
-    return `try it: ${typed(`run --provider ${name}${model} "say hello"`)}`
+    return `try it: ${commandHint(`run --provider ${name}${model} "say hello"`)}`
   },
 }
 
@@ -96,7 +96,7 @@ function readKey({ given: { keyFromEnv, secret }, context }: SpecCall): string |
 }
 
 async function storeKey(call: SpecCall, key: string): Promise<void> {
-  const body = { name: secretOf(call), ...namespaceOf(call.options), stringData: { [entryOfKey]: key } }
+  const body = { name: secretOf(call), ...namespaceQuery(call.options), stringData: { [entryOfKey]: key } }
   await call.client.call(createSecret, { body })
 }
 
@@ -104,7 +104,7 @@ async function storeKey(call: SpecCall, key: string): Promise<void> {
 async function replaceKey(call: SpecCall, key: string, error: unknown): Promise<void> {
   if (!isSvcError(error, 'AlreadyExists')) throw error
   const { client, options, context } = call
-  const target = { params: { name: secretOf(call) }, query: namespaceOf(options) }
+  const target = { params: { name: secretOf(call) }, query: namespaceQuery(options) }
   await client.call(updateSecret, { ...target, body: { stringData: { [entryOfKey]: key } } })
   context.terminal.note(`the key in secret ${secretOf(call)} was replaced`)
 }
@@ -156,7 +156,7 @@ async function setDefault(client: Client, name: string, query: { namespace?: str
     )
   }
   if (name !== defaultProviderName && items.some(({ metadata }) => metadata.name === defaultProviderName)) {
-    const way = typed(`provider delete ${defaultProviderName}`)
+    const way = commandHint(`provider delete ${defaultProviderName}`)
     throw new SvcError(
       'Conflict',
       `the provider named "${defaultProviderName}" goes before every other one: \`${way}\``,

@@ -1,11 +1,11 @@
 // apply, get and delete, as in kubectl, for files and kinds.
 import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
 import { openCall } from '../../action.ts'
 import type { CliContext, GlobalOptions } from '../../context.ts'
-import { doEachName, ExitSignal, exitCodes, tellOneOf } from '../../failure.ts'
+import { doEachName, ExitSignal, exitCodes, reportOneOf } from '../../failure.ts'
 import { type Manifest, readManifests } from '../../files/manifests.ts'
 import { addAllNamespacesOption, addWatchOption, readGlobalOptions } from '../../global-options.ts'
 import { readTargets } from '../../objects/catalog.ts'
@@ -28,7 +28,7 @@ export function addApplyCommand(program: Command, context: CliContext): void {
     .addHelpText(
       'after',
       `
-What only the service sets (status, uid, version, requestedBy) is left out, so that what \`${typed('get -o yaml')}\` gave can be changed
+What only the service sets (status, uid, version, requestedBy) is left out, so that what \`${commandHint('get -o yaml')}\` gave can be changed
 and applied any number of times. Exit code 0 means that everything is as the files have it.`,
     )
     .action((given: ApplyOptions, command: Command) => applyFiles(given, { command, context }))
@@ -77,14 +77,14 @@ export function addDeleteCommand(program: Command, context: CliContext): void {
       if (!given.file && kind !== undefined) return removeNamed(kind, names, { command, context })
       throw new SvcError(
         'InvalidRequest',
-        `say what to delete: \`${typed('delete KIND NAME')}\` or \`${typed('delete -f FILE')}\``,
+        `say what to delete: \`${commandHint('delete KIND NAME')}\` or \`${commandHint('delete -f FILE')}\``,
       )
     })
 }
 
 async function removeNamed(kind: string, names: string[], invocation: Invocation): Promise<void> {
   const { entry, targets } = readTargets(kind, names)
-  if (targets.length === 0) throw new SvcError('InvalidRequest', `say which: \`${typed(`delete ${kind} NAME`)}\``)
+  if (targets.length === 0) throw new SvcError('InvalidRequest', `say which: \`${commandHint(`delete ${kind} NAME`)}\``)
   const { terminal } = invocation.context
   const call = await openCall(invocation.command, invocation.context)
   const remove = removeBy(entry)
@@ -124,16 +124,16 @@ async function doEach(manifests: Manifest[], work: Work, { context, options }: B
     try {
       const done = await work(client, manifest)
       outcomes.push({ kind: manifest.entry.kind, name: manifest.name, ...done })
-      if (options.output === 'table') tellDone(manifest, done, context)
+      if (options.output === 'table') printDone(manifest, done, context)
     } catch (error) {
-      code = tellOneOf(error, `${manifest.label} (${manifest.source})`, context.terminal)
+      code = reportOneOf(error, `${manifest.label} (${manifest.source})`, context.terminal)
     }
   }
   if (options.output !== 'table') await printAnswer(context, options, outcomes, () => '')
   if (code !== exitCodes.ok) throw new ExitSignal(code)
 }
 
-function tellDone({ label }: Manifest, { outcome, differences = [] }: Done, { terminal }: CliContext): void {
+function printDone({ label }: Manifest, { outcome, differences = [] }: Done, { terminal }: CliContext): void {
   terminal.print(`${label} ${outcome}`)
   for (const line of differences) terminal.note(`  ${line}`)
 }

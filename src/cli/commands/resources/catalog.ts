@@ -1,14 +1,14 @@
-// agent, provider, tool and skill: the things that tasks refer to.
+// The commands that all kinds have: list, get, edit, delete, and `get all`.
 import type { Command } from 'commander'
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import { callForEach, callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
-import { addAllNamespacesOption, addWatchOption, readGlobalOptions, scopeOf } from '../../global-options.ts'
-import { type CatalogEntry, catalog } from '../../objects/catalog.ts'
+import { addAllNamespacesOption, addWatchOption, readGlobalOptions, scopeQuery } from '../../global-options.ts'
+import { type KindEntry, kindEntries } from '../../objects/catalog.ts'
 import { editObject } from '../../objects/change-object.ts'
 import { describeScope, formatItems, printAnswer, shapeOf, viewOf } from '../../output/answers.ts'
 import { addList, type ListCommand } from '../../output/list-command.ts'
-import { type Column, formatAge, formatLabels, formatYaml, listOf, nameOf } from '../../output/output.ts'
+import { asList, type Column, formatAge, formatLabels, formatYaml, objectNameOf } from '../../output/output.ts'
 import { listNewest } from '../../output/paging.ts'
 import { taskColumns } from '../../output/task-table.ts'
 import { agentCommands } from '../agents/agent.ts'
@@ -57,14 +57,14 @@ const described: Record<string, SpecCommands> = {
 /** The group of commands of one kind, such as `svc agent`. */
 export function addCatalogCommands(word: string): (program: Command, context: CliContext) => void {
   return (program, context) => {
-    const entry = catalog.find((candidate) => candidate.words[0] === word)
+    const entry = kindEntries.find((candidate) => candidate.words[0] === word)
     if (!entry) throw new TypeError(`no kind ${word}`)
     const group = program.command(word).description(entry.description)
     addReadCommands(group, entry, context)
     const kind = described[word]
     if (kind) {
       addSpecCommands(group, { entry, kind, context })
-      group.addHelpText('after', `\nAll fields: ${typed('apply -f FILE')}, with kind: ${entry.kind}`)
+      group.addHelpText('after', `\nAll fields: ${commandHint('apply -f FILE')}, with kind: ${entry.kind}`)
     } else addConfigMapChanges(group, context)
     if (word === 'skill') addSkillFolders(group, context)
     if (word === 'monitor') addMonitorRecords(group, context)
@@ -74,7 +74,7 @@ export function addCatalogCommands(word: string): (program: Command, context: Cl
   }
 }
 
-function addReadCommands(group: Command, entry: CatalogEntry, context: CliContext): void {
+function addReadCommands(group: Command, entry: KindEntry, context: CliContext): void {
   const [word] = entry.words
   const list = addWatchOption(addAllNamespacesOption(group.command('list')))
     .alias('ls')
@@ -97,7 +97,7 @@ function addReadCommands(group: Command, entry: CatalogEntry, context: CliContex
 }
 
 /** How lists of the kind look. */
-export function columnsOf(entry: CatalogEntry, now: Date): Column<ListedItem>[] {
+export function columnsOf(entry: KindEntry, now: Date): Column<ListedItem>[] {
   if (entry.kind === 'Task') return taskColumns(now) as unknown as Column<ListedItem>[]
   return columns(now).filter(({ title }) => title !== 'KEYS' || entry.kind === 'ConfigMap')
 }
@@ -127,7 +127,7 @@ function describeItem(item: ListedItem): string | undefined {
 export type ListGiven = { selector?: string; watch?: boolean }
 
 /** The list of one kind. */
-export function listOfKind(entry: CatalogEntry): ListCommand<ListedItem, ListGiven> {
+export function listOfKind(entry: KindEntry): ListCommand<ListedItem, ListGiven> {
   const hasViews = 'view' in (entry.list.query?.shape ?? {})
   return {
     route: entry.list,
@@ -143,12 +143,13 @@ export function listOfKind(entry: CatalogEntry): ListCommand<ListedItem, ListGiv
 }
 
 /** One object as it is; several as one List in JSON, and as documents in YAML. */
-export async function showEntries(entry: CatalogEntry, names: string[], call: ServiceCall): Promise<void> {
+export async function showEntries(entry: KindEntry, names: string[], call: ServiceCall): Promise<void> {
   const { client, options, context, query } = call
   const values: unknown[] = []
   for (const name of names) values.push(await client.call(entry.get, { params: { [entry.parameter]: name }, query }))
-  if (options.output === 'name') return context.terminal.print(values.map((one) => nameOf(one, entry.kind)).join('\n'))
-  const list = values.length === 1 ? values[0] : listOf(values)
+  if (options.output === 'name')
+    return context.terminal.print(values.map((one) => objectNameOf(one, entry.kind)).join('\n'))
+  const list = values.length === 1 ? values[0] : asList(values)
   const isText = options.output === 'table' || options.output === 'yaml'
   if (!isText) return printAnswer(context, options, list, () => '')
   context.terminal.print((await Promise.all(values.map(formatYaml))).join('\n---\n'))
@@ -156,7 +157,7 @@ export async function showEntries(entry: CatalogEntry, names: string[], call: Se
   for (const [index, name] of names.entries()) context.terminal.note(entry.note(values[index], name))
 }
 
-export function removeBy(entry: CatalogEntry) {
+export function removeBy(entry: KindEntry) {
   return async ({ client, query }: ServiceCall, name: string): Promise<string> => {
     await client.call(entry.remove, { params: { [entry.parameter]: name }, query })
     return `${entry.words[0]} ${name} deleted`
@@ -170,9 +171,9 @@ export async function listEverything(given: { selector?: string }, { command, co
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
   const { terminal } = context
-  const query = { ...scopeOf(options), labelSelector: given.selector }
-  const found: { entry: CatalogEntry; items: ListedItem[] }[] = []
-  for (const entry of catalog) {
+  const query = { ...scopeQuery(options), labelSelector: given.selector }
+  const found: { entry: KindEntry; items: ListedItem[] }[] = []
+  for (const entry of kindEntries) {
     const { items } = await listNewest<ListedItem>(client, entry.list, { query })
     const made = items.filter((item) => !item.builtin)
     if (made.length > 0) found.push({ entry, items: made })
@@ -180,15 +181,15 @@ export async function listEverything(given: { selector?: string }, { command, co
   const all = found.flatMap(({ entry, items }) => items.map((item) => ({ kind: entry.kind, ...item })))
   const isRead = options.output === 'table' || options.output === 'name'
   if (isRead && all.length === 0)
-    return terminal.note(`nothing${describeScope(options)}; \`${typed('run "say hello"')}\` makes a task`)
+    return terminal.note(`nothing${describeScope(options)}; \`${commandHint('run "say hello"')}\` makes a task`)
   const shape = shapeOf(options, terminal.width)
   const tables = () => found.map(({ entry, items }) => formatItems(items, namedColumns(entry, context), shape))
   await printAnswer(context, options, all, () => tables().join('\n\n'))
 }
 
 /** Names in the form that `svc get KIND/NAME` accepts. */
-function namedColumns(entry: CatalogEntry, context: CliContext): Column<ListedItem>[] {
+function namedColumns(entry: KindEntry, context: CliContext): Column<ListedItem>[] {
   return columnsOf(entry, context.now()).map((column) =>
-    column.title === 'NAME' ? { ...column, value: (item) => nameOf(item, entry.kind) } : column,
+    column.title === 'NAME' ? { ...column, value: (item) => objectNameOf(item, entry.kind) } : column,
   )
 }

@@ -5,13 +5,13 @@ import type { TimelineEvent } from '../../../contract/api/tasks/task-records.ts'
 import { getTaskEvents } from '../../../contract/api/tasks/tasks.ts'
 import type { Condition } from '../../../contract/kinds/resources/metadata.ts'
 import type { CliCall, CliContext } from '../../context.ts'
-import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
-import { type CatalogEntry, readTargets } from '../../objects/catalog.ts'
+import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
+import { type KindEntry, readTargets } from '../../objects/catalog.ts'
 import { formatItems, printAnswer } from '../../output/answers.ts'
-import { type Column, formatAge, formatFields, formatLabels, formatYaml, listOf } from '../../output/output.ts'
+import { asList, type Column, formatAge, formatFields, formatLabels, formatYaml } from '../../output/output.ts'
 import { listPages } from '../../output/paging.ts'
 
-const mostEvents = 10
+const maxEvents = 10
 
 type Keys = Record<string, string>
 type Described = {
@@ -31,7 +31,7 @@ export function addDescribeCommand(program: Command, context: CliContext): void 
 
 async function describe({ entry, targets }: ReturnType<typeof readTargets>, { options, context }: CliCall) {
   const client = await context.connect(options)
-  const query = namespaceOf(options)
+  const query = namespaceQuery(options)
   const objects: Described[] = []
   const texts: string[] = []
   for (const name of targets) {
@@ -43,24 +43,20 @@ async function describe({ entry, targets }: ReturnType<typeof readTargets>, { op
     objects.push(object)
     texts.push(await formatObject(entry, object, { events, context }))
   }
-  await printAnswer(context, options, objects.length === 1 ? objects[0] : listOf(objects), () =>
+  await printAnswer(context, options, objects.length === 1 ? objects[0] : asList(objects), () =>
     texts.join('\n\n---\n'),
   )
 }
 
 /** The last ones, oldest first. */
 async function readEvents(client: Client, name: string, query: { namespace?: string }): Promise<TimelineEvent[]> {
-  const options = { query, params: { id: name }, limit: mostEvents }
+  const options = { query, params: { id: name }, limit: maxEvents }
   return (await listPages<TimelineEvent>(client, getTaskEvents, options)).items.toReversed()
 }
 
 type Surroundings = { events: TimelineEvent[]; context: CliContext }
 
-async function formatObject(
-  entry: CatalogEntry,
-  object: Described,
-  { events, context }: Surroundings,
-): Promise<string> {
+async function formatObject(entry: KindEntry, object: Described, { events, context }: Surroundings): Promise<string> {
   const { apiVersion: _version, kind: _kind, metadata, status, ...fields } = object
   const { conditions = [], ...state } = status ?? {}
   const now = context.now()

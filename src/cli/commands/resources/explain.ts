@@ -1,6 +1,6 @@
 // explain: what a field of a kind means, from the schema; no service is asked.
 import type { Command } from 'commander'
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import { type ExplainedKind, explainedKinds } from '../../../contract/schema/explained-kinds.ts'
 import { printHints } from '../../../contract/schema/field.ts'
 import type { FieldDoc, KindDoc } from '../../../contract/schema/field-tree.ts'
@@ -15,7 +15,10 @@ export function addExplainCommand(program: Command, context: CliContext): void {
     .command('explain [path]')
     .description('what a kind or a field means, with type, default and example')
     .option('--recursive', 'all fields below it, by name and type')
-    .addHelpText('after', `\nExamples:\n  ${typed('explain task')}\n  ${typed('explain task.spec.retryPolicy')}`)
+    .addHelpText(
+      'after',
+      `\nExamples:\n  ${commandHint('explain task')}\n  ${commandHint('explain task.spec.retryPolicy')}`,
+    )
     .action((path: string | undefined, given: { recursive?: boolean }, command: Command) =>
       explain(path, given, { command, context }),
     )

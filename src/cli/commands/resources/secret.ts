@@ -1,6 +1,6 @@
-// secret: names are shown, values never.
+// secret: keys are shown, values never; values come from the environment, files and standard input.
 import type { Command } from 'commander'
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import {
   createSecret,
   deleteSecret,
@@ -64,7 +64,7 @@ const secrets: ListCommand<SecretItem> = {
     { title: 'HOSTS', value: (item) => item.allowedHosts?.join(',') },
     { title: 'AGE', value: (item) => formatAge(item.createdAt, now) },
   ],
-  empty: (scope) => `no secrets${scope}; \`${typed('secret create --help')}\` tells how to make one`,
+  empty: (scope) => `no secrets${scope}; \`${commandHint('secret create --help')}\` tells how to make one`,
 }
 
 async function create(name: string, command: Command, context: CliContext): Promise<void> {

@@ -2,23 +2,29 @@
 import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
 import type { CliContext, GlobalOptions } from '../../context.ts'
-import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
-import type { CatalogEntry } from '../../objects/catalog.ts'
+import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
+import type { KindEntry } from '../../objects/catalog.ts'
 import { changeObject } from '../../objects/change-object.ts'
 import {
   addChangingOptions,
   addMakingOptions,
   fillSpec,
+  type OptionValues,
   requireSome,
   type Spec,
   type SpecOption,
-  type Typed,
 } from '../../objects/spec-options.ts'
 
-export type SpecCall = { name: string; client: Client; given: Typed; options: GlobalOptions; context: CliContext }
+export type SpecCall = {
+  name: string
+  client: Client
+  given: OptionValues
+  options: GlobalOptions
+  context: CliContext
+}
 
 export type AskCall = Omit<SpecCall, 'name'>
-export type Asked = Pick<SpecCall, 'name' | 'given'>
+export type NamedSpec = Pick<SpecCall, 'name' | 'given'>
 
 /** The spec with what is stored beside it; `undo` takes that away again. */
 export type Prepared = { spec: Spec; undo?: () => Promise<void> }
@@ -30,7 +36,7 @@ export type SpecCommands = {
   /** What can be done with a new one. */
   hint?: (name: string, spec: Spec) => string
   /** Asks a person for what is needed where `create` has no name. */
-  ask?: (call: AskCall) => Promise<Asked>
+  ask?: (call: AskCall) => Promise<NamedSpec>
   /** Options that are not fields of the spec, and what they do. */
   extra?: {
     options: readonly { flags: string; description: string }[]
@@ -39,7 +45,7 @@ export type SpecCommands = {
   }
 }
 
-type Parts = { entry: CatalogEntry; kind: SpecCommands; context: CliContext }
+type Parts = { entry: KindEntry; kind: SpecCommands; context: CliContext }
 
 export function addSpecCommands(group: Command, parts: Parts): void {
   const { entry, kind, context } = parts
@@ -52,16 +58,16 @@ export function addSpecCommands(group: Command, parts: Parts): void {
     kind.options,
   )
   for (const command of [create, update]) for (const { flags, description } of extra) command.option(flags, description)
-  const callOf = async (given: Typed, command: Command): Promise<AskCall> => {
+  const callOf = async (given: OptionValues, command: Command): Promise<AskCall> => {
     const options = readGlobalOptions(command)
     return { client: await context.connect(options), given, options, context }
   }
-  create.action(async (name: string | undefined, given: Typed, command: Command) => {
+  create.action(async (name: string | undefined, given: OptionValues, command: Command) => {
     const call = await callOf(given, command)
     const named = name === undefined ? await kind.ask?.(call) : { name }
     if (named !== undefined) await makeOne(parts, { ...call, ...named })
   })
-  update.action(async (name: string, given: Typed, command: Command) => {
+  update.action(async (name: string, given: OptionValues, command: Command) => {
     requireSome(
       given,
       [...kind.options, ...extra].map(({ flags }) => flags),
@@ -76,7 +82,7 @@ async function makeOne({ entry, kind, context }: Parts, call: SpecCall): Promise
   const filled = await fillSpec({}, kind.options, { given, context })
   const { spec, undo } = (await kind.extra?.make(filled, call)) ?? { spec: filled }
   try {
-    await client.call(entry.create, { body: { name, ...namespaceOf(options), spec } })
+    await client.call(entry.create, { body: { name, ...namespaceQuery(options), spec } })
   } catch (error) {
     await undo?.()
     throw error
@@ -87,16 +93,16 @@ async function makeOne({ entry, kind, context }: Parts, call: SpecCall): Promise
 
 async function changeOne({ entry, kind, context }: Parts, call: SpecCall): Promise<void> {
   const { name, client, given, options } = call
-  const ref = { name, query: namespaceOf(options) }
+  const ref = { name, query: namespaceQuery(options) }
   const differences = await changeObject(client, entry, ref, async (before) => {
     const spec = await fillSpec(before, kind.options, { given, context })
     return (await kind.extra?.change(spec, call)) ?? spec
   })
-  tellChanges(`${entry.words[0]} ${name}`, differences, context)
+  printChanges(`${entry.words[0]} ${name}`, differences, context)
 }
 
 /** What was changed, a line each. */
-export function tellChanges(what: string, differences: readonly string[], { terminal }: CliContext): void {
+export function printChanges(what: string, differences: readonly string[], { terminal }: CliContext): void {
   terminal.note(differences.length === 0 ? `${what} is unchanged` : `${what} was changed`)
   for (const line of differences) terminal.note(`  ${line}`)
 }

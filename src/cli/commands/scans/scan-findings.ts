@@ -1,6 +1,6 @@
 // scan findings, show, dismiss, reopen, validate, patch, patches, pr: what was found, and what people do about it.
 import { type Command, Option } from 'commander'
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import {
   createFindingPullRequest,
   dismissFinding,
@@ -18,7 +18,7 @@ import { listFindings } from '../../../contract/api/scans/routes.ts'
 import { severities } from '../../../contract/kinds/scans/repository-scan.ts'
 import { callForEach, callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
-import { runGit } from '../../files/run-git.ts'
+import { runUserGit } from '../../files/run-git.ts'
 import { readGlobalOptions } from '../../global-options.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { describeFinding, type ReadCode } from '../../output/finding-text.ts'
@@ -112,7 +112,9 @@ function addRemedies(scan: Command, context: CliContext): void {
 function readFrom(folder: string): ReadCode {
   return async (commit, path) => {
     if (!/^[0-9a-f]{7,64}$/.test(commit)) return undefined
-    return runGit(['-C', folder, 'cat-file', 'blob', `${commit}:${path}`], '', 'no such file').catch(() => undefined)
+    return runUserGit(['-C', folder, 'cat-file', 'blob', `${commit}:${path}`], '', 'no such file').catch(
+      () => undefined,
+    )
   }
 }
 
@@ -141,7 +143,7 @@ const findings: ListCommand<Finding, ListFlags> = {
     { title: 'PLACE', value: ({ filePath, line }) => filePath && `${filePath}${line ? `:${line}` : ''}` },
     { title: 'TITLE', value: (item) => item.title },
   ],
-  empty: (_scope, { args: [name] }) => `no findings of ${name}; \`${typed(`scan runs ${name}`)}\` shows its runs`,
+  empty: (_scope, { args: [name] }) => `no findings of ${name}; \`${commandHint(`scan runs ${name}`)}\` shows its runs`,
   more: () => 'there are more: raise --limit',
 }
 
@@ -167,7 +169,7 @@ async function show(
 
 async function patch({ client, options, context, query }: ServiceCall, id: string): Promise<void> {
   const proposal = await client.call(patchFinding, { params: { id }, query })
-  const next = `\`${typed(`scan patches ${id}`)}\` shows what came of it`
+  const next = `\`${commandHint(`scan patches ${id}`)}\` shows what came of it`
   await printAnswer(context, options, proposal, () => `task ${proposal.taskName} writes a patch; ${next}`)
 }
 
@@ -184,7 +186,7 @@ const patches: ListCommand<PatchProposal> = {
     { title: 'BRANCH', value: (item) => item.branch },
     { title: 'WHAT', value: (item) => item.failure ?? item.summary },
   ],
-  empty: (_scope, { args: [id] }) => `no patches of ${id}; \`${typed(`scan patch ${id}`)}\` has one written`,
+  empty: (_scope, { args: [id] }) => `no patches of ${id}; \`${commandHint(`scan patch ${id}`)}\` has one written`,
 }
 
 async function openPullRequest({ client, options, context, query }: ServiceCall, id: string): Promise<void> {

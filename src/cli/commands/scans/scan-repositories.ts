@@ -1,6 +1,6 @@
 // scan create, list, get, run, runs, delete: repositories that are scanned, and their runs.
 import { type Command, Option } from 'commander'
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import {
   createRepositoryScan,
   deleteRepositoryScan,
@@ -15,7 +15,7 @@ import { SvcError } from '../../../errors.ts'
 import { dropUndefined } from '../../../lib/json.ts'
 import { callForEach, callService, openCall, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
-import { addAllNamespacesOption, readCount } from '../../global-options.ts'
+import { addAllNamespacesOption, readCountFlag } from '../../global-options.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { addList, type ListCommand } from '../../output/list-command.ts'
 import { formatAge, formatYaml } from '../../output/output.ts'
@@ -97,7 +97,7 @@ function readCost(text: string): number {
 function readBudget({ maxTokens, maxCost }: CreateFlags) {
   if (maxTokens === undefined && maxCost === undefined) return undefined
   return {
-    ...(maxTokens !== undefined && { maxTokens: readCount('--max-tokens', maxTokens) }),
+    ...(maxTokens !== undefined && { maxTokens: readCountFlag('--max-tokens', maxTokens) }),
     ...(maxCost !== undefined && { maxCost: readCost(maxCost) }),
   }
 }
@@ -114,7 +114,7 @@ async function create(name: string, given: CreateFlags, { command, context }: In
   }
   const { client, options, query } = await openCall(command, context)
   const made = await client.call(createRepositoryScan, { body: { name, ...query, spec } })
-  const next = `\`${typed(`scan runs ${name}`)}\` shows how far its first run is`
+  const next = `\`${commandHint(`scan runs ${name}`)}\` shows how far its first run is`
   await printAnswer(context, options, made, () => `scan ${name} created; ${next}`)
 }
 
@@ -132,7 +132,7 @@ const scans: ListCommand<RepositoryScan> = {
     { title: 'SCANNED', value: ({ status }) => formatAge(status?.lastSuccessfulScanAt, now) },
     { title: 'REPOSITORY', value: ({ spec }) => spec.repoURL },
   ],
-  empty: (scope) => `no scans${scope}; \`${typed('scan create NAME --repo URL --agent AGENT')}\` makes one`,
+  empty: (scope) => `no scans${scope}; \`${commandHint('scan create NAME --repo URL --agent AGENT')}\` makes one`,
 }
 
 async function get({ client, options, context, query }: ServiceCall, name: string): Promise<void> {
@@ -146,7 +146,7 @@ async function run(
   { retryFailed = false }: { retryFailed?: boolean },
 ): Promise<void> {
   const started = await client.call(startScanRun, { params: { name }, query, body: { retryFailed } })
-  const next = `\`${typed(`scan runs ${name}`)}\` shows how far it is`
+  const next = `\`${commandHint(`scan runs ${name}`)}\` shows how far it is`
   await printAnswer(context, options, started, () => `run ${started.id} started; ${next}`)
 }
 
@@ -166,7 +166,7 @@ const runs: ListCommand<ScanRun> = {
     { title: 'STARTED', value: (item) => formatAge(item.startedAt, now) },
     { title: 'WHAT', value: (item) => item.errorMessage ?? item.summary },
   ],
-  empty: (_scope, { args: [name] }) => `no runs of ${name} yet; \`${typed(`scan run ${name}`)}\` starts one`,
+  empty: (_scope, { args: [name] }) => `no runs of ${name} yet; \`${commandHint(`scan run ${name}`)}\` starts one`,
 }
 
 export function addScanCommands(program: Command, context: CliContext): void {

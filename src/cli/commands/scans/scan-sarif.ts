@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import { listRepositoryScans } from '../../../contract/api/scans/routes.ts'
 import {
   exportFindings,
@@ -16,8 +16,8 @@ import type { RepositoryScan } from '../../../contract/kinds/scans/repository-sc
 import { SvcError } from '../../../errors.ts'
 import { callService } from '../../action.ts'
 import type { CliCall, CliContext } from '../../context.ts'
-import { runGit } from '../../files/run-git.ts'
-import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
+import { runUserGit } from '../../files/run-git.ts'
+import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
 import { describeScope, printAnswer } from '../../output/answers.ts'
 import { listPages } from '../../output/paging.ts'
 
@@ -48,7 +48,7 @@ export function addSarifCommands(scan: Command, context: CliContext): void {
 /** The only scan, for people who have one. */
 async function findScan(client: Client, { options }: CliCall): Promise<string> {
   const { items } = await listPages<RepositoryScan>(client, listRepositoryScans, {
-    query: namespaceOf(options),
+    query: namespaceQuery(options),
     limit: 10,
   })
   const names = items.map(({ metadata }) => metadata.name)
@@ -57,14 +57,14 @@ async function findScan(client: Client, { options }: CliCall): Promise<string> {
   const scope = describeScope(options)
   const advice =
     only === undefined
-      ? `there are no scans${scope}; \`${typed('scan create NAME --repo URL --agent AGENT')}\` makes one`
+      ? `there are no scans${scope}; \`${commandHint('scan create NAME --repo URL --agent AGENT')}\` makes one`
       : `there are several scans${scope} (${names.join(', ')}): name one with --scan`
   throw new SvcError('InvalidRequest', advice)
 }
 
 /** The top of the repository around this folder, in which scanners usually run. */
 async function findRoot({ root }: ImportFlags): Promise<string> {
-  const folder = root ?? (await runGit(['rev-parse', '--show-toplevel'], '', 'no repository').catch(() => '.'))
+  const folder = root ?? (await runUserGit(['rev-parse', '--show-toplevel'], '', 'no repository').catch(() => '.'))
   return pathToFileURL(resolve(folder.trim())).href
 }
 
@@ -73,7 +73,7 @@ async function waitForEnd(client: Client, given: ScanImport, { options }: CliCal
   let record = given
   while (record.phase === 'pending') {
     await pause()
-    record = await client.call(getScanImport, { params, query: namespaceOf(options) })
+    record = await client.call(getScanImport, { params, query: namespaceQuery(options) })
   }
   return record
 }
@@ -86,7 +86,7 @@ function describe({ id, tools, repositoryScan, ...counts }: ScanImport): string 
     ...(skippedResults > 0 ? [`${skippedResults} suppressed in the file`] : []),
     ...(fixedFindings > 0 ? [`${fixedFindings} earlier ones fixed`] : []),
   ]
-  const next = `\`${typed(`scan findings ${repositoryScan}`)}\` lists them`
+  const next = `\`${commandHint(`scan findings ${repositoryScan}`)}\` lists them`
   return `${id} (${tools.join(', ') || 'no scanner'}): ${parts.join(', ')}; ${next}`
 }
 
@@ -100,7 +100,7 @@ async function importFile(
   const client = await context.connect(options)
   const call = { options, context }
   const name = given.scan ?? (await findScan(client, call))
-  const query = { ...namespaceOf(options), commit: given.commit, root: await findRoot(given) }
+  const query = { ...namespaceQuery(options), commit: given.commit, root: await findRoot(given) }
   const raw = { body: read?.text ?? '', contentType: sarifType }
   const started = await client.call(importFindings, { params: { name }, query, raw })
   const ended = await waitForEnd(client, started, call)

@@ -1,6 +1,6 @@
 // backup and restore: copies the store of an embedded service to a folder, and restores it from one.
 import type { Command } from 'commander'
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import type { BackupNote } from '../../../client/machine.ts'
 import type { CliContext } from '../../context.ts'
 import { mayStop, requireLocal, type StopFlags } from '../../follow/stopping.ts'
@@ -48,7 +48,7 @@ function describeBackup(folder: string, { bodies, secrets, hasKey }: BackupNote)
 }
 
 function describeRestored({ takenAt, secrets, hasKey }: BackupNote): string {
-  const told = `restored the store as of ${takenAt}; start it with \`${typed('up')}\``
-  if (secrets === 0 || hasKey) return told
-  return `${told}\n${secrets} secrets are sealed: they need the secret key of the service that was backed up`
+  const restored = `restored the store as of ${takenAt}; start it with \`${commandHint('up')}\``
+  if (secrets === 0 || hasKey) return restored
+  return `${restored}\n${secrets} secrets are sealed: they need the secret key of the service that was backed up`
 }

@@ -1,6 +1,6 @@
 // completion: scripts that complete commands, options and names in bash, zsh and fish.
 import type { Command } from 'commander'
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import { SvcError } from '../../../errors.ts'
 import type { CliContext } from '../../context.ts'
 
@@ -10,7 +10,7 @@ export function addCompletionCommand(program: Command, context: CliContext): voi
     .description('print a completion script for bash, zsh or fish')
     .addHelpText(
       'after',
-      `\nbash: source <(${typed('completion bash')})\nzsh:  source <(${typed('completion zsh')})\nfish: ${typed('completion fish')} | source`,
+      `\nbash: source <(${commandHint('completion bash')})\nzsh:  source <(${commandHint('completion zsh')})\nfish: ${commandHint('completion fish')} | source`,
     )
     .action((shell: string) => context.terminal.print(findScript(shell)))
 }

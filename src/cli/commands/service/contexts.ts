@@ -1,7 +1,7 @@
 // config contexts, use, set and remove; whoami: which service the commands go to, and as whom.
 import type { Command } from 'commander'
-import { typed, typedAnywhere } from '../../../client/command-hint.ts'
-import { type KeptContext, localContext } from '../../../client/contexts.ts'
+import { commandHint, untargetedHint } from '../../../client/command-hint.ts'
+import { localContext, type StoredContext } from '../../../client/contexts.ts'
 import { getWhoami } from '../../../contract/api/identity/auth.ts'
 import { SvcError } from '../../../errors.ts'
 import { dropUndefined } from '../../../lib/json.ts'
@@ -35,10 +35,10 @@ export function addContextCommands(config: Command, context: CliContext): void {
     .addHelpText(
       'after',
       `
-  ${typed('config set team --server https://svc.example.com -n build --token-from-env TEAM_TOKEN')}
-  ${typed('config use team')}
+  ${commandHint('config set team --server https://svc.example.com -n build --token-from-env TEAM_TOKEN')}
+  ${commandHint('config use team')}
 
-A context without a token uses that of \`${typed('login')}\`, or SVC_TOKEN.`,
+A context without a token uses that of \`${commandHint('login')}\`, or SVC_TOKEN.`,
     )
     .action((name: string, given: SetOptions, command: Command) => setContext(name, given, { command, context }))
   config
@@ -55,18 +55,18 @@ export function addWhoamiCommand(program: Command, context: CliContext): void {
   program
     .command('whoami')
     .description('which service the commands go to, as whom, and what that may do')
-    .action((_given: unknown, command: Command) => tellWho({ command, context }))
+    .action((_given: unknown, command: Command) => showCaller({ command, context }))
 }
 
 async function listContexts({ command, context }: Invocation): Promise<void> {
   const options = readGlobalOptions(command)
   const contexts = context.contexts(options)
   const used = contexts.current() ?? localContext
-  const kept = Object.entries({ [localContext]: undefined, ...contexts.list() } as Record<
+  const stored = Object.entries({ [localContext]: undefined, ...contexts.list() } as Record<
     string,
-    KeptContext | undefined
+    StoredContext | undefined
   >)
-  const items = kept.map(([name, one]) => ({
+  const items = stored.map(([name, one]) => ({
     name,
     current: name === used,
     server: one?.server,
@@ -112,15 +112,15 @@ async function setContext(name: string, given: SetOptions, { command, context }:
   const server = options.server === undefined ? before?.server : context.serverAddress(options)
   if (server === undefined) throw new SvcError('InvalidRequest', 'name the service with --server')
   // A token was given for one address: it does not go to another.
-  const keptToken = before?.server === server ? before.token : undefined
-  const token = (await readToken(given, context)) ?? options.token ?? keptToken
+  const storedToken = before?.server === server ? before.token : undefined
+  const token = (await readToken(given, context)) ?? options.token ?? storedToken
   contexts.keep(name, dropUndefined({ server, token, namespace: options.namespace ?? before?.namespace }))
   context.terminal.note(
-    `context ${name} is ${server}; \`${typedAnywhere(`config use ${name}`)}\` makes it the one in use`,
+    `context ${name} is ${server}; \`${untargetedHint(`config use ${name}`)}\` makes it the one in use`,
   )
 }
 
-async function tellWho({ command, context }: Invocation): Promise<void> {
+async function showCaller({ command, context }: Invocation): Promise<void> {
   const options = readGlobalOptions(command)
   const { by = 'this machine', context: name = localContext } = context.target(options)
   const client = await context.connect(options, { start: false })

@@ -1,6 +1,6 @@
 // install-service: this program as a service of the user, which starts at login.
 import { type Command, Option } from 'commander'
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import { type ServiceFile, serviceManagers } from '../../../client/machine.ts'
 import type { CliContext } from '../../context.ts'
 import { mayStop, requireLocal, type StopFlags } from '../../follow/stopping.ts'
@@ -49,16 +49,18 @@ async function installOrRemove(command: Command, own: string[], context: CliCont
     const wasThere = await context.uninstallService()
     return terminal.note(wasThere ? 'the service is uninstalled; its data are kept' : 'no service is installed')
   }
-  tellInstalled(await context.installService(options), context)
+  describeInstalled(await context.installService(options), context)
 }
 
 type Installed = Awaited<ReturnType<CliContext['installService']>>
 
-function tellInstalled({ path, manager, log, leftOut, isNew }: Installed, { terminal }: CliContext): void {
+function describeInstalled({ path, manager, log, leftOut, isNew }: Installed, { terminal }: CliContext): void {
   terminal.note(`${isNew ? 'installed' : 'updated'} ${path} and started it; it starts by itself when you log in`)
   terminal.note(`its log: ${manager === 'systemd' ? `${log} -f` : `tail -f ${log}`}`)
   if (manager === 'systemd') terminal.note('to have it run while nobody is logged in: loginctl enable-linger')
   if (leftOut.length === 0) return
   terminal.note(`it does not have your ${leftOut.join(', ')}; keep a key as a secret, so that it needs none:`)
-  terminal.note(`  ${typed('provider create default --type llma --key-from-env ANTHROPIC_API_KEY --model MODEL')}`)
+  terminal.note(
+    `  ${commandHint('provider create default --type llma --key-from-env ANTHROPIC_API_KEY --model MODEL')}`,
+  )
 }

@@ -49,8 +49,8 @@ async function findPage(path = '', client: Client, namespace: string | undefined
   const wanted = path.replace(/^\//, '')
   const task = oneTask.exec(wanted)?.[1]
   if (task === undefined) return addressOf(client, wanted, path)
-  const place = namespace ?? (await client.call(getWhoami)).namespace ?? 'default'
-  return addressOf(client, `tasks/${place}/${task}`, path)
+  const home = namespace ?? (await client.call(getWhoami)).namespace ?? 'default'
+  return addressOf(client, `tasks/${home}/${task}`, path)
 }
 
 function addressOf({ url }: Client, wanted: string, given: string): string {

@@ -1,11 +1,11 @@
 // up, down, status, doctor and config: the local service itself.
 import { type Command, type Help, Option } from 'commander'
-import type { Finding } from '../../../client/machine.ts'
+import type { DoctorFinding } from '../../../client/machine.ts'
 import { getReadiness } from '../../../contract/api/service/health.ts'
 import type { CliContext, GlobalOptions, SettingHelp } from '../../context.ts'
 import { ExitSignal, exitCodes } from '../../failure.ts'
 import { countTasks, describeCount, mayStop, requireLocal, type StopFlags } from '../../follow/stopping.ts'
-import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
+import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { formatFields, formatTable } from '../../output/output.ts'
 import { addContextCommands } from './contexts.ts'
@@ -102,7 +102,7 @@ async function showStatus(command: Command, context: CliContext): Promise<void> 
   const ready = await client.call(getReadiness)
   const counts: Record<string, number> = {}
   for (const phase of ['Running', 'Pending', 'Scheduled'] as const) {
-    counts[phase] = await countTasks(client, { ...namespaceOf(options), phase })
+    counts[phase] = await countTasks(client, { ...namespaceQuery(options), phase })
   }
   const status = { url: client.url, status: ready.status, checks: ready.checks, tasks: counts }
   await printAnswer(context, options, status, () =>
@@ -115,7 +115,7 @@ async function showStatus(command: Command, context: CliContext): Promise<void> 
   )
 }
 
-const marks: Record<Finding['state'], string> = { ok: 'ok', warning: 'warn', missing: 'missing' }
+const marks: Record<DoctorFinding['state'], string> = { ok: 'ok', warning: 'warn', missing: 'missing' }
 
 async function diagnose(command: Command, context: CliContext): Promise<void> {
   const options = readGlobalOptions(command)
@@ -128,7 +128,7 @@ const markWidth = 9
 const whatWidth = 14
 
 /** The fix has its own line, so that it can be copied. */
-function formatFinding({ what, state, detail, fix }: Finding): string {
+function formatFinding({ what, state, detail, fix }: DoctorFinding): string {
   const lines = [marks[state].padEnd(markWidth) + what.padEnd(whatWidth) + detail]
   if (fix !== undefined) lines.push(`${' '.repeat(markWidth + whatWidth)}-> ${fix}`)
   return lines.join('\n')

@@ -1,6 +1,6 @@
 // approvals: what tasks ask for, and the answers.
 import type { Command } from 'commander'
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import {
   type ApprovalItem,
   approve,
@@ -62,7 +62,7 @@ function describe(item: ApprovalItem): string {
   const answered =
     item.answeredBy === undefined
       ? [
-          `answer it by ${item.expiresAt}: ${typed(`approvals approve ${item.id}`)} or ${typed(`approvals decline ${item.id} --reason TEXT`)}`,
+          `answer it by ${item.expiresAt}: ${commandHint(`approvals approve ${item.id}`)} or ${commandHint(`approvals decline ${item.id} --reason TEXT`)}`,
         ]
       : [`${item.status} by ${item.answeredBy.name} at ${item.answeredAt}${item.reason ? `: ${item.reason}` : ''}`]
   const call = item.tool === 'request_approval' ? [] : [`call: ${item.tool} ${JSON.stringify(item.arguments, null, 2)}`]

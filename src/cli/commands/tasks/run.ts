@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import { getAgent } from '../../../contract/api/agents/agents.ts'
 import { createTask } from '../../../contract/api/tasks/tasks.ts'
 import type { Task } from '../../../contract/kinds/tasks/task.ts'
@@ -18,12 +18,12 @@ import {
   describeLines,
   type FoundChanges,
   findChanges,
-  type Given,
+  type SentFolder,
 } from '../../files/folder-changes.ts'
-import { describeGiven, type FileOptions, findFiles, type GivenFiles, sendFiles } from '../../files/input-files.ts'
+import { describeInputs, type FileOptions, findFiles, type InputFiles, sendFiles } from '../../files/input-files.ts'
 import { printOutcome, targetOfTask } from '../../follow/follow.ts'
 import { driveTask } from '../../follow/interruption.ts'
-import { gather, namespaceOf, readGlobalOptions } from '../../global-options.ts'
+import { gather, namespaceQuery, readGlobalOptions } from '../../global-options.ts'
 import { changeTask } from '../../objects/change-object.ts'
 import { chooseModel } from '../../objects/model-choice.ts'
 import { addMakingOptions, fillSpec } from '../../objects/spec-options.ts'
@@ -59,8 +59,8 @@ export function addRunCommand(program: Command, context: CliContext): void {
     .addHelpText(
       'after',
       `
-The prompt may also come from standard input: \`${typed('run < prompt.txt')}\`, or \`-\` for the prompt.
-One that begins with a dash goes after two: ${typed('run -- "- like this"')}.
+The prompt may also come from standard input: \`${commandHint('run < prompt.txt')}\`, or \`-\` for the prompt.
+One that begins with a dash goes after two: ${commandHint('run -- "- like this"')}.
 Ctrl-C cancels the task.
 
 --here takes what Git would commit, or else everything but what tools make again (.git, node_modules, ...); files named .env
@@ -89,7 +89,7 @@ async function run(words: string[], given: RunOptions, { command, context }: Inv
   const code = await printOutcome(client, followed, { context, options })
   const isWhole = await offerChanges(client, task, { folder, digests, given, context })
   if (options.output === 'table' && !given.quiet)
-    await tellMore(client, followed.task, { given, context, hasDiff: given.repo !== undefined && code === 0 })
+    await printNextSteps(client, followed.task, { given, context, hasDiff: given.repo !== undefined && code === 0 })
   if (code !== 0 || !isWhole) throw new ExitSignal(code || exitCodes.failed)
 }
 
@@ -103,10 +103,10 @@ function refuseTwoFolders({ here, repo }: RunOptions): void {
 async function giveFiles(
   client: Client,
   task: Task,
-  files: GivenFiles,
+  files: InputFiles,
   { context, quiet }: { context: CliContext; quiet: boolean | undefined },
 ): Promise<Map<string, string>> {
-  if (!quiet) context.terminal.note(describeGiven(files))
+  if (!quiet) context.terminal.note(describeInputs(files))
   const digests = await sendFiles(client, task, files, { context })
   await changeTask(client, targetOfTask(task), (spec) => ({ ...spec, suspend: false }))
   return digests
@@ -120,7 +120,7 @@ async function offerChanges(client: Client, task: Task, { folder, digests, given
   const before = { folder, digests }
   const found = await findChanges(client, task, before)
   const { changes } = found
-  const more = `\`${typed(`task download ${task.metadata.name} --all`)}\` fetches the files`
+  const more = `\`${commandHint(`task download ${task.metadata.name} --all`)}\` fetches the files`
   if (!given.quiet) await showChanges(found, { before, more, context })
   if (changes.length === 0) return true
   const { terminal } = context
@@ -130,7 +130,7 @@ async function offerChanges(client: Client, task: Task, { folder, digests, given
   return true
 }
 
-type Shown = { before: Given; more: string; context: CliContext }
+type Shown = { before: SentFolder; more: string; context: CliContext }
 
 async function showChanges({ changes, ignored }: FoundChanges, { before, more, context }: Shown): Promise<void> {
   const { terminal } = context
@@ -143,14 +143,14 @@ async function showChanges({ changes, ignored }: FoundChanges, { before, more, c
 type Remains = Pick<Offer, 'given' | 'context'> & { hasDiff: boolean }
 
 /** What it left, and how to look closer. */
-async function tellMore(client: Client, task: Task, { given, context, hasDiff }: Remains) {
+async function printNextSteps(client: Client, task: Task, { given, context, hasDiff }: Remains) {
   const { name } = task.metadata
   const { terminal } = context
   const files = given.here ? undefined : describeFiles(task, await listFiles(client, targetOfTask(task)))
   if (files !== undefined) terminal.note(`\n${files}`)
   const hasMade = (task.status?.childTasks ?? []).length > 0
   const words = [...(hasDiff ? ['diff', 'apply'] : []), 'get', ...(hasMade ? ['tree'] : []), 'events', 'logs']
-  const more = `look closer: ${words.map((word) => typed(`task ${word} ${name}`)).join(', ')}`
+  const more = `look closer: ${words.map((word) => commandHint(`task ${word} ${name}`)).join(', ')}`
   terminal.note(`\n${terminal.colors.dim(more)}`)
 }
 
@@ -160,14 +160,14 @@ async function readPrompt(words: string[], context: CliContext): Promise<string>
   if (prompt !== undefined && prompt.trim() !== '') return isElsewhere ? prompt.trimEnd() : prompt
   throw new SvcError(
     'InvalidRequest',
-    `say what is to be done: ${typed('run "write hello to notes.txt, then read notes.txt"')}`,
+    `say what is to be done: ${commandHint('run "write hello to notes.txt, then read notes.txt"')}`,
   )
 }
 
 /** An agent with a runtime has tasks of its own type. What is wrong with another one the service says. */
 async function chooseType(client: Client, { agent }: RunOptions, options: GlobalOptions): Promise<'ai' | 'agent'> {
   if (agent === undefined) return 'ai'
-  const target = { params: { name: agent }, query: namespaceOf(options) }
+  const target = { params: { name: agent }, query: namespaceQuery(options) }
   const found = await client.call(getAgent, target).catch((error: unknown) => {
     if (!isSvcError(error, 'NotFound')) throw error
   })
@@ -181,5 +181,5 @@ async function buildTask(client: Client, prompt: string, given: RunOptions, call
   const all = [...promptTaskOptions, ...repositoryOptions]
   const filled = await fillSpec(spec, all, { given: { ...given, ...choice }, context })
   const name = given.name ?? `run-${randomBytes(4).toString('hex')}`
-  return { ...filled, ...spec, name, ...namespaceOf(options) }
+  return { ...filled, ...spec, name, ...namespaceQuery(options) }
 }

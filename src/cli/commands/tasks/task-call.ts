@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
 import type { CliContext, GlobalOptions } from '../../context.ts'
-import { namespaceOf } from '../../global-options.ts'
+import { namespaceQuery } from '../../global-options.ts'
 
 export type TaskCall = {
   client: Client
@@ -22,6 +22,6 @@ export function readTaskName(text: string): string {
 }
 
 /** The task of that name, as routes name it. */
-export function targetOf(name: string, options: GlobalOptions) {
-  return { params: { id: name }, query: namespaceOf(options) }
+export function taskTargetOf(name: string, options: GlobalOptions) {
+  return { params: { id: name }, query: namespaceQuery(options) }
 }

@@ -1,4 +1,4 @@
-// task update, suspend, resume and edit: what can be changed of a task that has not started, and of a schedule.
+// task update, suspend, resume and edit, for what has not started; task prune, for what ended long ago.
 
 import type { Command } from 'commander'
 import { deleteTask, listTasks } from '../../../contract/api/tasks/tasks.ts'
@@ -6,15 +6,15 @@ import { isTerminalPhase, type Task, terminalPhases } from '../../../contract/ki
 import { tryParseDuration } from '../../../contract/values/duration.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
 import type { CliContext } from '../../context.ts'
-import { namespaceOf, readGlobalOptions } from '../../global-options.ts'
+import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
 import { findEntry } from '../../objects/catalog.ts'
 import { changeTask, editObject } from '../../objects/change-object.ts'
 import { addChangingOptions, fillSpec, requireSome, type Spec } from '../../objects/spec-options.ts'
 import { taskOptions } from '../../objects/task-options.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { listPages } from '../../output/paging.ts'
-import { tellChanges } from '../resources/spec-commands.ts'
-import { type AddTaskCommand, type TaskCall, targetOf } from './task-call.ts'
+import { printChanges } from '../resources/spec-commands.ts'
+import { type AddTaskCommand, type TaskCall, taskTargetOf } from './task-call.ts'
 
 export function addTaskChangeCommands(add: AddTaskCommand): void {
   add(
@@ -32,7 +32,7 @@ export function addTaskChangeCommands(add: AddTaskCommand): void {
 
 function suspendBy(suspend: boolean) {
   return async ({ client, options, context }: TaskCall, name: string): Promise<void> => {
-    await changeTask(client, targetOf(name, options), (spec) => ({ ...spec, suspend }))
+    await changeTask(client, taskTargetOf(name, options), (spec) => ({ ...spec, suspend }))
     context.terminal.note(`task ${name} is ${suspend ? 'suspended' : 'resumed'}`)
   }
 }
@@ -44,7 +44,7 @@ async function update({ client, options, context, given }: TaskCall, name: strin
     'task',
   )
   const change = (spec: Spec) => fillSpec(spec, taskOptions, { given, context })
-  tellChanges(`task ${name}`, await changeTask(client, targetOf(name, options), change), context)
+  printChanges(`task ${name}`, await changeTask(client, taskTargetOf(name, options), change), context)
 }
 
 async function edit({ client, options, context }: TaskCall, name: string): Promise<void> {
@@ -86,7 +86,7 @@ async function prune(given: PruneOptions, command: Command, context: CliContext)
   const client = await context.connect(options)
   const names: string[] = []
   for (const phase of phases) {
-    const query = { ...namespaceOf(options), phase, labelSelector: given.selector }
+    const query = { ...namespaceQuery(options), phase, labelSelector: given.selector }
     const { items } = await listPages<Task>(client, listTasks, { query })
     const due = items.filter(({ status }) => Date.parse(status?.completionTime ?? '') <= before)
     for (const { metadata } of due) {

@@ -1,23 +1,23 @@
-// task logs, result, events, artifacts and download: what a task leaves behind.
+// task logs, result, events, artifacts, download, diff and apply: what a task leaves behind.
 import { basename } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import { readEvents } from '../../../client/event-stream.ts'
-import { readLog } from '../../../client/task-log.ts'
+import { followLog } from '../../../client/task-log.ts'
 import { readStructuredResult } from '../../../contract/api/tasks/structured-result.ts'
 import type { ArtifactItem, TimelineEvent } from '../../../contract/api/tasks/task-records.ts'
 import { getTaskEvents, getTaskLogs, getTaskResult, listTaskArtifacts } from '../../../contract/api/tasks/tasks.ts'
 import { SvcError } from '../../../errors.ts'
 import { ExitSignal, exitCodes } from '../../failure.ts'
 import { isOfGit, listFiles, localPathOf, openFile, type TaskTarget, writeFile } from '../../files/artifact-files.ts'
-import { runGit } from '../../files/run-git.ts'
+import { runUserGit } from '../../files/run-git.ts'
 import { readTail } from '../../global-options.ts'
 import { printAnswer, printList } from '../../output/answers.ts'
 import { type ListCommand, showList } from '../../output/list-command.ts'
 import { formatSize } from '../../output/output.ts'
 import { listPages } from '../../output/paging.ts'
-import { type AddTaskCommand, type TaskCall, targetOf } from './task-call.ts'
+import { type AddTaskCommand, type TaskCall, taskTargetOf } from './task-call.ts'
 
 export function addTaskRecordCommands(add: AddTaskCommand): void {
   add('logs <name>', 'what it wrote', showLogs)
@@ -34,12 +34,12 @@ export function addTaskRecordCommands(add: AddTaskCommand): void {
   add('download <name> [file]', 'download one of its files into this folder, or all of them', download)
     .option('--all', 'every file, into a folder named after the task')
     .option('--to <path>', 'where to write; for a single file `-` is standard output')
-    .addHelpText('after', `\n\`${typed('task artifacts NAME')}\` lists the files.`)
+    .addHelpText('after', `\n\`${commandHint('task artifacts NAME')}\` lists the files.`)
 }
 
 async function showLogs(call: TaskCall, name: string): Promise<void> {
   const { client, options, context, given } = call
-  const { params, query: scope } = targetOf(name, options)
+  const { params, query: scope } = taskTargetOf(name, options)
   const query = { ...scope, tailLines: readTail(String(given.tail)) }
   if (given.follow) return followLogs(call, { params, query })
   const answer = await client.call(getTaskLogs, { params, query })
@@ -68,7 +68,7 @@ async function printOn(
 
 function followLogs(call: TaskCall, target: LogTarget): Promise<void> {
   return printOn(call, async (lines, signal) => {
-    for await (const item of readLog(call.client, { ...target, signal })) {
+    for await (const item of followLog(call.client, { ...target, signal })) {
       if (typeof item === 'string') lines.line(item)
       else lines.part(item)
     }
@@ -76,7 +76,7 @@ function followLogs(call: TaskCall, target: LogTarget): Promise<void> {
 }
 
 async function showResult({ client, options, context }: TaskCall, name: string): Promise<void> {
-  const answer = await client.call(getTaskResult, targetOf(name, options))
+  const answer = await client.call(getTaskResult, taskTargetOf(name, options))
   await printAnswer(context, options, answer, () => answer.result.replace(/\n$/, ''))
 }
 
@@ -97,7 +97,7 @@ function followEvents(call: TaskCall, { params, query }: TaskTarget): Promise<vo
 
 async function showEvents(call: TaskCall, name: string): Promise<void> {
   const { client, options, context, given } = call
-  const target = targetOf(name, options)
+  const target = taskTargetOf(name, options)
   if (given.follow) return followEvents(call, target)
   const { items } = await listPages<TimelineEvent>(client, getTaskEvents, target)
   await printList(context, options, {
@@ -127,7 +127,7 @@ const artifacts: ListCommand<ArtifactItem> = {
 /** One file into the current folder under its last name, or all into a folder by path; never over an existing one. */
 async function download(call: TaskCall, name: string): Promise<void> {
   const { client, options, context, given, more } = call
-  const target = targetOf(name, options)
+  const target = taskTargetOf(name, options)
   const to = typeof given.to === 'string' ? given.to : undefined
   if (given.all) return downloadAll(call, target, to ?? name)
   const [file] = more
@@ -163,10 +163,10 @@ export function addTaskDiffCommands(add: AddTaskCommand): void {
 
 /** InvalidRequest for a task that did not work in a repository. */
 async function readChanges({ client, options, context }: TaskCall, name: string) {
-  const { result } = await client.call(getTaskResult, targetOf(name, options))
+  const { result } = await client.call(getTaskResult, taskTargetOf(name, options))
   const { diff, diffTruncated = false, files = [], baseSHA } = readStructuredResult(result)
   if (diff === undefined) {
-    const advice = `\`${typed(`task result ${name}`)}\` shows what it said`
+    const advice = `\`${commandHint(`task result ${name}`)}\` shows what it said`
     throw new SvcError('InvalidRequest', `${name} has no diff, because it did not work in a git repository; ${advice}`)
   }
   if (diffTruncated) context.terminal.note('the diff is incomplete, because it is too large')
@@ -186,8 +186,8 @@ async function applyDiff(call: TaskCall, name: string): Promise<void> {
   if (diffTruncated) throw new SvcError('InvalidRequest', `nothing is applied: the diff of ${name} is incomplete`)
   if (diff === '') return context.terminal.note(`${name} changed nothing`)
   // Paths of a diff begin at the top of the checkout.
-  const top = await runGit(['rev-parse', '--show-toplevel'], '', 'this folder is no git checkout')
+  const top = await runUserGit(['rev-parse', '--show-toplevel'], '', 'this folder is no git checkout')
   const why = `it does not fit this checkout (the task began at ${baseSHA?.slice(0, 12)}), and nothing was changed`
-  await runGit(['-C', top.trim(), 'apply', '--whitespace=nowarn', '-'], diff, why)
+  await runUserGit(['-C', top.trim(), 'apply', '--whitespace=nowarn', '-'], diff, why)
   context.terminal.note(files.map((path) => `changed ${path}`).join('\n'))
 }

@@ -1,4 +1,4 @@
-// task tree: a coordination run as a tree, which is drawn anew while it goes on.
+// task tree and task plan: how far a task and those that it made are, drawn anew while they go on.
 import type { Client } from '../../../client/client.ts'
 import { readEvents } from '../../../client/event-stream.ts'
 import type { PlanRecord, PlanVersion, TimelineEvent } from '../../../contract/api/tasks/task-records.ts'
@@ -14,7 +14,7 @@ import { type ListCommand, showList } from '../../output/list-command.ts'
 import { formatAge, formatTable } from '../../output/output.ts'
 import { describeTotal, type TreeRow, treeColumns } from '../../output/task-table.ts'
 import type { Block } from '../../output/terminal.ts'
-import { type AddTaskCommand, type TaskCall, targetOf } from './task-call.ts'
+import { type AddTaskCommand, type TaskCall, taskTargetOf } from './task-call.ts'
 
 /** At most so often the tree is drawn; times go on in between. */
 const drawEveryMs = 200
@@ -29,7 +29,7 @@ export function addTaskTreeCommand(add: AddTaskCommand): void {
 
 async function showTree(call: TaskCall, name: string): Promise<void> {
   const { client, options, context, given } = call
-  const root = await client.call(getTask, targetOf(name, options))
+  const root = await client.call(getTask, taskTargetOf(name, options))
   const usage = createTreeUsage(client, root, context.now)
   const isLive = options.output === 'table' && given.once !== true
   const block = isLive ? context.terminal.block() : undefined
@@ -89,7 +89,7 @@ export function addTaskPlanCommand(add: AddTaskCommand): void {
 
 async function showPlan(call: TaskCall, name: string): Promise<void> {
   const { client, options, context, given } = call
-  const target = targetOf(name, options)
+  const target = taskTargetOf(name, options)
   if (given.history) return showList(history, { ...call, args: [name] }, client)
   if (given.follow) return followPlan(call, target)
   const plan = await client.call(getTaskPlan, target)

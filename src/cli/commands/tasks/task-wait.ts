@@ -9,7 +9,7 @@ import { doEachName, ExitSignal, exitCodes } from '../../failure.ts'
 import { describeGone, type FollowOptions, printOutcome } from '../../follow/follow.ts'
 import { describeGoingOn, watchTask } from '../../follow/interruption.ts'
 import { readGlobalOptions, readTail } from '../../global-options.ts'
-import { readTaskName, targetOf } from './task-call.ts'
+import { readTaskName, taskTargetOf } from './task-call.ts'
 
 type Waiting = { client: Client; options: GlobalOptions; context: CliContext }
 
@@ -42,7 +42,7 @@ async function waitForOne(
   { client, options, context }: Waiting,
   { tailLines }: Pick<FollowOptions, 'tailLines'>,
 ): Promise<void> {
-  const task = await client.call(getTask, targetOf(name, options))
+  const task = await client.call(getTask, taskTargetOf(name, options))
   const followed = await watchTask(client, task, { context, tailLines })
   const code = await printOutcome(client, followed, { context, options })
   if (code !== exitCodes.ok) throw new ExitSignal(code)
@@ -57,7 +57,7 @@ async function waitForAll(names: string[], waiting: Waiting): Promise<void> {
   const { client, options, context } = waiting
   const tasks: Task[] = []
   let code: number = exitCodes.ok
-  const find = async (name: string) => void tasks.push(await client.call(getTask, targetOf(name, options)))
+  const find = async (name: string) => void tasks.push(await client.call(getTask, taskTargetOf(name, options)))
   await doEachName(names, context.terminal, find).catch((error: unknown) => {
     if (!(error instanceof ExitSignal) || tasks.length === 0) throw error
     code = error.code

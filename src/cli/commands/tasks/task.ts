@@ -1,6 +1,6 @@
 // task: see and steer tasks.
 import type { Command } from 'commander'
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import { cancelTask, deleteTask, getTask, listTasks, retryTask, runTask } from '../../../contract/api/tasks/tasks.ts'
 import { promptOf, type Task } from '../../../contract/kinds/tasks/task.ts'
 import { callService, type ServiceCall } from '../../action.ts'
@@ -11,7 +11,7 @@ import { printAnswer, viewOf } from '../../output/answers.ts'
 import { addList, type ListCommand } from '../../output/list-command.ts'
 import { formatFields } from '../../output/output.ts'
 import { taskColumns } from '../../output/task-table.ts'
-import { type AddTaskCommand, readTaskName, type TaskCall, targetOf } from './task-call.ts'
+import { type AddTaskCommand, readTaskName, type TaskCall, taskTargetOf } from './task-call.ts'
 import { addTaskChangeCommands, addTaskPruneCommand } from './task-changes.ts'
 import { addTaskDiffCommands, addTaskRecordCommands } from './task-records.ts'
 import { addTaskPlanCommand, addTaskTreeCommand } from './task-tree.ts'
@@ -73,12 +73,12 @@ const tasks: ListCommand<Task, Filters> = {
     view: viewOf(options),
   }),
   columns: taskColumns,
-  empty: (scope) => `no such task${scope}; \`${typed('run "say hello"')}\` makes one`,
+  empty: (scope) => `no such task${scope}; \`${commandHint('run "say hello"')}\` makes one`,
   more: (count) => `there are more than ${count}; --limit shows more of them`,
 }
 
 async function showTask({ client, options, context }: TaskCall, name: string): Promise<void> {
-  const task = await client.call(getTask, targetOf(name, options))
+  const task = await client.call(getTask, taskTargetOf(name, options))
   await printAnswer(context, options, task, () => formatFields([...listSpecFields(task), ...listStatusFields(task)]))
 }
 
@@ -118,12 +118,12 @@ function listStatusFields({ status }: Task): Fields {
 
 async function cancel({ client, options, context, given }: TaskCall, name: string): Promise<void> {
   const body = typeof given.reason === 'string' ? { reason: given.reason } : {}
-  await client.call(cancelTask, { ...targetOf(name, options), body })
+  await client.call(cancelTask, { ...taskTargetOf(name, options), body })
   context.terminal.note(`task ${name} is being cancelled`)
 }
 
 async function runNow({ client, options, context }: TaskCall, name: string): Promise<void> {
-  const made = await client.call(runTask, targetOf(name, options))
+  const made = await client.call(runTask, taskTargetOf(name, options))
   await printAnswer(context, options, made, () => made.name)
 }
 
@@ -131,7 +131,7 @@ async function retry({ client, options, context }: ServiceCall, names: string[])
   const made: Task[] = []
   try {
     await doEachName(names, context.terminal, async (name) => {
-      made.push(await client.call(retryTask, targetOf(name, options)))
+      made.push(await client.call(retryTask, taskTargetOf(name, options)))
     })
   } finally {
     const answer = names.length === 1 ? made[0] : made
@@ -141,6 +141,6 @@ async function retry({ client, options, context }: ServiceCall, names: string[])
 }
 
 async function remove({ client, options, context }: TaskCall, name: string): Promise<void> {
-  await client.call(deleteTask, targetOf(name, options))
+  await client.call(deleteTask, taskTargetOf(name, options))
   context.terminal.note(`task ${name} is being deleted`)
 }

@@ -7,14 +7,14 @@ import { createSkill, getSkillContent, refreshSkill } from '../../../contract/ap
 import { type SkillSource, skillTextName } from '../../../contract/kinds/tools/skill.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
 import { dropUndefined } from '../../../lib/json.ts'
-import { readSkillFolder, readSkillText, type SkillFolder } from '../../../rules/tools/skill-folder.ts'
+import { readSkillFolder, readSkillText, type SkillFolder } from '../../../rules/tools/skills.ts'
 import { callService, openCall, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
 import { listFolder } from '../../files/folder-files.ts'
 import { findEntry } from '../../objects/catalog.ts'
 import { changeObject } from '../../objects/change-object.ts'
 import type { Spec } from '../../objects/spec-options.ts'
-import { tellChanges } from '../resources/spec-commands.ts'
+import { printChanges } from '../resources/spec-commands.ts'
 
 type Invocation = { command: Command; context: CliContext }
 
@@ -75,7 +75,7 @@ async function addFolder(folder: string, wanted: string | undefined, { command, 
   } catch (error) {
     if (!isSvcError(error, 'AlreadyExists')) throw error
     const change = (before: Spec) => ({ ...before, ...found.spec })
-    tellChanges(`skill ${name}`, await changeObject(client, findEntry('skill'), { name, query }, change), context)
+    printChanges(`skill ${name}`, await changeObject(client, findEntry('skill'), { name, query }, change), context)
   }
 }
 

@@ -1,6 +1,6 @@
 // tool and skill: what can be said of one in options; anything more is for `svc apply`.
 import { httpMethods } from '../../../contract/kinds/tools/tool-http.ts'
-import { readOne, readReference, readSchema, readText } from '../../objects/spec-options.ts'
+import { readFileTexts, readOne, readReference, readSchema } from '../../objects/spec-options.ts'
 import type { SpecCommands } from '../resources/spec-commands.ts'
 
 export const toolCommands: SpecCommands = {
@@ -44,7 +44,7 @@ export const skillCommands: SpecCommands = {
       description: 'its Markdown, `-` for standard input',
       path: 'content.inline',
       isRequired: true,
-      read: (given, { context }) => readText(String(given), context),
+      read: (given, { context }) => readFileTexts(String(given), context),
     },
     { flags: '--version <version>', description: 'its version', path: 'version' },
     { flags: '--author <name>', description: 'who wrote it', path: 'author' },

@@ -1,6 +1,6 @@
 // workspace: execution workspaces that there are, a command in one, and the end of one.
 import type { Command } from 'commander'
-import { typed } from '../../../client/command-hint.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import {
   commandLimits,
   listWorkspaces,
@@ -88,7 +88,7 @@ async function openShell(shell: Shell, { command, context }: Invocation): Promis
     const body = { command: argv, timeoutSeconds }
     const result = await client.call(runInWorkspace, { params, query, body })
     await printAnswer(context, options, result, () => result.stdout.trimEnd())
-    tellRest(context, result)
+    printErrors(context, result)
     return result.exitCode
   }
   const typedLines = shell.words.length > 0 ? [] : await readLines(context)
@@ -103,11 +103,11 @@ async function readLines(context: CliContext): Promise<string[]> {
   if (lines.length > 0) return lines
   throw new SvcError(
     'InvalidRequest',
-    `say what to run: ${typed('workspace shell NAME -- ls -la')}, or give it lines of input`,
+    `say what to run: ${commandHint('workspace shell NAME -- ls -la')}, or give it lines of input`,
   )
 }
 
-function tellRest({ terminal }: CliContext, { stderr, truncated }: WorkspaceCommandResult): void {
+function printErrors({ terminal }: CliContext, { stderr, truncated }: WorkspaceCommandResult): void {
   if (stderr.trim() !== '') terminal.note(stderr.trimEnd())
   if (truncated) terminal.note('it printed more than is shown')
 }

@@ -10,7 +10,7 @@ const task = z.object({
 })
 
 /** Characters of what a program keeps of a session. */
-export const longestProgramSession = 5 * 1_048_576
+export const maxProgramSessionBytes = 5 * 1_048_576
 
 const programModel = z.object({
   model: field(z.string().min(1).max(512), 'Provider and model that the program uses.', 'main/large-model'),
@@ -24,7 +24,7 @@ export const ProgramSession = z
       'What the program calls its session.',
       '0192f0c1-5c7a-7c1e-9d55-0f5a3a7b9c10',
     ),
-    text: field(z.string().max(longestProgramSession), "The program's own file.", '{"type":"user"}'),
+    text: field(z.string().max(maxProgramSessionBytes), "The program's own file.", '{"type":"user"}'),
   })
   .meta({ id: 'ProgramSession' })
 export type ProgramSession = z.infer<typeof ProgramSession>
@@ -41,7 +41,7 @@ export const keepProgramSession = defineRoute({
   query: programModel,
   body: ProgramSession,
   // As JSON it can be twice as long, and more where it holds other scripts.
-  bodyLimit: 4 * longestProgramSession,
+  bodyLimit: 4 * maxProgramSessionBytes,
   responses: { ...errorResponses(404, 409), 204: { description: 'Kept' } },
   auth: 'worker',
 })

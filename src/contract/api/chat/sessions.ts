@@ -10,7 +10,7 @@ export const sessionTypes = ['task', 'chat'] as const
 export const messageRoles = ['user', 'assistant', 'tool', 'system'] as const
 
 /** In UTF-16 units. */
-export const mostTitleLength = 200
+export const maxTitleLength = 200
 
 /** One message of a transcript; a line of it in the worker API. */
 export const TranscriptMessage = z
@@ -94,7 +94,7 @@ export const SessionUpdate = z
         .string()
         .trim()
         .min(1, 'must not be empty: write in a few words what the session is about')
-        .max(mostTitleLength, `must have at most ${mostTitleLength} characters`),
+        .max(maxTitleLength, `must have at most ${maxTitleLength} characters`),
       'What the session is about.',
       'Failed tasks of today',
     ),

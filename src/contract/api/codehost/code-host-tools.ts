@@ -23,8 +23,8 @@ const issue_number = field(z.int().min(1), 'Number of the issue.', 12)
 const per_page = field(z.int().min(1).max(100).default(30), 'How many at most.', 30)
 const page = field(z.int().min(1).default(1), 'Which page, from 1.', 1)
 const branch = z.string().min(1).max(255)
-const longest = 65_536
-const body = z.string().max(longest, `must be at most ${longest} characters`)
+const maxTextLength = 65_536
+const body = z.string().max(maxTextLength, `must be at most ${maxTextLength} characters`)
 const written = body.trim().min(1, 'must not be empty')
 const merge_method = field(z.enum(['merge', 'squash', 'rebase']).default('squash'), 'How it is merged.', 'squash')
 const commit_title = field(z.string().max(1000).optional(), 'First line of the commit.', 'Add the page')
@@ -88,7 +88,7 @@ export const ReviewPullRequest = z.strictObject({ pr_number, task_name: otherTas
 export const PostReviewComment = z.strictObject({
   pr_number,
   body: field(
-    written.max(longest - 1000, `must be at most ${longest - 1000} characters`),
+    written.max(maxTextLength - 1000, `must be at most ${maxTextLength - 1000} characters`),
     'The review, in Markdown, with the marker of check_pr_review_marker in it.',
     'Looks good.',
   ),

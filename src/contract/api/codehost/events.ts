@@ -3,9 +3,9 @@
 import { z } from 'zod'
 
 /** Text of users is cut here; the code host itself allows 65,536 characters of a body. */
-const mostText = { title: 1024, body: 65_536, name: 256 } as const
+const maxLengths = { title: 1024, body: 65_536, name: 256 } as const
 
-const short = z.string().max(mostText.name)
+const short = z.string().max(maxLengths.name)
 /** Any text, cut. */
 const cut = (most: number) => z.string().transform((value) => value.slice(0, most))
 const User = z.object({ login: short, type: z.string().max(32).optional() })
@@ -21,8 +21,8 @@ const number = z.int().min(1).max(2_147_483_647)
 
 const Described = z.object({
   number,
-  title: cut(mostText.title).nullish(),
-  body: cut(mostText.body).nullish(),
+  title: cut(maxLengths.title).nullish(),
+  body: cut(maxLengths.body).nullish(),
   html_url: z.url().max(2048),
   state: z.string().max(32).optional(),
   updated_at: z.string().max(64).nullish(),
@@ -51,7 +51,7 @@ export const CodeHostPayload = z.object({
   comment: z
     .object({
       id: z.int().min(1),
-      body: cut(mostText.body).nullish(),
+      body: cut(maxLengths.body).nullish(),
       html_url: z.url().max(2048),
       created_at: z.string().max(64).nullish(),
       user: User.nullish(),

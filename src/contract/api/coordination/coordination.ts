@@ -48,13 +48,13 @@ const priorTask = field(
   'lead-child-1a2b3c4d',
 )
 
-const longestText = 1_000_000
+const maxTextLength = 1_000_000
 
 /** Arguments of delegate_task. */
 export const DelegateTask = z.strictObject({
   agent: field(z.string().min(1).max(253), 'Agent that does the work.', 'researcher'),
   prompt: field(
-    z.string().min(1, 'must not be empty').max(longestText),
+    z.string().min(1, 'must not be empty').max(maxTextLength),
     'All that the agent must know: it sees nothing of this conversation.',
     'Read the page and sum it up.',
   ),
@@ -69,7 +69,7 @@ export const DelegateTask = z.strictObject({
   allowBash: field(z.boolean().optional(), 'Whether an agent program may run shell commands.'),
   prior_task: priorTask,
   feedback: field(
-    z.string().min(1).max(longestText).optional(),
+    z.string().min(1).max(maxTextLength).optional(),
     'What to do better than the prior task; it goes before the prompt.',
     'The sum is wrong: count again.',
   ),
@@ -118,7 +118,7 @@ export const CreateHelper = z.strictObject({
   name: field(Name, 'Name of the new agent.', 'summarizer'),
   provider: field(z.string().min(1).max(253), 'Provider: one that your own agent uses.', 'main'),
   model: field(z.string().min(1).max(256), 'Model of the provider.', 'small-model'),
-  systemPrompt: field(z.string().max(longestText).optional(), 'What the agent is and how it works.', 'You sum up.'),
+  systemPrompt: field(z.string().max(maxTextLength).optional(), 'What the agent is and how it works.', 'You sum up.'),
   tools: field(z.array(z.string().min(1).max(253)).max(100).optional(), 'Names of tools: only ones that you have.', [
     'web_fetch',
   ]),

@@ -4,7 +4,8 @@ import { z } from 'zod'
 import { Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
-import { roles as accessRoles, TokenCreated } from './access.ts'
+import { roles as accessRoles } from './access.ts'
+import { TokenCreated } from './tokens.ts'
 
 const tag = 'Authentication'
 

@@ -8,17 +8,17 @@ import { booleanParameter, limitParameter, listOf, NamespaceQuery } from '../res
 import { defineRoute, documentAs, errorResponses, ReadHeaders } from '../resources/route.ts'
 
 /** In UTF-16 units: the content of a memory and each long text of a proposal. Searches see all of it. */
-export const mostTextLength = 262_144
-export const mostTags = 64
+export const maxMemoryLength = 262_144
+export const maxTags = 64
 /** In UTF-16 units. */
-export const mostTagLength = 128
-const mostIds = 200
+export const maxTagLength = 128
+const maxIds = 200
 
-const tooLong = `must have at most ${mostTextLength} characters: split it into several, each of one thing to remember`
+const tooLong = `must have at most ${maxMemoryLength} characters: split it into several, each of one thing to remember`
 const contentAdvice = 'is required: write in it what is to be remembered'
 
 /** A long text of a memory or proposal. */
-export const LongText = z.string().max(mostTextLength, tooLong)
+export const LongText = z.string().max(maxMemoryLength, tooLong)
 /** A word that records are filtered by: the name of a task, an agent, a session. */
 export const FilterWord = z.string().min(1).max(253)
 
@@ -31,10 +31,10 @@ function tidyTags(tags: readonly string[]): string[] {
   return [...new Set(tags.map((tag) => tag.trim().toLowerCase()))].filter((tag) => tag !== '')
 }
 
-const tooManyTags = `must have at most ${mostTags} tags; put what is to be searched into the content`
+const tooManyTags = `must have at most ${maxTags} tags; put what is to be searched into the content`
 const Tags = documentAs(
-  z.array(z.string().max(mostTagLength)).max(mostTags, tooManyTags).transform(tidyTags),
-  z.array(z.string().max(mostTagLength)).max(mostTags),
+  z.array(z.string().max(maxTagLength)).max(maxTags, tooManyTags).transform(tidyTags),
+  z.array(z.string().max(maxTagLength)).max(maxTags),
 )
 
 /** Values separated by commas; empty ones are left out. */
@@ -119,7 +119,7 @@ export const MemoryCreate = z
       'default',
     ),
     content: field(
-      z.string(contentAdvice).refine(hasText, contentAdvice).max(mostTextLength, tooLong),
+      z.string(contentAdvice).refine(hasText, contentAdvice).max(maxMemoryLength, tooLong),
       'What is to be remembered.',
       'The staging database is reset every Monday.',
     ),
@@ -149,7 +149,7 @@ export const MemoryUpdate = z
       z
         .string()
         .refine(hasText, 'must not be empty: leave it out to keep it, or delete the memory')
-        .max(mostTextLength, tooLong)
+        .max(maxMemoryLength, tooLong)
         .optional(),
       'What is to be remembered from now on.',
       'The staging database is reset every Sunday.',
@@ -189,15 +189,11 @@ const MemoryListQuery = NamespaceQuery.extend({
   parentTask: field(FilterWord.optional(), 'Only memories that come from children of this task.', 'release'),
   source: field(FilterWord.optional(), 'Only memories that came about so.', 'manual'),
   tags: field(
-    listParameter(mostTags, tidyTags).optional(),
+    listParameter(maxTags, tidyTags).optional(),
     'Only memories with all of these tags, separated by commas.',
     'staging,database',
   ),
-  ids: field(
-    listParameter(mostIds).optional(),
-    'Only the memories with these ids, separated by commas.',
-    'mem-1,mem-2',
-  ),
+  ids: field(listParameter(maxIds).optional(), 'Only the memories with these ids, separated by commas.', 'mem-1,mem-2'),
   includeDisabled: field(booleanParameter(false), 'Also those that are disabled, or replaced by a newer one.'),
   includeDeleted: field(booleanParameter(false), 'Also those that are deleted.'),
   limit: field(limitParameter(50, 200), 'Memories at most.', 50),

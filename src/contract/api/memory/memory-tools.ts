@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
-import { FilterWord, LongText, Memory, mostTagLength, mostTags } from './memories.ts'
+import { FilterWord, LongText, Memory, maxTagLength, maxTags } from './memories.ts'
 import { MemoryProposal } from './memory-proposals.ts'
 
 const tag = 'Worker API'
@@ -11,7 +11,7 @@ const params = z.object({
   namespace: field(Name, 'Namespace of the task.', 'default'),
   taskName: field(Name, 'Name of the task.', 'nightly-report'),
 })
-const tags = z.array(z.string().max(mostTagLength)).max(mostTags).optional()
+const tags = z.array(z.string().max(maxTagLength)).max(maxTags).optional()
 
 /** Arguments of recall_memory. */
 export const RecallMemory = z.strictObject({

@@ -23,24 +23,24 @@ import {
 
 const tag = 'Monitors'
 const base = '/api/v1/monitors/repositories'
-const place = { tag, base, noun: 'a repository monitor' }
+const routesAt = { tag, base, noun: 'a repository monitor' }
 const kind = 'RepositoryMonitor'
 const auth = 'user' as const
 const read = { verb: 'get', kind } as const
 const params = z.object({ name: field(Name, 'Name of the monitor.', 'reviews') })
 
-export const createMonitor = defineCreate(kind, place)
-export const listMonitors = defineObjectList(kind, place)
-export const getMonitor = defineGet(kind, place, resourceSchemaOf(kind))
-export const updateMonitor = defineUpdate(kind, place)
-export const deleteMonitor = defineDelete(kind, place)
+export const createMonitor = defineCreate(kind, routesAt)
+export const listMonitors = defineObjectList(kind, routesAt)
+export const getMonitor = defineGet(kind, routesAt, resourceSchemaOf(kind))
+export const updateMonitor = defineUpdate(kind, routesAt)
+export const deleteMonitor = defineDelete(kind, routesAt)
 
-const most = 200
+const maxItems = 200
 
 function pageOf(standard: number) {
   const cursor = z.string().max(4096).optional()
   return NamespaceQuery.extend({
-    limit: field(limitParameter(standard, most), 'Entries of one page at most.', standard),
+    limit: field(limitParameter(standard, maxItems), 'Entries of one page at most.', standard),
     continue: field(cursor, 'Cursor of the page, from `metadata.continue` of the page before.', 'bW9uaXRvcnM6MQ'),
     cursor: field(cursor, 'Another name of `continue`.', 'bW9uaXRvcnM6MQ'),
   })

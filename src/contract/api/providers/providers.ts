@@ -8,13 +8,13 @@ import { NamespaceQuery } from '../resources/list.ts'
 import { defineCreate, defineDelete, defineGet, defineObjectList, defineUpdate } from '../resources/resource-routes.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
 
-const place = { tag: 'Providers', base: '/api/v1/providers', noun: 'a provider' }
+const routesAt = { tag: 'Providers', base: '/api/v1/providers', noun: 'a provider' }
 
-export const createProvider = defineCreate('Provider', place)
-export const listProviders = defineObjectList('Provider', place)
-export const getProvider = defineGet('Provider', place, Provider)
-export const updateProvider = defineUpdate('Provider', place)
-export const deleteProvider = defineDelete('Provider', place)
+export const createProvider = defineCreate('Provider', routesAt)
+export const listProviders = defineObjectList('Provider', routesAt)
+export const getProvider = defineGet('Provider', routesAt, Provider)
+export const updateProvider = defineUpdate('Provider', routesAt)
+export const deleteProvider = defineDelete('Provider', routesAt)
 
 /** The outcome of a provider's trial. */
 export const ProviderTest = z
@@ -52,8 +52,8 @@ export type ProviderTest = z.infer<typeof ProviderTest>
 
 export const testProvider = defineRoute({
   method: 'POST',
-  path: `${place.base}/:name/test`,
-  tag: place.tag,
+  path: `${routesAt.base}/:name/test`,
+  tag: routesAt.tag,
   summary: 'Try a provider',
   description:
     "Asks the vendor for its list of models, with the provider's key: no call of a model, nothing to pay. " +

@@ -21,7 +21,7 @@ const base = '/api/v1/configmaps'
 const params = z.object({ name: field(ForeignName, 'Name of the ConfigMap.', 'prompts') })
 
 /** 1 MiB over all entries, as in Kubernetes. */
-const mostBytes = 1_048_576
+const maxBytes = 1_048_576
 
 const metadata = z.object({
   name: field(z.string(), 'Name of the ConfigMap.', 'prompts'),
@@ -71,7 +71,7 @@ export const ConfigMapBody = z
     data: field(
       z
         .record(EntryKey, z.string())
-        .refine((data) => countBytes(data) <= mostBytes, 'must be at most 1 MiB over all entries')
+        .refine((data) => countBytes(data) <= maxBytes, 'must be at most 1 MiB over all entries')
         .default({}),
       'Texts by name of the entry, at most 1 MiB in all.',
       { 'reviewer.md': 'You are a careful reviewer.' },

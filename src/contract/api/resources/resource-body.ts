@@ -56,12 +56,12 @@ export function pickDraftMetadata(metadata: MetadataInput, name: string): DraftM
   }
 }
 
-const givenName = Name.nullish()
+const optionalName = Name.nullish()
 
 /** The metadata, merged with the top-level fields, which take precedence. */
 function readNaming(body: Record<string, unknown>): Reading<MetadataInput> {
-  const name = readPart(givenName, body.name, 'name')
-  const namespace = readPart(givenName, body.namespace, 'namespace')
+  const name = readPart(optionalName, body.name, 'name')
+  const namespace = readPart(optionalName, body.namespace, 'namespace')
   const metadata = readMetadata(body.metadata)
   const problems = [...name.problems, ...namespace.problems, ...metadata.problems]
   if (problems.length > 0) return { problems }
@@ -92,8 +92,8 @@ export const nameRequired = { anyOf: [named, { properties: { metadata: named }, 
 function shapeOf<K extends Kind>(kind: K, id: string, rule: object): z.ZodType<unknown, BodyInput<K>> {
   const shape = z.strictObject({
     ...ignoredShape,
-    name: field(givenName, 'Name of the object; the same as `metadata.name`.', 'nightly-report'),
-    namespace: field(givenName, 'Namespace of the object; the same as `metadata.namespace`.', 'default'),
+    name: field(optionalName, 'Name of the object; the same as `metadata.name`.', 'nightly-report'),
+    namespace: field(optionalName, 'Namespace of the object; the same as `metadata.namespace`.', 'default'),
     metadata: field(MetadataInput.optional(), 'Name, namespace, labels and annotations.'),
     spec: field(kinds[kind].spec, 'What is wanted.'),
   })

@@ -1,4 +1,4 @@
-// Findings of scans, and patches that were proposed for them.
+// Findings of scans, patches that were proposed for them, and the routes of both.
 import { z } from 'zod'
 import { Timestamp } from '../../kinds/resources/metadata.ts'
 import { confidences, severities } from '../../kinds/scans/repository-scan.ts'

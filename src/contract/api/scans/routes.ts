@@ -11,8 +11,8 @@ import { Finding, findingStates, validationStatuses } from './findings.ts'
 import { DroppedFinding, dropLayers, ReviewSlice, ScanRun, sliceStatuses, ThreatModel } from './runs.ts'
 
 export const tag = 'Security'
-const place = { tag, base: '/api/v1/security/repositories', noun: 'a repository scan' }
-export const scanBase = `${place.base}/:name`
+const routesAt = { tag, base: '/api/v1/security/repositories', noun: 'a repository scan' }
+export const scanBase = `${routesAt.base}/:name`
 export const scanParams = z.object({ name: field(Name, 'Name of the scan.', 'shop') })
 const cursor = z.string().max(4096).optional()
 
@@ -85,11 +85,11 @@ export const ThreatModelUpdate = z
   .meta({ id: 'ThreatModelUpdate' })
 export type ThreatModelUpdate = z.infer<typeof ThreatModelUpdate>
 
-export const createRepositoryScan = defineCreate('RepositoryScan', place)
-export const listRepositoryScans = defineObjectList('RepositoryScan', place)
-export const getRepositoryScan = defineGet('RepositoryScan', place, RepositoryScan)
-export const updateRepositoryScan = defineUpdate('RepositoryScan', place)
-export const deleteRepositoryScan = defineDelete('RepositoryScan', place)
+export const createRepositoryScan = defineCreate('RepositoryScan', routesAt)
+export const listRepositoryScans = defineObjectList('RepositoryScan', routesAt)
+export const getRepositoryScan = defineGet('RepositoryScan', routesAt, RepositoryScan)
+export const updateRepositoryScan = defineUpdate('RepositoryScan', routesAt)
+export const deleteRepositoryScan = defineDelete('RepositoryScan', routesAt)
 
 const reading = { headers: ReadHeaders, auth: 'user', verb: { verb: 'get', kind: 'RepositoryScan' } } as const
 const writing = { query: NamespaceQuery, auth: 'user', verb: { verb: 'update', kind: 'RepositoryScan' } } as const

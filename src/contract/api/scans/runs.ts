@@ -1,4 +1,4 @@
-// Runs of a scan, its threat model, and what was dropped of a model's output.
+// Runs of a scan, its slices, its threat model, and what was dropped of a model's output.
 import { z } from 'zod'
 import { Timestamp } from '../../kinds/resources/metadata.ts'
 import { confidences } from '../../kinds/scans/repository-scan.ts'

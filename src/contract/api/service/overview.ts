@@ -9,9 +9,9 @@ import { defineRoute } from '../resources/route.ts'
 /** Hours that the overview looks back, the current one included. */
 export const overviewHours = 24
 /** Reasons of failures that it names at most. */
-export const mostReasons = 10
+export const maxReasons = 10
 /** Providers that it names at most, those with trouble first. */
-export const mostProviders = 100
+export const maxProviders = 100
 
 const count = z.int().min(0)
 

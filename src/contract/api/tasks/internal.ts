@@ -430,7 +430,7 @@ export const coolDown = defineRoute({
 })
 
 /** Limits of one report. */
-export const mostFailures = 10_000
+export const maxFailures = 10_000
 
 /**
  * How the calls of a provider went since the last report. Successes need no report, since usage shows them. A report is
@@ -440,7 +440,7 @@ export const CallsReport = z
   .strictObject({
     answered: field(z.boolean().default(false), 'Whether one of the calls was answered.'),
     failures: field(
-      z.int().min(0).max(mostFailures).default(0),
+      z.int().min(0).max(maxFailures).default(0),
       'How many calls failed since then, or in all when none was answered.',
       2,
     ),

@@ -7,7 +7,7 @@ import { defineRoute, errorResponses } from '../resources/route.ts'
 
 const call = field(z.string().min(1).max(256), 'The call that has no answer yet.', '3-call_1')
 
-const longestArguments = 4096
+const maxArgumentsLength = 4096
 
 /** One call of a model that has no answer yet. */
 export const ParkWait = z
@@ -53,8 +53,8 @@ export const ParkWait = z
       args: field(z.record(z.string().max(64), z.json()), 'What the probe is asked, 4,096 characters at most.', {
         number: 7,
       }).refine(
-        (args) => JSON.stringify(args).length <= longestArguments,
-        `must be at most ${longestArguments} characters of JSON`,
+        (args) => JSON.stringify(args).length <= maxArgumentsLength,
+        `must be at most ${maxArgumentsLength} characters of JSON`,
       ),
       every: field(
         PositiveDuration.optional(),
@@ -68,12 +68,12 @@ export const ParkWait = z
 export type ParkWait = z.infer<typeof ParkWait>
 
 /** The most waits that one task is parked with. */
-export const mostWaits = 64
+export const maxWaits = 64
 
 /** What ends an attempt for now. */
 export const Park = z
   .strictObject({
-    waits: field(z.array(ParkWait).min(1).max(mostWaits), 'The first of them that is over ends the wait.'),
+    waits: field(z.array(ParkWait).min(1).max(maxWaits), 'The first of them that is over ends the wait.'),
   })
   .meta({ id: 'Park' })
 

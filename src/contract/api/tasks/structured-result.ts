@@ -7,7 +7,7 @@ import { field } from '../../schema/field.ts'
 export const structuredResultType = 'application/json; charset=utf-8'
 
 /** Longest summary, in characters. */
-const longestSummary = 32 * 1024
+const maxSummaryLength = 32 * 1024
 
 /** Result of a task with a git workspace, version 1. Fields that a program adds itself are kept. */
 export const StructuredResult = z.looseObject({
@@ -35,5 +35,5 @@ export function readStructuredResult(text: string): StructuredResult {
 }
 
 function cutSummary(text: string): string {
-  return text.length <= longestSummary ? text : `${text.slice(0, longestSummary)}\n[truncated]`
+  return text.length <= maxSummaryLength ? text : `${text.slice(0, maxSummaryLength)}\n[truncated]`
 }

@@ -8,7 +8,7 @@ import { NamespaceQuery } from '../resources/list.ts'
 import { defineCreate, defineDelete, defineGet, defineList, defineUpdate } from '../resources/resource-routes.ts'
 import { defineRoute, errorResponses, ReadHeaders } from '../resources/route.ts'
 
-const place = { tag: 'Skills', base: '/api/v1/skills', noun: 'a skill' }
+const routesAt = { tag: 'Skills', base: '/api/v1/skills', noun: 'a skill' }
 
 /** An entry of the list. */
 export const SkillSummary = z
@@ -30,16 +30,16 @@ export const SkillSummary = z
   .meta({ id: 'SkillSummary' })
 export type SkillSummary = z.infer<typeof SkillSummary>
 
-export const createSkill = defineCreate('Skill', place)
-export const listSkills = defineList('Skill', place, SkillSummary)
-export const getSkill = defineGet('Skill', place, Skill)
-export const updateSkill = defineUpdate('Skill', place)
-export const deleteSkill = defineDelete('Skill', place)
+export const createSkill = defineCreate('Skill', routesAt)
+export const listSkills = defineList('Skill', routesAt, SkillSummary)
+export const getSkill = defineGet('Skill', routesAt, Skill)
+export const updateSkill = defineUpdate('Skill', routesAt)
+export const deleteSkill = defineDelete('Skill', routesAt)
 
 export const refreshSkill = defineRoute({
   method: 'POST',
-  path: `${place.base}/:name/refresh`,
-  tag: place.tag,
+  path: `${routesAt.base}/:name/refresh`,
+  tag: routesAt.tag,
   summary: 'Refresh a skill',
   description:
     'Reads `SKILL.md` and the files beside it from the repository that `spec.source` names, and writes content, commit ' +
@@ -60,7 +60,7 @@ export const refreshSkill = defineRoute({
 export const getSkillContent = defineRoute({
   method: 'GET',
   path: '/api/v1/skills/:name/content',
-  tag: place.tag,
+  tag: routesAt.tag,
   summary: 'The raw Markdown of a skill',
   description: 'Answers the Markdown of the skill as text.',
   params: z.object({ name: field(Name, 'Name of the Skill.', 'release-notes') }),

@@ -8,7 +8,7 @@ import { field } from '../../schema/field.ts'
 import { defineCreate, defineDelete, defineGet, defineList, defineUpdate } from '../resources/resource-routes.ts'
 import { defineRoute } from '../resources/route.ts'
 
-const place = { tag: 'Tools', base: '/api/v1/tools', noun: 'a tool' }
+const routesAt = { tag: 'Tools', base: '/api/v1/tools', noun: 'a tool' }
 const parameters = z.record(z.string(), z.unknown())
 
 /** A tool that comes with the service. */
@@ -51,12 +51,12 @@ export type ToolItem = z.infer<typeof ToolItem>
 export const ToolDetail = z.union([BuiltinTool, Tool])
 
 /** Names of built-in tools, which resources cannot have (409). They may contain "_", which names of resources cannot. */
-export const createTool = defineCreate('Tool', place)
-export const listTools = defineList('Tool', place, ToolItem)
-export const updateTool = defineUpdate('Tool', place)
-export const deleteTool = defineDelete('Tool', place)
+export const createTool = defineCreate('Tool', routesAt)
+export const listTools = defineList('Tool', routesAt, ToolItem)
+export const updateTool = defineUpdate('Tool', routesAt)
+export const deleteTool = defineDelete('Tool', routesAt)
 
 export const getTool = defineRoute({
-  ...defineGet('Tool', place, ToolDetail),
+  ...defineGet('Tool', routesAt, ToolDetail),
   params: z.object({ name: field(ToolName, 'Name of a built-in tool or of a Tool.', 'web_fetch') }),
 })

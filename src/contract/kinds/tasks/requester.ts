@@ -1,7 +1,6 @@
-// Who created a task, and the transaction it belongs to; set by the service and visible to everyone who may read the task.
+// Who created a task, and the transaction it belongs to; set by the service and visible to its readers.
 import { z } from 'zod'
 import { field } from '../../schema/field.ts'
-import { apiVersion, type OwnerReference } from '../resources/metadata.ts'
 
 const boundedText = z.string().max(1024)
 /** Longer than any token. */
@@ -77,18 +76,3 @@ export const Transaction = z
   })
   .meta({ id: 'Transaction', 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'is immutable' }] })
 export type Transaction = z.infer<typeof Transaction>
-
-/** One task; the uid distinguishes it from earlier tasks of the same name. */
-export type TaskIdentity = { uid: string; name: string }
-
-/** The task that created this one, or undefined. */
-export function parentOf({
-  metadata,
-}: {
-  metadata: { ownerReferences?: OwnerReference[] | undefined }
-}): TaskIdentity | undefined {
-  const owner = metadata.ownerReferences?.find(
-    (reference) => reference.controller === true && reference.kind === 'Task' && reference.apiVersion === apiVersion,
-  )
-  return owner && { uid: owner.uid, name: owner.name }
-}

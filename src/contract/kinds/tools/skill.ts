@@ -86,7 +86,7 @@ export const skillTextName = 'SKILL.md'
 export const skillLimits = { files: 500, pathLength: 255 } as const
 
 /** Of each part of a path, as file systems have it. */
-const mostNameBytes = 255
+const maxNameBytes = 255
 const encoder = new TextEncoder()
 
 /** Whether the path would be a file and a folder at once. */
@@ -128,8 +128,8 @@ function fileProblems({ files = {} }: Partial<SkillContent> = {}): Problem[] {
 function pathProblem(path: string): string | undefined {
   if (path.length > skillLimits.pathLength) return `must have at most ${skillLimits.pathLength} characters`
   if (!isInnerPath(path)) return 'must be a relative path without empty parts, ".", ".." and "\\"'
-  const isLong = path.split('/').some((part) => encoder.encode(part).length > mostNameBytes)
-  return isLong ? `must have at most ${mostNameBytes} bytes between two "/"` : undefined
+  const isLong = path.split('/').some((part) => encoder.encode(part).length > maxNameBytes)
+  return isLong ? `must have at most ${maxNameBytes} bytes between two "/"` : undefined
 }
 
 /** The status of a skill, written by the service. */

@@ -1,4 +1,4 @@
-// The request of a tool that is plain HTTP; of an MCP tool its headers, time limit and token.
+// The servers behind tools: one that is plain HTTP, and one that speaks MCP.
 import { z } from 'zod'
 import type { Problem } from '../../../errors.ts'
 import { field } from '../../schema/field.ts'

@@ -3,13 +3,11 @@ import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import * as routes from '../../../contract/api/chat/chat.ts'
 import { SvcError } from '../../../errors.ts'
-import type { ChatTurn } from '../../../usecases/chat/chat.ts'
+import type { ChatTurn } from '../../../usecases/index.ts'
 import type { Bind } from '../../bind.ts'
-import { gone, watchClient } from '../../client-presence.ts'
-import { defaultHeartbeatMs } from '../../event-stream.ts'
+import type { RouteContext } from '../../deps.ts'
+import { createPushedEvents, defaultHeartbeatMs, gone, watchClient } from '../../event-stream.ts'
 import { chooseType } from '../../middleware/accept.ts'
-import { createPushedEvents } from '../../pushed-events.ts'
-import type { RouteContext } from '../../route-context.ts'
 
 type TurnEvent = { name: routes.ChatEventName; data: Omit<routes.ChatFrame, 'sessionId'> }
 

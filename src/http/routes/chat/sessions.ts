@@ -1,9 +1,10 @@
 // Sessions, newest first, and their transcripts.
 import * as routes from '../../../contract/api/chat/sessions.ts'
+import { searchTranscripts } from '../../../contract/api/chat/transcripts.ts'
 import type { Session, StoredMessage } from '../../../ports/chat/sessions.ts'
 import type { Bind } from '../../bind.ts'
+import type { RouteContext } from '../../deps.ts'
 import { namedNamespace, wrapPage } from '../../paging.ts'
-import type { RouteContext } from '../../route-context.ts'
 
 function presentSession(session: Session): routes.SessionItem {
   return { id: session.name, ...session }
@@ -31,5 +32,13 @@ export function bindSessions(bind: Bind, { usecases }: RouteContext): void {
   bind(routes.deleteSession, async ({ caller, namespace, params }) => {
     await usecases.sessions.remove(caller, { namespace, name: params.id })
     return { empty: true }
+  })
+}
+
+export function bindTranscripts(bind: Bind, { usecases }: RouteContext): void {
+  bind(searchTranscripts, async ({ caller, namespace, query }) => {
+    const { allNamespaces: _all, ...asked } = query
+    const items = await usecases.transcripts.search(caller, { ...asked, namespace: namedNamespace({ namespace }) })
+    return { json: { items, metadata: {} } }
   })
 }

@@ -2,8 +2,8 @@
 import * as routes from '../../../contract/api/codehost/deliveries.ts'
 import type { Delivery, DeliveryCursor } from '../../../ports/codehost/deliveries.ts'
 import type { Bind } from '../../bind.ts'
+import type { RouteContext } from '../../deps.ts'
 import { makeCursor, namedNamespace, readPageOf, readTextCursor, wrapPage } from '../../paging.ts'
-import type { RouteContext } from '../../route-context.ts'
 
 const sort = 'deliveries'
 const cursorShape = /^(\d{4}-\d\d-\d\dT[\d:.]+Z) (\S{1,128})$/

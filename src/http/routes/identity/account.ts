@@ -1,14 +1,19 @@
 // The caller's identity, tokens, usage and the overview.
 
+import * as routes from '../../../contract/api/budgets/budgets.ts'
 import { getUsage, type UsageItem } from '../../../contract/api/budgets/usage.ts'
-import * as tokens from '../../../contract/api/identity/access.ts'
+import { listAudit } from '../../../contract/api/identity/audit.ts'
 import * as auth from '../../../contract/api/identity/auth.ts'
+import * as tokens from '../../../contract/api/identity/tokens.ts'
+import type { RouteQuery } from '../../../contract/api/resources/route.ts'
 import { getOverview } from '../../../contract/api/service/overview.ts'
+import { dropUndefined } from '../../../lib/json.ts'
 import type { UsageSum } from '../../../ports/budgets/usage.ts'
+import type { AuditQuery, AuditRecord } from '../../../ports/identity/audit.ts'
 import type { Caller, CallerTransaction, TokenRecord } from '../../../ports/identity/identity.ts'
 import type { Bind } from '../../bind.ts'
-import { namedNamespace } from '../../paging.ts'
-import type { RouteContext } from '../../route-context.ts'
+import type { RouteContext } from '../../deps.ts'
+import { makeCursor, namedNamespace, readPageOf, readTextCursor, wrapPage } from '../../paging.ts'
 
 /** Without the contexts: what those allow is between the issuer and the service. */
 function presentTransaction({ context: _context, requesterContext: _rctx, ...shown }: CallerTransaction) {
@@ -68,5 +73,46 @@ export function bindUsage(bind: Bind, { usecases }: RouteContext): void {
 export function bindOverview(bind: Bind, { usecases }: RouteContext): void {
   bind(getOverview, async ({ caller, namespace }) => {
     return { json: await usecases.overview.describe(caller, namedNamespace({ namespace })) }
+  })
+}
+
+const sort = 'audit'
+const cursorShape = /^(\d{4}-\d\d-\d\dT[\d:.]+Z) (\S{1,128})$/
+
+function writeCursor({ createdAt, id }: AuditRecord): string {
+  return makeCursor(sort, `${createdAt} ${id}`)
+}
+
+function readBefore(cursor: string | undefined): { before?: { createdAt: string; id: string } } {
+  const [, createdAt, id] = readTextCursor(sort, cursor, cursorShape) ?? []
+  return createdAt === undefined || id === undefined ? {} : { before: { createdAt, id } }
+}
+
+type Filters = RouteQuery<typeof listAudit>
+
+function readFilters({ limit: _limit, continue: cursor, since, until, ...rest }: Filters): Omit<AuditQuery, 'limit'> {
+  return {
+    ...dropUndefined(rest),
+    ...(since === undefined ? {} : { since: new Date(since) }),
+    ...(until === undefined ? {} : { until: new Date(until) }),
+    ...readBefore(cursor),
+  }
+}
+
+export function bindAudit(bind: Bind, { usecases }: RouteContext): void {
+  bind(listAudit, async ({ caller, query }) => {
+    const page = await readPageOf({ limit: query.limit, cursorOf: writeCursor }, (limit) =>
+      usecases.audit.list(caller, { ...readFilters(query), limit }),
+    )
+    return { json: wrapPage(page, (record) => record) }
+  })
+}
+
+export function bindBudgets(bind: Bind, { usecases: { budgets } }: RouteContext): void {
+  bind(routes.listBudgets, async ({ caller }) => ({ json: { items: await budgets.list(caller), metadata: {} } }))
+  bind(routes.putBudget, async ({ caller, params, body }) => ({ json: await budgets.put(caller, params.name, body) }))
+  bind(routes.deleteBudget, async ({ caller, params }) => {
+    await budgets.remove(caller, params.name)
+    return { empty: true }
   })
 }

@@ -3,8 +3,8 @@ import type { MonitorItem, MonitorRun } from '../../../contract/api/monitors/mon
 import * as routes from '../../../contract/api/monitors/monitors.ts'
 import { SvcError } from '../../../errors.ts'
 import type { Bind } from '../../bind.ts'
+import type { RouteContext } from '../../deps.ts'
 import { makeCursor, readPageOf, readTextCursor, wrapPage } from '../../paging.ts'
-import type { RouteContext } from '../../route-context.ts'
 import { bindCreate, bindDelete, bindGet, bindUpdate, bindWholeList } from '../resources/resources.ts'
 
 type PageQuery = { limit: number; continue?: string | undefined; cursor?: string | undefined }

@@ -7,13 +7,13 @@ import { type Kind, kinds, type ResourceOf } from '../../../contract/kinds/index
 import { SvcError } from '../../../errors.ts'
 import type { Caller } from '../../../ports/identity/identity.ts'
 import type { DeletePreconditions, ResourceText } from '../../../ports/resources/resources.ts'
-import type { NamespaceQuery } from '../../../usecases/resources/resources.ts'
+import type { NamespaceQuery } from '../../../usecases/index.ts'
 import type { Answer } from '../../answer.ts'
 import type { Bind } from '../../bind.ts'
 import type { Call } from '../../call.ts'
+import type { RouteContext } from '../../deps.ts'
 import { tagOfVersion, versionOfIfMatch } from '../../middleware/conditional.ts'
 import { answerTextPage, namedNamespace, viewPage, wrapPage } from '../../paging.ts'
-import type { RouteContext } from '../../route-context.ts'
 
 type UserRoute = Route & { auth: 'user' }
 

@@ -2,10 +2,10 @@
 import { type WatchedPosition, type WatchedRecords, watchResources } from '../../../contract/api/resources/watch.ts'
 import { summarizeText } from '../../../contract/schema/summary.ts'
 import { dropUndefined } from '../../../lib/json.ts'
-import type { OpenedWatch, WatchedText } from '../../../usecases/resources/watch.ts'
+import type { OpenedWatch, WatchedText } from '../../../usecases/index.ts'
 import type { Bind } from '../../bind.ts'
+import type { RouteContext } from '../../deps.ts'
 import type { EventFrame } from '../../event-stream.ts'
-import type { RouteContext } from '../../route-context.ts'
 
 function framePosition(event: 'synced' | 'bookmark', resourceVersion: string): EventFrame {
   const data: WatchedPosition = { resourceVersion }

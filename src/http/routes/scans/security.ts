@@ -1,11 +1,14 @@
 // Repository security scans: runs, slices, dropped findings, threat models and findings.
+
+import { Readable } from 'node:stream'
 import * as findingRoutes from '../../../contract/api/scans/findings.ts'
 import * as routes from '../../../contract/api/scans/routes.ts'
+import * as sarifRoutes from '../../../contract/api/scans/sarif-routes.ts'
 import type { Bind } from '../../bind.ts'
-import { readRecordPage, wrapRecords } from '../../record-pages.ts'
-import type { RouteContext } from '../../route-context.ts'
+import type { RouteContext } from '../../deps.ts'
+import { readRecordPage, wrapRecords } from '../../paging.ts'
+import { readUpload } from '../../upload.ts'
 import { bindCreate, bindDelete, bindGet, bindUpdate, bindWholeList } from '../resources/resources.ts'
-import { bindSarif } from './sarif.ts'
 
 function bindRuns(bind: Bind, { usecases: { scans } }: RouteContext): void {
   bind(routes.listScanRuns, async ({ caller, namespace, params, query }) => {
@@ -78,4 +81,31 @@ export function bindSecurity(bind: Bind, context: RouteContext): void {
   bindLists(bind, context)
   bindFindings(bind, context)
   bindSarif(bind, context)
+}
+
+export function bindSarif(bind: Bind, { usecases: { sarif } }: RouteContext): void {
+  bind(sarifRoutes.exportFindings, async ({ caller, namespace, params }) => {
+    const log = await sarif.exportSarif(caller, { namespace, name: params.name })
+    return { stream: Readable.from(log, { objectMode: false }), contentType: sarifRoutes.sarifType }
+  })
+  bind(sarifRoutes.listScanImports, async ({ caller, namespace, params, query }) => {
+    const key = { namespace, name: params.name }
+    return wrapRecords('import', await sarif.listImports(caller, key, readRecordPage('import', query)))
+  })
+  bind(sarifRoutes.getScanImport, async ({ caller, namespace, params }) => {
+    return { json: await sarif.getImport(caller, { namespace, name: params.name }, params.importID) }
+  })
+}
+
+/** The route's body is streamed. */
+export function bindSarifImport(bind: Bind, { usecases: { sarif } }: Pick<RouteContext, 'usecases'>): void {
+  bind(sarifRoutes.importFindings, async ({ caller, namespace, params, query, request }) => {
+    const read = async () => {
+      const chunks: Buffer[] = []
+      for await (const chunk of readUpload(request, sarifRoutes.largestSarif).body) chunks.push(chunk as Buffer)
+      return Buffer.concat(chunks)
+    }
+    const { commit, root } = query
+    return { json: await sarif.importSarif(caller, { namespace, name: params.name }, { commit, root, read }) }
+  })
 }

@@ -7,10 +7,9 @@ import { getMetrics } from '../../../contract/api/service/metrics.ts'
 import { buildOpenApi } from '../../../contract/api/service/openapi.ts'
 import { listSettings } from '../../../contract/api/service/settings.ts'
 import { SvcError } from '../../../errors.ts'
-import { requireAccess } from '../../../usecases/identity/access.ts'
-import { checkReadiness } from '../../../usecases/service/readiness.ts'
+import { checkReadiness, requireAccess } from '../../../usecases/index.ts'
 import type { Bind } from '../../bind.ts'
-import type { RouteContext } from '../../route-context.ts'
+import type { RouteContext } from '../../deps.ts'
 
 export function bindHealth(bind: Bind, { ports, isDraining }: RouteContext): void {
   bind(health.getHealth, () => ({ json: { status: 'ok' as const } }))

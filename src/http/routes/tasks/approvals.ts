@@ -1,9 +1,9 @@
 // Approvals: what tasks ask people for.
 import * as routes from '../../../contract/api/tasks/approvals.ts'
-import type { Approval } from '../../../ports/tasks/parkings.ts'
+import type { Approval } from '../../../ports/tasks/parking.ts'
 import type { Bind } from '../../bind.ts'
+import type { RouteContext } from '../../deps.ts'
 import { namedNamespace } from '../../paging.ts'
-import type { RouteContext } from '../../route-context.ts'
 
 function present({ answeredBy, ...approval }: Approval): routes.ApprovalItem {
   return { ...approval, ...(answeredBy && { answeredBy }) }

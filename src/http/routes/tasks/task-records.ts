@@ -7,11 +7,11 @@ import type {
   TaskMessage,
 } from '../../../contract/api/tasks/task-records.ts'
 import * as routes from '../../../contract/api/tasks/tasks.ts'
-import type { ArtifactInfo, Plan, StoredPlan } from '../../../ports/tasks/results.ts'
+import type { ArtifactInfo, Plan, StoredPlan } from '../../../ports/tasks/outputs.ts'
 import type { Bind } from '../../bind.ts'
+import type { RouteContext } from '../../deps.ts'
 import { tagOfText } from '../../middleware/conditional.ts'
 import { makeCursor, readNumberCursor, readPageOf, wrapPage } from '../../paging.ts'
-import type { RouteContext } from '../../route-context.ts'
 import { readUpload } from '../../upload.ts'
 
 /** The plan as the specification shows it, for people and for workers (PLAN-001). */

@@ -3,12 +3,12 @@ import * as routes from '../../../contract/api/tasks/tasks.ts'
 import type { Task } from '../../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../../errors.ts'
 import { dropUndefined } from '../../../lib/json.ts'
-import type { Plan } from '../../../ports/tasks/results.ts'
-import type { NamespaceQuery } from '../../../usecases/resources/resources.ts'
+import type { Plan } from '../../../ports/tasks/outputs.ts'
+import type { NamespaceQuery } from '../../../usecases/index.ts'
 import type { Bind } from '../../bind.ts'
+import type { RouteContext } from '../../deps.ts'
 import { tagOfVersion } from '../../middleware/conditional.ts'
 import { answerTextPage, namedNamespace, viewPage } from '../../paging.ts'
-import type { RouteContext } from '../../route-context.ts'
 import {
   answerObject,
   answerText,

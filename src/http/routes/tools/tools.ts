@@ -1,11 +1,15 @@
 // Tools: built-in ones and resources in one list; names of built-in ones are reserved (409).
 import type { FastifyRequest } from 'fastify'
+import * as skillRoutes from '../../../contract/api/tools/skills.ts'
 import * as routes from '../../../contract/api/tools/tools.ts'
+import type { Skill } from '../../../contract/kinds/tools/skill.ts'
 import type { Tool } from '../../../contract/kinds/tools/tool.ts'
+import { SvcError } from '../../../errors.ts'
 import type { Bind, BindOptions } from '../../bind.ts'
+import type { RouteContext } from '../../deps.ts'
+import { tagOfVersion } from '../../middleware/conditional.ts'
 import { namedNamespace, wrapPage } from '../../paging.ts'
-import type { RouteContext } from '../../route-context.ts'
-import { answerText, bindCreate, bindDelete, bindUpdate } from '../resources/resources.ts'
+import { answerText, bindCreate, bindDelete, bindGet, bindList, bindUpdate } from '../resources/resources.ts'
 
 function presentTool({ metadata, spec, status }: Tool): routes.CustomToolItem {
   const url = spec.http?.url ?? spec.mcp?.url ?? status?.endpoint
@@ -52,5 +56,40 @@ export function bindTools(bind: Bind, context: RouteContext): void {
   bind(routes.getTool, async ({ caller, namespace, params }) => {
     const tool = await usecases.tools.get(caller, { namespace, name: params.name })
     return 'builtin' in tool ? { json: tool } : answerText(tool)
+  })
+}
+
+function summarizeSkill({ metadata, spec, status }: Skill): skillRoutes.SkillSummary {
+  const { displayName, description, version, author, tags } = spec
+  // JSON leaves out undefined fields.
+  return {
+    name: metadata.name,
+    namespace: metadata.namespace,
+    displayName,
+    description,
+    version,
+    author,
+    tags,
+    phase: status?.phase,
+    createdAt: metadata.creationTimestamp,
+  }
+}
+
+export function bindSkills(bind: Bind, context: RouteContext): void {
+  bindCreate(bind, context, 'Skill', skillRoutes.createSkill)
+  bindList(bind, context, { kind: 'Skill', route: skillRoutes.listSkills, present: summarizeSkill })
+  bindGet(bind, context, 'Skill', skillRoutes.getSkill)
+  bindUpdate(bind, context, 'Skill', skillRoutes.updateSkill)
+  bindDelete(bind, context, 'Skill', skillRoutes.deleteSkill)
+  bind(skillRoutes.refreshSkill, async ({ caller, namespace, params, body }) => {
+    return { json: await context.usecases.skills.refresh(caller, { namespace, name: params.name }, body.source) }
+  })
+  bind(skillRoutes.getSkillContent, async ({ caller, namespace, params }) => {
+    const skill = await context.usecases.resources.get(caller, 'Skill', { namespace, name: params.name })
+    const tag = tagOfVersion(skill.metadata.resourceVersion)
+    const { content } = skill.spec
+    if (content === undefined)
+      throw new SvcError('NotFound', `skill "${params.name}" has not been read from its source yet`)
+    return { text: content.inline, contentType: 'text/markdown; charset=utf-8', tag }
   })
 }

@@ -1,8 +1,8 @@
 // Execution workspaces that there are.
 import * as routes from '../../../contract/api/workspaces/workspaces.ts'
 import type { Bind } from '../../bind.ts'
+import type { RouteContext } from '../../deps.ts'
 import { namedNamespace } from '../../paging.ts'
-import type { RouteContext } from '../../route-context.ts'
 
 export function bindWorkspaces(bind: Bind, { usecases: { workspaces } }: RouteContext): void {
   bind(routes.listWorkspaces, async ({ caller, namespace }) => {

@@ -3,7 +3,7 @@ import { scheduledNameLength } from '../../../contract/api/tasks/task-body.ts'
 import { apiVersion } from '../../../contract/kinds/index.ts'
 import { reservedPrefix } from '../../../contract/kinds/resources/metadata.ts'
 import { TaskSpec } from '../../../contract/kinds/tasks/task.ts'
-import { harmlessFields } from '../../tasks/task-changes.ts'
+import { harmlessFields } from '../../tasks/changes.ts'
 import {
   type CelValidation,
   everyKind,

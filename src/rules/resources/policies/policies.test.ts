@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { kindNames, kinds } from '../../../contract/kinds/index.ts'
 import { each, listReferencePaths } from '../../../contract/schema/reference-paths.ts'
-import { classifyUrl, metadataNetworks, specialNetworks } from '../../providers/trusted-address.ts'
+import { classifyUrl, metadataNetworks, specialNetworks } from '../../providers/address.ts'
 import { buildPolicies, listPolicyRules, type PolicySettings } from './policies.ts'
 
 const settings: PolicySettings = {

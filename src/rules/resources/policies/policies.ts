@@ -1,8 +1,9 @@
 // Every admission policy of the service: the cluster's API refuses what REST refuses.
-import { resourceRules } from './catalog.ts'
+
 import { identityRules } from './identity.ts'
 import { type PolicyRules, type PolicySettings, writePolicy } from './policy.ts'
 import { referenceRules } from './references.ts'
+import { resourceRules } from './resources.ts'
 import { workspaceRules } from './workspaces.ts'
 
 export type { PolicySettings } from './policy.ts'

@@ -1,12 +1,14 @@
 // A folder on its way into a pod and back: an archive that the installed tar makes on one side and unpacks on the other.
-import { type ChildProcess, spawn } from 'node:child_process'
+
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readdir, rm } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { PassThrough } from 'node:stream'
 import type { ApiConnection } from '../../../cluster/api/connection.ts'
 import { SvcError } from '../../../errors.ts'
 import { CheckoutError } from '../../../ports/workspaces/checkouts.ts'
 import { workspaceInside } from '../../attempts/process-limits.ts'
+import { createComplaint, packFolder, startTar } from '../../attempts/tar-process.ts'
 import { execInPod } from '../../code-pods/exec.ts'
 import type { Pod } from '../objects.ts'
 import { checkoutName, keeperName } from '../objects.ts'
@@ -14,11 +16,9 @@ import { filledMark, keeperWorkspace } from './containers.ts'
 
 export type Transfer = { connection: ApiConnection; pod: Pod; folder: string; signal: AbortSignal }
 
-const complaintLength = 500
 const blockBytes = 65_536
 const blocks = 64
 const windowBytes = blockBytes * blocks
-const tarEnvironment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' }
 
 /** One that was cut off begins again. */
 const fillScript = `[ -e ${filledMark} ] && exit 0; cd ${workspaceInside} && find . -mindepth 1 -delete && tar -x --no-same-owner -f - && : >${filledMark}`
@@ -37,36 +37,6 @@ const readScript = [
   `case $said in ${blocks}+0*) ;; *) break ;; esac; done`,
 ].join('\n')
 
-/** The last of what a program says about its failure. */
-function createComplaint() {
-  let text = ''
-  return {
-    add: (chunk: Buffer) => {
-      text = (text + chunk.toString('utf8')).slice(-complaintLength)
-    },
-    read: () => text.trim(),
-  }
-}
-
-function launchTar(args: string[]) {
-  const child = spawn('tar', args, { stdio: ['pipe', 'pipe', 'pipe'], env: tarEnvironment })
-  const complaint = createComplaint()
-  child.stderr.on('data', complaint.add)
-  const ended = new Promise<void>((resolve, reject) => {
-    child.on('error', reject)
-    child.on('close', (code) => (code === 0 ? resolve() : reject(explainTar(complaint.read()))))
-  })
-  ended.catch(() => undefined)
-  return { child, ended }
-}
-
-function explainTar(complaint: string): Error {
-  if (complaint.includes('No space left')) {
-    return new CheckoutError('DiskFull', 'The disk of the service is full; free space on it, then run the task again.')
-  }
-  return new SvcError('Internal', `tar failed: ${complaint}`)
-}
-
 function containerOf({ pod }: Transfer, container: string) {
   return { namespace: pod.metadata.namespace, pod: pod.metadata.name, container }
 }
@@ -75,10 +45,7 @@ function containerOf({ pod }: Transfer, container: string) {
 export async function fillPod(transfer: Transfer): Promise<void> {
   const { connection, folder, signal } = transfer
   const complaint = createComplaint()
-  // Without the folder itself, which is not the pod's to change.
-  const names = (await readdir(folder)).map((name) => `./${name}\0`)
-  const { child, ended } = launchTar(['-c', '-C', folder, '--null', '-T', '-', '-f', '-'])
-  child.stdin.on('error', () => undefined).end(names.join(''))
+  const { child, ended } = await packFolder(folder)
   try {
     const argv = ['/bin/sh', '-c', fillScript]
     // Read from the start: what a process has written that ends unread is lost.
@@ -134,7 +101,7 @@ export async function readPod(transfer: Transfer, maxBytes: number): Promise<voi
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const complaint = createComplaint()
-  const { child, ended } = launchTar(['-x', '--no-same-owner', '--no-same-permissions', '-C', folder, '-f', '-'])
+  const { child, ended } = startTar(['-x', '--no-same-owner', '--no-same-permissions', '-C', folder, '-f', '-'])
   child.stdin.on('error', () => undefined)
   const full = new AbortController()
   const tooMuch = `What is in the workspace takes more than ${Math.floor(maxBytes / 1024 ** 2)} MiB.`

@@ -174,6 +174,35 @@ function coverArguments(pids: (number | undefined)[]): string[] {
   return known.flatMap((pid) => ['--size', '4096', '--perms', '0500', '--tmpfs', `/proc/${pid}`])
 }
 
+type Streams = Pick<LocalProcess, 'stdout' | 'stderr' | 'report'>
+
+const abandonAfterMs = 5000
+
+/** What left the process group may hold the pipes open forever; everything written before the exit is read by then. */
+function abandonStreams(streams: Streams): void {
+  const timer = setTimeout(() => {
+    for (const stream of [streams.stdout, streams.stderr, streams.report]) stream?.destroy()
+  }, abandonAfterMs)
+  timer.unref()
+}
+
+/**
+ * Bubblewrap that somebody kills while it sets the sandbox up leaves an init that does not yet end with it, and holds the
+ * pipes; nothing is known of one whose pid was not reported yet, but that it waits for ever to be told to go on.
+ */
+async function endOrphan(
+  child: ChildProcess,
+  init: Promise<number | undefined>,
+  streams: Streams,
+): Promise<ProcessExit> {
+  const exit = await watchExit(child)
+  if (child.signalCode === null) return exit
+  const pid = await init
+  if (pid !== undefined) signalProcess(pid, 'SIGKILL')
+  abandonStreams(streams)
+  return exit
+}
+
 /**
  * Starts a program in a sandbox. Bubblewrap waits for the init of the pid namespace, which the kernel ends after
  * everything else in it, so its exit means that nothing is left, and --die-with-parent ends it all when the service dies;
@@ -197,7 +226,6 @@ export function launchConfined(launch: ConfinedLaunch): ConfinedProcess {
     stdio: [...chooseStdio(launch), 'pipe', 'pipe', ...data.map((): Stdio => 'pipe'), hides ? 'pipe' : 'ignore'],
   })
   giveWay(child)
-  const exited = watchExit(child)
   const init = readInitPid(child.stdio?.at(infoFd) as Readable | undefined)
   const covered = launch.coversProc && !hidesProcesses() ? coverArguments([1, process.pid, child.pid]) : []
   writeAll(child.stdio?.at(argumentsFd), [...options, ...covered].map((option) => `${option}\0`).join(''))
@@ -207,11 +235,12 @@ export function launchConfined(launch: ConfinedLaunch): ConfinedProcess {
   // It waits to read one byte before it starts the program.
   if (hides) void init.then(hideProcesses).then(() => writeAll(child.stdio?.at(gateFd), '.'))
   const isAlive = () => child.exitCode === null && child.signalCode === null
+  const streams = readStreams(child, launch)
   return {
     pid: child.pid,
     init,
-    ...readStreams(child, launch),
-    exited,
+    ...streams,
+    exited: endOrphan(child, init, streams),
     terminate: async () => {
       const pid = await init
       if (pid !== undefined) await terminateListed(() => listMain(pid), isAlive)
@@ -223,16 +252,6 @@ export function launchConfined(launch: ConfinedLaunch): ConfinedProcess {
       else signalProcess(pid, 'SIGKILL')
     },
   }
-}
-
-const abandonAfterMs = 5000
-
-/** What left the process group may hold the pipes open forever; everything written before the exit is read by then. */
-function abandonStreams(streams: Pick<LocalProcess, 'stdout' | 'stderr' | 'report'>): void {
-  const timer = setTimeout(() => {
-    for (const stream of [streams.stdout, streams.stderr, streams.report]) stream?.destroy()
-  }, abandonAfterMs)
-  timer.unref()
 }
 
 /**

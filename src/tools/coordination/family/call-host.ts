@@ -2,7 +2,7 @@
 import type { ParkWait } from '../../../contract/api/tasks/parking.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import type { TaskCoordination } from '../../../ports/coordination/coordination.ts'
-import { type ShownTool, showTool, type Tool } from '../../registry/tool.ts'
+import { type ModelTool, type ShownTool, showTool } from '../../registry/tool.ts'
 import { failTool } from '../../registry/tool-error.ts'
 
 export type CoordinationContext = {
@@ -15,7 +15,7 @@ export type CoordinationContext = {
   park(wait: ParkWait): void
 }
 
-export type CoordinationTool = Tool<CoordinationContext>
+export type CoordinationTool = ModelTool<CoordinationContext>
 
 export type ParkableCall = { id: string; name: string; args: JsonObject; turn?: number; waited?: ParkWait | undefined }
 export type ParkableAnswer = { content: string; isError: boolean } | { wait: ParkWait }
@@ -36,7 +36,7 @@ export type CallContext = Pick<CoordinationContext, 'call' | 'waited' | 'park'>
 
 /** `C`: what the tools work with. */
 export function createCallHost<C>(
-  tools: readonly Tool<C>[],
+  tools: readonly ModelTool<C>[],
   { iteration, contextOf }: { iteration: number; contextOf(call: CallContext): C },
 ): CoordinationHost {
   const byName = new Map(tools.map((tool) => [tool.name, tool]))

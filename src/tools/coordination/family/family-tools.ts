@@ -15,7 +15,7 @@ import {
 import type { PlanSave } from '../../../contract/api/tasks/internal.ts'
 import { dropUndefined } from '../../../lib/json.ts'
 import type { FamilyMessage } from '../../../ports/coordination/coordination.ts'
-import { defineTool, type Tool } from '../../registry/tool.ts'
+import { defineTool, type ModelTool } from '../../registry/tool.ts'
 import { failTool } from '../../registry/tool-error.ts'
 import type { CoordinationContext, CoordinationTool } from './call-host.ts'
 
@@ -159,7 +159,7 @@ export const coordinatorTools: readonly CoordinationTool[] = [
 ]
 
 /** Characters that a model reads again in each iteration; a longer plan would fill its context. */
-export const planLimits = { summary: 4096, document: 65_536 } as const
+export const planToolLimits = { summary: 4096, document: 65_536 } as const
 
 const text = (max: number, advice: string) =>
   z.string().min(1, 'must not be empty').max(max, `must be at most ${max} characters; ${advice}`)
@@ -170,14 +170,14 @@ const percent = 'must be a whole number from 0 to 100'
 export function createUpdatePlan(
   { iteration }: Pick<AssignedCoordination, 'iteration'>,
   save: (plan: PlanSave) => Promise<void>,
-): Tool {
+): ModelTool {
   return defineTool({
     name: 'update_plan',
     description:
       'Saves the plan of this task in place of the one before. People follow it; a later iteration starts from it.',
     parameters: z.strictObject({
-      summary: text(planLimits.summary, 'say it in a sentence').describe('What is done, in one sentence'),
-      plan_document: text(planLimits.document, 'keep only what the work ahead needs').describe(
+      summary: text(planToolLimits.summary, 'say it in a sentence').describe('What is done, in one sentence'),
+      plan_document: text(planToolLimits.document, 'keep only what the work ahead needs').describe(
         'The whole plan in Markdown: what is done, what is left, what was learnt',
       ),
       progress_pct: z.number(percent).int(percent).min(0, percent).max(100, percent).default(0),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { PlanSave } from '../../../contract/api/tasks/internal.ts'
 import { SvcError } from '../../../errors.ts'
 import { showTool } from '../../registry/tool.ts'
-import { createUpdatePlan, planLimits } from './family-tools.ts'
+import { createUpdatePlan, planToolLimits } from './family-tools.ts'
 
 const saved: PlanSave[] = []
 const tool = createUpdatePlan({ iteration: 2 }, async (plan) => void saved.push(plan))
@@ -35,7 +35,7 @@ describe('update_plan', () => {
     [{ ...plan, progress_pct: 140 }, 'progress_pct: must be a whole number from 0 to 100'],
     [{ ...plan, progress_pct: 1.5 }, 'progress_pct: must be a whole number from 0 to 100'],
     [{ ...plan, progress_pct: 'half' }, 'progress_pct: must be a whole number from 0 to 100'],
-    [{ ...plan, plan_document: 'x'.repeat(1_048_576) }, `plan_document: must be at most ${planLimits.document} `],
+    [{ ...plan, plan_document: 'x'.repeat(1_048_576) }, `plan_document: must be at most ${planToolLimits.document} `],
   ])('tells the model what is wrong with %#', async (args, words) => {
     saved.length = 0
     const outcome = await call(args)

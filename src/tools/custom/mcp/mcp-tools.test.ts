@@ -13,8 +13,8 @@ import { waitFor } from '../../../../test/fixtures/time.ts'
 import type { AssignedMcpTool, McpServer } from '../../../contract/api/tools/assigned-tool.ts'
 import { createEgress } from '../../../egress/egress.ts'
 import type { JsonObject } from '../../../lib/json.ts'
-import { chooseListedTools } from '../../../rules/tools/tool-choice.ts'
-import { createLinks, type Links, type Tool, type ToolContext, type ToolOutcome } from '../../registry/tool.ts'
+import { chooseListedTools } from '../../../rules/tools/choice.ts'
+import { createLinks, type Links, type ModelTool, type ToolContext, type ToolOutcome } from '../../registry/tool.ts'
 import { createCustomTools } from '../custom-tools.ts'
 import { listMcpTools } from './list-tools.ts'
 
@@ -45,7 +45,7 @@ const serverAt = (url: string, more: Partial<McpServer> = {}): McpServer => ({
   ...more,
 })
 
-async function offer(server: McpServer): Promise<Tool[]> {
+async function offer(server: McpServer): Promise<ModelTool[]> {
   const choice = chooseListedTools({ name: 'docs', patterns: undefined }, await listMcpTools(server, reach, open))
   if (choice.problem !== undefined) throw new Error(choice.problem)
   return createCustomTools(assign(server, choice.tools), { now: () => new Date() })
@@ -63,7 +63,7 @@ function contextOf(more: Partial<ToolContext> = {}): ToolContext {
 type Call = { name?: string; args?: JsonObject; context?: ToolContext; signal?: AbortSignal }
 
 function call(
-  tools: Tool[],
+  tools: ModelTool[],
   { name = 'docs__search', args = {}, context, signal = open }: Call = {},
 ): Promise<ToolOutcome> {
   const tool = tools.find((one) => one.name === name)
@@ -75,7 +75,7 @@ const sent = (method: string) => scripted.seen.filter(({ message }) => message?.
 
 describe('the reference server', () => {
   let everything: Awaited<ReturnType<typeof startReferenceServer>>
-  let tools: Tool[]
+  let tools: ModelTool[]
   beforeAll(async () => {
     everything = await startReferenceServer()
     tools = await offer(serverAt(everything.url))

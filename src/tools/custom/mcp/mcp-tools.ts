@@ -7,19 +7,19 @@ import type { ListedTool } from '../../../contract/kinds/tools/tool-http.ts'
 import { parseForeignJson } from '../../../contract/schema/foreign-json.ts'
 import { headOfText } from '../../../lib/utf8.ts'
 import { createRedactor, type Redactor } from '../../../observability/redaction.ts'
-import type { OutwardContext, Tool, ToolOutcome } from '../../registry/tool.ts'
+import type { ModelTool, OutwardContext, ToolOutcome } from '../../registry/tool.ts'
 import { failTool } from '../../registry/tool-error.ts'
 import { type CustomCall, createInvoke, maxShownBytes } from '../custom-call.ts'
 import { createMcpLink, explainMcpFailure, type McpLink } from './connection.ts'
 import { callToken } from './guarded-fetch.ts'
 
 /** One for each of the server's tools; for a server whose tools are not known one that says so. */
-export function createMcpTools(assigned: AssignedMcpTool): Tool<OutwardContext>[] {
+export function createMcpTools(assigned: AssignedMcpTool): ModelTool<OutwardContext>[] {
   if (assigned.tools.length === 0) return [createPlaceholder(assigned)]
   return assigned.tools.map((listed) => createMcpTool(assigned, listed))
 }
 
-function createPlaceholder({ name, description, parameters, outage }: AssignedMcpTool): Tool<OutwardContext> {
+function createPlaceholder({ name, description, parameters, outage }: AssignedMcpTool): ModelTool<OutwardContext> {
   const reason = outage?.message ?? 'its server offers no tools'
   return {
     name,
@@ -32,7 +32,7 @@ function createPlaceholder({ name, description, parameters, outage }: AssignedMc
   }
 }
 
-function createMcpTool(assigned: AssignedMcpTool, listed: ListedTool): Tool<OutwardContext> {
+function createMcpTool(assigned: AssignedMcpTool, listed: ListedTool): ModelTool<OutwardContext> {
   const { name, description, readOnly = false } = listed
   const { mcp: server } = assigned
   const parameters = { ...listed.parameters, type: 'object', properties: listed.parameters.properties ?? {} }

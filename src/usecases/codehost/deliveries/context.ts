@@ -1,10 +1,10 @@
 // What deliveries are processed with: settings of the webhook, ports, and what other use cases do for them.
 import type { DeliveryOutcome } from '../../../contract/api/codehost/deliveries.ts'
 import type { CodeHostEvent } from '../../../contract/api/codehost/events.ts'
-import type { WebhookSecretSettings } from '../../../lookup/marker-keys.ts'
+import type { WebhookSecretSettings } from '../../../lookup/service-secrets.ts'
 import type { Delivery } from '../../../ports/codehost/deliveries.ts'
 import type { Ports } from '../../../ports/index.ts'
-import type { CommandVerb } from '../../../rules/codehost/asked.ts'
+import type { CommandVerb } from '../../../rules/codehost/event-actions.ts'
 import type { Withdrawal, Withdrawn } from '../../monitors/withdrawal.ts'
 import type { ResourceUsecases } from '../../resources/resources.ts'
 

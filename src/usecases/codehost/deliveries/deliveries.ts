@@ -3,7 +3,7 @@
 import type { CodeHostEvent, CodeHostRepository } from '../../../contract/api/codehost/events.ts'
 import type { Task } from '../../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../../errors.ts'
-import { openCodeHost } from '../../../lookup/code-host-login.ts'
+import { openCodeHost } from '../../../lookup/logins.ts'
 import type { Delivery, DeliveryQuery } from '../../../ports/codehost/deliveries.ts'
 import type { Caller } from '../../../ports/identity/identity.ts'
 import type { Ports } from '../../../ports/index.ts'

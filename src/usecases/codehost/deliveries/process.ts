@@ -5,7 +5,7 @@ import { errorStatus, isSvcError, messageOf } from '../../../errors.ts'
 import { createLeasedQueue } from '../../../lib/leased-queue.ts'
 import { redactText } from '../../../observability/redaction.ts'
 import type { Delivery } from '../../../ports/codehost/deliveries.ts'
-import { decideEvent, type RequestedAction } from '../../../rules/codehost/asked.ts'
+import { decideEvent, type RequestedAction } from '../../../rules/codehost/event-actions.ts'
 import type { DeliveryContext, OutcomePart } from './context.ts'
 import { cancelAll, cancelStarted, createDeliveryTask, describeEnding, findTriggerAgentProblem } from './tasks.ts'
 

@@ -2,10 +2,9 @@
 import { createHash } from 'node:crypto'
 import type { DeliveryOutcome } from '../../../contract/api/codehost/deliveries.ts'
 import { SvcError } from '../../../errors.ts'
-import { readWebhookSecrets } from '../../../lookup/marker-keys.ts'
+import { readWebhookSecrets } from '../../../lookup/service-secrets.ts'
 import type { Delivery, DeliveryDraft } from '../../../ports/codehost/deliveries.ts'
 import type { Ports } from '../../../ports/index.ts'
-import { decideEvent } from '../../../rules/codehost/asked.ts'
 import {
   fileRepositoryName,
   isHandledEvent,
@@ -14,6 +13,7 @@ import {
   readSummary,
   verifySignature,
 } from '../../../rules/codehost/event.ts'
+import { decideEvent } from '../../../rules/codehost/event-actions.ts'
 import type { WebhookSettings } from './context.ts'
 import type { DeliveryProcessor } from './process.ts'
 

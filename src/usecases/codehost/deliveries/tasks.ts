@@ -5,7 +5,7 @@ import { isTerminalPhase, TaskSpec } from '../../../contract/kinds/tasks/task.ts
 import { parse, problemsOf, refuse } from '../../../contract/schema/validation.ts'
 import { readGitAddress, readRepositoryUrl } from '../../../contract/values/repository-url.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
-import { readGitLogin } from '../../../lookup/code-host-login.ts'
+import { readGitLogin } from '../../../lookup/logins.ts'
 import type { Delivery } from '../../../ports/codehost/deliveries.ts'
 import type { Caller } from '../../../ports/identity/identity.ts'
 import type { Ports } from '../../../ports/index.ts'

@@ -3,7 +3,7 @@
 import { refuse } from '../../../contract/schema/validation.ts'
 import type { Caller } from '../../../ports/identity/identity.ts'
 import { isOwner } from '../../../rules/identity/permission.ts'
-import { type AddressClass, classifyUrl, trustedAnnotation } from '../../../rules/providers/trusted-address.ts'
+import { type AddressClass, classifyUrl, trustedAnnotation } from '../../../rules/providers/address.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'
 import type { AdmissionRequest, Admitted } from './request.ts'
 

@@ -15,7 +15,7 @@ import {
   listForeignWorkspaces,
 } from '../../../rules/identity/isolation.ts'
 import { isOwner } from '../../../rules/identity/permission.ts'
-import { findReceiverProblem, type Receiver } from '../../../rules/providers/trusted-address.ts'
+import { findReceiverProblem, type Receiver } from '../../../rules/providers/address.ts'
 import { repositoryUrl } from '../../../rules/workspaces/git-workspace.ts'
 import { requireAccess } from '../../identity/access.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'

@@ -4,7 +4,7 @@ import { refuse } from '../../../contract/schema/validation.ts'
 import { readGitAddress } from '../../../contract/values/repository-url.ts'
 import { SvcError } from '../../../errors.ts'
 import { findUnfitness, monitoredRepository } from '../../../lookup/monitor-fitness.ts'
-import { readPolicies } from '../../../lookup/scan-policies.ts'
+import { readPolicies } from '../../../lookup/scans.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'
 import type { AdmissionRequest, Admitted } from './request.ts'
 

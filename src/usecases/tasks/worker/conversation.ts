@@ -5,13 +5,13 @@ import { SvcError } from '../../../errors.ts'
 import type { StoredMessage } from '../../../ports/chat/sessions.ts'
 import {
   type Correspondent,
+  type MessageRecord,
   type Messages,
   messagesOfTask,
-  type TaskMessage,
 } from '../../../ports/coordination/coordination.ts'
 import type { WorkerIdentity } from '../../../ports/identity/identity.ts'
 import type { ResourceReader } from '../../../ports/resources/resources.ts'
-import { makeTranscriptWord } from '../../../rules/chat/transcript-word.ts'
+import { makeTranscriptWord } from '../../../rules/chat/transcripts.ts'
 import { isChildOf, parentOf } from '../../../rules/tasks/stamp.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'
 import {
@@ -44,9 +44,9 @@ export type WorkerConversation = {
     namespace: string,
     /** Without `parentTask`: below the sender where it is for one of its children, else below its own parent. */
     message: Omit<MessageSend, 'parentTask'> & { parentTask?: string },
-  ): Promise<TaskMessage>
+  ): Promise<MessageRecord>
   /** The oldest unread ones, as far as a model can take them at once; the others the next time. */
-  readMessages(identity: WorkerIdentity, path: TaskPath, query: MessageQuery): Promise<TaskMessage[]>
+  readMessages(identity: WorkerIdentity, path: TaskPath, query: MessageQuery): Promise<MessageRecord[]>
 }
 
 /** A task talks under its own parent, or as the parent itself to its children (MSG-006). */
@@ -95,8 +95,8 @@ async function requireFewMessages(messages: Messages, { taskUid, taskName }: Wor
 /** A model reads them all in one turn. */
 const charactersAtOnce = 131_072
 
-function takeOldest(messages: readonly TaskMessage[]): TaskMessage[] {
-  const taken: TaskMessage[] = []
+function takeOldest(messages: readonly MessageRecord[]): MessageRecord[] {
+  const taken: MessageRecord[] = []
   let room = charactersAtOnce
   for (const message of messages) {
     room -= message.content.length

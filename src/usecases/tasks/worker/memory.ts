@@ -8,7 +8,7 @@ import type { WorkerIdentity } from '../../../ports/identity/identity.ts'
 import type { Memory, MemoryProposal, ProposalDraft } from '../../../ports/memory/memories.ts'
 import { delegationKeys } from '../../../rules/coordination/delegation.ts'
 import { identifyTask } from '../../../rules/identity/caller-identity.ts'
-import { createSubjectCheck } from '../../../rules/resources/label-selector.ts'
+import { createSubjectCheck } from '../../../rules/resources/selectors.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'
 import { requireRunningTask, type TaskPath } from './live-attempt.ts'
 
