@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-export const factsVersionFile = 'src/rules/scans/tree-reading.ts'
+export const factsVersionFile = 'src/rules/scans/facts-version.ts'
 const reader = 'src/rules/scans/file-facts.ts'
 
 /** The file, and all that it imports of the project, by path. */

@@ -1,7 +1,7 @@
 // What the worker needs.
 import type { Clock, Ids } from '../lib/clock.ts'
 import type { Egress } from '../ports/service/egress.ts'
-import type { ReadLeftFiles, ReadWorkspaceFiles } from '../ports/tasks/outputs.ts'
+import type { ReadLeftFiles, ReadWorkspaceFiles } from '../ports/tasks/workloads.ts'
 import type { Programs, Sandbox } from '../ports/workspaces/sandbox.ts'
 
 /** What the composition root gives the worker. */

@@ -1,6 +1,6 @@
 // What is kept of the files that a command leaves.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { LeftFile } from '../../src/ports/tasks/outputs.ts'
+import type { LeftFile } from '../../src/ports/tasks/workloads.ts'
 import { type Bench, openBench } from './bench.ts'
 
 let bench: Bench

@@ -1,7 +1,7 @@
 // Attempts that end exactly as a test says: nothing real dies, hangs and gets lost on command.
 import type { PlaceFailure, RunFailure } from '../../src/contract/kinds/tasks/failures.ts'
 import { SvcError } from '../../src/errors.ts'
-import type { LeftFile } from '../../src/ports/tasks/outputs.ts'
+import type { LeftFile } from '../../src/ports/tasks/workloads.ts'
 import type {
   AttemptKey,
   PendingReason,

@@ -4,7 +4,7 @@ import type { FailureReason, RunFailure } from '../../contract/kinds/tasks/failu
 import type { Task, TaskUsage } from '../../contract/kinds/tasks/task.ts'
 import { contentTypeOf } from '../../contract/values/content-type.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
-import type { LeftFile } from '../../ports/tasks/outputs.ts'
+import type { LeftFile } from '../../ports/tasks/workloads.ts'
 import type { WorkloadState } from '../../ports/tasks/workloads.ts'
 import { dropConditions, setCondition } from '../../rules/resources/conditions.ts'
 import { decideFailedAttempt, type TaskDecision, waitingCondition } from '../../rules/tasks/decision.ts'

@@ -4,8 +4,7 @@ import { createHash } from 'node:crypto'
 import { type FileFacts, type LeftOut, leaveOut, readFileFacts, type TreeFile } from './file-facts.ts'
 import type { LeftOutReason } from './left-out.ts'
 import { cutSlices, type SlicedTree } from './slices.ts'
-
-const factsVersion = 'af552b178f4b5099'
+import { factsVersion } from './facts-version.ts'
 
 /** A file that was read, or why it is left out. */
 type ReadFacts = FileFacts | LeftOutReason

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { artifactLimits, recordLimit } from '../../contract/api/tasks/internal.ts'
 import { ArtifactName, ArtifactPath } from '../../contract/api/tasks/task-records.ts'
 import { isPassedOver } from '../../contract/values/carried-folders.ts'
-import type { LeftFile } from '../../ports/tasks/outputs.ts'
+import type { LeftFile } from '../../ports/tasks/workloads.ts'
 import { enterFolder, entryPath, folderPath, hasHandles } from './folder-handle.ts'
 
 const readOnly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK

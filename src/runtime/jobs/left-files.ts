@@ -6,7 +6,7 @@ import { artifactLimits, recordLimit } from '../../contract/api/tasks/internal.t
 import { ArtifactName } from '../../contract/api/tasks/task-records.ts'
 import { messageOf, SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { LeftFile } from '../../ports/tasks/outputs.ts'
+import type { LeftFile } from '../../ports/tasks/workloads.ts'
 import { captureInPod } from '../code-pods/exec.ts'
 import { unpackFiles } from '../code-pods/tar.ts'
 import type { Pod } from './objects.ts'

@@ -2,7 +2,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { mountedFiles } from '../../../contract/api/tasks/worker-pod.ts'
-import type { LeftFile } from '../../../ports/tasks/outputs.ts'
+import type { LeftFile } from '../../../ports/tasks/workloads.ts'
 import type { MountedSecret } from '../../../ports/tasks/workloads.ts'
 import { tokenFileVariables } from '../../../rules/identity/token-propagation.ts'
 import { workspaceInside } from '../../attempts/process-limits.ts'
