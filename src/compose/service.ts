@@ -53,10 +53,10 @@ import {
   queueRuns,
 } from '../usecases/index.ts'
 import { composeApp } from './app.ts'
+import { countedUsage, listPriced } from './counted-usage.ts'
 import { propagationOf, readSignIn, withIdentity } from './identity.ts'
 import { composeMemoryVectors, withQueryVectors } from './memory-vectors.ts'
 import type { OpenedMode } from './mode.ts'
-import { countedUsage, listPriced, openTraces } from './observability.ts'
 import {
   checkoutLimitsOf,
   defaultLimitsOf,
@@ -67,6 +67,7 @@ import {
   readWorkspaceSettings,
   reviewMarkersOf,
 } from './settings.ts'
+import { openTraces } from './traces.ts'
 
 export type RunningService = {
   url: string

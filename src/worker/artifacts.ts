@@ -7,7 +7,7 @@ import { messageOf } from '../errors.ts'
 import type { LeftFile, ReadLeftFiles, ReadWorkspaceFiles } from '../ports/tasks/workloads.ts'
 import { type ArtifactUpload, isSuperseded, type WorkerApi } from './api.ts'
 import { rejectedAnswerName } from './outcome.ts'
-import type { InputFiles } from './workspace-files.ts'
+import type { WrittenInputs } from './workspace-files.ts'
 
 const folderName = 'artifacts'
 /** How many skipped files are named; the rest are only counted. */
@@ -27,7 +27,7 @@ type Upload = {
   /** Absent: only the artifact folder. */
   keep?: Keep | undefined
   /** Present: the task was given files, and unchanged ones are not kept. All others are kept by path. */
-  inputs?: InputFiles | undefined
+  inputs?: WrittenInputs | undefined
   /** Receives what was uploaded, and what was skipped and why. */
   note: (line: string) => void
 }
@@ -75,7 +75,7 @@ async function* listOthers(files: Files, taken: ReadonlySet<string>): AsyncGener
 }
 
 /** Files that differ from what was given; empty files go to `emptied`. */
-async function* listChanged(files: Files, inputs: InputFiles, emptied: string[]): AsyncGenerator<LeftFile> {
+async function* listChanged(files: Files, inputs: WrittenInputs, emptied: string[]): AsyncGenerator<LeftFile> {
   for await (const file of files) {
     if ('skipped' in file && !file.isEmpty) yield file
     else if (await inputs.isUnchanged({ size: 0, open: noBytes, ...file })) continue

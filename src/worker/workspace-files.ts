@@ -9,7 +9,7 @@ import type { ToolHost } from '../llm/loop/tool-host.ts'
 import type { ToolUseBlock } from '../llm/messages/messages.ts'
 import type { WorkerApi } from './api.ts'
 
-export type InputFiles = {
+export type WrittenInputs = {
   /** Whether a file of the workspace was given and still has the same bytes. */
   isUnchanged(file: { name: string; size: number; open(): AsyncIterable<Uint8Array> }): Promise<boolean>
   /** Paths of those that were removed. */
@@ -33,7 +33,7 @@ type Placing = {
 export async function writeInputs(
   api: Pick<WorkerApi, 'readInput'>,
   { paths, workspaceRoot, isFresh }: Placing,
-): Promise<InputFiles | undefined> {
+): Promise<WrittenInputs | undefined> {
   if (paths === undefined) return undefined
   const digests = new Map<string, InputDigest>()
   const waiting = [...paths]
@@ -50,7 +50,7 @@ export async function writeInputs(
   return trackInputs(digests, workspaceRoot)
 }
 
-function trackInputs(digests: ReadonlyMap<string, InputDigest>, workspaceRoot: string): InputFiles {
+function trackInputs(digests: ReadonlyMap<string, InputDigest>, workspaceRoot: string): WrittenInputs {
   return {
     async isUnchanged({ name, size, open }) {
       const before = digests.get(name)

@@ -1,9 +1,9 @@
 // Attempts that end exactly as a test says: nothing real dies, hangs and gets lost on command.
 import type { PlaceFailure, RunFailure } from '../../src/contract/kinds/tasks/failures.ts'
 import { SvcError } from '../../src/errors.ts'
-import type { LeftFile } from '../../src/ports/tasks/workloads.ts'
 import type {
   AttemptKey,
+  LeftFile,
   PendingReason,
   WorkloadSpec,
   WorkloadState,

@@ -1,10 +1,10 @@
 // A tree that is read once, file by file, and then cut: the caller does the reading.
 
 import { createHash } from 'node:crypto'
+import { factsVersion } from './facts-version.ts'
 import { type FileFacts, type LeftOut, leaveOut, readFileFacts, type TreeFile } from './file-facts.ts'
 import type { LeftOutReason } from './left-out.ts'
 import { cutSlices, type SlicedTree } from './slices.ts'
-import { factsVersion } from './facts-version.ts'
 
 /** A file that was read, or why it is left out. */
 type ReadFacts = FileFacts | LeftOutReason

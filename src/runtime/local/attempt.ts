@@ -1,8 +1,7 @@
 // The common interface of every way to run an attempt.
 import type { PlaceFailure } from '../../contract/kinds/tasks/failures.ts'
 import { createRedactor, type Redactor } from '../../observability/redaction.ts'
-import type { LeftFile } from '../../ports/tasks/workloads.ts'
-import type { CommandOutput, WorkloadSpec } from '../../ports/tasks/workloads.ts'
+import type { CommandOutput, LeftFile, WorkloadSpec } from '../../ports/tasks/workloads.ts'
 import { type Checkout, CheckoutError, type SharedFiles } from '../../ports/workspaces/checkouts.ts'
 import {
   type CheckoutParts,

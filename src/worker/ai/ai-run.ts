@@ -23,7 +23,7 @@ import { createProgressLog } from '../progress-log.ts'
 import { runReported } from '../reported-run.ts'
 import { createServiceSandbox } from '../service-sandbox.ts'
 import type { TaskLog } from '../task-log.ts'
-import { type InputFiles, restoreWorkspace, writeInputs } from '../workspace-files.ts'
+import { restoreWorkspace, type WrittenInputs, writeInputs } from '../workspace-files.ts'
 import { createRunSaver, loadRun, type SaveRun } from './checkpoint.ts'
 import { openConversation } from './conversation.ts'
 import { type CallReports, createCallReports, createUsageReports } from './reports.ts'
@@ -148,17 +148,17 @@ async function park({ api, log }: Run, { pending }: LoopState): Promise<AttemptO
   return failRun('Parked', 'the run waits, and goes on later')
 }
 
-function keepArtifacts({ assignment, deps, api, log }: Run, inputs: InputFiles | undefined): Promise<void> {
+function keepArtifacts({ assignment, deps, api, log }: Run, inputs: WrittenInputs | undefined): Promise<void> {
   return uploadArtifacts(deps, { api, keep: assignment.keep, inputs, note: (line) => log.write(line) })
 }
 
 /** What a failed run leaves: its files, and an answer that was not accepted. */
-async function keepRemains(run: Run, inputs: InputFiles | undefined, rejected: string | undefined): Promise<void> {
+async function keepRemains(run: Run, inputs: WrittenInputs | undefined, rejected: string | undefined): Promise<void> {
   if (rejected !== undefined && rejected.trim() !== '') await uploadRejected(run.api, run.redact(rejected))
   await keepArtifacts(run, inputs)
 }
 
-type Opened = { state: LoopState; inputs: InputFiles | undefined }
+type Opened = { state: LoopState; inputs: WrittenInputs | undefined }
 
 async function openRun(run: Run): Promise<Opened> {
   const { assignment, api, log, host, deps, signal } = run

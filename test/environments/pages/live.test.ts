@@ -1,8 +1,15 @@
 // What the page shows is kept true by its one stream: without reloading, without asking again, over a restart of the service.
 import type { Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, closePages, openDashboard, settle } from '../fixtures/dashboard/browser.ts'
-import { createTask, makeFolder, removeFolder, type Service, startService, waitForPhase } from '../scenarios/service.ts'
+import { chromiumPath, closePages, openDashboard, settle } from '../../fixtures/dashboard/browser.ts'
+import {
+  createTask,
+  makeFolder,
+  removeFolder,
+  type Service,
+  startService,
+  waitForPhase,
+} from '../../scenarios/service.ts'
 
 const shell = (script: string) => ({ type: 'container', command: ['sh', '-c', script] })
 

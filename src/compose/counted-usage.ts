@@ -1,28 +1,8 @@
-// What is observed of a service: recorded usage is counted, whoever records it, and spans are sent.
+// Counts recorded usage in the metrics too, whoever records it: proxies, chat or a worker.
 
-import type { Config } from '../config/load.ts'
-import { version } from '../launch/program-files.ts'
 import { type CountedUsage, type KnownProvider, type Metrics, otherProvider } from '../observability/metrics.ts'
-import { createTraces, type Traces } from '../observability/traces.ts'
 import type { Usage, UsageRecord } from '../ports/budgets/usage.ts'
 import type { ResourceKey, ResourceReader } from '../ports/resources/resources.ts'
-
-const sendTimeoutMs = 5000
-
-/** Undefined without a collector: then nothing is recorded. */
-export function openTraces({ otlpEndpoint }: Config): Traces | undefined {
-  if (otlpEndpoint === undefined) return undefined
-  // The path below the base address (OpenTelemetry specification: OTLP exporter, endpoint URLs for OTLP/HTTP).
-  const url = `${otlpEndpoint.replace(/\/+$/, '')}/v1/traces`
-  return createTraces({
-    version,
-    async send(body) {
-      const headers = { 'content-type': 'application/json' }
-      const answer = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(sendTimeoutMs) })
-      await answer.arrayBuffer()
-    },
-  })
-}
 
 /** A record names a provider of its own namespace by its name, any other by both. */
 function keyOf({ namespace, provider }: UsageRecord): ResourceKey {

@@ -1,10 +1,10 @@
 // Findings in the code scanning of the code host, on the real program: off unless it is asked for, once for each commit.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { RepositoryScan } from '../../src/contract/kinds/scans/repository-scan.ts'
-import { hasOpenssl } from '../fixtures/certificates.ts'
-import { git } from '../fixtures/git/repository.ts'
-import { loginPath, openSite, type Site } from '../fixtures/scans/site.ts'
-import { waitFor } from '../fixtures/time.ts'
+import type { RepositoryScan } from '../../../src/contract/kinds/scans/repository-scan.ts'
+import { hasOpenssl } from '../../fixtures/certificates.ts'
+import { git } from '../../fixtures/git/repository.ts'
+import { loginPath, openSite, type Site } from '../../fixtures/scans/site.ts'
+import { waitFor } from '../../fixtures/time.ts'
 
 const base = '/api/v1/security/repositories'
 let site: Site

@@ -1,9 +1,9 @@
 // What people do with tasks from beginning to end, in a real browser: plans, usage, messages, copies, a log across a restart, and
 // everything by keys.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, closePages, openBrowser, openDashboard } from '../fixtures/dashboard/browser.ts'
-import { addTeams } from '../fixtures/dashboard/samples/team.ts'
-import { layShellAgent, leaveWorkspace, makeShellAgent } from '../fixtures/dashboard/samples/workspaces.ts'
+import { chromiumPath, closePages, openBrowser, openDashboard } from '../../fixtures/dashboard/browser.ts'
+import { addTeams } from '../../fixtures/dashboard/samples/team.ts'
+import { layShellAgent, leaveWorkspace, makeShellAgent } from '../../fixtures/dashboard/samples/workspaces.ts'
 import {
   createTask,
   getTask,
@@ -12,7 +12,7 @@ import {
   type Service,
   startService,
   waitForPhase,
-} from '../scenarios/service.ts'
+} from '../../scenarios/service.ts'
 
 const shell = (script: string, more: object = {}) => ({ type: 'container', command: ['sh', '-c', script], ...more })
 

@@ -1,9 +1,9 @@
 // Security scans in a real browser: made by a form, findings that come as they are found, and what is decided about them.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, closePages, openDashboard } from '../fixtures/dashboard/browser.ts'
-import { git } from '../fixtures/git/repository.ts'
-import { openScanStand, report, type ScanStand, say, shop, weak } from '../scenarios/scan-stand.ts'
+import { chromiumPath, closePages, openDashboard } from '../../fixtures/dashboard/browser.ts'
+import { git } from '../../fixtures/git/repository.ts'
+import { openScanStand, report, type ScanStand, say, shop, weak } from '../../scenarios/scan-stand.ts'
 
 const patched = weak('auth').replace(/db\.Query.*/, 'db.Query("select * from users where name = ?", user)')
 

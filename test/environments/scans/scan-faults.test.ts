@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { RepositoryScan } from '../../src/contract/kinds/scans/repository-scan.ts'
-import { addCommit, git } from '../fixtures/git/repository.ts'
-import { waitFor } from '../fixtures/time.ts'
-import { base, openScanStand, report, type ScanStand, say, shop, weak } from './scan-stand.ts'
+import type { RepositoryScan } from '../../../src/contract/kinds/scans/repository-scan.ts'
+import { addCommit, git } from '../../fixtures/git/repository.ts'
+import { waitFor } from '../../fixtures/time.ts'
+import { base, openScanStand, report, type ScanStand, say, shop, weak } from '../../scenarios/scan-stand.ts'
 
 let stand: ScanStand
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { waitFor } from '../fixtures/time.ts'
+import { waitFor } from '../../fixtures/time.ts'
 import {
   createTask,
   environmentOf,
@@ -15,7 +15,7 @@ import {
   runSvc,
   startService,
   waitForPhase,
-} from './service.ts'
+} from '../../scenarios/service.ts'
 
 const folders: string[] = []
 const open = () => {

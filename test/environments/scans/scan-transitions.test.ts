@@ -1,12 +1,12 @@
 // What becomes of a finding when its pull request is closed or merged, and its file renamed, moved or deleted: on the real
 // program, its worker and a code host.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Finding } from '../../src/contract/api/scans/findings.ts'
-import type { ScanRun } from '../../src/contract/api/scans/runs.ts'
-import { hasOpenssl } from '../fixtures/certificates.ts'
-import { addCommit, git } from '../fixtures/git/repository.ts'
-import { loginPath, mendedLogin, openSite, type Site, weakLogin } from '../fixtures/scans/site.ts'
-import { waitFor } from '../fixtures/time.ts'
+import type { Finding } from '../../../src/contract/api/scans/findings.ts'
+import type { ScanRun } from '../../../src/contract/api/scans/runs.ts'
+import { hasOpenssl } from '../../fixtures/certificates.ts'
+import { addCommit, git } from '../../fixtures/git/repository.ts'
+import { loginPath, mendedLogin, openSite, type Site, weakLogin } from '../../fixtures/scans/site.ts'
+import { waitFor } from '../../fixtures/time.ts'
 
 const base = '/api/v1/security'
 let site: Site

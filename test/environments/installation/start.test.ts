@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { environmentOf, makeFolder, removeFolder, root, startService } from './service.ts'
+import { environmentOf, makeFolder, removeFolder, root, startService } from '../../scenarios/service.ts'
 
 describe('a service that is still starting', () => {
   let folder: string
