@@ -12,7 +12,7 @@ import { listUnknownVariables } from '../config/load.ts'
 import { describeSettings } from '../config/settings.ts'
 import { describeStates } from '../config/values.ts'
 import { findCommandName } from '../launch/command-name.ts'
-import { configOf, findTarget, findToken, openContexts, openLogins, reach, serverAddress } from '../launch/connect.ts'
+import { configOf, resolveTarget, findToken, openContexts, openLogins, reach, serverAddress } from '../launch/connect.ts'
 import { endLocalService, findLocalService } from '../launch/local-service.ts'
 import { launcherPath, version } from '../launch/program-files.ts'
 import { readStarter, startedByVariable } from '../launch/service-file.ts'
@@ -59,7 +59,7 @@ function createContext(interrupts: Interrupts): CliContext {
     openBrowser: async (url) =>
       (await import('../terminal/browser.ts')).openBrowser(url, { env: readEnvironment(), platform: process.platform }),
     connect: (options, how) => connect(options, terminal, how),
-    target: findTarget,
+    target: resolveTarget,
     findToken,
     contexts: openContexts,
     serverAddress,

@@ -24,7 +24,7 @@ export function configOf(options: ServiceOptions): Config {
   return loadConfig({ flags: options.settings, env, file })
 }
 
-export function findTarget(options: ServiceOptions): ServiceTarget {
+export function resolveTarget(options: ServiceOptions): ServiceTarget {
   return readTarget(options, { env: readEnvironment(), contexts: openContexts(options) })
 }
 
@@ -35,7 +35,7 @@ const transitionTimeoutMs = 30_000
 
 /** Unavailable, with what to type, when no service runs and none is to be started. */
 export async function reach(options: ServiceOptions, { start = true }: ConnectOptions = {}): Promise<Connected> {
-  const target = findTarget(options)
+  const target = resolveTarget(options)
   if (target.server !== undefined) return { client: await createNamed(target.server, target, options) }
   const found = await reachLocal(options, target)
   if (found !== undefined) return found
@@ -74,7 +74,7 @@ async function findKnownToken(url: string, options: ServiceOptions): Promise<str
 
 /** What a command would use where it goes to; undefined when there is none. */
 export async function findToken(options: ServiceOptions): Promise<string | undefined> {
-  const { server, token } = findTarget(options)
+  const { server, token } = resolveTarget(options)
   if (token !== undefined) return token
   if (server !== undefined) return findKnownToken(readAddress(server), options)
   return (await awaitLocalService(configOf(options).paths, transitionTimeoutMs))?.token
@@ -101,7 +101,7 @@ async function findLogin(server: string, options: ServiceOptions): Promise<strin
 
 /** The service that a login is for. InvalidRequest when none is named. */
 export function serverAddress(options: ServiceOptions): string {
-  const { server } = findTarget(options)
+  const { server } = resolveTarget(options)
   if (server !== undefined) return readAddress(server)
   throw new SvcError('InvalidRequest', 'name the service with --server, SVC_SERVER or a context')
 }
