@@ -207,7 +207,7 @@ export function createKubernetesApi(options: KubernetesApiOptions): KubernetesAp
 const pageSize = 500
 
 /** Every object of a collection, page after page. */
-export async function listPages<T>(
+export async function listAllPages<T>(
   api: Pick<KubernetesApi, 'request'>,
   { query = {}, ...request }: Omit<ApiRequest, 'verb'>,
 ): Promise<T[]> {

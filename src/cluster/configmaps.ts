@@ -6,7 +6,7 @@ import type { ConfigMap, ConfigMaps } from '../ports/resources/configmaps.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
 import { orAbsent } from './api/failures.ts'
 import { type ApiTarget, collections, listScopes } from './api/paths.ts'
-import { type KubernetesApi, listPages } from './api.ts'
+import { type KubernetesApi, listAllPages } from './api.ts'
 import { createMetadataWatch } from './metadata-watch.ts'
 import { appliedAnnotation } from './resources/entry.ts'
 
@@ -51,7 +51,7 @@ export function createKubernetesConfigMaps(options: KubernetesConfigMapsOptions)
   const listeners = new Set<(key: ResourceKey) => void>()
 
   const listScope = async (scope: Pick<ApiTarget, 'namespace'>) =>
-    (await listPages<Stored>(api, { collection, ...scope })).map(describe)
+    (await listAllPages<Stored>(api, { collection, ...scope })).map(describe)
 
   const watch = createMetadataWatch({ ...options, collection }, (key) => {
     for (const listener of listeners) listener(key)

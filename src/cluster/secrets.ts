@@ -9,7 +9,7 @@ import type { SecretChange, SecretDraft, SecretMetadata, SecretOwner, Secrets } 
 import { secretOwnerAnnotation } from '../rules/identity/token-propagation.ts'
 import { orAbsent } from './api/failures.ts'
 import { type ApiTarget, collections, listScopes } from './api/paths.ts'
-import { type KubernetesApi, listPages } from './api.ts'
+import { type KubernetesApi, listAllPages } from './api.ts'
 import { createMetadataWatch } from './metadata-watch.ts'
 import { appliedAnnotation } from './resources/entry.ts'
 
@@ -89,7 +89,7 @@ function createSecretRequests(api: KubernetesApi) {
     orAbsent(api.request<Secret>({ verb: 'get', collection, namespace, name }))
 
   const list = (scope: Pick<ApiTarget, 'namespace'>) =>
-    listPages<Secret>(api, { collection, ...scope, query: { fieldSelector: namedTypes } })
+    listAllPages<Secret>(api, { collection, ...scope, query: { fieldSelector: namedTypes } })
 
   async function create({ namespace, name, stringData, annotations, owner }: SecretDraft): Promise<Secret> {
     const owned = owner && describeOwner(owner)

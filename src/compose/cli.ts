@@ -12,7 +12,15 @@ import { listUnknownVariables } from '../config/load.ts'
 import { describeSettings } from '../config/settings.ts'
 import { describeStates } from '../config/values.ts'
 import { findCommandName } from '../launch/command-name.ts'
-import { configOf, resolveTarget, findToken, openContexts, openLogins, reach, serverAddress } from '../launch/connect.ts'
+import {
+  configOf,
+  findToken,
+  openContexts,
+  openLogins,
+  reach,
+  resolveTarget,
+  serverAddress,
+} from '../launch/connect.ts'
 import { endLocalService, findLocalService } from '../launch/local-service.ts'
 import { launcherPath, version } from '../launch/program-files.ts'
 import { readStarter, startedByVariable } from '../launch/service-file.ts'

@@ -16,7 +16,7 @@ import { fetchLargeFiles, type LargeFiles } from './lfs.ts'
 import { type CommitFacts, nameFor, type RepositoryCache } from './object-cache.ts'
 import {
   checkName,
-  findTarget,
+  findTargetCommit,
   isCommitId,
   listRemoteReferences,
   namesOf,
@@ -229,7 +229,7 @@ async function askServer({ spec, server, signal }: Fetch) {
   const greeting = await greetServer(server, 'git-upload-pack', signal)
   const references = await listRemoteReferences(greeting, names, signal)
   const { branch, ref } = spec
-  const target = findTarget(references, { ...(branch && { branch }), ...(ref && { ref }) })
+  const target = findTargetCommit(references, { ...(branch && { branch }), ...(ref && { ref }) })
   return { greeting, references, target }
 }
 

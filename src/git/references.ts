@@ -88,7 +88,7 @@ function findBranch({ commits, head }: RemoteReferences, branch: string | undefi
 }
 
 /** The commit to check out, and the branch it is on, if it is one. */
-export function findTarget(references: RemoteReferences, { branch, ref }: WantedReference): Target {
+export function findTargetCommit(references: RemoteReferences, { branch, ref }: WantedReference): Target {
   if (ref === undefined) return findBranch(references, branch)
   const on = branch === undefined ? {} : { branch: findBranch(references, branch).branch ?? branch }
   if (isCommitId(ref)) return { commit: ref, ...on }

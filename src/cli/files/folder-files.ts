@@ -107,7 +107,7 @@ export function digestOfBytes(bytes: Buffer): string {
 }
 
 /** No name begins with `:`, which has a meaning to git. */
-const here = '..'
+const here = './'
 
 /** Those that `.gitignore` excludes, of a checkout; none elsewhere. Files that git knows are not excluded. */
 export async function findIgnored(folder: string, paths: string[]): Promise<ReadonlySet<string>> {

@@ -1,5 +1,4 @@
-// The body of a proxied request as raw bytes: its type must be JSON and its size within the limit; it is not parsed
-// here.
+// What a proxied request is: its route, found by path, its body as raw bytes, and the headers that go on to a vendor.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { proxyEndpoints } from '../../contract/api/providers/proxies.ts'
 import { SvcError } from '../../errors.ts'

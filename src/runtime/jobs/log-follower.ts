@@ -204,7 +204,7 @@ async function follow(
   await intake.end()
 }
 
-export function followLog(options: FollowerOptions, log: FollowedLog): LogFollower {
+export function followPodLog(options: FollowerOptions, log: FollowedLog): LogFollower {
   const stopping = new AbortController()
   const progress: Progress = { intake: undefined, received: 0, waitsSince: undefined, isOver: false }
   const done = follow(options, log, progress, stopping.signal).catch(() => undefined)

@@ -10,7 +10,7 @@ import type { CommandOutput, WorkloadState, Workloads } from '../../ports/tasks/
 import { createOutputTail } from '../attempts/output-tail.ts'
 import { type Attempt, type AttemptOutput, podOf, summarizeState } from './attempts.ts'
 import type { PodCheckouts } from './checkouts/checkouts.ts'
-import { followLog } from './log-follower.ts'
+import { followPodLog } from './log-follower.ts'
 import { readPosition, type StoredLogPosition, writePosition } from './log-intake.ts'
 import { redactKey } from './manifests.ts'
 import { type Component, jobs, nameJob, type Pod, podAnnotations, podLabels } from './objects.ts'
@@ -96,7 +96,7 @@ async function savePosition({ api }: SupervisionOptions, attempt: Attempt, posit
 function openOutput(options: SupervisionOptions, attempt: Attempt, pod: Pod, secrets: string[]): AttemptOutput {
   const { namespace, name } = pod.metadata
   const tail = createOutputTail(join(options.outputFolder, `${pod.metadata.uid}.stdout`), outputBytes)
-  const follower = followLog(options, {
+  const follower = followPodLog(options, {
     key: attempt.key,
     namespace,
     pod: name,

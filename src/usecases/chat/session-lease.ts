@@ -1,4 +1,4 @@
-// A session held by one turn: claimed across all replicas before the turn does anything, kept by a lease, and released
+// A session leased to one turn: claimed across all replicas before the turn does anything, kept by a lease in its record, and released
 // when the turn is cancelled from anywhere.
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { NewMessage, RememberedModel, SessionKey } from '../../ports/chat/sessions.ts'

@@ -1,4 +1,4 @@
-// Durable memories, for people.
+// Memories, and what is proposed for them.
 import type { MemoryCreate, MemoryListQuery, MemoryUpdate } from '../../contract/api/memory/memories.ts'
 import type {
   MemoryProposalCreate,

@@ -1,4 +1,4 @@
-// The tokens of a call for usage records: those that the vendor counted, and separately an estimate of the others.
+// How model calls are reported: their tokens with an estimate of what the vendor did not count, their failures, their provider's name.
 
 import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
 import { SvcError } from '../../errors.ts'

@@ -1,4 +1,4 @@
-// Sessions, newest first, and their transcripts.
+// Sessions, newest first, their transcripts, and search in those.
 import * as routes from '../../../contract/api/chat/sessions.ts'
 import { searchTranscripts } from '../../../contract/api/chat/transcripts.ts'
 import type { Session, StoredMessage } from '../../../ports/chat/sessions.ts'

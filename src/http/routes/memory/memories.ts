@@ -1,4 +1,4 @@
-// Durable memories.
+// Memories, and what is proposed for them.
 import * as routes from '../../../contract/api/memory/memories.ts'
 import * as proposals from '../../../contract/api/memory/memory-proposals.ts'
 import type { Bind } from '../../bind.ts'

@@ -1,4 +1,4 @@
-// Tools: built-in ones and resources in one list; names of built-in ones are reserved (409).
+// Tools: built-in ones and resources in one list; names of built-in ones are reserved (409). Skills: lists show summaries.
 import type { FastifyRequest } from 'fastify'
 import * as skillRoutes from '../../../contract/api/tools/skills.ts'
 import * as routes from '../../../contract/api/tools/tools.ts'
