@@ -1,6 +1,6 @@
 // How records without a task are found and removed, over all stores.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { TaskNoun } from '../../src/ports/resources/records.ts'
+import type { TaskNoun } from '../../src/ports/resources/retention.ts'
 import { type BenchStores, MEBIBYTE, makeBody, type OpenBench, textBody, useBench } from './record-bench.ts'
 
 /** Every noun that goes with a task, by its port. */

@@ -2,8 +2,8 @@
 import { messageOf } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Records } from '../../ports/index.ts'
-import type { AgedNoun, RecordOwners } from '../../ports/resources/records.ts'
 import type { Resources } from '../../ports/resources/resources.ts'
+import type { AgedNoun, RecordOwners } from '../../ports/resources/retention.ts'
 import { type Controller, createTimerSource, defineController, type Log } from '../engine/controller.ts'
 import { sweepEndedTasks } from '../tasks/removal.ts'
 

@@ -103,7 +103,7 @@ async function makeFinalStatus(
     'Suspended',
   )
   const status = phase === 'Succeeded' ? ('True' as const) : ('False' as const)
-  const owesCallback = task.spec.webhookURL !== undefined
+  const callbackDue = task.spec.webhookURL !== undefined
   return {
     phase,
     message,
@@ -114,7 +114,7 @@ async function makeFinalStatus(
     ...(outcome.phase === 'Failed' && { failureReason: outcome.cause ?? outcome.reason }),
     queuedReason: undefined,
     nextRetryTime: undefined,
-    ...(owesCallback && { webhook: { state: 'Pending' as const, attempts: 0 }, webhookDelivered: false }),
+    ...(callbackDue && { webhook: { state: 'Pending' as const, attempts: 0 }, webhookDelivered: false }),
   }
 }
 

@@ -1,7 +1,6 @@
-// Records beside resources: when they are removed (with their task, TASK-063, or by age), idempotency keys, and changes.
+// Records beside resources: keys of idempotent requests, and changes of records.
 
 import type { RecordKind } from '../../contract/api/resources/watch.ts'
-import type { Records } from '../index.ts'
 
 export type IdempotentOutcome = {
   status: number
@@ -46,18 +45,6 @@ export interface RecordChanges {
    */
   subscribe(listener: (change: RecordChange | undefined) => void): () => void
 }
-
-type Stores = Required<Records>
-
-/** Sorts of records that belong to a task and are removed with it. */
-export type TaskNoun = {
-  [N in keyof Stores]: Stores[N] extends { removeTask(taskUid: string): Promise<void> } ? N : never
-}[keyof Stores]
-
-/** Sorts of records that are removed when they are old. */
-export type AgedNoun = {
-  [N in keyof Stores]: Stores[N] extends { sweep(before: Date): Promise<number> } ? N : never
-}[keyof Stores]
 
 export interface RecordOwners {
   /**

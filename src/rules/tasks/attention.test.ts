@@ -77,7 +77,7 @@ describe('needsAttention', () => {
   })
 })
 
-describe('awaitsPlace', () => {
+describe('awaitsSlot', () => {
   it('is true for a task that waits only for its turn', () => {
     expect(awaitsSlot(makeTask(undefined))).toBe(true)
     expect(awaitsSlot(makeTask({ phase: 'Pending', queuedReason: 'NamespaceLimit' }))).toBe(true)

@@ -216,7 +216,9 @@ async function insertRecord(tx: Tx, { caller, ...record }: UsageRecord): Promise
     ...noTokens,
     llmCalls: 1,
     ...dropUndefined(record),
-    ...{ callerName: caller?.name, callerKind: caller?.kind, callerId: caller?.id },
+    callerName: caller?.name,
+    callerKind: caller?.kind,
+    callerId: caller?.id,
     createdAt: new Date(record.createdAt),
   }
   await tx.run(sql`${usage.insert(stored)} on conflict (id) do nothing`)

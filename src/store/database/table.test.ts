@@ -71,8 +71,15 @@ describe('a table', () => {
 
   it('reads back what it wrote, and leaves out what is null', async () => {
     const row = {
-      ...{ id: '7', task_uid: 'u', title: 'a\\0b', state: 'open', is_last: '1', made_at: madeAt.toISOString() },
-      ...{ owned_by: null, body: '{"words":["x"]}', facts: null },
+      id: '7',
+      task_uid: 'u',
+      title: 'a\\0b',
+      state: 'open',
+      is_last: '1',
+      made_at: madeAt.toISOString(),
+      owned_by: null,
+      body: '{"words":["x"]}',
+      facts: null,
     }
     const { reader, asked } = createReader([row])
     const [read] = await things.all(reader, { text: 'where id = ?', parameters: [7] })

@@ -78,9 +78,16 @@ export async function insertToken(
   const token = makeTokenText(PREFIX, makeRandom)
   const { name, namespace, role, serverTools, expiresAt } = draft
   const stored = {
-    ...{ id: ids.next('tok'), hash: hashToken(token), createdAt: clock.now().toISOString() },
-    ...{ name, namespace, role, serverTools, expiresAt: expiresAt?.toISOString() },
-    ...{ callerId: caller?.id, callerName: caller?.name },
+    id: ids.next('tok'),
+    hash: hashToken(token),
+    createdAt: clock.now().toISOString(),
+    name,
+    namespace,
+    role,
+    serverTools,
+    expiresAt: expiresAt?.toISOString(),
+    callerId: caller?.id,
+    callerName: caller?.name,
   }
   await tx.run(tokens.insert(stored))
   return { record: toRecord(stored), token }

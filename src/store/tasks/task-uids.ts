@@ -1,6 +1,6 @@
 // Finds the tasks that have records or logs, so that those of deleted tasks can be removed (TASK-063).
 import type { Records } from '../../ports/index.ts'
-import type { RecordOwners, TaskNoun } from '../../ports/resources/records.ts'
+import type { RecordOwners, TaskNoun } from '../../ports/resources/retention.ts'
 import type { Database } from '../database/database.ts'
 import { joinSql, sql } from '../database/statement.ts'
 import type { LogStore } from './logs.ts'

@@ -1,8 +1,8 @@
 // The controls of values that are not made of others.
 import { useId, useState } from 'react'
 import type { ControlProps } from '../field.tsx'
+import type { ValueProps } from './group.tsx'
 import { placeholderOf } from './schema.ts'
-import type { ValueProps } from './value-field.tsx'
 
 type Props = ValueProps & { control: ControlProps }
 

@@ -1,9 +1,23 @@
-// The frame of a value that is made of others: its name, what it is for, and what is wrong with it as a whole.
+// What every field is given, and the frame of a value that is made of others: its name, what it is for, and what is wrong with it.
 import type { ReactNode } from 'react'
 import { Foreign } from '../foreign.tsx'
 import { Hint } from '../hint.tsx'
 import { useProblem } from './form-context.ts'
-import { RemoveButton, type ValueProps } from './value-field.tsx'
+import type { Schema } from './schema.ts'
+
+export type ValueProps = {
+  /** The field's own name, or what stands for it in a list. */
+  name: string
+  path: string
+  schema: Schema
+  value: unknown
+  isRequired?: boolean
+  onChange: (value: unknown) => void
+  /** Absent: it cannot be taken away. */
+  onRemove?: (() => void) | undefined
+  /** Names to choose from. */
+  names?: readonly string[]
+}
 
 type GroupProps = Pick<ValueProps, 'name' | 'path' | 'schema' | 'isRequired' | 'onRemove'> & { children: ReactNode }
 
@@ -28,5 +42,21 @@ export function Group({ name, path, schema, isRequired, onRemove, children }: Gr
       )}
       {children}
     </fieldset>
+  )
+}
+
+export function RemoveButton({ name, onRemove }: Pick<ValueProps, 'name' | 'onRemove'>) {
+  if (onRemove === undefined) return null
+  return (
+    <button
+      type="button"
+      className="button icon-button"
+      data-look="plain"
+      aria-label={`Remove ${name}`}
+      title="Remove"
+      onClick={onRemove}
+    >
+      ✕
+    </button>
   )
 }

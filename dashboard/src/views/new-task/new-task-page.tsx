@@ -1,18 +1,15 @@
 // A new task: by a few fields, or as YAML with everything that a task can have.
 import { useState } from 'react'
-import { useNavigate } from 'react-router'
-import { createTask, getTask } from '../../../../src/contract/api/tasks/tasks.ts'
+import { getTask } from '../../../../src/contract/api/tasks/tasks.ts'
 import { Page } from '../../app/page.tsx'
 import { useParameters, useScope } from '../../app/scope.ts'
-import { useChange, useObject } from '../../data/records.ts'
+import { useObject } from '../../data/records.ts'
 import { Failure, Loading } from '../../parts/states.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
-import { say } from '../../parts/toasts.tsx'
+import { type TaskBody, useCreate } from './create-task.ts'
 import { SimpleForm } from './simple-form.tsx'
 import { bodyOf, cloneOf, emptyDraft } from './task-draft.ts'
 import { YamlForm } from './yaml-form.tsx'
-
-type TaskBody = NonNullable<Parameters<ReturnType<typeof useCreate>['create']>[0]>
 
 const ways = [
   { name: '', title: 'Simple' },
@@ -20,30 +17,9 @@ const ways = [
 ]
 
 /** Four letters or digits, so that two tasks have two names. */
-export function makeSuffix(): string {
+function makeSuffix(): string {
   return crypto.randomUUID().slice(0, 4)
 }
-
-function useCreate() {
-  const navigate = useNavigate()
-  const change = useChange(createTask)
-  return {
-    error: change.error,
-    isBusy: change.isPending,
-    create: (body: Parameters<typeof change.mutate>[0]['body']) =>
-      change.mutate(
-        { body },
-        {
-          onSuccess: ({ metadata: { namespace, name }, spec }) => {
-            say(spec.schedule === undefined ? `${name} is made` : `${name} is scheduled`)
-            void navigate(`/tasks/${namespace}/${name}`)
-          },
-        },
-      ),
-  }
-}
-
-export type Creating = ReturnType<typeof useCreate>
 
 export default function NewTaskPage() {
   const [parameters] = useParameters()

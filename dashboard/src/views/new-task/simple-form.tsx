@@ -6,7 +6,7 @@ import { Button } from '../../parts/button.tsx'
 import { Field } from '../../parts/field.tsx'
 import { type Problems, readProblems } from '../../parts/problems.ts'
 import { Failure } from '../../parts/states.tsx'
-import type { Creating } from './new-task-page.tsx'
+import type { Creating } from './create-task.ts'
 import { type DraftSort, draftPaths, draftSorts, type TaskDraft } from './task-draft.ts'
 
 type SimpleFormProps = {

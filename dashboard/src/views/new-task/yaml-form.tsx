@@ -7,9 +7,7 @@ import { Field } from '../../parts/field.tsx'
 import { Failure, Loading } from '../../parts/states.tsx'
 import { endless, isTree } from '../../parts/tree.ts'
 import { writeYaml } from '../../parts/yaml-block.tsx'
-import type { Creating } from './new-task-page.tsx'
-
-type Body = Parameters<Creating['create']>[0]
+import type { Creating, TaskBody } from './create-task.ts'
 
 export function YamlForm({ begin, creating }: { begin: object; creating: Creating }) {
   const [text, setText] = useState<string>()
@@ -28,7 +26,7 @@ export function YamlForm({ begin, creating }: { begin: object; creating: Creatin
       if (!isTree(value)) return setProblem(endless)
       if (!isJsonObject(value)) return setProblem('There must be fields with values here, such as "prompt: say hello".')
       setProblem(undefined)
-      creating.create(value as Body)
+      creating.create(value as TaskBody)
     } catch (error) {
       setProblem(messageOf(error))
     }
