@@ -1,9 +1,10 @@
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Dashboard } from './app/dashboard.tsx'
-import { applyDirection } from './app/direction.ts'
-import { applyTheme } from './app/theme.ts'
-import { signInByAddress } from './session/sign-in-by-address.ts'
+import { applyDirection } from './parts/direction.ts'
+import { applyTheme } from './parts/theme.ts'
+import { detailPages, views } from './routes.ts'
+import { signInByAddress } from './sign-in/sign-in-by-address.ts'
 import './styles/tokens.css'
 import './styles/base.css'
 import './styles/shell.css'
@@ -19,6 +20,6 @@ if (root === null) throw new Error('the page has no element with the id "root"')
 const signInError = await signInByAddress()
 createRoot(root).render(
   <StrictMode>
-    <Dashboard signInError={signInError} />
+    <Dashboard views={views} detailPages={detailPages} signInError={signInError} />
   </StrictMode>,
 )

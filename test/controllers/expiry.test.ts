@@ -1,7 +1,7 @@
 // When tasks that have ended go.
 import { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { sweepEndedTasks } from '../../src/controllers/tasks/removal.ts'
+import { sweepEndedTasks } from '../../src/controllers/tasks/expiry.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { type Bench, openBench } from './bench.ts'
 

@@ -7,8 +7,8 @@ import {
   type Comment,
   type RepositoryPermission,
 } from '../../src/ports/codehost/code-host.ts'
-import { defaultWebhookSettings } from '../../src/usecases/codehost/deliveries/context.ts'
 import { createDeliveryUsecases, type DeliveryUsecases } from '../../src/usecases/codehost/deliveries/deliveries.ts'
+import { defaultWebhookSettings } from '../../src/usecases/codehost/deliveries/settings.ts'
 import { commentEvent, issue, makeDelivery, makeSecret } from '../fixtures/codehost/deliveries.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { type Service, startService } from './service.ts'

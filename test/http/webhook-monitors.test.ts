@@ -1,8 +1,8 @@
 // Events of pull requests at the monitors of their repositories, and deliveries whose worker has died.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readEvent } from '../../src/rules/codehost/event.ts'
-import { defaultWebhookSettings } from '../../src/usecases/codehost/deliveries/context.ts'
 import { createDeliveryUsecases } from '../../src/usecases/codehost/deliveries/deliveries.ts'
+import { defaultWebhookSettings } from '../../src/usecases/codehost/deliveries/settings.ts'
 import { label, makeDelivery, makeSecret, pull, pullEvent, repository } from '../fixtures/codehost/deliveries.ts'
 import { type Service, startService } from './service.ts'
 

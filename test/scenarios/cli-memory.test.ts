@@ -1,17 +1,10 @@
 // `svc memory` and `svc proposal`: what people do with memories at the command line.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { removeFolder, runSvc, type Service, startService } from './service.ts'
+import { describe, expect, it } from 'vitest'
+import { runSvc } from './service.ts'
+import { useSharedService } from './shared-service.ts'
 
-let service: Service
-const svc = (...args: string[]) => runSvc(args, service.env)
-
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(async () => {
-  await service.stop()
-  removeFolder(service.folder)
-})
+const shared = useSharedService('cli-memory')
+const svc = (...args: string[]) => runSvc(args, shared.service.env)
 
 describe('svc memory', () => {
   it('adds, lists, searches, shows and takes out of recall', async () => {
@@ -38,7 +31,7 @@ describe('svc memory', () => {
     await svc('memory', 'add', '--id', 'old', 'The limit is 10.')
     await svc('memory', 'add', '--id', 'new', '--supersedes', 'old', 'The limit is 20.')
     expect((await svc('memory', 'show', 'old')).stdout).toContain('state: superseded by new')
-    const env = { ...service.env, EDITOR: 'sed -i s/20/30/', VISUAL: undefined }
+    const env = { ...shared.service.env, EDITOR: 'sed -i s/20/30/', VISUAL: undefined }
     expect((await runSvc(['memory', 'edit', 'new'], env)).stderr).toContain('memory new was changed')
     expect((await svc('memory', 'show', 'new')).stdout).toContain('The limit is 30.')
   })
@@ -46,7 +39,7 @@ describe('svc memory', () => {
 
 describe('svc proposal', () => {
   const propose = (id: string) =>
-    service.call('POST', '/api/v1/memory-proposals', {
+    shared.service.call('POST', '/api/v1/memory-proposals', {
       id,
       type: 'memory',
       title: `About ${id}`,

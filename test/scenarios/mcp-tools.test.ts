@@ -3,39 +3,28 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Tool } from '../../src/contract/kinds/tools/tool.ts'
 import { type ReferenceServer, startReferenceServer } from '../fixtures/mcp/reference-server.ts'
 import { waitFor } from '../fixtures/time.ts'
-import {
-  createTask,
-  makeFolder,
-  readResult,
-  removeFolder,
-  type Service,
-  startService,
-  waitForPhase,
-} from './service.ts'
+import { createTask, readResult, waitForPhase } from './service.ts'
+import { useSharedService } from './shared-service.ts'
 
-const folder = makeFolder()
-let service: Service
+const shared = useSharedService('mcp-tools')
 let everything: ReferenceServer
 
 beforeAll(async () => {
   everything = await startReferenceServer()
-  service = await startService({ folder, flags: ['--allow-network', '127.0.0.0/8'] })
   const provider = { name: 'demo', spec: { type: 'demo', defaultModel: 'demo' } }
-  await service.call('POST', '/api/v1/providers', provider)
+  await shared.service.call('POST', '/api/v1/providers', provider)
   const spec = { description: 'of the reference server', mcp: { url: everything.url, tools: ['get-sum', 'echo'] } }
-  await service.call('POST', '/api/v1/tools', { name: 'every', spec })
+  await shared.service.call('POST', '/api/v1/tools', { name: 'every', spec })
 })
 afterAll(async () => {
-  await service.stop()
   await everything.stop()
-  removeFolder(folder)
 })
 
 const sum = 'call every__get-sum {"a":2,"b":40}'
 
 it('is available, and says which tools models get [TOOL-003]', async () => {
   const tool = await waitFor(async () => {
-    const { body } = await service.call<Tool>('GET', '/api/v1/tools/every')
+    const { body } = await shared.service.call<Tool>('GET', '/api/v1/tools/every')
     return body.status?.available === true ? body : undefined
   }, 'the tool to be available')
   expect(tool.status?.tools?.map(({ name }) => name)).toEqual(['every__echo', 'every__get-sum'])
@@ -47,7 +36,7 @@ describe('its tools are called', () => {
     ['llmo', '/llmo/v1/chat/completions'],
   ])('by a client of the %s proxy', async (_family, path) => {
     const messages = [{ role: 'user', content: sum }]
-    const { status, body } = await service.call<unknown>('POST', path, {
+    const { status, body } = await shared.service.call<unknown>('POST', path, {
       model: 'demo/demo',
       max_tokens: 500,
       messages,
@@ -57,16 +46,16 @@ describe('its tools are called', () => {
   })
 
   it('by chat', async () => {
-    const { body } = await service.call<string>('POST', '/api/v1/chat', { message: sum, provider: 'demo' })
+    const { body } = await shared.service.call<string>('POST', '/api/v1/chat', { message: sum, provider: 'demo' })
     expect(body).toContain('"result":{"success":true,"result":"The sum of 2 and 40 is 42."}')
   })
 
   it('by an ai task', async () => {
-    await createTask(service, 'adds', {
+    await createTask(shared.service, 'adds', {
       type: 'ai',
       ai: { prompt: sum, tools: ['every'], providerRef: { name: 'demo' } },
     })
-    await waitForPhase(service, 'adds', 'Succeeded')
-    expect(await readResult(service, 'adds')).toContain('The sum of 2 and 40 is 42.')
+    await waitForPhase(shared.service, 'adds', 'Succeeded')
+    expect(await readResult(shared.service, 'adds')).toContain('The sum of 2 and 40 is 42.')
   })
 })

@@ -113,13 +113,13 @@ export async function startService(options: StartOptions = {}): Promise<Service>
     folder,
     env,
     output,
-    call: (method, path, body) => call({ url, token }, method, path, body),
+    call: (method, path, body) => callAt({ url, token }, method, path, body),
     stop: () => end(child, 'SIGTERM'),
     kill: async () => void (await end(child, 'SIGKILL')),
   }
 }
 
-async function call<T>(
+export async function callAt<T>(
   to: { url: string; token: string },
   method: string,
   path: string,
@@ -143,19 +143,22 @@ function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null
   })
 }
 
-export async function createTask(service: Service, name: string, spec: object, metadata: object = {}): Promise<Task> {
+/** Whoever may ask a service. */
+type Caller = Pick<Service, 'call'>
+
+export async function createTask(service: Caller, name: string, spec: object, metadata: object = {}): Promise<Task> {
   const answer = await service.call<Task>('POST', '/api/v1/tasks', { metadata: { name, ...metadata }, spec })
   if (answer.status !== 201) throw new Error(`${name}: ${answer.status} ${JSON.stringify(answer.body)}`)
   return answer.body
 }
 
-export async function getTask(service: Service, name: string): Promise<Task> {
+export async function getTask(service: Caller, name: string): Promise<Task> {
   return (await service.call<Task>('GET', `/api/v1/tasks/${name}`)).body
 }
 
 const finalPhases = ['Succeeded', 'Failed', 'Cancelled']
 
-export async function waitForPhase(service: Service, name: string, ...phases: string[]): Promise<Task> {
+export async function waitForPhase(service: Caller, name: string, ...phases: string[]): Promise<Task> {
   return waitFor(
     async () => {
       const task = await getTask(service, name)
@@ -168,7 +171,7 @@ export async function waitForPhase(service: Service, name: string, ...phases: st
   )
 }
 
-export async function readResult(service: Service, name: string): Promise<string> {
+export async function readResult(service: Caller, name: string): Promise<string> {
   const answer = await service.call<{ result: string }>('GET', `/api/v1/tasks/${name}/result`)
   return answer.body.result
 }

@@ -7,9 +7,10 @@ import { addCommit, makeRepository } from '../fixtures/git/repository.ts'
 import { startGitServer } from '../fixtures/git/server.ts'
 import { type StrictVendor, startStrictVendor } from '../fixtures/proxy/strict-vendor.ts'
 import { waitFor } from '../fixtures/time.ts'
-import { createTask, removeFolder, runSvc, type Service, startService, waitForPhase } from './service.ts'
+import { createTask, runSvc, waitForPhase } from './service.ts'
+import { useSharedService } from './shared-service.ts'
 
-let service: Service
+const shared = useSharedService('skills')
 let vendor: StrictVendor
 let folder: string
 
@@ -23,8 +24,7 @@ beforeAll(async () => {
   vendor = await startStrictVendor(({ messages }) =>
     JSON.stringify(messages).includes('tool_call_id') ? { text: 'done' } : { calls: reads },
   )
-  service = await startService({ flags: ['--allow-network', '127.0.0.0/8'] })
-  folder = join(service.folder, 'style')
+  folder = join(shared.service.folder, 'style')
   mkdirSync(join(folder, 'examples'), { recursive: true })
   writeFileSync(
     join(folder, 'SKILL.md'),
@@ -34,16 +34,14 @@ beforeAll(async () => {
   symlinkSync('/etc/passwd', join(folder, 'examples/link'))
 })
 afterAll(async () => {
-  await service.stop()
   await vendor.stop()
-  removeFolder(service.folder)
 })
 
-const svc = (...args: string[]) => runSvc(['skill', ...args], service.env)
-const spec = async () => (await service.call<Skill>('GET', '/api/v1/skills/style')).body.spec
+const svc = (...args: string[]) => runSvc(['skill', ...args], shared.service.env)
+const spec = async () => (await shared.service.call<Skill>('GET', '/api/v1/skills/style')).body.spec
 
 it('svc skill add takes the address of a repository, and svc skill refresh reads it again', async () => {
-  const root = join(service.folder, 'repositories')
+  const root = join(shared.service.folder, 'repositories')
   mkdirSync(root)
   const head = '---\nname: notes\ndescription: How we take notes\n---\n'
   const repository = makeRepository(root, 'shelf', {
@@ -61,7 +59,7 @@ it('svc skill add takes the address of a repository, and svc skill refresh reads
     const commit = addCommit(repository, 'main', { 'kept/notes/SKILL.md': `${head}# Shorter\n` })
     expect((await svc('refresh', 'notes')).stderr).toContain(`commit ${commit.slice(0, 12)}, with 1 file`)
     expect((await svc('show', 'notes')).stdout).toBe('# Shorter\n')
-    const read = async () => (await service.call<Skill>('GET', '/api/v1/skills/notes')).body
+    const read = async () => (await shared.service.call<Skill>('GET', '/api/v1/skills/notes')).body
     const { status } = await waitFor(async () => {
       const skill = await read()
       return skill.status?.commit === commit ? skill : undefined
@@ -72,7 +70,7 @@ it('svc skill add takes the address of a repository, and svc skill refresh reads
     // What is changed by hand is not that of the commit any more.
     const { spec: given } = await read()
     const spec = { ...given, content: { inline: 'by hand' } }
-    await service.call('PUT', '/api/v1/skills/notes', { spec })
+    await shared.service.call('PUT', '/api/v1/skills/notes', { spec })
     await waitFor(async () => ((await read()).status?.commit === undefined ? true : undefined), 'the commit to go')
   } finally {
     await server.stop()
@@ -97,7 +95,7 @@ describe('svc skill add', () => {
   })
 
   it('says why a folder is no skill', async () => {
-    const other = join(service.folder, 'other')
+    const other = join(shared.service.folder, 'other')
     mkdirSync(other)
     const refused = async () => {
       const { code, stderr } = await svc('add', other)
@@ -119,12 +117,14 @@ describe('svc skill add', () => {
 describe('a skill of a task', () => {
   it('is listed to the model, which reads its text and its files and nothing else', async () => {
     const provider = { type: 'llmo', baseURL: `${vendor.url}/v1`, defaultModel: 'test-model' }
-    expect((await service.call('POST', '/api/v1/providers', { name: 'vendor', spec: provider })).status).toBe(201)
-    await createTask(service, 'write', {
+    expect((await shared.service.call('POST', '/api/v1/providers', { name: 'vendor', spec: provider })).status).toBe(
+      201,
+    )
+    await createTask(shared.service, 'write', {
       type: 'ai',
       ai: { providerRef: { name: 'vendor' }, prompt: 'write', skills: [{ name: 'style' }] },
     })
-    await waitForPhase(service, 'write', 'Succeeded')
+    await waitForPhase(shared.service, 'write', 'Succeeded')
     const [first, second] = vendor.asked
       .filter(({ path }) => path.endsWith('/chat/completions'))
       .map(({ body }) => body as { messages: { role: string; content: string }[] })
@@ -141,7 +141,10 @@ describe('a skill of a task', () => {
   it('is refused with a path that leaves its folder', async () => {
     for (const path of ['../a', '/etc/passwd', 'a/../../b']) {
       const content = { inline: 'x', files: { [path]: 'x' } }
-      const answer = await service.call('POST', '/api/v1/skills', { name: 'odd', spec: { description: 'd', content } })
+      const answer = await shared.service.call('POST', '/api/v1/skills', {
+        name: 'odd',
+        spec: { description: 'd', content },
+      })
       expect([path, answer.status]).toEqual([path, 400])
     }
   })

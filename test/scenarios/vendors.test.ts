@@ -1,21 +1,20 @@
 // Whole ai tasks with a double of each vendor family over a real socket.
 import { LLMock } from '@copilotkit/aimock'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Provider } from '../../src/contract/kinds/providers/provider.ts'
 import { waitFor } from '../fixtures/time.ts'
-import { createTask, readResult, removeFolder, type Service, startService, waitForPhase } from './service.ts'
+import { createTask, readResult, waitForPhase } from './service.ts'
+import { useSharedService } from './shared-service.ts'
 
 const usage = { prompt_tokens: 21, completion_tokens: 9, input_tokens: 21, output_tokens: 9 }
-let service: Service
+const shared = useSharedService('vendors')
 let vendor: LLMock
 
 beforeAll(async () => {
-  service = await startService()
-  await service.call('POST', '/api/v1/secrets', { name: 'vendor', stringData: { 'api-key': 'made-up-key-000000' } })
-})
-afterAll(async () => {
-  await service.stop()
-  removeFolder(service.folder)
+  await shared.service.call('POST', '/api/v1/secrets', {
+    name: 'vendor',
+    stringData: { 'api-key': 'made-up-key-000000' },
+  })
 })
 beforeEach(async () => {
   vendor = new LLMock({ port: 0 })
@@ -25,7 +24,7 @@ afterEach(() => vendor.stop())
 
 async function makeProvider(name: string, type: string, baseURL: string): Promise<void> {
   const spec = { type, baseURL, defaultModel: 'test-model', secretRef: { name: 'vendor', key: 'api-key' } }
-  const answer = await service.call('POST', '/api/v1/providers', { name, spec })
+  const answer = await shared.service.call('POST', '/api/v1/providers', { name, spec })
   expect(answer.status).toBe(201)
 }
 
@@ -44,14 +43,14 @@ describe.each([
     )
     vendor.on({ userMessage: /remember the word/, sequenceIndex: 2 }, { content: 'The word is tulip.', usage })
     await makeProvider(`vendor-${type}`, type, `${vendor.url}${suffix}`)
-    await createTask(service, `words-${type}`, {
+    await createTask(shared.service, `words-${type}`, {
       type: 'ai',
       ai: { providerRef: { name: `vendor-${type}` }, prompt: 'remember the word tulip' },
     })
-    const task = await waitForPhase(service, `words-${type}`, 'Succeeded')
-    expect(await readResult(service, `words-${type}`)).toContain('tulip')
+    const task = await waitForPhase(shared.service, `words-${type}`, 'Succeeded')
+    expect(await readResult(shared.service, `words-${type}`)).toContain('tulip')
     expect(task.status?.usage).toMatchObject({ llmCalls: 3 })
-    const logs = await service.call<{ logs: string }>('GET', `/api/v1/tasks/words-${type}/logs`)
+    const logs = await shared.service.call<{ logs: string }>('GET', `/api/v1/tasks/words-${type}/logs`)
     expect(logs.body.logs).toContain('file_write')
   })
 
@@ -61,22 +60,25 @@ describe.each([
       { error: { message: 'invalid x-api-key', type: 'authentication_error' }, status: 401 },
     )
     await makeProvider(`refusing-${type}`, type, `${vendor.url}${suffix}`)
-    await createTask(service, `refused-${type}`, {
+    await createTask(shared.service, `refused-${type}`, {
       type: 'ai',
       ai: { providerRef: { name: `refusing-${type}` }, prompt: 'anything' },
     })
-    const task = await waitForPhase(service, `refused-${type}`, 'Failed')
+    const task = await waitForPhase(shared.service, `refused-${type}`, 'Failed')
     expect(task.status?.message).toMatch(/key|credential/i)
     expect(task.status?.message).toContain(`refusing-${type}`)
     expect(task.status?.conditions?.at(-1)).toMatchObject({ type: 'Complete', reason: 'CredentialRefused' })
-    const events = await service.call<{ items: { reason?: string }[] }>('GET', `/api/v1/tasks/refused-${type}/events`)
+    const events = await shared.service.call<{ items: { reason?: string }[] }>(
+      'GET',
+      `/api/v1/tasks/refused-${type}/events`,
+    )
     expect(events.body.items.map(({ reason }) => reason)).toContain('CredentialRefused')
   })
 })
 
 describe('the status of a provider', () => {
   type Status = NonNullable<Provider['status']>
-  const read = async () => (await service.call<Provider>('GET', '/api/v1/providers/watched')).body.status
+  const read = async () => (await shared.service.call<Provider>('GET', '/api/v1/providers/watched')).body.status
   const answering = (status: Status | undefined) => status?.conditions?.find(({ type }) => type === 'Answering')
 
   it('tells that the calls of a task failed, and that those of the next were answered [PROV-011]', async () => {
@@ -85,9 +87,9 @@ describe('the status of a provider', () => {
     vendor.on({ userMessage: /all is well/ }, { content: 'So it is.', usage })
     await makeProvider('watched', 'llma', vendor.url)
     const ask = (name: string, prompt: string) =>
-      createTask(service, name, { type: 'ai', ai: { providerRef: { name: 'watched' }, prompt } })
+      createTask(shared.service, name, { type: 'ai', ai: { providerRef: { name: 'watched' }, prompt } })
     await ask('unwelcome', 'this is no good')
-    await waitForPhase(service, 'unwelcome', 'Failed')
+    await waitForPhase(shared.service, 'unwelcome', 'Failed')
     const failing = await waitFor(async () => {
       const status = await read()
       return answering(status)?.status === 'False' ? status : undefined
@@ -97,7 +99,7 @@ describe('the status of a provider', () => {
     expect(JSON.stringify(failing)).not.toContain('made-up-key-000000')
 
     await ask('welcome', 'all is well')
-    await waitForPhase(service, 'welcome', 'Succeeded')
+    await waitForPhase(shared.service, 'welcome', 'Succeeded')
     const good = await waitFor(async () => {
       const status = await read()
       return answering(status)?.status === 'True' ? status : undefined

@@ -8,21 +8,24 @@ import { Failure } from '../parts/states.tsx'
 import { Toasts } from '../parts/toasts.tsx'
 import { CallerContext } from '../session/caller.ts'
 import { sessions } from '../session/session.ts'
-import { SignInPage } from '../session/sign-in-page.tsx'
+import { SignInPage } from '../sign-in/sign-in-page.tsx'
 import { createRouter } from './router.tsx'
+import { type DetailPage, type View, ViewsContext } from './views.ts'
 
-export function Dashboard({ signInError }: { signInError?: unknown }) {
+type Pages = { views: readonly View[]; detailPages: readonly DetailPage[] }
+
+export function Dashboard({ signInError, ...pages }: Pages & { signInError?: unknown }) {
   const session = useSyncExternalStore(sessions.subscribe, sessions.current)
   return (
     <QueryClientProvider client={queryClient}>
-      {session === undefined ? <SignInPage signInError={signInError} /> : <SignedIn key={session.token} />}
+      {session === undefined ? <SignInPage signInError={signInError} /> : <SignedIn key={session.token} {...pages} />}
       <Toasts />
     </QueryClientProvider>
   )
 }
 
-function SignedIn() {
-  const [router] = useState(createRouter)
+function SignedIn({ views, detailPages }: Pages) {
+  const [router] = useState(() => createRouter([...views, ...detailPages]))
   const caller = useQuery({ queryKey: ['caller'], queryFn: () => api().call(getWhoami) })
   if (caller.error !== null) {
     return (
@@ -34,7 +37,9 @@ function SignedIn() {
   if (caller.data === undefined) return null
   return (
     <CallerContext value={caller.data}>
-      <RouterProvider router={router} />
+      <ViewsContext value={views}>
+        <RouterProvider router={router} />
+      </ViewsContext>
     </CallerContext>
   )
 }

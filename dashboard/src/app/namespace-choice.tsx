@@ -2,8 +2,8 @@
 import { useId, useState } from 'react'
 import { useObjects } from '../data/lists.ts'
 import { namespaceOf } from '../data/summary.ts'
+import { useParameters, useScope } from '../parts/scope.ts'
 import { visible } from '../parts/visible-text.ts'
-import { useParameters, useScope } from './scope.ts'
 
 /** Those that something is in, as far as it was read, and the one that is chosen. Read when they are `wanted`. */
 function useNamespaces(wanted: boolean): string[] {

@@ -1,6 +1,6 @@
 import { Link } from 'react-router'
+import { Page } from '../parts/page.tsx'
 import { Empty } from '../parts/states.tsx'
-import { Page } from './page.tsx'
 
 export function NotFoundPage() {
   return (

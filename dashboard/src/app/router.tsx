@@ -2,9 +2,9 @@ import { createBrowserRouter, type LoaderFunction, type RouteObject, useRouteErr
 import { Failure } from '../parts/states.tsx'
 import { NotFoundPage } from './not-found-page.tsx'
 import { Shell } from './shell.tsx'
-import { detailPages, type View, views } from './views.ts'
+import type { DetailPage } from './views.ts'
 
-function page(path: string, load: View['load']) {
+function routeOf({ path, load }: DetailPage): RouteObject {
   const lazy = async () => ({ Component: (await load()).default })
   return path === '' ? { index: true as const, lazy } : { path, lazy }
 }
@@ -20,25 +20,18 @@ function FailedPage() {
 }
 
 const nothing: LoaderFunction = () => null
-
-const pages: RouteObject[] = [
-  {
-    path: '/',
-    Component: Shell,
-    HydrateFallback: () => null,
-    loader: nothing,
-    children: [
-      {
-        ErrorBoundary: FailedPage,
-        children: [
-          ...views.map(({ path, load }) => page(path, load)),
-          ...detailPages.map(({ path, load }) => page(path, load)),
-          { path: '*', Component: NotFoundPage },
-        ],
-      },
-    ],
-  },
-]
+const HydrateFallback = () => null
 
 /** Begins at the address that the browser shows when it is made. */
-export const createRouter = () => createBrowserRouter(pages)
+export function createRouter(pages: readonly DetailPage[]) {
+  const children = [...pages.map(routeOf), { path: '*', Component: NotFoundPage }]
+  return createBrowserRouter([
+    {
+      path: '/',
+      Component: Shell,
+      HydrateFallback,
+      loader: nothing,
+      children: [{ ErrorBoundary: FailedPage, children }],
+    },
+  ])
+}

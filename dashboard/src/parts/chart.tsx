@@ -1,7 +1,7 @@
 // Bars over time, with the same numbers as a table. The drawing is fetched when the first chart is shown.
 import { type RefObject, useEffect, useRef } from 'react'
 import type UPlot from 'uplot'
-import { useTheme } from '../app/theme.ts'
+import { useTheme } from './theme.ts'
 import 'uplot/dist/uPlot.min.css'
 import '../styles/chart.css'
 

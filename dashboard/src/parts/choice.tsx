@@ -1,5 +1,5 @@
 import { useId } from 'react'
-import { useParameters } from '../app/scope.ts'
+import { useParameters } from './scope.ts'
 import { visible } from './visible-text.ts'
 
 type ChoiceProps = {

@@ -1,9 +1,9 @@
 // A queue in which one thing after the other is decided. What is shown stays until somebody goes on: what others do to the queue never
 // puts another thing under a key or a click that is on its way.
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { useParameters } from '../app/scope.ts'
 import { Button } from './button.tsx'
 import { useKeys } from './keys.ts'
+import { useParameters } from './scope.ts'
 import { Empty } from './states.tsx'
 
 export type Queue<T> = {

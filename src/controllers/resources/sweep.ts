@@ -5,7 +5,7 @@ import type { Records } from '../../ports/index.ts'
 import type { Resources } from '../../ports/resources/resources.ts'
 import type { AgedNoun, RecordOwners } from '../../ports/resources/retention.ts'
 import { type Controller, createTimerSource, defineController, type Log } from '../engine/controller.ts'
-import { sweepEndedTasks } from '../tasks/removal.ts'
+import { sweepEndedTasks } from '../tasks/expiry.ts'
 
 export type RetentionSettings = {
   /** Time between two sweeps. */

@@ -10,7 +10,7 @@ import { listExpiredRuns } from '../../rules/tasks/schedule.ts'
 import { parentOf } from '../../rules/tasks/stamp.ts'
 import { formatKey } from '../engine/controller.ts'
 import { type ReconcileContext, siblingsOf, taskKeyOf } from './context.ts'
-import { removeEnded } from './removal.ts'
+import { removeEnded } from './expiry.ts'
 
 const maxResultBytes = 4 * 4096 + 4
 

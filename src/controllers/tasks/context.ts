@@ -5,7 +5,6 @@ import { artifactLimits } from '../../contract/api/tasks/internal.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { noWorkspaces } from '../../contract/kinds/tasks/task-problems.ts'
 import type { Clock, Ids } from '../../lib/clock.ts'
-import type { Metrics } from '../../observability/metrics.ts'
 import type { CodeHosts } from '../../ports/codehost/code-host.ts'
 import type { AgentTokens, TokenExchange, WorkerTokens } from '../../ports/identity/identity.ts'
 import type { Records } from '../../ports/index.ts'
@@ -26,7 +25,7 @@ import { parentOf } from '../../rules/tasks/stamp.ts'
 import type { WorkspaceSettings } from '../../rules/workspaces/execution-workspace.ts'
 import { type Enqueue, formatKey, type Log, type Reconciled } from '../engine/controller.ts'
 import type { TaskState } from './state.ts'
-import type { StatusRecorder } from './status-recorder.ts'
+import type { StatusRecorder, TaskObserver } from './status-recorder.ts'
 
 export type TaskSettings = {
   /** Concurrent tasks, where the workloads set no limit of their own; 0: no limit. */
@@ -86,9 +85,6 @@ export const defaultTaskSettings: Omit<TaskSettings, 'workerApiUrl'> = {
   contextMode: 'off',
   concurrency: 32,
 }
-
-/** Receives what is counted. */
-export type TaskObserver = Pick<Metrics, 'observeTask' | 'countTimelineEvents'>
 
 /** Checks whether more may be spent. */
 type BudgetCheck = {

@@ -20,11 +20,12 @@ import {
   type TaskControllerDeps,
   taskKeyOf,
 } from './context.ts'
+import { removeEnded } from './expiry.ts'
 import { createTaskSources } from './feed.ts'
 import { closeInterrupted, failTask, finishTask, saveOutput, scheduleRetry, stopAttempt } from './finish.ts'
 import { endAttempt } from './iteration.ts'
 import { createProbeController, keepParked, observeParking, parkAttempt } from './parking.ts'
-import { ensureFinalizer, removeEnded, removeTask } from './removal.ts'
+import { ensureFinalizer, removeTask } from './removal.ts'
 import { reconcileSchedule } from './schedule.ts'
 import { createScheduler } from './scheduler.ts'
 import { startTask } from './start.ts'

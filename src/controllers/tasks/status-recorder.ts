@@ -3,11 +3,14 @@
 import type { Task, TaskStatus } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import { dropUndefined } from '../../lib/json.ts'
+import type { Metrics } from '../../observability/metrics.ts'
 import { redactText } from '../../observability/redaction.ts'
 import type { Resources } from '../../ports/resources/resources.ts'
 import type { Events } from '../../ports/tasks/events.ts'
 import { measureChange } from '../../rules/tasks/measure.ts'
-import type { TaskObserver } from './context.ts'
+
+/** Receives what is counted. */
+export type TaskObserver = Pick<Metrics, 'observeTask' | 'countTimelineEvents'>
 
 export type TaskEvent = {
   type: string

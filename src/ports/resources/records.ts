@@ -45,15 +45,3 @@ export interface RecordChanges {
    */
   subscribe(listener: (change: RecordChange | undefined) => void): () => void
 }
-
-export interface RecordOwners {
-  /**
-   * Uids of tasks that own records of any sort (`TaskNoun`), in ascending byte order,
-   * after `after`, at most `limit`; fewer than `limit` means there are no more.
-   */
-  taskUids(after: string | undefined, limit: number): Promise<string[]>
-  /**
-   * Removes every record of the task except its usage, which has a retention of its own. Harmless when there are none.
-   */
-  removeTask(uid: string): Promise<void>
-}

@@ -4,7 +4,7 @@ import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { bytesPerToken, type EstimatedUsage, findMissing } from '../../llm/messages/token-usage.ts'
 import type { Endpoint } from '../types.ts'
-import type { PassedCall } from './passthrough.ts'
+import type { ModelError, TokenUsage } from '../../llm/messages/messages.ts'
 
 /** How many bytes from the beginning an estimate examines. */
 const beginningBytes = 32_768
@@ -129,4 +129,21 @@ export function estimatePassed(endpoint: Endpoint, body: Buffer, call: PassedCal
 function hasReached({ status, gaveUp, takenOver }: PassedCall): boolean {
   if (takenOver) return false
   return status === 0 ? gaveUp === true : status < 300
+}
+
+export type PassedCall = {
+  status: number
+  usage?: TokenUsage
+  /** Why there was no answer, or only part of one; without the provider's key. */
+  error?: ModelError
+  /** The caller disconnected before the end. */
+  aborted: boolean
+  /** The service gave it up, because of the caller or its time limit. */
+  gaveUp?: true
+  /** What has been sent of an answer, except refusals. */
+  answer?: PassedAnswer
+  /** Another provider takes the request over. */
+  takenOver?: true
+  /** Milliseconds of `performance.now()`; absent when no byte arrived. */
+  firstByteAt?: number
 }

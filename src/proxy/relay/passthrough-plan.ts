@@ -20,9 +20,9 @@ import { accountOf, type Outcome, type ProxyPlan, type ProxySample } from '../re
 import { endpointFamilies, isConversation, type ProxyTarget, providerAddress } from '../target.ts'
 import type { ConversationEndpoint } from '../types.ts'
 import type { ProxyUsageMeter } from '../usage-meter.ts'
-import { estimatePassed, type PassedAnswer } from './passed-answer.ts'
+import { estimatePassed, type PassedAnswer, type PassedCall } from './passed-answer.ts'
 import {
-  type PassedCall,
+  
   type PassthroughControl,
   type ReplyWriter,
   startPassthrough,

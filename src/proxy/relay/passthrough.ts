@@ -4,11 +4,11 @@ import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
 import type { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isPacked, unpackBody } from '../../llm/call/vendor-request.ts'
-import type { ModelError, TokenUsage } from '../../llm/messages/messages.ts'
+import type { ModelError } from '../../llm/messages/messages.ts'
 import type { PipeControl, PipeRequest, PipeSink } from '../../ports/service/egress.ts'
 import { explainModelError } from '../../usecases/providers/estimated-tokens.ts'
 import type { ProxyTarget } from '../target.ts'
-import { PassedAnswer } from './passed-answer.ts'
+import { PassedAnswer, type PassedCall } from './passed-answer.ts'
 import { answerRefusal, explainBroken, explainUpstreamRefusal } from './upstream-error.ts'
 import {
   createAnswerScanner,
@@ -29,23 +29,6 @@ export interface ReplyWriter {
   end(): void
   /** Sends an error in the family's form, or breaks the connection when the head has been sent. */
   fail(error: SvcError): void
-}
-
-export type PassedCall = {
-  status: number
-  usage?: TokenUsage
-  /** Why there was no answer, or only part of one; without the provider's key. */
-  error?: ModelError
-  /** The caller disconnected before the end. */
-  aborted: boolean
-  /** The service gave it up, because of the caller or its time limit. */
-  gaveUp?: true
-  /** What has been sent of an answer, except refusals. */
-  answer?: PassedAnswer
-  /** Another provider takes the request over. */
-  takenOver?: true
-  /** Milliseconds of `performance.now()`; absent when no byte arrived. */
-  firstByteAt?: number
 }
 
 export type Passthrough = {

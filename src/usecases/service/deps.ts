@@ -9,7 +9,7 @@ import type { ContextMode } from '../../rules/identity/context-token.ts'
 import type { PropagationSettings } from '../../rules/identity/token-propagation.ts'
 import type { BudgetLedger } from '../budgets/ledger.ts'
 import type { ChatSettings } from '../chat/settings.ts'
-import type { WebhookSettings } from '../codehost/deliveries/context.ts'
+import type { WebhookSettings } from '../codehost/deliveries/settings.ts'
 import type { HealthNotes } from '../providers/health.ts'
 
 export type UsecaseSettings = {

@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import type { AuditItem } from '../../../../src/contract/api/identity/audit.ts'
-import { useParameters } from '../../app/scope.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
+import { useParameters } from '../../parts/scope.ts'
 
 type DetailsProps = { item: AuditItem; onClose: () => void }
 

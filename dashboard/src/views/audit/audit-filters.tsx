@@ -1,8 +1,8 @@
 import { useId } from 'react'
 import { kindNames } from '../../../../src/contract/kinds/index.ts'
-import { useParameters } from '../../app/scope.ts'
 import { Button } from '../../parts/button.tsx'
 import { Choice } from '../../parts/choice.tsx'
+import { useParameters } from '../../parts/scope.ts'
 import { SearchBox } from '../../parts/search-box.tsx'
 
 const verbs = ['create', 'update', 'delete', 'get', 'list', 'use', 'operate']

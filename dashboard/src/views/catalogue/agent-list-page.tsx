@@ -1,13 +1,13 @@
 import { useNavigate } from 'react-router'
-import { Page } from '../../app/page.tsx'
-import { useScope } from '../../app/scope.ts'
 import { useObjects } from '../../data/lists.ts'
 import type { SummaryOf } from '../../data/summary.ts'
 import { Foreign } from '../../parts/foreign.tsx'
 import { Listing } from '../../parts/listing.tsx'
+import { Page } from '../../parts/page.tsx'
+import { useScope } from '../../parts/scope.ts'
 import type { Column } from '../../parts/table.tsx'
-import { ageColumn, nameColumn, namespaceColumn, pathOf, readyColumn } from './columns.tsx'
-import { MakeLink, NothingYet } from './nothing-yet.tsx'
+import { ageColumn, nameColumn, namespaceColumn, pathOf, readyColumn } from '../objects/columns.tsx'
+import { MakeLink, NothingYet } from '../objects/nothing-yet.tsx'
 
 type Row = SummaryOf<'Agent'>
 

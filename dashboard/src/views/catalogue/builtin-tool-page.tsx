@@ -1,11 +1,11 @@
 // A tool that comes with the service: what models are told of it.
 import { useParams } from 'react-router'
 import { type BuiltinTool, getTool } from '../../../../src/contract/api/tools/tools.ts'
-import { Page } from '../../app/page.tsx'
-import { useScope } from '../../app/scope.ts'
 import { useRecord } from '../../data/records.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
+import { Page } from '../../parts/page.tsx'
+import { useScope } from '../../parts/scope.ts'
 import { Failure, Loading } from '../../parts/states.tsx'
 import { Parameters } from './parameters.tsx'
 import { UsedBy } from './used-by.tsx'

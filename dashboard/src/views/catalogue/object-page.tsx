@@ -1,9 +1,9 @@
 // One agent, provider, tool or skill: what it is, how it is, what uses it, and the form that changes it.
 import { useLocation, useParams } from 'react-router'
-import { Page } from '../../app/page.tsx'
-import { useParameters } from '../../app/scope.ts'
 import { type ConditionItem, Conditions } from '../../parts/conditions.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
+import { Page } from '../../parts/page.tsx'
+import { useParameters } from '../../parts/scope.ts'
 import { Failure, Loading } from '../../parts/states.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { useMay } from '../../session/caller.ts'

@@ -8,7 +8,7 @@ import { Facts } from '../../parts/facts.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { Failure } from '../../parts/states.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { ReadyBadge } from './columns.tsx'
+import { ReadyBadge } from '../objects/columns.tsx'
 
 export function ProviderSummary({ object: { metadata, spec, status } }: { object: Provider }) {
   return (

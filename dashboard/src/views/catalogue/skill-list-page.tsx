@@ -1,14 +1,14 @@
 import { Link, useNavigate } from 'react-router'
 import { listSkills, type SkillSummary } from '../../../../src/contract/api/tools/skills.ts'
-import { Page } from '../../app/page.tsx'
-import { useScope } from '../../app/scope.ts'
 import { useRecordPages } from '../../data/records.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { Listing } from '../../parts/listing.tsx'
+import { Page } from '../../parts/page.tsx'
+import { useScope } from '../../parts/scope.ts'
 import type { Column } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { MakeLink, NothingYet } from './nothing-yet.tsx'
+import { MakeLink, NothingYet } from '../objects/nothing-yet.tsx'
 
 const skillPath = ({ namespace, name }: SkillSummary) => `/skills/${namespace}/${name}`
 

@@ -1,15 +1,15 @@
 // Tools that come with the service, and those that were made, apart.
 import { Link, useNavigate } from 'react-router'
 import { listTools, type ToolItem } from '../../../../src/contract/api/tools/tools.ts'
-import { Page } from '../../app/page.tsx'
-import { useScope } from '../../app/scope.ts'
 import { useRecordPages } from '../../data/records.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { Listing } from '../../parts/listing.tsx'
+import { Page } from '../../parts/page.tsx'
+import { useScope } from '../../parts/scope.ts'
 import type { Column } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { MakeLink, NothingYet } from './nothing-yet.tsx'
+import { MakeLink, NothingYet } from '../objects/nothing-yet.tsx'
 
 type Custom = Extract<ToolItem, { builtin: false }>
 type Builtin = Extract<ToolItem, { builtin: true }>

@@ -1,10 +1,10 @@
 // Conversations: the list of them, and the one that the address names.
 import { useState } from 'react'
 import { getChatConfig } from '../../../../src/contract/api/chat/chat.ts'
-import { Page } from '../../app/page.tsx'
-import { useParameters } from '../../app/scope.ts'
 import { useRecord } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
+import { Page } from '../../parts/page.tsx'
+import { useParameters } from '../../parts/scope.ts'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { ConversationList } from './conversation-list.tsx'
 import { Talk } from './talk.tsx'

@@ -2,7 +2,7 @@
 import { Link } from 'react-router'
 import type { ChatUsage } from '../../../../src/contract/api/chat/chat.ts'
 import { isSvcError } from '../../../../src/errors.ts'
-import { useScopedPath } from '../../app/scope.ts'
+import { useScopedPath } from '../../parts/scope.ts'
 import { Failure } from '../../parts/states.tsx'
 import { formatCount } from '../../parts/usage-facts.tsx'
 import type { Turns } from './turns.ts'

@@ -5,14 +5,14 @@ import {
   listDeliveries,
   redeliver,
 } from '../../../../src/contract/api/codehost/deliveries.ts'
-import { Page } from '../../app/page.tsx'
-import { useParameters, useScope } from '../../app/scope.ts'
 import { useChange, useRecordPages } from '../../data/records.ts'
 import { Badge, type Tone } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Choice } from '../../parts/choice.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { Listing } from '../../parts/listing.tsx'
+import { Page } from '../../parts/page.tsx'
+import { useParameters, useScope } from '../../parts/scope.ts'
 import { Empty } from '../../parts/states.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'

@@ -1,10 +1,10 @@
 // One monitor: its pull requests and why some are not reviewed, its reviews, runs and events, and its settings.
 import { useParams } from 'react-router'
-import { Page } from '../../app/page.tsx'
-import { useParameters } from '../../app/scope.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { type ConditionItem, Conditions } from '../../parts/conditions.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
+import { Page } from '../../parts/page.tsx'
+import { useParameters } from '../../parts/scope.ts'
 import { Failure, Loading } from '../../parts/states.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { useMay } from '../../session/caller.ts'

@@ -1,9 +1,9 @@
 // A new task: by a few fields, or as YAML with everything that a task can have.
 import { useState } from 'react'
 import { getTask } from '../../../../src/contract/api/tasks/tasks.ts'
-import { Page } from '../../app/page.tsx'
-import { useParameters, useScope } from '../../app/scope.ts'
 import { useObject } from '../../data/records.ts'
+import { Page } from '../../parts/page.tsx'
+import { useParameters, useScope } from '../../parts/scope.ts'
 import { Failure, Loading } from '../../parts/states.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { type TaskBody, useCreate } from './create-task.ts'

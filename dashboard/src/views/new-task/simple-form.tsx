@@ -1,10 +1,10 @@
 // The few fields that most tasks need.
 import type { FormEvent } from 'react'
-import { useScope } from '../../app/scope.ts'
 import { useObjects } from '../../data/lists.ts'
 import { Button } from '../../parts/button.tsx'
 import { Field } from '../../parts/field.tsx'
 import { type Problems, readProblems } from '../../parts/problems.ts'
+import { useScope } from '../../parts/scope.ts'
 import { Failure } from '../../parts/states.tsx'
 import type { Creating } from './create-task.ts'
 import { type DraftSort, draftPaths, draftSorts, type TaskDraft } from './task-draft.ts'

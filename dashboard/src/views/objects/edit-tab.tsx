@@ -1,5 +1,5 @@
 // The tab of an object's page that changes it.
-import { useParameters } from '../../app/scope.ts'
+import { useParameters } from '../../parts/scope.ts'
 import { say } from '../../parts/toasts.tsx'
 import { ObjectEditor } from './object-editor.tsx'
 import type { ObjectKind, StoredObject } from './object-kinds.ts'

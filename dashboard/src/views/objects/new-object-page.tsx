@@ -1,9 +1,9 @@
 // The form that makes an object of the kind that the address names.
 import { useLocation, useNavigate } from 'react-router'
-import { Page } from '../../app/page.tsx'
-import { useScope } from '../../app/scope.ts'
-import { useManifestSchema } from '../../data/schemas.ts'
+import { Page } from '../../parts/page.tsx'
+import { useManifestSchema } from '../../parts/schema-form/manifest-schema.ts'
 import { emptyOf, type Fields } from '../../parts/schema-form/schema.ts'
+import { useScope } from '../../parts/scope.ts'
 import { Failure, Loading } from '../../parts/states.tsx'
 import { say } from '../../parts/toasts.tsx'
 import { ObjectEditor } from './object-editor.tsx'

@@ -1,9 +1,9 @@
 // Deleting an object, after a question.
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
-import { useScopedPath } from '../../app/scope.ts'
 import { AskedButton } from '../../parts/asked-button.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
+import { useScopedPath } from '../../parts/scope.ts'
 import { say, sayFailure } from '../../parts/toasts.tsx'
 import { deleteObject, type ObjectKind, routesOf } from './object-kinds.ts'
 

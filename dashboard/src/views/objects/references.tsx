@@ -2,11 +2,11 @@
 import { listSecrets } from '../../../../src/contract/api/resources/secrets.ts'
 import { listSkills } from '../../../../src/contract/api/tools/skills.ts'
 import { listTools } from '../../../../src/contract/api/tools/tools.ts'
-import { useScope } from '../../app/scope.ts'
 import { useObjects } from '../../data/lists.ts'
 import { useRecord } from '../../data/records.ts'
 import type { FormContext } from '../../parts/schema-form/form-context.ts'
 import type { Fields } from '../../parts/schema-form/schema.ts'
+import { useScope } from '../../parts/scope.ts'
 import { SecretMaker } from './secret-maker.tsx'
 
 /** By the names that the fields of references have. */

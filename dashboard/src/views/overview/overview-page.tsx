@@ -1,11 +1,11 @@
 // What goes on: how much is done, what fails, what it costs, and what waits for whom.
 import { Link } from 'react-router'
 import { getOverview, type Overview } from '../../../../src/contract/api/service/overview.ts'
-import { Page } from '../../app/page.tsx'
-import { useScope, useScopedPath } from '../../app/scope.ts'
 import { useSum } from '../../data/sums.ts'
 import { Chart } from '../../parts/chart.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
+import { Page } from '../../parts/page.tsx'
+import { useScope, useScopedPath } from '../../parts/scope.ts'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { formatCount } from '../../parts/usage-facts.tsx'

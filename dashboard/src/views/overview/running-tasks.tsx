@@ -1,11 +1,11 @@
 // What runs now.
 import { Link } from 'react-router'
-import { useScope } from '../../app/scope.ts'
 import { useObjects } from '../../data/lists.ts'
 import { Foreign } from '../../parts/foreign.tsx'
+import { useScope } from '../../parts/scope.ts'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
+import { pathOf } from '../../parts/task-columns.tsx'
 import { Span } from '../../parts/time.tsx'
-import { pathOf } from '../tasks/task-columns.tsx'
 
 const mostShown = 12
 

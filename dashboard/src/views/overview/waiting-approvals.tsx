@@ -1,8 +1,8 @@
 // What tasks ask people for, and the answers.
 import { listApprovals } from '../../../../src/contract/api/tasks/approvals.ts'
-import { useScope } from '../../app/scope.ts'
 import { useSum } from '../../data/sums.ts'
 import { Approval } from '../../parts/approvals.tsx'
+import { useScope } from '../../parts/scope.ts'
 import { Failure } from '../../parts/states.tsx'
 
 export function WaitingApprovals() {

@@ -1,15 +1,15 @@
 import { useNavigate } from 'react-router'
-import { Page } from '../../app/page.tsx'
-import { useScope } from '../../app/scope.ts'
 import { useObjects } from '../../data/lists.ts'
 import type { SummaryOf } from '../../data/summary.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { Listing } from '../../parts/listing.tsx'
+import { Page } from '../../parts/page.tsx'
+import { useScope } from '../../parts/scope.ts'
 import type { Column } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { nameColumn, namespaceColumn, pathOf } from '../catalogue/columns.tsx'
-import { MakeLink, NothingYet } from '../catalogue/nothing-yet.tsx'
+import { nameColumn, namespaceColumn, pathOf } from '../objects/columns.tsx'
+import { MakeLink, NothingYet } from '../objects/nothing-yet.tsx'
 
 const columns: Column<SummaryOf<'RepositoryScan'>>[] = [
   nameColumn('scans'),

@@ -1,9 +1,9 @@
 // One scan: the queue of its findings, its runs and imports, and its settings.
 import { useParams } from 'react-router'
-import { Page } from '../../app/page.tsx'
-import { useParameters } from '../../app/scope.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
+import { Page } from '../../parts/page.tsx'
+import { useParameters } from '../../parts/scope.ts'
 import { Failure, Loading } from '../../parts/states.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { useMay } from '../../session/caller.ts'

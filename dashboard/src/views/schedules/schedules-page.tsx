@@ -1,20 +1,20 @@
 // Tasks that run again and again: when, and what came of the last runs.
 import { Link } from 'react-router'
 import { createTask, runTask } from '../../../../src/contract/api/tasks/tasks.ts'
-import { Page } from '../../app/page.tsx'
-import { useParameters, useScope } from '../../app/scope.ts'
 import { useObjects } from '../../data/lists.ts'
 import { useChange } from '../../data/records.ts'
 import { namespaceOf } from '../../data/summary.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
+import { Page } from '../../parts/page.tsx'
+import { useParameters, useScope } from '../../parts/scope.ts'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
+import { pathOf, type TaskRow, timeColumns } from '../../parts/task-columns.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { say, sayFailure } from '../../parts/toasts.tsx'
 import { Offered } from '../../session/offered.tsx'
-import { pathOf, type TaskRow, timeColumns } from '../tasks/task-columns.tsx'
 import { useSuspend } from './suspend.ts'
 
 const place = (task: TaskRow) => `${namespaceOf(task)}/${task.metadata.name}`

@@ -1,9 +1,9 @@
 // Messages that have the words, the best match first; each leads to its place in its session.
 import { Link } from 'react-router'
 import { searchTranscripts, type TranscriptHit } from '../../../../src/contract/api/chat/transcripts.ts'
-import { useScope } from '../../app/scope.ts'
 import { useRecord } from '../../data/records.ts'
 import { Foreign } from '../../parts/foreign.tsx'
+import { useScope } from '../../parts/scope.ts'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { pathOf } from './session-path.ts'

@@ -1,11 +1,11 @@
 // Every setting of the service that answers: its value, where that came from, and what it does.
 import { listSettings, type SettingItem } from '../../../../src/contract/api/service/settings.ts'
-import { Page } from '../../app/page.tsx'
-import { useParameters } from '../../app/scope.ts'
 import { useRecord } from '../../data/records.ts'
 import { Badge, type Tone } from '../../parts/badge.tsx'
 import { Choice } from '../../parts/choice.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
+import { Page } from '../../parts/page.tsx'
+import { useParameters } from '../../parts/scope.ts'
 import { SearchBox } from '../../parts/search-box.tsx'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import '../../styles/settings.css'

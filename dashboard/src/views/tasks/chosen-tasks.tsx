@@ -8,8 +8,8 @@ import { namespaceOf } from '../../data/summary.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/dialog.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
+import type { TaskRow } from '../../parts/task-columns.tsx'
 import { say, sayFailure } from '../../parts/toasts.tsx'
-import type { TaskRow } from './task-columns.tsx'
 
 const isOver = ({ status }: TaskRow) => terminalPhases.some((phase) => phase === status?.phase)
 const count = (tasks: readonly unknown[]) => (tasks.length === 1 ? '1 task' : `${tasks.length} tasks`)

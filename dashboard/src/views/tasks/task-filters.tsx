@@ -1,9 +1,9 @@
 // What the list of tasks shows: phase, type, agent, name and labels, which stand in the address.
 import { taskPhases, taskTypes } from '../../../../src/contract/kinds/tasks/task.ts'
-import { useParameters, useScope } from '../../app/scope.ts'
 import { useObjects } from '../../data/lists.ts'
 import { Button } from '../../parts/button.tsx'
 import { Choice } from '../../parts/choice.tsx'
+import { useParameters, useScope } from '../../parts/scope.ts'
 import { SearchBox } from '../../parts/search-box.tsx'
 
 export const filterNames = ['phase', 'type', 'agent', 'q', 'label'] as const

@@ -2,15 +2,15 @@
 import { useCallback, useMemo, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import { createTask, deleteTask } from '../../../../src/contract/api/tasks/tasks.ts'
-import { Page } from '../../app/page.tsx'
-import { useParameters, useScope, useScopedPath } from '../../app/scope.ts'
 import { type ListFilter, useObjects } from '../../data/lists.ts'
+import { Page } from '../../parts/page.tsx'
+import { useParameters, useScope, useScopedPath } from '../../parts/scope.ts'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { Table } from '../../parts/table.tsx'
+import { boxColumn, pathOf, type TaskRow, taskColumns } from '../../parts/task-columns.tsx'
 import { useMay } from '../../session/caller.ts'
 import { Offered } from '../../session/offered.tsx'
 import { ChosenTasks } from './chosen-tasks.tsx'
-import { boxColumn, pathOf, type TaskRow, taskColumns } from './task-columns.tsx'
 import { filterNames, TaskFilters } from './task-filters.tsx'
 
 function useFilter(): ListFilter {

@@ -1,11 +1,11 @@
 // Tokens of callers: made, shown once, revoked.
 import { useState } from 'react'
 import { createToken, listTokens, type TokenItem } from '../../../../src/contract/api/identity/tokens.ts'
-import { Page } from '../../app/page.tsx'
 import { useRecord } from '../../data/records.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
+import { Page } from '../../parts/page.tsx'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'

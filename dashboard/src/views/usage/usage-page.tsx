@@ -1,10 +1,10 @@
 // Tokens and cost: by day in a chart, and by whatever one asks for in a table; and what is left of budgets.
 import { getUsage, type usageGroups } from '../../../../src/contract/api/budgets/usage.ts'
-import { Page } from '../../app/page.tsx'
-import { useParameters, useScope } from '../../app/scope.ts'
 import { useSum } from '../../data/sums.ts'
 import { Chart } from '../../parts/chart.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
+import { Page } from '../../parts/page.tsx'
+import { useParameters, useScope } from '../../parts/scope.ts'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { describeLeft, formatCount } from '../../parts/usage-facts.tsx'

@@ -5,13 +5,13 @@ import {
   releaseWorkspace,
   type WorkspaceItem,
 } from '../../../../src/contract/api/workspaces/workspaces.ts'
-import { Page } from '../../app/page.tsx'
-import { useScope } from '../../app/scope.ts'
 import { useChange, useRecord } from '../../data/records.ts'
 import { AskedButton } from '../../parts/asked-button.tsx'
 import { Badge, type Tone } from '../../parts/badge.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { Listing } from '../../parts/listing.tsx'
+import { Page } from '../../parts/page.tsx'
+import { useScope } from '../../parts/scope.ts'
 import { Empty } from '../../parts/states.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'

@@ -14,9 +14,10 @@ import { createWithdrawal, type Withdraw, type Withdrawal, type Withdrawn } from
 import type { ResourceUsecases } from '../../resources/resources.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'
 import { answerCommand, type CommandContext, createStatusComments, isAnswerDue, runCommand } from './commands.ts'
-import { type DeliveryContext, defaultWebhookSettings, type QueuedRuns } from './context.ts'
+import type { DeliveryContext, QueuedRuns } from './context.ts'
 import { createDeliveryProcessor, type DeliveryProcessor } from './process.ts'
 import { openReception, type Received, type Reception, type WebhookRequest } from './receive.ts'
+import { defaultWebhookSettings } from './settings.ts'
 
 type DeliveryKey = { namespace: string; id: string }
 

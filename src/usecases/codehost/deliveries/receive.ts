@@ -14,8 +14,8 @@ import {
   verifySignature,
 } from '../../../rules/codehost/event.ts'
 import { decideEvent } from '../../../rules/codehost/event-actions.ts'
-import type { WebhookSettings } from './context.ts'
 import type { DeliveryProcessor } from './process.ts'
+import type { WebhookSettings } from './settings.ts'
 
 export type WebhookRequest = {
   event: string | undefined

@@ -14,7 +14,8 @@ import { type LabelTaskRequest, makeLabelTask } from '../../../rules/codehost/la
 import { isEndedBy, subjectLabels } from '../../../rules/codehost/subject.ts'
 import type { Withdrawn } from '../../monitors/withdrawal.ts'
 import { cancelByService } from '../../tasks/cancel.ts'
-import { agentOf, type DeliveryContext, type OutcomePart, type TaskContext, type WebhookSettings } from './context.ts'
+import type { DeliveryContext, OutcomePart, TaskContext } from './context.ts'
+import { agentOf, type WebhookSettings } from './settings.ts'
 
 /** For whom the webhook acts: it may work in the namespace of its tasks, and nowhere else. */
 export function webhookCaller({ namespace }: WebhookSettings): Caller {

@@ -8,7 +8,7 @@ import { serviceUrl } from '../data/api.ts'
 import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { Failure } from '../parts/states.tsx'
-import { sessions } from './session.ts'
+import { sessions } from '../session/session.ts'
 
 /** Undefined when the token is good; else what to say. */
 async function tryToken(token: string): Promise<string | undefined> {

@@ -1,6 +1,6 @@
 import { signOut as revokeToken } from '../../../src/contract/api/identity/auth.ts'
 import { api } from '../data/api.ts'
-import { sessions } from './session.ts'
+import { sessions } from '../session/session.ts'
 
 /** A token that came from a link is revoked: nobody else uses it. */
 export async function signOut(): Promise<void> {

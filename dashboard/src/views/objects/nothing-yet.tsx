@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react'
-import { useScopedPath } from '../../app/scope.ts'
 import { LinkButton } from '../../parts/link-button.tsx'
+import { useScopedPath } from '../../parts/scope.ts'
 import { Empty } from '../../parts/states.tsx'
 import { Offered } from '../../session/offered.tsx'
-import { type ObjectPath, objectKind, routesOf, withArticle } from '../objects/object-kinds.ts'
+import { type ObjectPath, objectKind, routesOf, withArticle } from './object-kinds.ts'
 
 export function MakeLink({ path }: { path: ObjectPath }) {
   const scoped = useScopedPath()

@@ -1,10 +1,10 @@
 // What the list of tasks shows of each.
 import { Link } from 'react-router'
-import { namespaceOf, type SummaryOf } from '../../data/summary.ts'
-import { Badge } from '../../parts/badge.tsx'
-import { Foreign } from '../../parts/foreign.tsx'
-import type { Column } from '../../parts/table.tsx'
-import { Ago, Span } from '../../parts/time.tsx'
+import { namespaceOf, type SummaryOf } from '../data/summary.ts'
+import { Badge } from './badge.tsx'
+import { Foreign } from './foreign.tsx'
+import type { Column } from './table.tsx'
+import { Ago, Span } from './time.tsx'
 
 export type TaskRow = SummaryOf<'Task'>
 

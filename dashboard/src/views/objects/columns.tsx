@@ -5,7 +5,7 @@ import { Badge } from '../../parts/badge.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import type { ObjectPath } from '../objects/object-kinds.ts'
+import type { ObjectPath } from './object-kinds.ts'
 
 type Named = Pick<Summary, 'metadata'>
 

@@ -4,7 +4,7 @@ import { createApiClient } from '../../../src/client/client.ts'
 import { exchangeSignInLink, validateToken } from '../../../src/contract/api/identity/auth.ts'
 import { isSvcError, SvcError } from '../../../src/errors.ts'
 import { api, serviceUrl } from '../data/api.ts'
-import { sessions } from './session.ts'
+import { sessions } from '../session/session.ts'
 
 const mark = '#signin='
 

@@ -3,7 +3,7 @@
 import * as oidc from 'openid-client'
 import type { OidcSignIn } from '../../../src/contract/api/identity/auth.ts'
 import { messageOf, SvcError } from '../../../src/errors.ts'
-import { sessions } from './session.ts'
+import { sessions } from '../session/session.ts'
 
 const callbackPath = '/signin/callback'
 const key = 'svc.sign-in'

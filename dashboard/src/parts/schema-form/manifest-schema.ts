@@ -1,8 +1,8 @@
 // The schemas of the kinds, as the service publishes them: read once, when the first form is opened.
 import { useQuery } from '@tanstack/react-query'
-import { getOpenApi } from '../../../src/contract/api/service/health.ts'
-import type { Schema } from '../parts/schema-form/schema.ts'
-import { api } from './api.ts'
+import { getOpenApi } from '../../../../src/contract/api/service/health.ts'
+import { api } from '../../data/api.ts'
+import type { Schema } from './schema.ts'
 
 /** What a client may send of a kind's object: metadata and spec. */
 export function useManifestSchema(kind: string) {
