@@ -1,7 +1,6 @@
 // Assembles what one attempt is started with, coordination included.
-
 import type { AssignedCoordination, AssignedPlan } from '../../contract/api/coordination/assigned-coordination.ts'
-import type { WorkAssignment } from '../../contract/api/tasks/assignment.ts'
+import type { WorkAssignment, AssignedAgent } from '../../contract/api/tasks/assignment.ts'
 import { listToolSecrets } from '../../contract/api/tools/assigned-tool.ts'
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import type { ResourceRequirements } from '../../contract/kinds/tasks/execution.ts'
@@ -19,10 +18,57 @@ import { choosePlacement, isComputed } from '../../rules/tasks/bounds.ts'
 import { autonomyOf, maxModelCalls } from '../../rules/tasks/iteration.ts'
 import { inheritStamp, parentOf } from '../../rules/tasks/stamp.ts'
 import { resolveWorkspace, wantsWorkspace } from '../../rules/workspaces/execution-workspace.ts'
-import { assignAgent } from './agent-program.ts'
 import { type AttemptDeps, siblingsOf } from './context.ts'
 import { buildCommand, resolveEnvironment, type TaskEnvironment } from './environment.ts'
 import type { NewAttempt, TaskReferences } from './references.ts'
+import { SvcError } from '../../errors.ts'
+import { approvalsOf, limitsOf, nameOfProgram } from '../../rules/agents/programs.ts'
+
+/** For attempts without a time limit: a token ends with its attempt in any case. */
+const maxLifeMs = 7 * 86_400_000
+/** Its calls may still be under way when the time is up. */
+const graceMs = 60_000
+
+/** Undefined for a task of another type. */
+async function assignAgent(deps: AttemptDeps, attempt: NewAttempt): Promise<AssignedAgent | undefined> {
+  const { task, references } = attempt
+  const runtime = references.agent?.spec.runtime
+  const [choice] = references.models
+  const name = runtime && nameOfProgram(runtime)
+  if (task.spec.type !== 'agent' || runtime === undefined || name === undefined || choice === undefined)
+    return undefined
+  const program = deps.settings.agentPrograms[name]
+  return dropUndefined({
+    runtime: name,
+    command: program?.found ? program.command : undefined,
+    path: deps.settings.agentPath,
+    model: `${choice.provider.name}/${choice.model}`,
+    token: await mintToken(deps, attempt, choice),
+    ...limitsOf(runtime, task.spec.agentRuntime),
+    reasoningEffort: runtime.defaultReasoningEffort,
+    approvalRequiredTools: references.agent && approvalsOf(references.agent.spec),
+  })
+}
+
+function mintToken(
+  { agentTokens, settings }: AttemptDeps,
+  { task, attempt, startedAt }: NewAttempt,
+  { provider, model }: NewAttempt['references']['models'][number],
+): Promise<string> {
+  if (agentTokens === undefined) throw new SvcError('InvalidRequest', 'agents cannot use the proxies of this service')
+  const { namespace, name: taskName, uid: taskUid } = task.metadata
+  const lifeMs = tryParseDuration(task.spec.timeout ?? '') ?? maxLifeMs
+  return agentTokens.mint({
+    namespace,
+    taskName,
+    taskUid,
+    attempt,
+    model,
+    provider: { namespace: provider.namespace, name: provider.name },
+    maxTokens: settings.agentTokens,
+    expiresAt: new Date(startedAt.getTime() + lifeMs + graceMs).toISOString(),
+  })
+}
 
 /** Undefined when the agent does not coordinate, and nobody coordinates the task; and for a monitor of pull requests. */
 async function assignCoordination(

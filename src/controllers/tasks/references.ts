@@ -24,7 +24,7 @@ import { isConfined } from '../../rules/tasks/bounds.ts'
 import { findTaskProblem } from '../../rules/tasks/validity.ts'
 import { type CustomTool, chooseTools } from '../../rules/tools/choice.ts'
 import { formatSkill } from '../../rules/tools/skills.ts'
-import { resolveAgentModel } from './agent-program.ts'
+import { resolveAgentModel } from './agent-model.ts'
 import { resolveCheckout } from './checkout.ts'
 import { type ReconcileContext, type TaskSettings, taskKeyOf } from './context.ts'
 

@@ -2,9 +2,9 @@
 // kept by reference and not examined while the bytes go by.
 import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import type { ModelError, TokenUsage } from '../../llm/messages/messages.ts'
 import { bytesPerToken, type EstimatedUsage, findMissing } from '../../llm/messages/token-usage.ts'
 import type { Endpoint } from '../types.ts'
-import type { ModelError, TokenUsage } from '../../llm/messages/messages.ts'
 
 /** How many bytes from the beginning an estimate examines. */
 const beginningBytes = 32_768

@@ -21,13 +21,7 @@ import { endpointFamilies, isConversation, type ProxyTarget, providerAddress } f
 import type { ConversationEndpoint } from '../types.ts'
 import type { ProxyUsageMeter } from '../usage-meter.ts'
 import { estimatePassed, type PassedAnswer, type PassedCall } from './passed-answer.ts'
-import {
-  
-  type PassthroughControl,
-  type ReplyWriter,
-  startPassthrough,
-  type UsageWish,
-} from './passthrough.ts'
+import { type PassthroughControl, type ReplyWriter, startPassthrough, type UsageWish } from './passthrough.ts'
 import { addUsageWish, type RequestFields, readRequestFields, replaceModel } from './request-text.ts'
 
 export type PassthroughDeps = {

@@ -1,66 +1,15 @@
-// What the agent program of an attempt gets: one model, called through the proxies, the token that it calls it with, and limits.
+// The model that an agent program calls through the proxies.
 import { isDeepStrictEqual } from 'node:util'
-import type { AssignedAgent, ModelChoice } from '../../contract/api/tasks/assignment.ts'
+import type { ModelChoice } from '../../contract/api/tasks/assignment.ts'
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
-import { tryParseDuration } from '../../contract/values/duration.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
-import { dropUndefined } from '../../lib/json.ts'
 import { readSecret } from '../../lookup/entries.ts'
 import { resolveModels } from '../../lookup/models.ts'
 import type { Resources } from '../../ports/resources/resources.ts'
 import type { Secrets } from '../../ports/resources/secrets.ts'
-import { approvalsOf, limitsOf, nameOfProgram } from '../../rules/agents/programs.ts'
 import { isMadeFor, makeAgentProvider, splitModel } from '../../rules/agents/provider.ts'
 import { listProviderWishes, type ProviderWish } from '../../rules/providers/model-choice.ts'
-import type { AttemptDeps } from './context.ts'
-import type { NewAttempt } from './references.ts'
-
-/** For attempts without a time limit: a token ends with its attempt in any case. */
-const maxLifeMs = 7 * 86_400_000
-/** Its calls may still be under way when the time is up. */
-const graceMs = 60_000
-
-/** Undefined for a task of another type. */
-export async function assignAgent(deps: AttemptDeps, attempt: NewAttempt): Promise<AssignedAgent | undefined> {
-  const { task, references } = attempt
-  const runtime = references.agent?.spec.runtime
-  const [choice] = references.models
-  const name = runtime && nameOfProgram(runtime)
-  if (task.spec.type !== 'agent' || runtime === undefined || name === undefined || choice === undefined)
-    return undefined
-  const program = deps.settings.agentPrograms[name]
-  return dropUndefined({
-    runtime: name,
-    command: program?.found ? program.command : undefined,
-    path: deps.settings.agentPath,
-    model: `${choice.provider.name}/${choice.model}`,
-    token: await mintToken(deps, attempt, choice),
-    ...limitsOf(runtime, task.spec.agentRuntime),
-    reasoningEffort: runtime.defaultReasoningEffort,
-    approvalRequiredTools: references.agent && approvalsOf(references.agent.spec),
-  })
-}
-
-function mintToken(
-  { agentTokens, settings }: AttemptDeps,
-  { task, attempt, startedAt }: NewAttempt,
-  { provider, model }: NewAttempt['references']['models'][number],
-): Promise<string> {
-  if (agentTokens === undefined) throw new SvcError('InvalidRequest', 'agents cannot use the proxies of this service')
-  const { namespace, name: taskName, uid: taskUid } = task.metadata
-  const lifeMs = tryParseDuration(task.spec.timeout ?? '') ?? maxLifeMs
-  return agentTokens.mint({
-    namespace,
-    taskName,
-    taskUid,
-    attempt,
-    model,
-    provider: { namespace: provider.namespace, name: provider.name },
-    maxTokens: settings.agentTokens,
-    expiresAt: new Date(startedAt.getTime() + lifeMs + graceMs).toISOString(),
-  })
-}
 
 type ModelDeps = { resources: Resources; secrets: Secrets }
 
