@@ -6,22 +6,22 @@ import type { Provider } from '../../src/contract/kinds/providers/provider.ts'
 import type { Task } from '../../src/contract/kinds/tasks/task.ts'
 import { type ScriptedVendor, startVendor } from '../fixtures/llm/scripted-vendor.ts'
 import { waitFor } from '../fixtures/time.ts'
-import { removeFolder, runSvc, type Service, startService } from './service.ts'
+import { runSvc } from './service.ts'
+import { useSharedService } from './shared-service.ts'
 
-let service: Service
+const shared = useSharedService('cli-changes')
 let vendor: ScriptedVendor
-const svc = (args: string[], env: Record<string, string | undefined> = {}) => runSvc(args, { ...service.env, ...env })
-const readProvider = async (name: string) => (await service.call<Provider>('GET', `/api/v1/providers/${name}`)).body
+const svc = (args: string[], env: Record<string, string | undefined> = {}) =>
+  runSvc(args, { ...shared.service.env, ...env })
+const readProvider = async (name: string) =>
+  (await shared.service.call<Provider>('GET', `/api/v1/providers/${name}`)).body
 
 beforeAll(async () => {
-  service = await startService()
   vendor = await startVendor(() => [{ text: 'ok' }])
   vendor.models.push('large-1')
 })
 afterAll(async () => {
-  await service.stop()
   await vendor.close()
-  removeFolder(service.folder)
 })
 
 describe('a provider', () => {
@@ -60,11 +60,11 @@ describe('what is there', () => {
   it('changes: a secret, an agent, a tool, a skill and a schedule', async () => {
     await svc(['secret', 'create', 'key', '--from-env', 'a=SOME_KEY'], { SOME_KEY: 'made-up-1' })
     expect((await svc(['secret', 'update', 'key', '--from-env', 'b=SOME_KEY'], { SOME_KEY: 'made-up-2' })).code).toBe(0)
-    const editor = join(service.folder, 'edit.sh')
+    const editor = join(shared.service.folder, 'edit.sh')
     writeFileSync(editor, '#!/bin/sh\ncp "$1" "$1.seen"\nprintf \'a: ""\\nc: made-up-3\\n\' > "$1"\n', { mode: 0o700 })
     const edited = await svc(['secret', 'edit', 'key'], { EDITOR: editor, VISUAL: undefined })
     expect([edited.code, edited.stderr]).toEqual([0, expect.stringContaining('secret key has a, c')])
-    const file = join(service.folder, 'skill.md')
+    const file = join(shared.service.folder, 'skill.md')
     writeFileSync(file, '# How we write')
     const lines = [
       ['skill', 'create', 'style', '--description', 'd', '--from-file', file],
@@ -75,14 +75,14 @@ describe('what is there', () => {
       ['agent', 'update', 'poet', '--skill', 'style', '--model', 'large-1'],
     ]
     for (const line of lines) expect([line, (await svc(line)).code]).toEqual([line, 0])
-    const agent = (await service.call('GET', '/api/v1/agents/poet')).body
+    const agent = (await shared.service.call('GET', '/api/v1/agents/poet')).body
     expect(agent).toMatchObject({ spec: { tools: [{ name: 'weather' }], skills: [{ name: 'style' }] } })
     const task = { name: 'nightly', type: 'ai', prompt: 'hello', schedule: '0 3 * * *' }
-    expect((await service.call('POST', '/api/v1/tasks', task)).status).toBe(201)
+    expect((await shared.service.call('POST', '/api/v1/tasks', task)).status).toBe(201)
     expect(
       (await svc(['task', 'update', 'nightly', '--schedule', '0 4 * * *', '--time-zone', 'Europe/Berlin'])).code,
     ).toBe(0)
-    const { body } = await service.call<Task>('GET', '/api/v1/tasks/nightly')
+    const { body } = await shared.service.call<Task>('GET', '/api/v1/tasks/nightly')
     expect(body.spec).toMatchObject({ schedule: '0 4 * * *', timeZone: 'Europe/Berlin', prompt: 'hello' })
   })
 })

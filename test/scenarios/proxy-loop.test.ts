@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Family } from '../../src/llm/messages/messages.ts'
 import { type LoopInstance, startLoop } from '../fixtures/proxy/loops.ts'
 import { type Say, type StrictVendor, startStrictVendor } from '../fixtures/proxy/strict-vendor.ts'
-import { removeFolder, type Service, startService } from './service.ts'
+import { useSharedService } from './shared-service.ts'
 
 const open: { stop(): Promise<void> }[] = []
 afterEach(async () => {
@@ -163,15 +163,17 @@ describe.each(upstreams)('five turns with mixed tools over two instances and a v
 })
 
 describe('the service itself, with a vendor double over a real socket', () => {
-  let service: Service
+  const shared = useSharedService('proxy-loop')
   let vendor: LLMock
   const usage = { prompt_tokens: 21, completion_tokens: 9, input_tokens: 21, output_tokens: 9 }
 
   beforeAll(async () => {
-    service = await startService()
     vendor = new LLMock({ port: 0 })
     await vendor.start()
-    await service.call('POST', '/api/v1/secrets', { name: 'vendor', stringData: { 'api-key': 'made-up-key-000000' } })
+    await shared.service.call('POST', '/api/v1/secrets', {
+      name: 'vendor',
+      stringData: { 'api-key': 'made-up-key-000000' },
+    })
     for (const [type, suffix] of [
       ['llma', ''],
       ['llmo', '/v1'],
@@ -182,7 +184,7 @@ describe('the service itself, with a vendor double over a real socket', () => {
         defaultModel: 'm',
         secretRef: { name: 'vendor', key: 'api-key' },
       }
-      const made = await service.call('POST', '/api/v1/providers', { name: `a-${type}`, spec })
+      const made = await shared.service.call('POST', '/api/v1/providers', { name: `a-${type}`, spec })
       expect(made.status).toBe(201)
     }
     const args = JSON.stringify({ path: 'word.txt', content: 'tulip' })
@@ -194,14 +196,16 @@ describe('the service itself, with a vendor double over a real socket', () => {
   })
   afterAll(async () => {
     await vendor.stop()
-    await service.stop()
-    removeFolder(service.folder)
   })
 
   it.each(['a-llma', 'a-llmo'])(
     'runs the loop for the llma client, streamed and whole, with provider %s [LLMA-002, LLMA-027, LLMA-032, PROXY-006, PROXY-022]',
     async (provider) => {
-      const client = new Anthropic({ apiKey: service.token, baseURL: `${service.url}/llma`, maxRetries: 0 })
+      const client = new Anthropic({
+        apiKey: shared.service.token,
+        baseURL: `${shared.service.url}/llma`,
+        maxRetries: 0,
+      })
       const body = {
         model: `${provider}/m`,
         max_tokens: 100,
@@ -220,7 +224,11 @@ describe('the service itself, with a vendor double over a real socket', () => {
   it.each(['a-llma', 'a-llmo'])(
     'runs the loop for the llmo client, streamed and whole, with provider %s [LLMO-002, LLMO-003, LLMO-005, PROXY-006, PROXY-022]',
     async (provider) => {
-      const client = new OpenAI({ apiKey: service.token, baseURL: `${service.url}/llmo/v1`, maxRetries: 0 })
+      const client = new OpenAI({
+        apiKey: shared.service.token,
+        baseURL: `${shared.service.url}/llmo/v1`,
+        maxRetries: 0,
+      })
       const body = { model: `${provider}/m`, messages: [{ role: 'user' as const, content: 'remember tulip' }] }
       const streamed = await client.chat.completions.stream(body).finalChatCompletion()
       expect(streamed.choices[0]?.message.content).toMatch(

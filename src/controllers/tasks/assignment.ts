@@ -1,15 +1,17 @@
 // Assembles what one attempt is started with, coordination included.
 import type { AssignedCoordination, AssignedPlan } from '../../contract/api/coordination/assigned-coordination.ts'
-import type { WorkAssignment, AssignedAgent } from '../../contract/api/tasks/assignment.ts'
+import type { AssignedAgent, WorkAssignment } from '../../contract/api/tasks/assignment.ts'
 import { listToolSecrets } from '../../contract/api/tools/assigned-tool.ts'
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import type { ResourceRequirements } from '../../contract/kinds/tasks/execution.ts'
 import { promptOf, type Task } from '../../contract/kinds/tasks/task.ts'
 import { tryParseDuration } from '../../contract/values/duration.ts'
 import { tryParseQuantity } from '../../contract/values/quantity.ts'
+import { SvcError } from '../../errors.ts'
 import { dropUndefined } from '../../lib/json.ts'
 import { takeTaskToken } from '../../lookup/child-task.ts'
 import type { AttemptCheckout, WorkloadLimits, WorkloadRun, WorkloadSpec } from '../../ports/tasks/workloads.ts'
+import { approvalsOf, limitsOf, nameOfProgram } from '../../rules/agents/programs.ts'
 import { limitMessages } from '../../rules/chat/transcripts.ts'
 import { isPrMonitor, listCodeHostTools } from '../../rules/codehost/tools.ts'
 import { listTransactionVariables } from '../../rules/identity/token-propagation.ts'
@@ -21,8 +23,6 @@ import { resolveWorkspace, wantsWorkspace } from '../../rules/workspaces/executi
 import { type AttemptDeps, siblingsOf } from './context.ts'
 import { buildCommand, resolveEnvironment, type TaskEnvironment } from './environment.ts'
 import type { NewAttempt, TaskReferences } from './references.ts'
-import { SvcError } from '../../errors.ts'
-import { approvalsOf, limitsOf, nameOfProgram } from '../../rules/agents/programs.ts'
 
 /** For attempts without a time limit: a token ends with its attempt in any case. */
 const maxLifeMs = 7 * 86_400_000

@@ -2,7 +2,7 @@
 
 import type { WorkAssignment } from '../../../contract/api/tasks/assignment.ts'
 import { createLineFeed, feedLines, forgive, type TakeLines } from '../../attempts/line-reader.ts'
-import { type WorkerEnd, readReportLine, type WorkerReport } from '../../attempts/worker-end.ts'
+import { readReportLine, type WorkerEnd, type WorkerReport } from '../../attempts/worker-end.ts'
 import type { AttemptWorkspace } from '../../folders/workspaces.ts'
 import type { ControlGroup } from '../confinement/control-group.ts'
 import { type LocalProcess, readTreeMemory } from '../confinement/local-process.ts'
