@@ -34,7 +34,7 @@ import { createMonitorRuns, type MonitorRunUsecases } from './monitors/runs.ts'
 import { createProviderHealthLog, type ProviderHealthLog } from './providers/health.ts'
 import { requireFreeToolName } from './resources/admission/tool.ts'
 import { createIdempotency, type Idempotency } from './resources/idempotency.ts'
-import { createResourceUsecases, type NamespaceQuery, type ResourceUsecases } from './resources/resources.ts'
+import { createResourceUsecases, type NamespaceChoice, type ResourceUsecases } from './resources/resources.ts'
 import {
   type ConfigMapUsecases,
   createConfigMapUsecases,
@@ -87,7 +87,7 @@ export { defaultWebhookSettings, keyOfAction, type WebhookSettings } from './cod
 export { checksProbe } from './codehost/pull-request-tools.ts'
 export { callerNamespace, requireAccess, requireRight } from './identity/access.ts'
 export { type AuditLog, type AuditNote, describeWho } from './identity/audit-log.ts'
-export type { NamespaceQuery } from './resources/resources.ts'
+export type { NamespaceChoice } from './resources/resources.ts'
 export type { OpenedWatch, WatchedText } from './resources/watch.ts'
 export type { UsecaseDeps, UsecaseSettings } from './service/deps.ts'
 export { checkReadiness } from './service/readiness.ts'
@@ -104,7 +104,7 @@ type TaskUsecases = TaskRecords &
     listChildren(
       caller: Caller,
       parent: string,
-      query: NamespaceQuery & { namespace: string },
+      query: NamespaceChoice & { namespace: string },
     ): Promise<ResourcePage<ResourceText>>
     /** Runs a schedule now. */
     run(caller: Caller, key: ResourceKey): Promise<{ name: string; namespace: string }>

@@ -1,6 +1,6 @@
 // What a reviewer answers: untrusted text, from which a verdict is read or which is refused with the reason.
 import { z } from 'zod'
-import { confidences, priorities, reviewVerdicts } from '../../contract/api/monitors/monitor-records.ts'
+import { findingConfidences, priorities, reviewVerdicts } from '../../contract/api/monitors/monitor-records.ts'
 import { readStructuredResult } from '../../contract/api/tasks/structured-result.ts'
 import { parse, problemsOf } from '../../contract/schema/validation.ts'
 import { tryParseJson } from '../../lib/json.ts'
@@ -13,7 +13,7 @@ const text = (most: number) => z.string().transform((given) => given.slice(0, mo
 
 const Finding = z.object({
   priority: z.enum(priorities),
-  confidence: z.enum(confidences).default('medium'),
+  confidence: z.enum(findingConfidences).default('medium'),
   file: z.string().max(4096).nullish(),
   line: z.int().min(1).nullish(),
   title: text(300).pipe(z.string().min(1)),
@@ -29,7 +29,7 @@ const ReviewerAnswer = z.object({
   prNumber: z.int(),
   headSHA: z.string(),
   verdict: z.enum(reviewVerdicts),
-  confidence: z.enum(confidences),
+  confidence: z.enum(findingConfidences),
   repairable: z.boolean().default(false),
   summary: text(8000),
   suggestedComment: text(8000).nullish(),

@@ -9,7 +9,7 @@ import { decodeText, encodeText } from '../database/stored-text.ts'
 import { recordReview } from './finding-reviews.ts'
 import { type FindingRow, isOpen, lockFinding, writeFinding } from './finding-rows.ts'
 import { createPatches } from './patches.ts'
-import { announceRequest, matchColumns, parseBody, readPage } from './scan-rows.ts'
+import { announceRequest, matchColumns, parseScanBody, readPage } from './scan-rows.ts'
 
 /** Of all files, those that changed last; they tell copies of the same code apart. */
 const maxKnown = 2000
@@ -38,7 +38,7 @@ export function createFindings({ database, clock }: { database: Database; clock:
     async get(namespace, id) {
       const row = await read.first(sql<FindingRow>`select scan_uid, body from findings
         where id = ${encodeText(id)} and namespace = ${encodeText(namespace)}`)
-      return row && { scanUid: row.scan_uid, finding: parseBody<Finding>(row) as Finding }
+      return row && { scanUid: row.scan_uid, finding: parseScanBody<Finding>(row) as Finding }
     },
     list(scanUid, { recommended, ...query }) {
       const filter = matchFilter(database, query)

@@ -7,7 +7,7 @@ import type { ImportEnd, NewImport, ScanImport, ScanImports, ScanKey } from '../
 import type { Database, Tx } from '../database/database.ts'
 import { sql } from '../database/statement.ts'
 import { encodeText } from '../database/stored-text.ts'
-import { announceRequest, parseBody, readPage } from './scan-rows.ts'
+import { announceRequest, parseScanBody, readPage } from './scan-rows.ts'
 
 type BodyRow = { body: string }
 
@@ -37,7 +37,7 @@ async function insert(tx: Tx, scan: ScanKey, draft: NewImport, now: string): Pro
 async function end(tx: Tx, { uid, id, now }: { uid: string; id: string; now: string }, change: ImportEnd) {
   const row = await tx.first(sql<BodyRow>`update scan_imports set id = id
     where scan_uid = ${uid} and id = ${encodeText(id)} and is_pending = 1 returning body`)
-  const record = parseBody<ScanImport>(row)
+  const record = parseScanBody<ScanImport>(row)
   if (record === undefined) return
   const ended = dropUndefined({ ...record, ...dropUndefined(change), completedAt: now })
   await tx.run(sql`update scan_imports set is_pending = null, content = null, body = ${JSON.stringify(ended)}
@@ -55,7 +55,7 @@ export function createScanImports({ database, clock }: { database: Database; clo
     },
     endImport: (uid, id, change) => database.write((tx) => end(tx, { uid, id, now: readNow() }, change)),
     getImport: async (uid, id) =>
-      parseBody(
+      parseScanBody(
         await database.read.first(
           sql<BodyRow>`select body from scan_imports where scan_uid = ${uid} and id = ${encodeText(id)}`,
         ),

@@ -33,7 +33,7 @@ export async function readPage<T>(
 }
 
 /** JSON escapes NUL and lone surrogates by itself (ECMA-404). */
-export function parseBody<T>(row: { body: string } | undefined): T | undefined {
+export function parseScanBody<T>(row: { body: string } | undefined): T | undefined {
   return row === undefined ? undefined : (JSON.parse(row.body) as T)
 }
 

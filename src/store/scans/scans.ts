@@ -16,7 +16,7 @@ import type {
 import type { Database, Tx } from '../database/database.ts'
 import { listSql, sql } from '../database/statement.ts'
 import { encodeText } from '../database/stored-text.ts'
-import { announceRequest, matchColumns, parseBody, readNote, readPage, requestChannel } from './scan-rows.ts'
+import { announceRequest, matchColumns, parseScanBody, readNote, readPage, requestChannel } from './scan-rows.ts'
 import { createThreatModels } from './threat-models.ts'
 
 type BodyRow = { body: string }
@@ -54,7 +54,7 @@ async function insertRun(tx: Tx, scan: ScanKey, run: ScanRun): Promise<ScanRun> 
 async function lockRun(tx: Tx, scanUid: string, id: string): Promise<ScanRun | undefined> {
   const row = await tx.first(sql<BodyRow>`update scan_runs set id = id
     where scan_uid = ${scanUid} and id = ${id} returning body`)
-  return parseBody<ScanRun>(row)
+  return parseScanBody<ScanRun>(row)
 }
 
 async function writeRun(tx: Tx, scanUid: string, run: ScanRun): Promise<void> {
@@ -79,7 +79,7 @@ export async function writeSlice(tx: Tx, scanUid: string, slice: ReviewSlice): P
 export async function updateSlice(tx: Tx, scanUid: string, id: string, change: Partial<ReviewSlice>): Promise<void> {
   const row = await tx.first(sql<BodyRow>`update scan_slices set id = id
     where scan_uid = ${scanUid} and id = ${encodeText(id)} returning body`)
-  const slice = parseBody<ReviewSlice>(row)
+  const slice = parseScanBody<ReviewSlice>(row)
   if (slice !== undefined) await writeSlice(tx, scanUid, dropUndefined({ ...slice, ...change }) as ReviewSlice)
 }
 
@@ -119,9 +119,13 @@ export function createScans({ database, clock }: { database: Database; clock: Cl
   return {
     startRun: (scan, run) => database.write((tx) => insertRun(tx, scan, describeNew(scan, run, readNow()))),
     activeRun: async (uid) =>
-      parseBody(await database.read.first(sql<BodyRow>`select body from scan_runs where ${of(uid)} and is_active = 1`)),
+      parseScanBody(
+        await database.read.first(sql<BodyRow>`select body from scan_runs where ${of(uid)} and is_active = 1`),
+      ),
     getRun: async (uid, id) =>
-      parseBody(await database.read.first(sql<BodyRow>`select body from scan_runs where ${of(uid)} and id = ${id}`)),
+      parseScanBody(
+        await database.read.first(sql<BodyRow>`select body from scan_runs where ${of(uid)} and id = ${id}`),
+      ),
     changeRun: (uid, id, change) => database.write((tx) => updateRun(tx, uid, id, change)),
     countUsage: (uid, id, used) =>
       database.write(async (tx) => {
@@ -133,7 +137,7 @@ export function createScans({ database, clock }: { database: Database; clock: Cl
 
     cutSlices: (scan, run, slices) => database.write((tx) => replaceSlices(tx, scan, { run, slices, now: readNow() })),
     getSlice: async (uid, id) =>
-      parseBody(
+      parseScanBody(
         await database.read.first(
           sql<BodyRow>`select body from scan_slices where ${of(uid)} and id = ${encodeText(id)}`,
         ),

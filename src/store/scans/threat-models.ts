@@ -5,7 +5,7 @@ import { dropUndefined } from '../../lib/json.ts'
 import type { ScanKey, Scans, ThreatModel } from '../../ports/scans/scans.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { sql } from '../database/statement.ts'
-import { parseBody } from './scan-rows.ts'
+import { parseScanBody } from './scan-rows.ts'
 
 type BodyRow = { body: string }
 type Given = Parameters<Scans['saveThreatModel']>[1]
@@ -20,7 +20,7 @@ async function save(tx: Tx, scan: ScanKey, given: Given, times: { since?: string
   const { since, now } = times
   const row = await tx.first(sql<BodyRow>`update scan_threat_models set scan_uid = scan_uid
     where scan_uid = ${scan.uid} returning body`)
-  const known = parseBody<ThreatModel>(row)
+  const known = parseScanBody<ThreatModel>(row)
   if (known !== undefined && isKept(known, given, since)) return known
   const place = { namespace: scan.namespace, repositoryScan: scan.name }
   const version = (known?.version ?? 0) + 1
@@ -39,7 +39,9 @@ export function createThreatModels({
 }): Pick<Scans, 'getThreatModel' | 'saveThreatModel'> {
   return {
     getThreatModel: async (uid) =>
-      parseBody(await database.read.first(sql<BodyRow>`select body from scan_threat_models where scan_uid = ${uid}`)),
+      parseScanBody(
+        await database.read.first(sql<BodyRow>`select body from scan_threat_models where scan_uid = ${uid}`),
+      ),
     saveThreatModel: (scan, given, since) =>
       database.write((tx) => save(tx, scan, given, { since, now: clock.now().toISOString() })),
   }

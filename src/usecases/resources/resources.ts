@@ -40,7 +40,7 @@ export type NewResource<K extends Kind> = CreateBody<K> & {
 }
 
 /** A list's query; where no namespace is named it is of all that the caller may list. */
-export type NamespaceQuery = Omit<ResourceQuery, 'namespace' | 'namespaces'> & { namespace: string | undefined }
+export type NamespaceChoice = Omit<ResourceQuery, 'namespace' | 'namespaces'> & { namespace: string | undefined }
 
 export type ResourceUsecases = {
   /** AlreadyExists, TooLarge, Forbidden, and the errors of admission. */
@@ -52,11 +52,11 @@ export type ResourceUsecases = {
   /**
    * Only what the caller may see; so a page can have fewer than `limit` entries, or none, although more pages follow.
    */
-  list<K extends Kind>(caller: Caller, kind: K, query: NamespaceQuery): Promise<ResourcePage<ResourceOf<K>>>
+  list<K extends Kind>(caller: Caller, kind: K, query: NamespaceChoice): Promise<ResourcePage<ResourceOf<K>>>
   /** The result of `get` as JSON. NotFound. */
   getText(caller: Caller, kind: Kind, key: ResourceKey): Promise<ResourceText>
   /** The result of `list`, each object as JSON. */
-  listText(caller: Caller, kind: Kind, query: NamespaceQuery): Promise<ResourcePage<ResourceText>>
+  listText(caller: Caller, kind: Kind, query: NamespaceChoice): Promise<ResourcePage<ResourceText>>
   /** Replaces the spec, and labels and annotations when given. Conflict when a precondition fails. */
   replace<K extends Kind>(caller: Caller, kind: K, key: ResourceKey, body: UpdateBody<K>): Promise<ResourceOf<K>>
   /** NotFound; Conflict when a precondition fails. */
@@ -188,12 +188,12 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
   }
 
   /** The query as the store is asked, with what the caller may see of it. */
-  async function place(caller: Caller, kind: Kind, { namespace, ...query }: NamespaceQuery): Promise<ResourceQuery> {
+  async function place(caller: Caller, kind: Kind, { namespace, ...query }: NamespaceChoice): Promise<ResourceQuery> {
     const heldIn = () => resources.namespacesOf(kind)
     return { ...query, ...(await requireListing(deps.ports, caller, kind, { namespace, heldIn })) }
   }
 
-  async function list<K extends Kind>(caller: Caller, kind: K, query: NamespaceQuery) {
+  async function list<K extends Kind>(caller: Caller, kind: K, query: NamespaceChoice) {
     const page = await resources.list(kind, await place(caller, kind, query))
     if (!seesSome(caller, kind)) return page
     const read = ({ metadata: { namespace, name } }: ResourceOf<K>) =>

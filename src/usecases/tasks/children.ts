@@ -1,7 +1,7 @@
 // Children of a task by owner reference; children of an earlier task with the same name are not included.
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { ResourcePage, ResourceText } from '../../ports/resources/resources.ts'
-import type { NamespaceQuery, ResourceUsecases } from '../resources/resources.ts'
+import type { NamespaceChoice, ResourceUsecases } from '../resources/resources.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 
 /** A uid that no task has. */
@@ -12,7 +12,7 @@ export async function listChildTasks(
   { ports, resources }: Pick<UsecaseDeps, 'ports'> & { resources: ResourceUsecases },
   caller: Caller,
   parent: string,
-  query: NamespaceQuery & { namespace: string },
+  query: NamespaceChoice & { namespace: string },
 ): Promise<ResourcePage<ResourceText>> {
   const task = await ports.resources.get('Task', { namespace: query.namespace, name: parent })
   const owner = task?.metadata.uid ?? nobody

@@ -7,11 +7,11 @@ import type { ResourceKey, ResourceText } from '../../ports/resources/resources.
 import { matchesSearch } from '../../rules/resources/fields.ts'
 import { builtinTools, describeBuiltinTools } from '../../tools/registry/registry.ts'
 import { keepAllowed, requireAccess, requireListing, seesSome } from '../identity/access.ts'
-import type { NamespaceQuery, ResourceUsecases } from '../resources/resources.ts'
+import type { NamespaceChoice, ResourceUsecases } from '../resources/resources.ts'
 import type { BuiltinTools, UsecaseDeps } from '../service/deps.ts'
 
 type ToolPage = { builtins: BuiltinTool[]; tools: Tool[]; continue?: string; remainingItemCount?: number }
-type ToolQuery = NamespaceQuery & { limit: number }
+type ToolQuery = NamespaceChoice & { limit: number }
 
 export type ToolUsecases = {
   list(caller: Caller, query: ToolQuery): Promise<ToolPage>

@@ -7,9 +7,9 @@ import { RecordedCaller } from '../identity/caller.ts'
 export const runTriggers = ['manual', 'schedule', 'pull_request_event'] as const
 /** What started a run. */
 export type RunTrigger = (typeof runTriggers)[number]
-export const runPhases = ['queued', 'running', 'succeeded', 'failed'] as const
+export const monitorRunPhases = ['queued', 'running', 'succeeded', 'failed'] as const
 /** How far a run is. */
-export type RunPhase = (typeof runPhases)[number]
+export type MonitorRunPhase = (typeof monitorRunPhases)[number]
 
 const sha = z.string().regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/, 'must be the full id of a commit, in lower case')
 const exampleSha = '4f2a6c1d8e9b0a3f5c7d1e2b4a6f8c0d9e1b3a5f'
@@ -44,7 +44,7 @@ export const MonitorRun = z
     ...whose,
     trigger: field(z.enum(runTriggers), 'What started it.'),
     ...runTarget,
-    phase: field(z.enum(runPhases), 'How far it is.'),
+    phase: field(z.enum(monitorRunPhases), 'How far it is.'),
     queuedAt: field(Timestamp, 'When it was asked for.'),
     startedAt: field(Timestamp.optional(), 'When it started.'),
     completedAt: field(Timestamp.optional(), 'When it ended.'),
@@ -115,14 +115,14 @@ export type MonitorItem = z.infer<typeof MonitorItem>
 export const priorities = ['P0', 'P1', 'P2', 'P3'] as const
 /** How urgent a finding is; P0 is the most urgent. */
 export type Priority = (typeof priorities)[number]
-export const confidences = ['low', 'medium', 'high'] as const
+export const findingConfidences = ['low', 'medium', 'high'] as const
 
 /** One thing that a review found. */
 export const MonitorFinding = z
   .object({
     id: field(z.string(), 'Id of the finding, the same in every review of the pull request.', 'find-1f6c2a9b04d1'),
     priority: field(z.enum(priorities), 'How urgent it is; P0 is the most urgent.'),
-    confidence: field(z.enum(confidences), 'How sure the reviewer is.'),
+    confidence: field(z.enum(findingConfidences), 'How sure the reviewer is.'),
     file: field(z.string().optional(), 'File that it is about.', 'src/parser.ts'),
     line: field(z.int().optional(), 'Line of the new file; always a line of the diff.', 12),
     title: field(z.string(), 'What is wrong, in a few words.', 'The last token is dropped'),
@@ -143,12 +143,12 @@ export const ValidationOutcome = z
   .meta({ id: 'ValidationOutcome' })
 export type ValidationOutcome = z.infer<typeof ValidationOutcome>
 
-export const validationStatuses = ['not_run', 'passed', 'failed'] as const
+export const checkStatuses = ['not_run', 'passed', 'failed'] as const
 
 /** What the validation commands showed. */
 export const MonitorValidationResult = z
   .object({
-    status: field(z.enum(validationStatuses), 'Whether they ran, and whether all of them ended with exit code 0.'),
+    status: field(z.enum(checkStatuses), 'Whether they ran, and whether all of them ended with exit code 0.'),
     reason: field(z.string().optional(), 'Why they did not run, or did not pass.', 'only documentation changed'),
     commands: field(z.array(ValidationOutcome), 'Each command that was to run.'),
   })
@@ -167,7 +167,7 @@ export const MonitorReviewRecord = z
     taskName: field(z.string(), 'Task of the reviewer.', 'monrev-reviews-42-4f2a6c1d'),
     verdict: field(z.enum(itemVerdicts), 'What it found.'),
     reason: field(z.string().optional(), 'Why it counts for nothing.', 'review_result_malformed'),
-    confidence: field(z.enum(confidences).optional(), 'How sure the reviewer is.'),
+    confidence: field(z.enum(findingConfidences).optional(), 'How sure the reviewer is.'),
     repairable: field(z.boolean().optional(), 'Whether a program could repair what it found.'),
     securityStatus: field(z.string(), 'What it says about security; `unknown` when it counts for nothing.', 'clear'),
     summary: field(z.string(), 'What it says in short.', 'One token is lost at the end of the input.'),

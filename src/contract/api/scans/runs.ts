@@ -7,9 +7,9 @@ import { field } from '../../schema/field.ts'
 export const runModes = ['initial', 'incremental', 'manual'] as const
 /** Why a run was started. */
 export type RunMode = (typeof runModes)[number]
-export const runPhases = ['pending', 'running', 'succeeded', 'failed'] as const
+export const scanRunPhases = ['pending', 'running', 'succeeded', 'failed'] as const
 /** How far a run is. */
-export type RunPhase = (typeof runPhases)[number]
+export type ScanRunPhase = (typeof scanRunPhases)[number]
 export const runStages = ['start', 'threat-model', 'review', 'done'] as const
 /** What a run does. */
 export type RunStage = (typeof runStages)[number]
@@ -33,7 +33,7 @@ export const ScanRun = z
       z.enum(runModes),
       'Why it ran: to see everything, at first or after `historyDays`; by its schedule; or on request.',
     ),
-    phase: field(z.enum(runPhases), 'How far it is.'),
+    phase: field(z.enum(scanRunPhases), 'How far it is.'),
     stage: field(z.enum(runStages), 'What it does, or did when it ended.'),
     reason: field(z.string().optional(), 'Why it failed, as one word for programs.', 'BudgetExceeded'),
     errorMessage: field(z.string().optional(), 'Why it failed and what to do.', '2 of 9 slices failed: ...'),

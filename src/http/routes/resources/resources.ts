@@ -7,7 +7,7 @@ import { type Kind, kinds, type ResourceOf } from '../../../contract/kinds/index
 import { SvcError } from '../../../errors.ts'
 import type { Caller } from '../../../ports/identity/identity.ts'
 import type { DeletePreconditions, ResourceText } from '../../../ports/resources/resources.ts'
-import type { NamespaceQuery } from '../../../usecases/index.ts'
+import type { NamespaceChoice } from '../../../usecases/index.ts'
 import type { Answer } from '../../answer.ts'
 import type { Bind } from '../../bind.ts'
 import type { Call } from '../../call.ts'
@@ -93,8 +93,8 @@ export function bindGet(bind: Bind, { usecases }: RouteContext, kind: Kind, rout
   })
 }
 
-function readListQuery(call: { query: unknown; namespace: string }): NamespaceQuery {
-  return { ...(call.query as NamespaceQuery), namespace: namedNamespace(call) }
+function readListQuery(call: { query: unknown; namespace: string }): NamespaceChoice {
+  return { ...(call.query as NamespaceChoice), namespace: namedNamespace(call) }
 }
 
 /** Binds a list of whole objects. */

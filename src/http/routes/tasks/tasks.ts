@@ -4,7 +4,7 @@ import type { Task } from '../../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../../errors.ts'
 import { dropUndefined } from '../../../lib/json.ts'
 import type { Plan } from '../../../ports/tasks/outputs.ts'
-import type { NamespaceQuery } from '../../../usecases/index.ts'
+import type { NamespaceChoice } from '../../../usecases/index.ts'
 import type { Bind } from '../../bind.ts'
 import type { RouteContext } from '../../deps.ts'
 import { tagOfVersion } from '../../middleware/conditional.ts'
@@ -32,7 +32,7 @@ function excerptPlan({ summary, progressPct, goalComplete, planDocument, iterati
 function bindReads(bind: Bind, { usecases }: RouteContext): void {
   bind(routes.listTasks, async ({ caller, namespace, query }) => {
     const { parent, phase, type, agent, allNamespaces: _all, ...page } = query
-    const rest = { ...page, fields: dropUndefined({ phase, type, agent }) } as Omit<NamespaceQuery, 'namespace'>
+    const rest = { ...page, fields: dropUndefined({ phase, type, agent }) } as Omit<NamespaceChoice, 'namespace'>
     if (parent !== undefined && namespace === '') throw refuseEverywhere()
     const found =
       parent === undefined
@@ -49,7 +49,7 @@ function bindReads(bind: Bind, { usecases }: RouteContext): void {
     return { jsonText: `${task.text.slice(0, -1)},"plan":${JSON.stringify(excerptPlan(plan))}}`, tag }
   })
   bind(routes.listTaskChildren, async ({ caller, namespace, params, query }) => {
-    const rest = { ...query, namespace } as NamespaceQuery & { namespace: string }
+    const rest = { ...query, namespace } as NamespaceChoice & { namespace: string }
     return answerTextPage(await usecases.tasks.listChildren(caller, params.id, rest))
   })
 }
