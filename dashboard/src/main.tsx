@@ -1,3 +1,8 @@
+import './styles/tokens.css'
+import './styles/base.css'
+import './styles/layout.css'
+import './styles/controls.css'
+import './styles/direction.css'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Dashboard } from './app/dashboard.tsx'
@@ -5,13 +10,6 @@ import { applyDirection } from './parts/direction.ts'
 import { applyTheme } from './parts/theme.ts'
 import { detailPages, views } from './routes.ts'
 import { signInByAddress } from './sign-in/sign-in-by-address.ts'
-import './styles/tokens.css'
-import './styles/base.css'
-import './styles/shell.css'
-import './styles/parts.css'
-import './styles/table.css'
-import './styles/forms.css'
-import './styles/direction.css'
 
 applyTheme()
 applyDirection()

@@ -3,6 +3,7 @@ import { type KeyboardEvent, useState } from 'react'
 import { Dialog } from '../parts/dialog.tsx'
 import { Foreign } from '../parts/foreign.tsx'
 import { type Command, useCommands } from './commands.ts'
+import './command-palette.css'
 
 export function CommandPalette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('')

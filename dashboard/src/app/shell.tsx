@@ -12,6 +12,7 @@ import { signOut } from '../sign-in/sign-out.ts'
 import { CommandPalette } from './command-palette.tsx'
 import { NamespaceChoice } from './namespace-choice.tsx'
 import { useOfferedViews, viewGroups } from './views.ts'
+import './shell.css'
 
 export function Shell() {
   useLiveStream(useCaller())

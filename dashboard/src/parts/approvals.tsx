@@ -9,6 +9,7 @@ import { Foreign, ForeignBlock } from './foreign.tsx'
 import { Failure } from './states.tsx'
 import { Ago } from './time.tsx'
 import { say, sayFailure } from './toasts.tsx'
+import './approvals.css'
 
 type Asking = { namespace: string | undefined; tasks: readonly SummaryOf<'Task'>[] }
 

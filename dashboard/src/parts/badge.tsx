@@ -1,4 +1,6 @@
 // A state in a word and a colour; the word alone says it as well.
+import './badge.css'
+
 export type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'plain'
 
 const tones: Record<string, Tone> = {

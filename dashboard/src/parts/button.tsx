@@ -1,4 +1,5 @@
 import type { ButtonHTMLAttributes } from 'react'
+import './button.css'
 
 type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & { look?: 'main' | 'danger' | 'plain'; busy?: boolean }
 

@@ -3,7 +3,7 @@ import { type RefObject, useEffect, useRef } from 'react'
 import type UPlot from 'uplot'
 import { useTheme } from './theme.ts'
 import 'uplot/dist/uPlot.min.css'
-import '../styles/chart.css'
+import './chart.css'
 
 export type Tone = 'good' | 'bad' | 'plain' | 'busy'
 /** Bars of one colour stand upon those of the series before. */

@@ -1,6 +1,7 @@
 // Lines of a file with their numbers, as somebody quoted them.
 import { Foreign } from './foreign.tsx'
 import { shorten, visible } from './visible-text.ts'
+import './code-quote.css'
 
 type CodeQuoteProps = { path: string | undefined; firstLine: number | undefined; text: string }
 

@@ -2,6 +2,7 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 import { Button } from './button.tsx'
 import { Foreign } from './foreign.tsx'
+import './dialog.css'
 
 type DialogProps = { title: string; onClose: () => void; isWide?: boolean; children: ReactNode }
 

@@ -4,7 +4,7 @@ import { Button } from './button.tsx'
 import { type DiffFile, type DiffHunk, type DiffLine, parseDiff } from './diff.ts'
 import { Foreign } from './foreign.tsx'
 import { shorten, visible } from './visible-text.ts'
-import '../styles/diff.css'
+import './diff-view.css'
 
 /** A file with more changed lines is closed at first, and so are files beyond this many lines in all. */
 const longFile = 400

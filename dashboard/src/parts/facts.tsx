@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import './facts.css'
 
 /** Names and values; those without a value are left out. */
 export function Facts({ of }: { of: [name: string, value: ReactNode][] }) {

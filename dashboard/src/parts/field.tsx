@@ -2,6 +2,7 @@
 import { type ReactNode, useId } from 'react'
 import { Foreign } from './foreign.tsx'
 import { Hint } from './hint.tsx'
+import './field.css'
 
 export type ControlProps = { id: string; 'aria-describedby': string | undefined; 'aria-invalid': boolean | undefined }
 

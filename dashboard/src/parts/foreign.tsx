@@ -1,6 +1,7 @@
 // Text of others, shown as text.
 import { useState } from 'react'
 import { shorten, visible } from './visible-text.ts'
+import './foreign.css'
 
 type ForeignProps = { text: string | undefined; most?: number; className?: string }
 

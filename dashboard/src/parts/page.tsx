@@ -1,5 +1,6 @@
 // The frame of every page: its heading, which is also the title of the tab, and what can be done on it.
 import { type ReactNode, useEffect } from 'react'
+import './page.css'
 
 type PageProps = { title: string; heading?: ReactNode; actions?: ReactNode; children: ReactNode }
 

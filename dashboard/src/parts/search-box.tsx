@@ -1,7 +1,7 @@
 // Words to search for; they stand in the address, so that a link finds the same.
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { useParameters } from './scope.ts'
-import '../styles/search-box.css'
+import './search-box.css'
 
 type SearchBoxProps = {
   label: string

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { isSvcError, messageOf } from '../../../src/errors.ts'
 import { Button } from './button.tsx'
 import { Foreign } from './foreign.tsx'
+import './states.css'
 
 /** `title` says what is missing, the content what to do next. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {

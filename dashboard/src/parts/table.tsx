@@ -5,6 +5,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { type KeyboardEvent, memo, type ReactNode, useEffect, useRef } from 'react'
 import { useChosenRow } from './chosen-row.ts'
 import { useMedia } from './media.ts'
+import './table.css'
 
 export type Column<T> = {
   title: string

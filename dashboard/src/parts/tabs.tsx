@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react'
 import { Link, useSearchParams } from 'react-router'
+import './tabs.css'
 
 /** Parts of a page; which one is shown stands in the address as `tab`, the first one's name is empty. */
 export function Tabs({ label, tabs }: { label: string; tabs: readonly { name: string; title: string }[] }) {

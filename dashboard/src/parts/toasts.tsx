@@ -4,6 +4,7 @@ import { messageOf } from '../../../src/errors.ts'
 import { sessions } from '../session/session.ts'
 import { Button } from './button.tsx'
 import { Foreign } from './foreign.tsx'
+import './toasts.css'
 
 type Toast = { id: number; tone: 'good' | 'bad'; text: string; undo?: { word: string; run: () => void } }
 

@@ -9,6 +9,7 @@ import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { Failure } from '../parts/states.tsx'
 import { sessions } from '../session/session.ts'
+import './sign-in-page.css'
 
 /** Undefined when the token is good; else what to say. */
 async function tryToken(token: string): Promise<string | undefined> {

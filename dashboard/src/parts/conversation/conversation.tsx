@@ -5,7 +5,7 @@ import { Markdown } from '../markdown/markdown.tsx'
 import { Ago } from '../time.tsx'
 import type { CallEntry, Entry } from './entries.ts'
 import { ToolCall } from './tool-call.tsx'
-import '../../styles/conversation.css'
+import './conversation.css'
 
 type ConversationProps = {
   entries: readonly Entry[]

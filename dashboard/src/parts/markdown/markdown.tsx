@@ -6,6 +6,7 @@ import { visible } from '../visible-text.ts'
 import { type Block, parseBlocks } from './blocks.ts'
 import { settleLevels } from './heading-levels.ts'
 import { type Inline, parseInline } from './inline.ts'
+import './markdown.css'
 
 /** What is longer is shown as it is written. */
 const longest = 50_000

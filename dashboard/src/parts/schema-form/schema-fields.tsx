@@ -16,6 +16,7 @@ import {
   shapeOf,
   variantOf,
 } from './schema.ts'
+import './schema-fields.css'
 
 type SchemaFieldsProps = {
   path: string

@@ -13,7 +13,7 @@ import type { Column } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { AuditDetails } from './audit-details.tsx'
 import { AuditFilters } from './audit-filters.tsx'
-import '../../styles/service.css'
+import './audit.css'
 
 function useAudit() {
   const [parameters] = useParameters()

@@ -9,7 +9,7 @@ import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { ConversationList } from './conversation-list.tsx'
 import { Talk } from './talk.tsx'
 import type { SessionPlace } from './turns.ts'
-import '../../styles/chat.css'
+import './chat.css'
 
 /** `session=NAMESPACE/NAME` of the address. */
 export function readPlace(text: string | null): SessionPlace | undefined {

@@ -13,7 +13,7 @@ import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { Offered } from '../../session/offered.tsx'
 import { MemoryCard } from './memory-card.tsx'
 import { MemoryEditor } from './memory-editor.tsx'
-import '../../styles/memories.css'
+import './memories.css'
 
 const most = 200
 

@@ -8,6 +8,7 @@ import { useScope } from '../../parts/scope.ts'
 import { Failure } from '../../parts/states.tsx'
 import type { Creating } from './create-task.ts'
 import { type DraftSort, draftPaths, draftSorts, type TaskDraft } from './task-draft.ts'
+import './simple-form.css'
 
 type SimpleFormProps = {
   draft: TaskDraft

@@ -8,6 +8,7 @@ import { Failure, Loading } from '../../parts/states.tsx'
 import { endless, isTree } from '../../parts/tree.ts'
 import { writeYaml } from '../../parts/yaml-block.tsx'
 import type { Creating, TaskBody } from './create-task.ts'
+import './yaml-form.css'
 
 export function YamlForm({ begin, creating }: { begin: object; creating: Creating }) {
   const [text, setText] = useState<string>()

@@ -13,6 +13,7 @@ import { useReferences } from './references.tsx'
 import { StaleForm, saveObject } from './save.ts'
 import { StaleNotice } from './stale-notice.tsx'
 import { YamlView } from './yaml-view.tsx'
+import './object-editor.css'
 
 type EditorProps = {
   of: ObjectKind

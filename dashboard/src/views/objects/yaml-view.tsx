@@ -6,6 +6,7 @@ import { Field } from '../../parts/field.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { Loading } from '../../parts/states.tsx'
 import type { Manifest } from './object-kinds.ts'
+import './yaml-view.css'
 
 type YamlText = typeof import('./yaml-text.ts')
 

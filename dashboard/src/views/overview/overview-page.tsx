@@ -12,7 +12,7 @@ import { formatCount } from '../../parts/usage-facts.tsx'
 import { describeCosts, hourOf, sumHours } from './overview-words.ts'
 import { RunningTasks } from './running-tasks.tsx'
 import { WaitingApprovals } from './waiting-approvals.tsx'
-import '../../styles/overview.css'
+import './overview.css'
 
 const sorts = ['Task', 'Usage', 'Provider', 'Approval', 'MemoryProposal']
 

@@ -11,7 +11,7 @@ import { SearchBox } from '../../parts/search-box.tsx'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { ProposalView } from './proposal-view.tsx'
-import '../../styles/memories.css'
+import './proposals.css'
 
 const states = ['accepted', 'applied', 'rejected', 'archived']
 

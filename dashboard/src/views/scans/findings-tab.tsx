@@ -14,6 +14,7 @@ import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { FindingDetail } from './finding-detail.tsx'
 import type { Place } from './scan-actions.tsx'
 import { severityTones } from './severity-tones.ts'
+import './findings.css'
 
 /** The findings that the filters of the address let through. */
 function useFindings({ namespace, name }: Place) {

@@ -15,7 +15,6 @@ import { FindingsTab } from './findings-tab.tsx'
 import { ImportsTab } from './imports-tab.tsx'
 import { RunsTab } from './runs-tab.tsx'
 import { ExportButton, RunButton } from './scan-actions.tsx'
-import '../../styles/triage.css'
 
 const tabs = [
   { name: '', title: 'Findings' },

@@ -14,7 +14,7 @@ import { Offered } from '../../session/offered.tsx'
 import { DeleteSecret } from './delete-secret.tsx'
 import { NewSecret } from './new-secret.tsx'
 import { SecretValues } from './secret-values.tsx'
-import '../../styles/service.css'
+import './secrets.css'
 
 const keyOf = ({ namespace, name }: SecretItem) => `${namespace}/${name}`
 

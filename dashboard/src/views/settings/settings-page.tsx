@@ -8,7 +8,7 @@ import { Page } from '../../parts/page.tsx'
 import { useParameters } from '../../parts/scope.ts'
 import { SearchBox } from '../../parts/search-box.tsx'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
-import '../../styles/settings.css'
+import './settings.css'
 
 const sources = ['flag', 'environment', 'file', 'default']
 const tones: Record<string, Tone> = { flag: 'busy', environment: 'busy', file: 'busy' }

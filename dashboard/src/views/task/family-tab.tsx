@@ -16,7 +16,7 @@ import { costOf, describeFamily, listShown, stepInTree, tokensOf } from './famil
 import { taskPath } from './place.ts'
 import { TimelineTab } from './timeline-tab.tsx'
 import { type FamilyPlace, type FamilyTask, useFamily } from './use-family.ts'
-import '../../styles/family.css'
+import './family-tab.css'
 
 const placeOf = (task: FamilyTask) => ({ namespace: namespaceOf(task), name: task.metadata.name })
 

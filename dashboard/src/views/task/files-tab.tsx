@@ -14,6 +14,7 @@ import { type Column, Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { sayFailure } from '../../parts/toasts.tsx'
 import type { TaskPlace } from './place.ts'
+import './files-tab.css'
 
 /** Larger files are only downloaded. */
 const mostLookedAt = 10_000_000

@@ -12,7 +12,7 @@ import { createFinder } from './log-lines.ts'
 import { LogView } from './log-view.tsx'
 import { type TaskPlace, targetOf } from './place.ts'
 import { type LiveLog, useLog } from './use-log.ts'
-import '../../styles/log.css'
+import './log-tab.css'
 
 export function LogTab({ place, isOver }: { place: TaskPlace; isOver: boolean }) {
   const log = useLog(place)

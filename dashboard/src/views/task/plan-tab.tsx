@@ -8,6 +8,7 @@ import { Markdown } from '../../parts/markdown/markdown.tsx'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { type TaskPlace, targetOf } from './place.ts'
+import './plan-tab.css'
 
 export function hasPlan({ plan, status }: TaskDetail): boolean {
   return plan !== undefined || status?.iteration !== undefined

@@ -10,6 +10,7 @@ import { Confirm } from '../../parts/dialog.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import type { TaskRow } from '../../parts/task-columns.tsx'
 import { say, sayFailure } from '../../parts/toasts.tsx'
+import './chosen-tasks.css'
 
 const isOver = ({ status }: TaskRow) => terminalPhases.some((phase) => phase === status?.phase)
 const count = (tasks: readonly unknown[]) => (tasks.length === 1 ? '1 task' : `${tasks.length} tasks`)

@@ -13,7 +13,6 @@ import { useCaller } from '../../session/caller.ts'
 import { Offered } from '../../session/offered.tsx'
 import { NewToken } from './new-token.tsx'
 import { RevokeToken } from './revoke-token.tsx'
-import '../../styles/service.css'
 
 function useOwn(): (token: TokenItem) => boolean {
   const { uid } = useCaller()
