@@ -132,6 +132,7 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
   const client = createApiClient({ url: api.url, token: api.token, fetch })
   const params = { namespace: options.task.namespace, taskName: options.task.name }
   const call = <T>(attempt: ApiCall<T>, timeoutMs = callTimeoutMs) => callWithRetries(attempt, options, timeoutMs)
+  const send: typeof client.call = (route, input) => call((signal) => client.call(route, { ...input, signal }))
   const within = (ms: number, ...signals: AbortSignal[]) =>
     AbortSignal.any([options.signal, AbortSignal.timeout(ms), ...signals])
   const plain = 'text/plain; charset=utf-8'
@@ -146,37 +147,26 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
     },
     coordination: createCoordinationApi(client, params, call),
     memory: {
-      recall: (args) => call((signal) => client.call(recallForTask, { params, body: { args }, signal })),
-      propose: (named, args) =>
-        call((signal) => client.call(proposeForTask, { params, body: { call: named, args }, signal })),
+      recall: (args) => send(recallForTask, { params, body: { args } }),
+      propose: (named, args) => send(proposeForTask, { params, body: { call: named, args } }),
     },
     codeHost: {
       call: (body) => client.call(callCodeHost, { params, body, signal: within(uploadTimeoutMs) }),
     },
-    park: (waits) => call((signal) => client.call(parkTask, { params, body: { waits }, signal })),
+    park: (waits) => send(parkTask, { params, body: { waits } }),
     appendLogs: (text) =>
-      call((signal) =>
-        client.call(routes.appendLogs, {
-          params,
-          query: { unfinished: true },
-          raw: { body: text, contentType: 'text/plain' },
-          signal,
-        }),
-      ),
+      send(routes.appendLogs, { params, query: { unfinished: true }, raw: { body: text, contentType: 'text/plain' } }),
     loadCheckpoint: () => call((signal) => client.call(routes.readCheckpoint, { params, signal }).catch(ignoreMissing)),
-    saveCheckpoint: (body) => call((signal) => client.call(routes.saveCheckpoint, { params, body, signal })),
-    appendCheckpoint: (number, body) =>
-      call((signal) => client.call(routes.appendCheckpoint, { params, query: { number }, body, signal })),
-    submitUsage: (body) => call((signal) => client.call(routes.submitUsage, { params, body, signal })),
-    takeLease: ({ namespace, name }, body) =>
-      call((signal) => client.call(routes.takeLease, { params: { namespace, provider: name }, body, signal })),
+    saveCheckpoint: (body) => send(routes.saveCheckpoint, { params, body }),
+    appendCheckpoint: (number, body) => send(routes.appendCheckpoint, { params, query: { number }, body }),
+    submitUsage: (body) => send(routes.submitUsage, { params, body }),
+    takeLease: ({ namespace, name }, body) => send(routes.takeLease, { params: { namespace, provider: name }, body }),
     peekLimit: ({ namespace, name }, model) => {
       const signal = within(questionTimeoutMs)
       const body = { requests: 0, tokens: 0, ...(model === '' ? {} : { model }) }
       return client.call(routes.takeLease, { params: { namespace, provider: name }, body, signal })
     },
-    coolDown: ({ namespace, name }, body) =>
-      call((signal) => client.call(routes.coolDown, { params: { namespace, provider: name }, body, signal })),
+    coolDown: ({ namespace, name }, body) => send(routes.coolDown, { params: { namespace, provider: name }, body }),
     reportCalls: ({ namespace, name }, body) =>
       client.call(routes.reportCalls, {
         params: { namespace, provider: name },
@@ -187,7 +177,7 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
       const signal = within(callTimeoutMs, callSignal)
       return (await client.call(routes.takeToolToken, { params: { ...params, tool }, signal })).token
     },
-    checkCode: () => call((signal) => client.call(checkCode, { params, signal })),
+    checkCode: () => send(checkCode, { params }),
     runCode: (body, callSignal) => {
       const signal = AbortSignal.any([options.signal, callSignal])
       return client.call(runCode, { params, body, signal })
@@ -214,9 +204,8 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
       ),
     keepProgramSession: (model, body) =>
       call((signal) => client.call(keepProgramSession, { params, query: { model }, body, signal }), uploadTimeoutMs),
-    savePlan: (body) => call((signal) => client.call(routes.savePlan, { params, body, signal })),
-    submitResult: (text) =>
-      call((signal) => client.call(routes.submitResult, { params, raw: { body: text, contentType: plain }, signal })),
+    savePlan: (body) => send(routes.savePlan, { params, body }),
+    submitResult: (text) => send(routes.submitResult, { params, raw: { body: text, contentType: plain } }),
     reportProgress: (body) => client.call(reportProgress, { params, body, signal: within(questionTimeoutMs) }),
   }
 }

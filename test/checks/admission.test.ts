@@ -30,7 +30,7 @@ const admission: Record<string, Twin> = {
     policies: ['task-workspaces', 'tool-actors'],
   },
   requireReferences: { policies: references },
-  requirePlaces: { policies: ['task-workspaces', 'tool-actors'] },
+  requireForeignNamespaces: { policies: ['task-workspaces', 'tool-actors'] },
   requireOwnSecret: { reason: 'of the owner’s environment, which Kubernetes mode has not' },
   requireOwnKeys: { policies: ['reserved-keys'] },
   admitTask: { policies: ['task-identity'] },

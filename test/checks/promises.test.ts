@@ -15,7 +15,7 @@ const dialers = [
   // To the issuers that the operator or, at the command line, the user has named.
   /^src\/auth\/document\.ts$/,
   // To the code host that the user makes an App on.
-  /^src\/cli\/codehost\/app-exchange\.ts$/,
+  /^src\/cli\/commands\/codehost\/codehost\.ts$/,
   // To the API server that the pod or the kubeconfig names: its calls, their connections, and exec into sandboxes.
   /^src\/(cluster\/(api|api\/connection)|runtime\/code-pods\/exec)\.ts$/,
   // To the collector that the operator names; without one nothing is recorded.
