@@ -60,7 +60,7 @@ const rules: Record<string, Twin> = {
   },
   listForeignWorkspaces: { policies: ['task-workspaces'] },
   listForeignActors: { policies: ['tool-actors'] },
-  findPlaceProblems: { policies: ['task-workspaces', 'tool-actors'] },
+  findNamespaceProblems: { policies: ['task-workspaces', 'tool-actors'] },
   actorsAreOff: { policies: ['tool-actors'] },
   describeToolActor: writesOnly,
   chooseOrigin: { reason: 'a policy cannot read the template; the task fails and says why when it starts' },
