@@ -27,14 +27,14 @@ function assignNamespace(caller: Caller, { served, isolated }: NamespacePolicy):
 
 /** Applies the flags to callers; returns the same object for the same caller, because caches use it as a key. */
 export function assignNamespaces(inner: Authenticator, policy: NamespacePolicy): Authenticator {
-  const placed = new WeakMap<Caller, Caller>()
+  const assigned = new WeakMap<Caller, Caller>()
   return {
     async authenticate(credential) {
       const caller = await inner.authenticate(credential)
-      const known = placed.get(caller)
+      const known = assigned.get(caller)
       if (known !== undefined) return known
       const found = assignNamespace(caller, policy)
-      placed.set(caller, found)
+      assigned.set(caller, found)
       return found
     },
   }

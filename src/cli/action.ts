@@ -27,11 +27,11 @@ export function callService<Line extends unknown[]>(
 }
 
 /** The same for each of several names; `act` gives the line that is printed about it. */
-export function callForEach<Given>(
+export function callForEach<Flags>(
   context: CliContext,
-  act: (call: ServiceCall, name: string, given: Given) => Promise<string>,
+  act: (call: ServiceCall, name: string, flags: Flags) => Promise<string>,
 ): Action {
-  return callService(context, (call, names: string[], given: Given) =>
-    doEachName(names, context.terminal, async (name) => context.terminal.note(await act(call, name, given))),
+  return callService(context, (call, names: string[], flags: Flags) =>
+    doEachName(names, context.terminal, async (name) => context.terminal.note(await act(call, name, flags))),
   )
 }

@@ -29,7 +29,7 @@ function splitAtEquals(word: string): [string, string | undefined] {
 type Line = {
   command: Command
   /** Arguments of the command so far. */
-  given: string[]
+  args: string[]
   /** The option whose value comes next. */
   open: Option | undefined
   /** Values of options, by long name. */
@@ -37,7 +37,7 @@ type Line = {
 }
 
 function readLine(words: string[], program: Command): Line {
-  const line: Line = { command: program, given: [], open: undefined, values: {} }
+  const line: Line = { command: program, args: [], open: undefined, values: {} }
   for (const word of words) {
     if (line.open) {
       line.values[line.open.attributeName()] = word
@@ -50,9 +50,9 @@ function readLine(words: string[], program: Command): Line {
 }
 
 function takeWord(line: Line, word: string): void {
-  const child = line.given.length > 0 ? undefined : findChild(line.command, word)
+  const child = line.args.length > 0 ? undefined : findChild(line.command, word)
   if (child) line.command = child
-  else line.given.push(word)
+  else line.args.push(word)
 }
 
 function findChild(command: Command, word: string): Command | undefined {
@@ -68,7 +68,7 @@ async function findCompletions(line: Line, last: string, context: CliContext): P
   if (line.open) return completeValue(line, line.open, context)
   if (last.startsWith('-')) return [...listOptions(line.command), { long: '--help' }].flatMap((o) => o.long ?? [])
   if (line.command.commands.length > 0)
-    return line.given.length > 0 ? [] : line.command.commands.map((child) => child.name())
+    return line.args.length > 0 ? [] : line.command.commands.map((child) => child.name())
   return completeArgument(line, last, context)
 }
 
@@ -102,13 +102,13 @@ const ownArguments: Record<string, (last: string) => Promise<string[]>> = {
 }
 
 async function completeArgument(line: Line, last: string, context: CliContext): Promise<string[]> {
-  const { command, given } = line
+  const { command, args } = line
   const group = command.parent?.name() ?? ''
   const complete = ownArguments[command.name()]
-  if (complete) return given.length > 0 ? [] : complete(last)
+  if (complete) return args.length > 0 ? [] : complete(last)
   if (group === 'svc') return completeKind(line, context)
   const [first] = command.registeredArguments
-  const isOpen = given.length === 0 || first?.variadic === true
+  const isOpen = args.length === 0 || first?.variadic === true
   const takesName = /^names?$/.test(first?.name() ?? '') && command.name() !== 'create'
   return takesName && isOpen ? listNames(group, line, context) : []
 }
@@ -116,7 +116,7 @@ async function completeArgument(line: Line, last: string, context: CliContext): 
 /** For `svc get` and `svc delete`. */
 async function completeKind(line: Line, context: CliContext): Promise<string[]> {
   if (line.command.registeredArguments[0]?.name() !== 'kind') return []
-  const [kind] = line.given
+  const [kind] = line.args
   return kind === undefined ? listKinds() : listNames(kind, line, context)
 }
 
@@ -129,10 +129,10 @@ async function listKinds(): Promise<string[]> {
 async function listNames(kind: string, { values }: Pick<Line, 'values'>, context: CliContext): Promise<string[]> {
   const { listKnownNames } = await import('./objects/known-names.ts')
   const { output: _output, server, token, context: named, namespace, config, ...settings } = values
-  const given = Object.entries({ server, token, context: named, namespace, config }).filter(
+  const target = Object.entries({ server, token, context: named, namespace, config }).filter(
     ([, value]) => value !== undefined,
   )
-  const options: GlobalOptions = { output: 'json', settings: pickFolders(settings), ...Object.fromEntries(given) }
+  const options: GlobalOptions = { output: 'json', settings: pickFolders(settings), ...Object.fromEntries(target) }
   return listKnownNames(kind, options, context)
 }
 

@@ -115,12 +115,12 @@ export interface CliContext {
   listUnknownVariables(): string[]
   diagnose(options: GlobalOptions): Promise<DoctorFinding[]>
   /** Copies the store of the data folder into a new folder, whether or not its service is running. */
-  backup(options: GlobalOptions, folder: string, given: { withKey: boolean }): Promise<BackupNote>
+  backup(options: GlobalOptions, folder: string, flags: { withKey: boolean }): Promise<BackupNote>
   /** Puts a backup into the empty data folder; `aside` is where `replace` moved what was there. */
   restore(
     options: GlobalOptions,
     folder: string,
-    given: { replace: boolean },
+    flags: { replace: boolean },
   ): Promise<{ note: BackupNote; aside: string | undefined }>
   /** Re-encrypts all secrets under a new key; the service must not run. */
   rotateSecretKey(options: GlobalOptions): Promise<number>

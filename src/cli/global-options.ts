@@ -33,11 +33,11 @@ export function addGlobalOptions(program: Command): void {
 
 /** The parts of this command line that select the service and the namespace, to repeat in suggested commands. */
 export function listTargetFlags(program: Command): string[] {
-  const given = program.options.filter((option) => {
+  const used = program.options.filter((option) => {
     const name = option.attributeName()
     return targetOptions.includes(name) && program.getOptionValueSource(name) === 'cli'
   })
-  return given.flatMap((option) => [
+  return used.flatMap((option) => [
     option.short ?? option.long ?? '',
     quoteWord(String(program.getOptionValue(option.attributeName()))),
   ])

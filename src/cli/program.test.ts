@@ -4,8 +4,8 @@ import { describeSettings } from '../config/settings.ts'
 import { SvcError } from '../errors.ts'
 import { runCommandLine } from './program.ts'
 
-async function run(argv: string[], given: Parameters<typeof recordContext>[0] = {}) {
-  const recording = recordContext(given)
+async function run(argv: string[], flags: Parameters<typeof recordContext>[0] = {}) {
+  const recording = recordContext(flags)
   const code = await runCommandLine(argv, recording.context)
   return { code, stdout: recording.printed(), stderr: recording.noted(), calls: recording.calls }
 }

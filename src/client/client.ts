@@ -87,8 +87,8 @@ function describeCause(error: unknown): string {
 }
 
 function buildUrl(base: string, route: Route, input: CallInput<Route>): string {
-  const given = (input.params ?? {}) as Record<string, string>
-  const path = route.path.replace(/:([A-Za-z]+)/g, (_, name: string) => encodeURIComponent(given[name] ?? ''))
+  const params = (input.params ?? {}) as Record<string, string>
+  const path = route.path.replace(/:([A-Za-z]+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
   // A base address with a path, behind a proxy, keeps it.
   const url = new URL(base.replace(/\/$/, '') + path)
   for (const [name, value] of Object.entries(input.query ?? {})) {

@@ -12,6 +12,6 @@ export function formatMoney(amount: number, currency = ''): string {
 
 function formatTiny(amount: number): string {
   if (amount === 0) return '0'
-  const places = Math.min(100, Math.ceil(-Math.log10(amount)) + significant - 1)
-  return amount.toFixed(places).replace(/0+$/, '')
+  const decimals = Math.min(100, Math.ceil(-Math.log10(amount)) + significant - 1)
+  return amount.toFixed(decimals).replace(/0+$/, '')
 }

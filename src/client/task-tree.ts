@@ -42,8 +42,8 @@ export function growTree<T extends Member>(root: T, tasks: Iterable<T>): TreeNod
     groups.delete(parent.metadata.uid)
     for (const [at, task] of children.entries()) {
       const isLast = at === children.length - 1
-      const place = { level, position: at + 1, siblings: children.length }
-      rows.push({ task, ...place, lead: `${before}${isLast ? '└─ ' : '├─ '}` })
+      const branch = { level, position: at + 1, siblings: children.length }
+      rows.push({ task, ...branch, lead: `${before}${isLast ? '└─ ' : '├─ '}` })
       grow(task, level + 1, `${before}${isLast ? '   ' : '│  '}`)
     }
   }

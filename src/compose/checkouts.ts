@@ -46,7 +46,7 @@ export function openReach({ allowNetwork }: Config) {
   }
   return {
     policy,
-    knowOwnAddresses(read: () => string[]): void {
+    setOwnAddresses(read: () => string[]): void {
       ownAddresses = read
     },
   }

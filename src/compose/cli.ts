@@ -80,14 +80,14 @@ function createContext(interrupts: Interrupts): CliContext {
       interrupts.release()
       await (await import('./server.ts')).serve(configOf(options), readStarter(readEnvironment()[startedByVariable]))
     },
-    describeService: async (...given) => (await installation()).describeService(...given),
+    describeService: async (...args) => (await installation()).describeService(...args),
     installService: async (options) => (await installation()).installService(options),
     uninstallService: async () => (await installation()).uninstallService(),
     diagnose: async (options) => (await import('./doctor.ts')).diagnoseMachine(configOf(options)),
-    backup: async (options, folder, given) =>
-      (await import('../upkeep/backup.ts')).takeBackup(configOf(options), folder, given),
+    backup: async (options, folder, flags) =>
+      (await import('../upkeep/backup.ts')).takeBackup(configOf(options), folder, flags),
     restore,
-    sliceTree: async (...given) => (await import('./slice-tree.ts')).sliceTree(...given),
+    sliceTree: async (...args) => (await import('./slice-tree.ts')).sliceTree(...args),
     rotateSecretKey: async (options) => (await import('./embedded.ts')).rotateSecretKey(configOf(options)),
   }
 }

@@ -58,7 +58,7 @@ export function findAgents({ programPath, agentProgram }: Config) {
   const more = agentProgram.map(({ name, command }) => ({ name, ...acpRuntime(command), added: command }))
   // A name that is known already keeps its meaning.
   const all = [...more, ...known]
-  const { found, ...place } = findAgentPrograms(
+  const { found, ...folders } = findAgentPrograms(
     all.map(({ command }) => command),
     programPath,
   )
@@ -66,7 +66,7 @@ export function findAgents({ programPath, agentProgram }: Config) {
     name,
     found.has(command) ? { found: true, ...(added && { command: added }) } : { found: false, command, install },
   ])
-  return { ...place, programs: Object.fromEntries(programs) as AgentPrograms }
+  return { ...folders, programs: Object.fromEntries(programs) as AgentPrograms }
 }
 
 type LocalParts = { records: Records; checkouts: Checkouts; log: Logger }

@@ -129,7 +129,7 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
     taskSettings: { agentPath: agents.path },
     agentPrograms: agents.programs,
     hasCluster: false,
-    knowOwnAddresses: reach.knowOwnAddresses,
+    setOwnAddresses: reach.setOwnAddresses,
     prepare: async () => {
       await ensureDefaultProvider(resources, config)
       // The first attempt reports what is wrong with this machine.

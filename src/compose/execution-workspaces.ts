@@ -71,7 +71,7 @@ export function composeWorkspaces<W extends Workloads & { detach?(): Promise<voi
   const { records, resources, checkouts, log, endsOnClose } = parts
   const { providers, retired = {} } = parts
   const finder = createFinder(parts)
-  const tell = (error: unknown) => log.warn({ error: messageOf(error) }, 'the state of a workspace could not be shown')
+  const warn = (error: unknown) => log.warn({ error: messageOf(error) }, 'the state of a workspace could not be shown')
   const workloads = withExecutionWorkspaces(inner, {
     providers,
     retired,
@@ -81,8 +81,8 @@ export function composeWorkspaces<W extends Workloads & { detach?(): Promise<voi
     quota: config.executionWorkspaceQuota,
     endsOnClose,
     readBundle: createWorkerBundle(workerProgram),
-    report: (holder, change) => showWorkspaceStatus({ resources, clock }, holder, change).catch(tell),
-    onLog: ({ taskUid, attempt }, lines) => records.logs.append({ taskUid, attempt }, lines).catch(tell),
+    report: (holder, change) => showWorkspaceStatus({ resources, clock }, holder, change).catch(warn),
+    onLog: ({ taskUid, attempt }, lines) => records.logs.append({ taskUid, attempt }, lines).catch(warn),
     findSecrets: finder.findSecrets,
     checkouts: {
       ...checkoutPartsOf(checkouts, records),
@@ -116,7 +116,7 @@ export function withWorkspaceTokens(ofPods: WorkerTokens, key: Uint8Array): Work
   const signed = createWorkerTokens({ keys: { derive }, clock })
   const recognizes = (token: string) => signed.recognizes?.(token) ?? false
   return {
-    mint: (identity, place) => (place === 'workspace' ? signed : ofPods).mint(identity, place),
+    mint: (identity, runsIn) => (runsIn === 'workspace' ? signed : ofPods).mint(identity, runsIn),
     recognizes,
     verify: (token) => (recognizes(token) ? signed : ofPods).verify(token),
   }

@@ -27,9 +27,9 @@ function refuseSetting(name: SettingName, message: string): never {
 }
 
 /** As for the API server: by default the issuer and `#`; `-` is none. */
-function prefixOf(given: string | undefined, otherwise: string): string {
-  if (given === undefined) return otherwise
-  return given === '-' ? '' : given
+function prefixOf(prefix: string | undefined, otherwise: string): string {
+  if (prefix === undefined) return otherwise
+  return prefix === '-' ? '' : prefix
 }
 
 function requireCluster(config: Config, name: SettingName): void {
@@ -108,7 +108,7 @@ function nameHeader({ header, scheme }: { header: string; scheme?: string }): st
   return scheme === undefined ? name : `${name}: ${scheme}`
 }
 
-function tellOutage(log: Logger, issuer: string) {
+function logOutage(log: Logger, issuer: string) {
   return (error: unknown) => {
     const cause = error instanceof Error ? (error.cause ?? error) : error
     log.warn({ issuer, why: messageOf(cause) }, 'the keys of an issuer cannot be fetched; the stored ones stay valid')
@@ -119,7 +119,7 @@ function tellOutage(log: Logger, issuer: string) {
 async function openOidc(config: OidcConfig & IssuerRights, { ports, log }: IdentityParts) {
   const { createOidcAuthenticator } = await import('../auth/oidc/authenticator.ts')
   if (config.allowedSubjects.length === 0) log.warn('--oidc-allowed-subjects is empty: OpenID Connect lets nobody in')
-  const deps = { clock: ports.clock, onFailure: tellOutage(log, config.issuer) }
+  const deps = { clock: ports.clock, onFailure: logOutage(log, config.issuer) }
   return { issuer: config.issuer, authenticator: createOidcAuthenticator(config, deps) }
 }
 
@@ -129,7 +129,7 @@ async function openContext(
 ) {
   const { ports, log, metrics, incoming } = parts
   const { createContextAuthenticator } = await import('../auth/context-token/authenticator.ts')
-  const deps = { clock: ports.clock, onFailure: tellOutage(log, config.issuer) }
+  const deps = { clock: ports.clock, onFailure: logOutage(log, config.issuer) }
   return {
     authenticator: createContextAuthenticator({
       settings: config,

@@ -121,7 +121,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
     taskSettings: { maxRunningTasks: config.maxConcurrentTasks ?? 0, agentPath: agentImagePath },
     agentPrograms: listAgentImages(config),
     hasCluster: true,
-    knowOwnAddresses: reach.knowOwnAddresses,
+    setOwnAddresses: reach.setOwnAddresses,
   }
 }
 

@@ -59,7 +59,7 @@ export type OpenedMode = {
   /** Whether workloads can be placed on nodes. */
   hasCluster: boolean
   /** Told where the service itself is reached, before anything is dialled. */
-  knowOwnAddresses?(read: () => string[]): void
+  setOwnAddresses?(read: () => string[]): void
   /** What is created once the service listens. */
   prepare?(): Promise<void>
 }

@@ -82,9 +82,9 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
   const listening: Listening = { host: config.host, port: config.port }
   const { serviceNames, replicaNames = [], servicePort, metricsListener } = opened
   const names = followNames([...serviceNames, ...replicaNames])
-  const places = { hosts: names.hosts, servicePort, metrics: metricsListener }
-  const ownAddresses = createOwnAddresses(listening, places)
-  opened.knowOwnAddresses?.(ownAddresses)
+  const otherAddresses = { hosts: names.hosts, servicePort, metrics: metricsListener }
+  const ownAddresses = createOwnAddresses(listening, otherAddresses)
+  opened.setOwnAddresses?.(ownAddresses)
   const metrics = createMetrics({ types: taskTypes, phases: taskPhases, endPhases: terminalPhases })
   const counted = withCounts(withQueue(opened), metrics)
   const identified = await withIdentity(config, { ports: counted, log, metrics, key: opened.idempotencyKey })
@@ -148,7 +148,7 @@ function withQueue({ ports, sandboxes }: OpenedMode): Ports {
 /** What the service asks for parked tasks: workers may name it, and the controllers ask. */
 function withProbes(config: Config, mode: OpenedMode, ports: Ports): Ports {
   const settings = { reviewMarkers: reviewMarkersOf(config, mode) }
-  const askChecks: Probe = (asked, signal) => askForChecks({ ports, settings }, asked, signal)
+  const askChecks: Probe = (question, signal) => askForChecks({ ports, settings }, question, signal)
   return { ...ports, probes: { ...ports.probes, [checksProbe]: askChecks } }
 }
 
@@ -203,7 +203,7 @@ function composeHttp(
     isolateNamespaces: config.enforceNamespaceIsolation,
     chat: readChatSettings(config, mode.ownNamespace),
     webhook: readWebhookSettings(config),
-    audit: { level: config.auditLevel, report: tellAuditFailure(log) },
+    audit: { level: config.auditLevel, report: logAuditFailure(log) },
     contextMode: config.contextTokenAuthzMode,
     propagation,
     reviewMarkers: reviewMarkersOf(config, mode),
@@ -318,7 +318,7 @@ function monitorSettingsOf(config: Config, mode: OpenedMode) {
   return { isolateNamespaces: config.enforceNamespaceIsolation, markerKeys }
 }
 
-function tellAuditFailure(log: Logger) {
+function logAuditFailure(log: Logger) {
   return (message: string, error?: unknown) => log.warn(error === undefined ? {} : { error: messageOf(error) }, message)
 }
 

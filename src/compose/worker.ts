@@ -54,10 +54,12 @@ async function startPodWorker(stop: AbortSignal): Promise<number> {
   return runPodWorker({ stop, load })
 }
 
-async function startWorkspaceWorker(given: Pick<WorkspaceWorkerProgram, 'folder' | 'stop' | 'load'>): Promise<number> {
+async function startWorkspaceWorker(
+  program: Pick<WorkspaceWorkerProgram, 'folder' | 'stop' | 'load'>,
+): Promise<number> {
   const { runWorkspaceWorker } = await import('../worker/run-workspace-worker.ts')
   const print = (line: string) => void process.stdout.write(`${line}\n`)
-  return runWorkspaceWorker({ ...given, env: readEnvironment(), print })
+  return runWorkspaceWorker({ ...program, env: readEnvironment(), print })
 }
 
 async function startHost(stop: AbortSignal): Promise<number> {

@@ -29,8 +29,8 @@ export const retention = z
 /** The same, where 0 means forever. */
 export const retentionOrEver = z.unknown().transform((value, context): string => {
   if (value === 0 || value === '0') return '0d'
-  const given = retention.safeParse(value)
-  if (given.success) return given.data
+  const parsed = retention.safeParse(value)
+  if (parsed.success) return parsed.data
   context.addIssue('must be days or a duration, such as 30d or 12h, or 0')
   return z.NEVER
 })

@@ -25,9 +25,9 @@ export type ContextTokenConfig = {
 
 export type IdentityConfig = { oidc?: OidcConfig; context?: ContextTokenConfig }
 
-type Given = Settings & { readonly sources: Readonly<Record<SettingName, SettingSource>> }
+type LoadedSettings = Settings & { readonly sources: Readonly<Record<SettingName, SettingSource>> }
 
-function listNames(config: Given, prefix: string): SettingName[] {
+function listNames(config: LoadedSettings, prefix: string): SettingName[] {
   return (Object.keys(config.sources) as SettingName[]).filter((name) => name.startsWith(prefix))
 }
 
@@ -35,17 +35,17 @@ function nameSetting(name: SettingName): string {
   return `--${flagOf(name)} (${environmentNameOf(name)})`
 }
 
-function isGiven(config: Given, name: SettingName): boolean {
+function isSet(config: LoadedSettings, name: SettingName): boolean {
   const value = config[name]
   return config.sources[name] !== 'default' && !(Array.isArray(value) && value.length === 0)
 }
 
 /** Settings that are required as soon as any of the group is set. */
-function findMissing(config: Given, group: readonly SettingName[], needed: readonly SettingName[]): Problem[] {
-  const given = group.filter((name) => isGiven(config, name))
-  if (given[0] === undefined) return []
-  const because = `is needed with --${flagOf(given[0])}`
-  return needed.filter((name) => !isGiven(config, name)).map((name) => ({ path: nameSetting(name), message: because }))
+function findMissing(config: LoadedSettings, group: readonly SettingName[], needed: readonly SettingName[]): Problem[] {
+  const present = group.filter((name) => isSet(config, name))
+  if (present[0] === undefined) return []
+  const because = `is needed with --${flagOf(present[0])}`
+  return needed.filter((name) => !isSet(config, name)).map((name) => ({ path: nameSetting(name), message: because }))
 }
 
 const headerShape = /^([A-Za-z0-9!#$%&'*+.^_`|~-]+)(?::([A-Za-z0-9!#$%&'*+.^_`|~-]+))?$/
@@ -60,7 +60,7 @@ function readHeader(text: string): ContextTokenHeader | undefined {
   return { header, scheme }
 }
 
-function findHeaderProblems(config: Given): Problem[] {
+function findHeaderProblems(config: LoadedSettings): Problem[] {
   const message = 'must be Header or Header:Scheme; Authorization needs a scheme'
   const path = nameSetting('contextTokenHeaders')
   const bad = config.contextTokenHeaders.filter((text) => readHeader(text) === undefined)
@@ -68,7 +68,7 @@ function findHeaderProblems(config: Given): Problem[] {
   return bad.map((text) => ({ path, message: `"${text}" ${message}` }))
 }
 
-function findProblems(config: Given): Problem[] {
+function findProblems(config: LoadedSettings): Problem[] {
   return [
     ...findMissing(config, listNames(config, 'oidc'), ['oidcIssuer', 'oidcAudience']),
     ...findMissing(config, listNames(config, 'contextToken'), [
@@ -81,11 +81,11 @@ function findProblems(config: Given): Problem[] {
 }
 
 /** When only some namespaces are served, callers have no default in another one unless the settings say so. */
-function homeOf(config: Given, name: 'oidcNamespace' | 'contextTokenNamespace'): string {
+function homeOf(config: LoadedSettings, name: 'oidcNamespace' | 'contextTokenNamespace'): string {
   return config.sources[name] === 'default' ? (config.watchNamespace[0] ?? config[name]) : config[name]
 }
 
-function readOidc(config: Given): OidcConfig | undefined {
+function readOidc(config: LoadedSettings): OidcConfig | undefined {
   const { oidcIssuer, oidcAudience, oidcJwksUrl, oidcAllowedSubjects } = config
   if (oidcIssuer === undefined) return undefined
   return {
@@ -97,7 +97,7 @@ function readOidc(config: Given): OidcConfig | undefined {
   }
 }
 
-function readContext(config: Given): ContextTokenConfig | undefined {
+function readContext(config: LoadedSettings): ContextTokenConfig | undefined {
   const { contextTokenIssuer, contextTokenAudience, contextTokenJwksUrl, contextTokenHeaders } = config
   if (config.contextTokenProfile === undefined || contextTokenIssuer === undefined) return undefined
   return {
@@ -111,7 +111,7 @@ function readContext(config: Given): ContextTokenConfig | undefined {
 }
 
 /** InvalidRequest naming every setting that is missing (OIDC-014). */
-export function readIdentityConfig(config: Given): IdentityConfig {
+export function readIdentityConfig(config: LoadedSettings): IdentityConfig {
   const problems = findProblems(config)
   if (problems.length > 0) {
     const message = problems.map(({ path, message }) => `${path} ${message}`).join(', ')

@@ -48,8 +48,8 @@ export function loadConfig(options: LoadOptions): Config {
   const values: Record<string, unknown> = {}
   const sources: Record<string, SettingSource> = {}
   for (const name of Object.keys(settings) as SettingName[]) {
-    const [given, source] = pickValue(name, options, file)
-    const parsed = settings[name].schema.safeParse(given)
+    const [value, source] = pickValue(name, options, file)
+    const parsed = settings[name].schema.safeParse(value)
     if (parsed.success) values[name] = parsed.data
     else
       problems.push({
@@ -62,7 +62,7 @@ export function loadConfig(options: LoadOptions): Config {
   const config = values as Settings
   return Object.freeze({
     ...config,
-    ...settlePlace(config, sources, options.env),
+    ...settleDeployment(config, sources, options.env),
     paths: resolvePaths(options.env, config),
     vendorKeys: findVendorKeys(options.env),
     dockerHost: options.env.DOCKER_HOST,
@@ -73,7 +73,7 @@ export function loadConfig(options: LoadOptions): Config {
 }
 
 /** Consequences of running in a pod: the mode, and that others must reach it (MODE-007). */
-function settlePlace({ mode, host }: Settings, sources: Record<string, SettingSource>, env: Environment) {
+function settleDeployment({ mode, host }: Settings, sources: Record<string, SettingSource>, env: Environment) {
   const { KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, POD_NAME, POD_UID } = env
   const podAddress = KUBERNETES_SERVICE_HOST
     ? { host: KUBERNETES_SERVICE_HOST, port: KUBERNETES_SERVICE_PORT || '443' }
@@ -126,8 +126,8 @@ function readConfigFile(path: string): Record<string, unknown> {
   throw new SvcError('InvalidRequest', `--config ${path}: must be a YAML mapping of setting names to values`)
 }
 
-function unknownNames(given: Record<string, unknown>, prefix: string): Problem[] {
-  return Object.keys(given)
+function unknownNames(values: Record<string, unknown>, prefix: string): Problem[] {
+  return Object.keys(values)
     .filter((name) => !(name in settings))
     .map((name) => ({ path: `${prefix}${name}`, message: 'is not a setting; `config print` lists them' }))
 }

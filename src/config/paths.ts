@@ -23,19 +23,19 @@ export function readBaseFolder(value: string | undefined): string | undefined {
   return value !== undefined && isAbsolute(value) ? value : undefined
 }
 
-export function resolvePaths(env: Environment, given: PathSettings): Paths {
+export function resolvePaths(env: Environment, settings: PathSettings): Paths {
   const home = env.HOME ?? homedir()
   const dataDir = resolve(
-    given.dataDir ?? join(readBaseFolder(env.XDG_DATA_HOME) ?? join(home, '.local', 'share'), 'svc'),
+    settings.dataDir ?? join(readBaseFolder(env.XDG_DATA_HOME) ?? join(home, '.local', 'share'), 'svc'),
   )
   const configDir = resolve(
-    given.configDir ?? join(readBaseFolder(env.XDG_CONFIG_HOME) ?? join(home, '.config'), 'svc'),
+    settings.configDir ?? join(readBaseFolder(env.XDG_CONFIG_HOME) ?? join(home, '.config'), 'svc'),
   )
   const instance = createHash('sha256').update(dataDir).digest('hex').slice(0, 12)
   return {
     dataDir,
     configDir,
-    secretKeyFile: resolve(given.secretKeyFile ?? join(configDir, 'secret.key')),
+    secretKeyFile: resolve(settings.secretKeyFile ?? join(configDir, 'secret.key')),
     tokenFile: join(configDir, `token-${instance}`),
     serviceFile: join(configDir, `service-${instance}.json`),
   }

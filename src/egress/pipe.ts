@@ -75,9 +75,9 @@ class SinkHandler implements Dispatcher.DispatchHandler {
 const shortBytes = 4096
 
 /** The body, handed out once: undici keeps what it was given until the answer has ended. */
-function* giveOnce(held: { body: Buffer | undefined }): Generator<Buffer> {
-  const { body } = held
-  held.body = undefined
+function* giveOnce(pending: { body: Buffer | undefined }): Generator<Buffer> {
+  const { body } = pending
+  pending.body = undefined
   if (body !== undefined) yield body
 }
 

@@ -60,11 +60,11 @@ export function createClientAddress(networks: readonly string[]): ClientAddress 
     const nearest = unmap(socket.remoteAddress ?? '')
     if (networks.length === 0 || !isTrusted(nearest)) return nearest
     const [forwarded, plain] = [textOf(headers.forwarded), textOf(headers['x-forwarded-for'])]
-    const told = new Set([
+    const reported = new Set([
       ...(forwarded === '' ? [] : [walkBack(nearest, forwarded, readForwardedFor, isTrusted)]),
       ...(plain === '' ? [] : [walkBack(nearest, plain, readNode, isTrusted)]),
     ])
-    const [address = nearest] = told
-    return told.size === 1 ? address : nearest
+    const [address = nearest] = reported
+    return reported.size === 1 ? address : nearest
   }
 }

@@ -172,7 +172,7 @@ export function createPushedEvents<F>({
   let isScheduled = false
   let isHeldBack = false
 
-  const pulse = setInterval(() => {
+  const keepAlive = setInterval(() => {
     if (!isHeldBack) isHeldBack = !stream.push(heartbeat)
   }, heartbeatMs).unref()
 
@@ -184,7 +184,7 @@ export function createPushedEvents<F>({
       schedule()
     },
     destroy(error, callback) {
-      clearInterval(pulse)
+      clearInterval(keepAlive)
       isOver = true
       waiting = []
       onClose()
@@ -204,7 +204,7 @@ export function createPushedEvents<F>({
     if (waiting.length > 0) {
       const text = waiting.map((item) => encodeFrame(encode(item))).join('')
       waiting = []
-      pulse.refresh()
+      keepAlive.refresh()
       isHeldBack = !stream.push(text)
     }
     if (isOver) stream.push(null)

@@ -87,9 +87,9 @@ async function ask(
 }
 
 /** The provider is looked up for each request: its key and address may change. */
-export function createEmbedder(deps: EmbedderDeps, asked: EmbeddingCall): Embedder {
+export function createEmbedder(deps: EmbedderDeps, call: EmbeddingCall): Embedder {
   return {
-    model: `${asked.namespace}/${asked.name}/${asked.model}`,
-    embed: (texts, signal) => ask(deps, asked, { texts, signal }),
+    model: `${call.namespace}/${call.name}/${call.model}`,
+    embed: (texts, signal) => ask(deps, call, { texts, signal }),
   }
 }

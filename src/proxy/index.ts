@@ -74,8 +74,8 @@ function requireGranted({ agent }: Caller, { model }: ProxyTarget): void {
   throw new SvcError('Forbidden', `this token is for calls of model "${agent.model}" only`)
 }
 
-const most = Number.POSITIVE_INFINITY
-const unlimited: SlotSettings = { max: most, perNamespace: most, perCaller: most }
+const unbounded = Number.POSITIVE_INFINITY
+const unlimited: SlotSettings = { max: unbounded, perNamespace: unbounded, perCaller: unbounded }
 
 function openSlots({ loops = unlimited }: ProxySettings): Slots {
   return createSlots('proxy requests with server-side tools', loops)

@@ -84,10 +84,10 @@ export function createModelLister(deps: UsecaseDeps, defaults: ProxyDefaults): M
     const configured = items.map((provider) => listConfigured(provider, provider === chosen, defaults))
     const models = keepFirst([...configured, ...(await Promise.all(items.map(listOffered)))].flat())
     const read = ({ provider, model }: ListedModel) => ({ namespace, name: provider.metadata.name, model })
-    const kept = await keepModels(deps.ports, caller, { of: models, read })
+    const visible = await keepModels(deps.ports, caller, { of: models, read })
     // A caller who may use some models sees those, even if the list is refused; a caller who may use none learns why.
-    if (kept.length === 0) await requireAccess(deps.ports, caller, { verb: 'list', kind: 'Provider', namespace })
-    return kept
+    if (visible.length === 0) await requireAccess(deps.ports, caller, { verb: 'list', kind: 'Provider', namespace })
+    return visible
   }
 
   return {

@@ -57,7 +57,7 @@ function headersFor(provider: Assigned): Record<string, string> {
  * Faults that say what keeps calls from being answered. What else a vendor finds with being asked for a list says
  * nothing.
  */
-const telling: Partial<Record<CallFailure, TrialFault['reason']>> = {
+const reported: Partial<Record<CallFailure, TrialFault['reason']>> = {
   MissingApiKey: 'MissingApiKey',
   CredentialRefused: 'CredentialRefused',
   CreditUsedUp: 'CreditUsedUp',
@@ -72,8 +72,8 @@ function readFault(answer: { status: number; headers: Headers; text: string }, {
   const target = { provider: name, model: '', host: url.host, hasKey: provider.apiKey !== undefined }
   const { reason, message } = readVendorRefusal({ ...answer, url: url.href, now }, target)
   // A redirect: model calls follow none.
-  const told = reason === 'WrongAddress' ? reason : telling[reason]
-  return told === undefined ? undefined : { reason: told, message }
+  const known = reason === 'WrongAddress' ? reason : reported[reason]
+  return known === undefined ? undefined : { reason: known, message }
 }
 
 type Asked = { url: URL; provider: Assigned; now: Date }

@@ -31,7 +31,7 @@ export type Outcome = 'ok' | 'failed' | 'aborted'
 
 /** What became of a request. */
 export type ProxyPlan =
-  | { passage(writer: ReplyWriter): PipeControl }
+  | { startPassthrough(writer: ReplyWriter): PipeControl }
   | { answer(signal: AbortSignal): Promise<ProxyAnswer>; done(outcome: Outcome): void }
 
 /** One request that ended; contains no text of users. */

@@ -98,12 +98,12 @@ function listOwnAddresses(
  * Every `host:port` at which a tool would reach the service itself, its metrics or another replica; none of them is ever
  * dialled (NET-003). The list is read for each model call and rebuilt only when an address changes.
  */
-export function createOwnAddresses(listening: Listening, places: OtherAddresses = nowhereElse): () => string[] {
+export function createOwnAddresses(listening: Listening, configured: OtherAddresses = nowhereElse): () => string[] {
   let known: { at: string; addresses: string[] } | undefined
   return () => {
-    const others = [...new Set(places.hosts())]
-    const at = [listening.host, listening.port, listening.workerPort, places.metrics?.port, ...others].join(' ')
-    if (known?.at !== at) known = { at, addresses: listOwnAddresses(listening, places, others) }
+    const others = [...new Set(configured.hosts())]
+    const at = [listening.host, listening.port, listening.workerPort, configured.metrics?.port, ...others].join(' ')
+    if (known?.at !== at) known = { at, addresses: listOwnAddresses(listening, configured, others) }
     return known.addresses
   }
 }

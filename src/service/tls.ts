@@ -48,13 +48,13 @@ export type TlsWatch = {
 export async function watchTls(watch: TlsWatch, signal: AbortSignal): Promise<void> {
   const { files, clock, log, renew, everyMs = lookMs } = watch
   let { current } = watch
-  let told = ''
+  let reported = ''
   const look = async () => {
     const next = await readTls(files)
     if (next.cert.equals(current.cert) && next.key.equals(current.key)) return
     renew(next)
     current = next
-    told = ''
+    reported = ''
     log.info({ file: files.certFile }, 'the TLS certificate was renewed')
   }
   while (!signal.aborted) {
@@ -62,8 +62,8 @@ export async function watchTls(watch: TlsWatch, signal: AbortSignal): Promise<vo
     if (signal.aborted) return
     await look().catch((error: unknown) => {
       const message = messageOf(error)
-      if (message !== told) log.warn({ error: message }, 'the new TLS files cannot be used; the old ones stay')
-      told = message
+      if (message !== reported) log.warn({ error: message }, 'the new TLS files cannot be used; the old ones stay')
+      reported = message
     })
   }
 }

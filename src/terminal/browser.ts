@@ -8,8 +8,8 @@ type Surroundings = { env: NodeJS.ProcessEnv; platform: NodeJS.Platform }
 const startedAfterMs = 2000
 
 /** `$BROWSER`: commands with `:` between them; `%s` is where the address goes, else the end. */
-function readBrowsers(given: string, url: string): string[][] {
-  return given
+function readBrowsers(commands: string, url: string): string[][] {
+  return commands
     .split(delimiter)
     .map((command) => command.trim().split(/\s+/))
     .filter(([program]) => program !== '')

@@ -156,10 +156,10 @@ export type Usecases = {
     WorkerCodeRuns
 }
 
-export function createUsecases(given: UsecaseDeps): Usecases {
-  const health = createProviderHealthLog(given.ports)
-  const taskChanges = createTaskChanges(given.ports)
-  const deps = { ...given, health, taskBudgets: createTaskBudgets(given.ports) }
+export function createUsecases(opened: UsecaseDeps): Usecases {
+  const health = createProviderHealthLog(opened.ports)
+  const taskChanges = createTaskChanges(opened.ports)
+  const deps = { ...opened, health, taskBudgets: createTaskBudgets(opened.ports) }
   const resources = createResourceUsecases(deps)
   const sessions = createSessionUsecases(deps)
   const audit = createAuditLog(deps)

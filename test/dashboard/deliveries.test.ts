@@ -30,7 +30,7 @@ describe.skipIf(chromiumPath === undefined)('deliveries', () => {
     await make(started.service, '/api/v1/agents', { name: 'builder', spec })
     const [answer] = await Promise.all([
       page.waitForResponse((response) => response.url().includes('/redeliver')),
-      row.getByRole('button', { name: 'Work it off' }).click(),
+      row.getByRole('button', { name: 'Redeliver' }).click(),
     ])
     expect(answer.status()).toBe(200)
     const { outcome } = (await answer.json()) as { outcome: { message: string } }
@@ -43,7 +43,7 @@ describe.skipIf(chromiumPath === undefined)('deliveries', () => {
     const { page, context } = await openDashboard(started.service)
     await page.goto('/deliveries?state=ignored')
     await deliver(label('nothing'))
-    await page.getByRole('button', { name: 'Work it off' }).first().click()
+    await page.getByRole('button', { name: 'Redeliver' }).first().click()
     await page.locator('.toast').getByText('there is nothing to do').waitFor()
     await context.close()
   })
@@ -54,7 +54,7 @@ describe.skipIf(chromiumPath === undefined)('deliveries', () => {
     const { page, context } = await openDashboard({ url: started.service.url, token })
     await page.goto('/deliveries')
     await page.getByRole('row').filter({ hasText: 'issues labeled' }).first().waitFor()
-    expect(await page.getByRole('button', { name: 'Work it off' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Redeliver' }).count()).toBe(0)
     await context.close()
   })
 })

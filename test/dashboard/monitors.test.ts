@@ -33,12 +33,12 @@ describe.skipIf(chromiumPath === undefined || !hasOpenssl)('monitors', () => {
 
   it('are made by a form, run by hand, and say why a pull request is not reviewed', async () => {
     await page.goto('/monitors')
-    await page.getByRole('link', { name: 'Make a monitor' }).first().click()
-    await page.getByLabel('name (needed)', { exact: true }).first().fill('reviews')
-    await page.getByLabel('repoURL (needed)').fill(stand.url)
-    await page.getByRole('group', { name: 'reviewer' }).last().getByLabel('name (needed)').fill('reviewer')
+    await page.getByRole('link', { name: 'Create monitor' }).first().click()
+    await page.getByLabel('name (required)', { exact: true }).first().fill('reviews')
+    await page.getByLabel('repoURL (required)').fill(stand.url)
+    await page.getByRole('group', { name: 'reviewer' }).last().getByLabel('name (required)').fill('reviewer')
     await page.getByRole('button', { name: 'gitSecretRef', exact: true }).click()
-    await page.getByRole('group', { name: 'gitSecretRef' }).last().getByLabel('name (needed)').fill('login')
+    await page.getByRole('group', { name: 'gitSecretRef' }).last().getByLabel('name (required)').fill('login')
     await page.getByRole('button', { name: 'Create the monitor' }).click()
     await page.getByRole('heading', { name: 'reviews', level: 1 }).waitFor()
     await page.getByRole('button', { name: 'Run now' }).click()

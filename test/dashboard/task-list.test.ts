@@ -102,7 +102,7 @@ describe.skipIf(chromiumPath === undefined)('the list of tasks', () => {
     const problems = { '': 'There must be fields', '- a': 'There must be fields', 'a: &a { b: *a }': 'would never end' }
     for (const [text, problem] of Object.entries(problems)) {
       await page.getByRole('textbox', { name: 'Task' }).fill(text)
-      await button('Make the task').click()
+      await button('Create task').click()
       await page.getByText(problem).waitFor()
     }
   })
@@ -116,13 +116,13 @@ describe.skipIf(chromiumPath === undefined)('the list of tasks', () => {
     await page.getByText('Name, namespace, time limit, schedule').click()
     const limit = page.getByRole('textbox', { name: 'Time limit' })
     await limit.fill('soon')
-    await button('Make the task').click()
+    await button('Create task').click()
     await expect.poll(() => limit.getAttribute('aria-invalid')).toBe('true')
     // The browser tells of the answer 400.
     expect(opened.complaints.splice(0)).toHaveLength(1)
     await limit.fill('5m')
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('of-the-form')
-    await button('Make the task').click()
+    await button('Create task').click()
     await page.getByRole('heading', { level: 1 }).getByText('of-the-form').waitFor()
     expect((await getTask(started.service, 'of-the-form')).spec).toMatchObject({ type: 'container', timeout: '5m' })
   })
@@ -136,10 +136,10 @@ describe.skipIf(chromiumPath === undefined)('the list of tasks', () => {
     expect(copy).toContain('team: search')
     expect(copy).not.toContain('requestedBy')
     await text.fill('name: [')
-    await button('Make the task').click()
+    await button('Create task').click()
     await expect.poll(() => text.getAttribute('aria-invalid')).toBe('true')
     await text.fill(copy.replace(/name: good-one-\w+/, 'name: copied'))
-    await button('Make the task').click()
+    await button('Create task').click()
     await page.getByRole('heading', { level: 1 }).getByText('copied').waitFor()
     expect((await getTask(started.service, 'copied')).metadata.labels).toMatchObject({ team: 'search' })
   })

@@ -139,10 +139,10 @@ describe.skipIf(chromiumPath === undefined)('the page of a task', () => {
     await waitForPhase(service, 'leaves-files', 'Succeeded')
     await visit('leaves-files', 'files')
     const row = (name: string) => page.getByRole('row').filter({ hasText: name })
-    await row('report.md').getByRole('button', { name: 'Look' }).click()
+    await row('report.md').getByRole('button', { name: 'Preview' }).click()
     await page.getByRole('dialog').getByText('# A report').waitFor()
     await page.keyboard.press('Escape')
-    await row('dot.png').getByRole('button', { name: 'Look' }).click()
+    await row('dot.png').getByRole('button', { name: 'Preview' }).click()
     const picture = page.getByRole('img', { name: 'dot.png' })
     await picture.waitFor()
     await expect

@@ -22,7 +22,7 @@ export function Field({ label, hint, problem, isRequired = false, children }: Fi
     <div className="field">
       <label htmlFor={id}>
         {label}
-        {isRequired && <span className="soft"> (needed)</span>}
+        {isRequired && <span className="soft"> (required)</span>}
       </label>
       {children({
         id,

@@ -36,7 +36,7 @@ export function Provenance({ of: origin }: { of: Origin }) {
         ['Agent', agentName && <Source base="agents" namespace={namespace} name={agentName} />],
         ['How', source && <Foreign text={source} />],
         ['Written by', createdBy && <Foreign text={createdBy.name} />],
-        ['Made', <Ago key="made" at={createdAt} />],
+        ['Created', <Ago key="created" at={createdAt} />],
         ['Changed', updatedAt === createdAt ? undefined : updatedAt && <Ago key="changed" at={updatedAt} />],
       ]}
     />

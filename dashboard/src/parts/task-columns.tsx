@@ -13,14 +13,14 @@ export const pathOf = (task: TaskRow) => `/tasks/${namespaceOf(task)}/${task.met
 /** How long a task took, and how old it is. */
 export const timeColumns: Column<TaskRow>[] = [
   {
-    title: 'Took',
+    title: 'Duration',
     width: '92px',
     atEnd: true,
     narrow: 'hidden',
     cell: ({ status }) => <Span from={status?.startTime} to={status?.completionTime} />,
   },
   {
-    title: 'Made',
+    title: 'Created',
     width: '112px',
     atEnd: true,
     narrow: 'hidden',
@@ -42,7 +42,7 @@ export const taskColumns: Column<TaskRow>[] = [
   { title: 'Type', width: '84px', cell: ({ spec }) => spec?.type, narrow: 'hidden' },
   { title: 'Agent', cell: ({ spec }) => <Foreign text={spec?.agentRef?.name} />, narrow: 'hidden' },
   {
-    title: 'What',
+    title: 'Message',
     width: 'minmax(0, 2fr)',
     cell: ({ status }) => <Foreign text={status?.message} />,
     narrow: 'second',

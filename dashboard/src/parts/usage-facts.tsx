@@ -22,7 +22,7 @@ export function UsageFacts({ usage }: { usage: Used }) {
       of={[
         ['Model calls', count(usage.llmCalls)],
         ['Tokens in', count(usage.inputTokens)],
-        ['Of them from the cache', usage.cachedTokens ? count(usage.cachedTokens) : undefined],
+        ['Cached', usage.cachedTokens ? count(usage.cachedTokens) : undefined],
         ['Written to the cache', count(usage.cacheWriteTokens)],
         ['Tokens out', count(usage.outputTokens)],
         ['Estimated tokens in', count(usage.estimatedInputTokens)],

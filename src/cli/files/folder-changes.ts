@@ -34,10 +34,10 @@ export type FoundChanges = {
 }
 
 /** The differences from the files that were given. */
-export async function findChanges(client: Client, task: Task, given: SentFolder): Promise<FoundChanges> {
-  const found = await readChanges(client, task, given)
+export async function findChanges(client: Client, task: Task, sentFolder: SentFolder): Promise<FoundChanges> {
+  const found = await readChanges(client, task, sentFolder)
   const added = found.filter(({ mark }) => mark === 'A').map(({ path }) => path)
-  const ignored = added.length === 0 ? new Set() : await findIgnored(given.folder, added)
+  const ignored = added.length === 0 ? new Set() : await findIgnored(sentFolder.folder, added)
   return {
     changes: found.filter(({ path }) => !ignored.has(path)),
     ignored: added.filter((path) => ignored.has(path)),
@@ -76,13 +76,13 @@ export function describeIgnored(paths: string[]): string {
 /** Applies them, except to files that changed here in the meantime, and never outside the folder. */
 export async function applyChanges(
   changes: FolderChange[],
-  given: SentFolder,
+  sentFolder: SentFolder,
   { terminal }: CliContext,
 ): Promise<boolean> {
   let isWhole = true
   for (const change of changes) {
     try {
-      const problem = await applyChange(change, given)
+      const problem = await applyChange(change, sentFolder)
       if (problem === undefined) continue
       terminal.note(`${terminal.colors.red('kept as it is:')} ${change.path}: ${problem}`)
     } catch (error) {
@@ -134,25 +134,25 @@ const maxBytes = 64 * 1024 ** 2
 
 /** Files have numbers for names: those of a task could have attributes that hide what changed. */
 async function writePair(
-  place: string,
+  workDir: string,
   number: string,
-  { change, given }: { change: FolderChange; given: SentFolder },
+  { change, sentFolder }: { change: FolderChange; sentFolder: SentFolder },
 ) {
-  const before = await readFile(join(given.folder, change.path)).catch(() => undefined)
-  const sent = given.digests.get(change.path)
+  const before = await readFile(join(sentFolder.folder, change.path)).catch(() => undefined)
+  const sent = sentFolder.digests.get(change.path)
   // It was changed here meanwhile, and is kept as it is.
   if ((before && digestOfBytes(before)) !== sent) return
-  if (before !== undefined) await writeFile(join(place, 'before', number), before)
-  if (change.content !== undefined) await writeFile(join(place, 'after', number), change.content)
+  if (before !== undefined) await writeFile(join(workDir, 'before', number), before)
+  if (change.content !== undefined) await writeFile(join(workDir, 'after', number), change.content)
 }
 
 /** Undefined without git. */
-function runDiff(place: string): Promise<string | undefined> {
+function runDiff(workDir: string): Promise<string | undefined> {
   const usual = ['--no-pager', '-c', 'core.quotePath=false', '-c', 'core.safecrlf=false']
   const how = ['--no-ext-diff', '--no-textconv', '--no-color', '--no-renames', '--src-prefix=', '--dst-prefix=']
   const args = [...usual, 'diff', '--no-index', ...how, 'before', 'after']
   return new Promise((resolve) => {
-    execFile('git', args, { cwd: place, maxBuffer: maxBytes }, (error, stdout) => {
+    execFile('git', args, { cwd: workDir, maxBuffer: maxBytes }, (error, stdout) => {
       // 1: they differ.
       resolve(error === null || error.code === 1 ? stdout : undefined)
     })
@@ -186,14 +186,14 @@ function paintLine(line: string, colors: Colors): string {
 /** Undefined when there are no lines to show. */
 export async function describeLines(
   changes: FolderChange[],
-  given: SentFolder,
+  sentFolder: SentFolder,
   colors: Colors,
 ): Promise<string | undefined> {
-  const place = await mkdtemp(join(tmpdir(), 'svc-changes-'))
+  const workDir = await mkdtemp(join(tmpdir(), 'svc-changes-'))
   try {
-    for (const side of ['before', 'after']) await mkdir(join(place, side))
-    for (const [number, change] of changes.entries()) await writePair(place, `${number}`, { change, given })
-    const sections = readSections((await runDiff(place)) ?? '', changes)
+    for (const side of ['before', 'after']) await mkdir(join(workDir, side))
+    for (const [number, change] of changes.entries()) await writePair(workDir, `${number}`, { change, sentFolder })
+    const sections = readSections((await runDiff(workDir)) ?? '', changes)
     const lines = sections.flatMap(({ change, lines }) => [
       colors.bold(change.path),
       ...lines.map((line) => paintLine(line, colors)),
@@ -202,6 +202,6 @@ export async function describeLines(
     const more = lines.length - maxLines
     return [...lines.slice(0, maxLines), ...(more > 0 ? [`... and ${more} more lines`] : [])].join('\n')
   } finally {
-    await rm(place, { recursive: true, force: true })
+    await rm(workDir, { recursive: true, force: true })
   }
 }

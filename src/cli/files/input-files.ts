@@ -28,26 +28,26 @@ export type FileOptions = { here?: boolean; file?: string[] }
 export async function findFiles({ here, file = [] }: FileOptions, folder: string): Promise<InputFiles | undefined> {
   if (!here && file.length === 0) return undefined
   const listing = here ? await listFolder(folder) : { files: [], leftOut: [] }
-  const given: InputFiles = { sources: new Map(), bytes: 0, leftOut: listing.leftOut }
-  for (const { path, size } of listing.files) add(given, { path, size }, join(folder, path))
-  for (const source of file) await addNamed(given, source, folder)
-  return given
+  const inputs: InputFiles = { sources: new Map(), bytes: 0, leftOut: listing.leftOut }
+  for (const { path, size } of listing.files) add(inputs, { path, size }, join(folder, path))
+  for (const source of file) await addNamed(inputs, source, folder)
+  return inputs
 }
 
-function add(given: InputFiles, { path, size }: FolderFile, source: string): void {
-  if (!given.sources.has(path)) given.bytes += size
-  given.sources.set(path, source)
+function add(inputs: InputFiles, { path, size }: FolderFile, source: string): void {
+  if (!inputs.sources.has(path)) inputs.bytes += size
+  inputs.sources.set(path, source)
 }
 
 /** By its path when it is inside the folder, otherwise by its name alone. */
-async function addNamed(given: InputFiles, source: string, folder: string): Promise<void> {
+async function addNamed(inputs: InputFiles, source: string, folder: string): Promise<void> {
   const found = await stat(source).catch(() => undefined)
   if (!found?.isFile()) throw new SvcError('InvalidRequest', `${source} is not a readable file`)
   if (found.size > inputLimits.fileBytes) {
     throw new SvcError('InvalidRequest', `${source} is larger than ${formatSize(inputLimits.fileBytes)}`)
   }
   const inside = relativeInside(folder, join(isAbsolute(source) ? '' : folder, source))
-  add(given, { path: inside ? inside.split(sep).join('/') : basename(source), size: found.size }, source)
+  add(inputs, { path: inside ? inside.split(sep).join('/') : basename(source), size: found.size }, source)
 }
 
 /** What is sent, and what is left out. */

@@ -207,8 +207,10 @@ export function explainPublishing(item: MonitorItem, story: Story): Explanation 
   if (phase === 'started') return { what: 'Whether it was posted is being found out.' }
   if (phase === 'succeeded') return { what: `It is posted${url === undefined ? '' : ` at ${url}`}.` }
   if (phase === 'failed') return explainFailure(item, story)
-  const told = publishSkips[reason as PublishSkip]?.(story.monitor.metadata.name)
-  return told === undefined ? { what: `It was not posted: ${reason}.` } : { ...told, what: `${told.what}.` }
+  const explained = publishSkips[reason as PublishSkip]?.(story.monitor.metadata.name)
+  return explained === undefined
+    ? { what: `It was not posted: ${reason}.` }
+    : { ...explained, what: `${explained.what}.` }
 }
 
 /** What a monitor knows of one pull request; events are the newest first. */

@@ -51,13 +51,13 @@ export type OwnDocument = {
   metadata: { name?: string; namespace?: string; labels?: Keys; annotations?: Keys }
 } & Record<string, unknown>
 
-type Given = Record<string, unknown> & { metadata?: unknown }
+type StoredDocument = Record<string, unknown> & { metadata?: unknown }
 
 /** Set only by the service, which refuses them in requests. */
 const stamped = ['requestedBy', 'transaction']
 
 /** The document without what only the service sets, so that it can be sent back at any time. */
-export function pickOwn({ status: _status, ...document }: Given): OwnDocument {
+export function pickOwn({ status: _status, ...document }: StoredDocument): OwnDocument {
   const { name, namespace, labels, annotations } = (document.metadata ?? {}) as OwnDocument['metadata']
   const [ownLabels, ownAnnotations] = [dropReserved(labels), dropReserved(annotations)]
   return {
@@ -82,15 +82,15 @@ function dropReserved(keys: Keys | undefined): Keys | undefined {
 }
 
 /** `spec.model: "a" -> "b"` for each value that differs; defaults count as if they were written out. */
-export function listDifferences(kind: string, stored: Given, wanted: Given): string[] {
+export function listDifferences(kind: string, stored: StoredDocument, wanted: StoredDocument): string[] {
   const differences: string[] = []
   compare('', comparable(kind, stored), comparable(kind, wanted), differences)
   return differences
 }
 
 /** Name and namespace say where it is, not what it is. */
-function comparable(kind: string, given: Given): unknown {
-  const { metadata, apiVersion: _version, kind: _kind, ...rest } = pickOwn(given)
+function comparable(kind: string, document: StoredDocument): unknown {
+  const { metadata, apiVersion: _version, kind: _kind, ...rest } = pickOwn(document)
   const { labels, annotations } = metadata
   return { metadata: { labels, annotations }, ...rest, ...('spec' in rest && { spec: fillDefaults(kind, rest.spec) }) }
 }

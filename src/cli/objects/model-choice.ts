@@ -22,29 +22,29 @@ export type ModelWish = ChosenModel & {
  * provider is used only when no other is set up, and announced. InvalidRequest when the choice is unclear, or no model
  * is known.
  */
-export async function chooseModel(client: Client, given: ModelWish, call: CliCall): Promise<ChosenModel> {
-  const provider = await chooseProvider(client, given, call)
+export async function chooseModel(client: Client, wish: ModelWish, call: CliCall): Promise<ChosenModel> {
+  const provider = await chooseProvider(client, wish, call)
   if (provider !== undefined) {
-    return { provider: provider.metadata.name, model: chooseModelOf(provider, given, call) }
+    return { provider: provider.metadata.name, model: chooseModelOf(provider, wish, call) }
   }
-  if (given.model !== undefined)
-    throw new SvcError('InvalidRequest', `no provider can serve ${given.model}: ${advise(call)}`)
+  if (wish.model !== undefined)
+    throw new SvcError('InvalidRequest', `no provider can serve ${wish.model}: ${advise(call)}`)
   await takeDemo(client, call)
   return { provider: 'demo' }
 }
 
-async function chooseProvider(client: Client, given: ModelWish, call: CliCall): Promise<Provider | undefined> {
+async function chooseProvider(client: Client, wish: ModelWish, call: CliCall): Promise<Provider | undefined> {
   const { options } = call
-  if (given.provider !== undefined) {
-    const named = await findProvider(client, options, given.provider)
+  if (wish.provider !== undefined) {
+    const named = await findProvider(client, options, wish.provider)
     if (named !== undefined) return named
     throw new SvcError(
       'InvalidRequest',
-      `there is no provider ${given.provider}: \`${commandHint('provider list')}\` shows what there is`,
+      `there is no provider ${wish.provider}: \`${commandHint('provider list')}\` shows what there is`,
     )
   }
   const { items } = await listPages<Provider>(client, listProviders, { query: namespaceQuery(options) })
-  const found = chooseDefault(items, given.preferred)
+  const found = chooseDefault(items, wish.preferred)
   if (found.outcome === 'chosen') return found.provider
   return found.outcome === 'none' ? undefined : askWhich(items, found.names, call)
 }
@@ -62,8 +62,8 @@ async function askWhich(providers: Provider[], names: string[], { context }: Cli
   return chosen
 }
 
-function chooseModelOf({ metadata, spec }: Provider, given: ChosenModel, { options, context }: CliCall) {
-  if (given.model !== undefined || spec.defaultModel !== undefined || spec.type === 'demo') return given.model
+function chooseModelOf({ metadata, spec }: Provider, wish: ChosenModel, { options, context }: CliCall) {
+  if (wish.model !== undefined || spec.defaultModel !== undefined || spec.type === 'demo') return wish.model
   const { defaultModel } = context.readModelHints(options)
   if (defaultModel !== undefined) return defaultModel
   throw new SvcError(

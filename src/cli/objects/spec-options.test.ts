@@ -27,7 +27,7 @@ const parse = (add: typeof addMakingOptions, args: string[]) =>
     from: 'user',
   })
 const fill = (spec: object, ...args: string[]) =>
-  fillSpec({ ...spec }, options, { given: parse(addChangingOptions, args).opts(), context })
+  fillSpec({ ...spec }, options, { flags: parse(addChangingOptions, args).opts(), context })
 
 describe('options of a spec', () => {
   it('change only what is given, also inside nested fields', async () => {

@@ -9,7 +9,7 @@ import { gather } from '../global-options.ts'
 export type Spec = Record<string, unknown>
 
 /** What was typed: one text, or several for an option that may be repeated. */
-type Given = string | string[]
+type FlagValue = string | string[]
 
 export type SpecOption = {
   flags: string
@@ -22,17 +22,17 @@ export type SpecOption = {
   /** The words that are permitted. Absent: any text. */
   choices?: readonly string[]
   /** The value of what was typed, beside the one before. Absent: the text as it is. */
-  read?: (given: Given, parts: { before: unknown; context: CliContext }) => unknown
+  read?: (value: FlagValue, parts: { before: unknown; context: CliContext }) => unknown
 }
 
 /** The one value of an option that is not repeated. */
 export function readOne(read: (text: string) => unknown): NonNullable<SpecOption['read']> {
-  return (given) => read(String(given))
+  return (value) => read(String(value))
 }
 
 /** Each value of an option that is repeated. */
 export function readEach(read: (text: string) => unknown): NonNullable<SpecOption['read']> {
-  return (given) => [given].flat().map(read)
+  return (value) => [value].flat().map(read)
 }
 
 /** `name` or `name/key`. */
@@ -89,11 +89,11 @@ export type OptionValues = Record<string, unknown>
 export async function fillSpec(
   spec: Spec,
   options: readonly SpecOption[],
-  { given, context }: { given: OptionValues; context: CliContext },
+  { flags, context }: { flags: OptionValues; context: CliContext },
 ): Promise<Spec> {
   let filled = spec
-  for (const { flags, path, read = String } of options) {
-    const typedText = given[new Option(flags).attributeName()] as Given | undefined
+  for (const { flags: syntax, path, read = String } of options) {
+    const typedText = flags[new Option(syntax).attributeName()] as FlagValue | undefined
     if (typedText === undefined) continue
     const before = getAt(filled, path)
     filled = setAt(filled, path, typedText === '' ? undefined : await read(typedText, { before, context }))
@@ -102,8 +102,8 @@ export async function fillSpec(
 }
 
 /** InvalidRequest where the command line says nothing of these. */
-export function requireSome(given: OptionValues, flags: readonly string[], group: string): void {
-  if (flags.some((flag) => given[new Option(flag).attributeName()] !== undefined)) return
+export function requireSome(values: OptionValues, flags: readonly string[], group: string): void {
+  if (flags.some((flag) => values[new Option(flag).attributeName()] !== undefined)) return
   const help = commandHint(`${group} update --help`)
   throw new SvcError('InvalidRequest', `say what is to change, such as ${flags[0]}; \`${help}\` tells what can`)
 }

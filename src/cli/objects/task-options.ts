@@ -26,8 +26,8 @@ function readLimit(text: string): object {
 }
 
 /** The budget of several limits, the last of each sort. */
-export function readBudget(given: string | string[]): object {
-  return Object.assign({}, ...[given].flat().map(readLimit)) as object
+export function readBudget(limits: string | string[]): object {
+  return Object.assign({}, ...[limits].flat().map(readLimit)) as object
 }
 
 /** Of tasks with a prompt; `svc run` takes these. */
@@ -50,7 +50,7 @@ export const promptTaskOptions: readonly SpecOption[] = [
     flags: '--schema <file>',
     description: 'JSON Schema that the answer must match, `-` for standard input; the result is JSON',
     path: 'ai.outputSchema',
-    read: (given, { context }) => readSchema(String(given), context),
+    read: (value, { context }) => readSchema(String(value), context),
   },
   {
     flags: '--budget <limit>',

@@ -32,8 +32,8 @@ function locationOf({ path, startLine, endLine, symbol, label }: Evidence): stri
 
 async function showEvidence(evidence: Evidence, commit: string | undefined, read: ReadCode): Promise<string> {
   const { path, startLine, quote } = evidence
-  const isPlace = commit !== undefined && path !== undefined && startLine !== undefined
-  const text = isPlace ? await read(commit, path) : undefined
+  const hasLocation = commit !== undefined && path !== undefined && startLine !== undefined
+  const text = hasLocation ? await read(commit, path) : undefined
   const code = text === undefined ? quote?.replace(/^/gm, '> ') : showLines(text, evidence)
   return [locationOf(evidence), ...(code ? [code] : [])].join('\n')
 }

@@ -15,21 +15,21 @@ type Query = PagingOptions['query']
 type ListOptions = { limit?: string | undefined; watch?: boolean | undefined; names?: string[] }
 
 /** The line that asks for a list. */
-export type ListCall<Given> = CliCall & { given: Given & ListOptions; args: readonly string[] }
+export type ListCall<Flags> = CliCall & { flags: Flags & ListOptions; args: readonly string[] }
 
-export type ListCommand<T, Given = object> = {
+export type ListCommand<T, Flags = object> = {
   route: Route
   /** How the service is asked: page after page, or so with the newest first. Absent: the route has no pages. */
   pages?: 'all' | 'newest'
   /** The path parameter that the first argument is. */
   parameter?: 'id' | 'name'
   /** In addition to the namespaces of the line. */
-  filters?: (given: Given, call: ListCall<Given>) => Query
+  filters?: (flags: Flags, call: ListCall<Flags>) => Query
   /** It is not of a namespace. */
   isGlobal?: true
-  columns: (now: Date, given: Given) => Column<T>[]
+  columns: (now: Date, flags: Flags) => Column<T>[]
   /** What stands in the place of an empty list; `scope` is ` in namespace x` where one was named. */
-  empty: (scope: string, call: ListCall<Given>) => string
+  empty: (scope: string, call: ListCall<Flags>) => string
   /** Of all items: `svc get KIND/NAME` finds them. With `--watch`, the kind that is watched. */
   kind?: string
   /** Of items that are named by something else than `name`. */
@@ -39,60 +39,60 @@ export type ListCommand<T, Given = object> = {
 }
 
 /** The command with its action. */
-export function addList<T, Given>(command: Command, context: CliContext, list: ListCommand<T, Given>): Command {
+export function addList<T, Flags>(command: Command, context: CliContext, list: ListCommand<T, Flags>): Command {
   return command.action(async (...line: unknown[]) => {
     const called = line.at(-1) as Command
-    const given = called.opts<Given & ListOptions>()
-    await showList(list, { options: readGlobalOptions(called), context, given, args: called.args })
+    const flags = called.opts<Flags & ListOptions>()
+    await showList(list, { options: readGlobalOptions(called), context, flags, args: called.args })
   })
 }
 
 /** What is wrong with the line is said before a service is started. */
-export async function showList<T, Given>(
-  list: ListCommand<T, Given>,
-  call: ListCall<Given>,
+export async function showList<T, Flags>(
+  list: ListCommand<T, Flags>,
+  call: ListCall<Flags>,
   connected?: Client,
 ): Promise<void> {
-  const { options, context, given } = call
+  const { options, context, flags } = call
   const request = requestOf(list, call)
   const client = connected ?? (await context.connect(options))
-  if (given.watch === true && list.kind !== undefined) {
-    const filters = (list.filters?.(given, call) ?? {}) as Filters
+  if (flags.watch === true && list.kind !== undefined) {
+    const filters = (list.filters?.(flags, call) ?? {}) as Filters
     const { limit } = request
-    const columnsAt = (now: Date) => list.columns(now, given)
-    const watched = { kind: list.kind, columnsAt, filters, names: given.names, ...(limit && { limit }) }
+    const columnsAt = (now: Date) => list.columns(now, flags)
+    const watched = { kind: list.kind, columnsAt, filters, names: flags.names, ...(limit && { limit }) }
     return watchList(watched as Parameters<typeof watchList>[0], { client, options, context })
   }
   await printListed(list, call, await readList(list, request, client, context))
 }
 
-export async function printListed<T, Given>(
-  list: ListCommand<T, Given>,
-  call: ListCall<Given>,
+export async function printListed<T, Flags>(
+  list: ListCommand<T, Flags>,
+  call: ListCall<Flags>,
   { items, hasMore }: Listed<T>,
 ): Promise<void> {
-  const { options, context, given } = call
+  const { options, context, flags } = call
   const { nameOf, kind, more } = list
   await printList(context, options, {
     items: nameOf === undefined ? items : items.map((item) => ({ ...item, name: nameOf(item) })),
-    columns: list.columns(context.now(), given),
+    columns: list.columns(context.now(), flags),
     empty: list.empty(describeScope(options), call),
     ...(kind !== undefined && { kind }),
   })
   if (hasMore && more !== undefined) context.terminal.note(more(items.length))
 }
 
-export function requestOf<T, Given>(list: ListCommand<T, Given>, call: ListCall<Given>): PagingOptions {
-  const { options, given, args } = call
+export function requestOf<T, Flags>(list: ListCommand<T, Flags>, call: ListCall<Flags>): PagingOptions {
+  const { options, flags, args } = call
   return {
-    query: { ...(list.isGlobal ? {} : scopeQuery(options)), ...list.filters?.(given, call) },
+    query: { ...(list.isGlobal ? {} : scopeQuery(options)), ...list.filters?.(flags, call) },
     ...(list.parameter && { params: { [list.parameter]: args[0] ?? '' } }),
-    ...(list.pages && given.limit !== undefined && { limit: readCountFlag('--limit', given.limit) }),
+    ...(list.pages && flags.limit !== undefined && { limit: readCountFlag('--limit', flags.limit) }),
   }
 }
 
-export async function readList<T, Given>(
-  { route, pages }: ListCommand<T, Given>,
+export async function readList<T, Flags>(
+  { route, pages }: ListCommand<T, Flags>,
   request: PagingOptions,
   client: Client,
   { terminal }: CliContext,

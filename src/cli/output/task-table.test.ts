@@ -82,7 +82,7 @@ const whole = [
 ].join('')
 const usageItem = { key: 'team/lead', inputTokens: 3000, outputTokens: 500, cost: 0.25, currency: 'USD' }
 
-async function show(line: string[], stream: string, given: Parameters<typeof recordContext>[0] = {}) {
+async function show(line: string[], stream: string, flags: Parameters<typeof recordContext>[0] = {}) {
   const streams = [stream]
   const asked: unknown[] = []
   const watch = ({ query }: CallInput<Route>) => {
@@ -95,9 +95,9 @@ async function show(line: string[], stream: string, given: Parameters<typeof rec
     'GET /api/v1/tasks/:id': family[1],
     'GET /api/v1/watch': watch,
     'GET /api/v1/usage': { items: [usageItem], metadata: {} },
-    ...given.answers,
+    ...flags.answers,
   }
-  const recording = recordContext({ ...given, answers })
+  const recording = recordContext({ ...flags, answers })
   const code = await runCommandLine(['-n', 'team', 'task', 'tree', 'lead', ...line], recording.context)
   return { code, printed: recording.printed(), noted: recording.noted(), asked, calls: recording.calls }
 }

@@ -74,11 +74,11 @@ export function createTerminal(streams: Streams, { isDumb = false }: TerminalOpt
     printLines: () => createLineWriter(print),
     note,
     block: () => (stdout.isTTY && !isDumb ? createBlock(stdout) : undefined),
-    spin: (text) => (redraws ? spinInPlace(stderr, text) : spinInLines(write, text)),
+    spin: (text) => (redraws ? spinOnTerminal(stderr, text) : spinInLines(write, text)),
   }
 }
 
-function spinInPlace(stream: Stream, first: string): Spinner {
+function spinOnTerminal(stream: Stream, first: string): Spinner {
   const started = Date.now()
   let text = first
   let tick = 0
@@ -143,20 +143,20 @@ function spinInLines(write: (text: string) => void, first: string): Spinner {
   const lines = createLineWriter(write)
   let shown: string | undefined
   let last = first
-  const say = () => {
+  const printLast = () => {
     if (lines.isOpen() || shown === last) return
     lines.line(last)
     shown = last
   }
-  say()
+  printLast()
   return {
     update: (text) => {
       last = text
-      say()
+      printLast()
     },
     log: (line) => {
       lines.line(line)
-      say()
+      printLast()
     },
     part: lines.part,
     stop: lines.end,
@@ -180,9 +180,9 @@ export function eraseUp(count: number): string {
 }
 
 /** The lines as rows of the screen that cannot wrap; more than `most` are told as a number. */
-export function fitLines(lines: readonly string[], { columns }: Screen, most: number): string[] {
-  const rest = lines.length - most + 1
-  const fitting = lines.length <= most ? lines : [...lines.slice(0, Math.max(0, most - 1)), `… and ${rest} more`]
+export function fitLines(lines: readonly string[], { columns }: Screen, max: number): string[] {
+  const rest = lines.length - max + 1
+  const fitting = lines.length <= max ? lines : [...lines.slice(0, Math.max(0, max - 1)), `… and ${rest} more`]
   const room = Math.max(1, (columns || usual.columns) - 1)
   return fitting.map((line) => makeHarmlessKeepingColors(cutTo(line.replaceAll('\n', ' '), room)))
 }

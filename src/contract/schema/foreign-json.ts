@@ -30,14 +30,14 @@ export function isTooDeep(text: string): boolean {
 }
 
 /** Whether it contains more values than the limit, judged by its commas. */
-export function hasMoreValues(text: string, most: number): boolean {
+export function hasMoreValues(text: string, max: number): boolean {
   let values = 1
-  for (let at = 0; at < text.length && values <= most; at += 1) {
+  for (let at = 0; at < text.length && values <= max; at += 1) {
     const code = text.charCodeAt(at)
     if (code === quote) at = skipText(text, at)
     else if (code === comma) values += 1
   }
-  return values > most
+  return values > max
 }
 
 /** Undefined when it is not JSON, or nested too deeply. */

@@ -96,9 +96,9 @@ const plain: Record<string, Check> = {
 }
 
 /** What stands at a keyword: one schema, a list of them, or an object that holds them by name. */
-type Holds = 'one' | 'list' | 'names'
+type KeywordShape = 'one' | 'list' | 'names'
 
-const holders = new Map<string, Holds>([
+const keywordShapes = new Map<string, KeywordShape>([
   ...['items', 'contains', 'additionalProperties', 'propertyNames'].map((name) => [name, 'one'] as const),
   ...['unevaluatedProperties', 'unevaluatedItems'].map((name) => [name, 'one'] as const),
   ...['not', 'if', 'then', 'else'].map((name) => [name, 'one'] as const),
@@ -114,19 +114,19 @@ type Path = readonly PropertyKey[]
 type Inner = { path: Path; schema: unknown }
 
 /** Before 2020-12 `items` may be a list, which `additionalItems` continues. */
-function holdsOf(keyword: string, value: unknown, isOld: boolean): Holds | undefined {
+function shapeOf(keyword: string, value: unknown, isOld: boolean): KeywordShape | undefined {
   if (isOld && keyword === 'items' && Array.isArray(value)) return 'list'
   if (isOld && keyword === 'additionalItems') return 'one'
-  return holders.get(keyword)
+  return keywordShapes.get(keyword)
 }
 
 /** The schemas that stand there, or what is wrong with the value. */
-function innerOf(keyword: string, value: unknown, holds: Holds): Inner[] | string {
-  if (holds === 'one') return [{ path: [keyword], schema: value }]
-  if (holds === 'list' && Array.isArray(value) && value.length > 0) {
+function innerOf(keyword: string, value: unknown, shape: KeywordShape): Inner[] | string {
+  if (shape === 'one') return [{ path: [keyword], schema: value }]
+  if (shape === 'list' && Array.isArray(value) && value.length > 0) {
     return value.map((schema, index) => ({ path: [keyword, index], schema }))
   }
-  if (holds === 'list') return 'must be a list of schemas'
+  if (shape === 'list') return 'must be a list of schemas'
   if (!isJsonObject(value)) return 'must be an object of schemas by name'
   return Object.entries(value).map(([name, schema]) => ({ path: [keyword, name], schema }))
 }
@@ -151,8 +151,8 @@ function decodeName(name: string): string {
 /** Where a reference such as `#/$defs/item` leads; undefined when there is no schema. */
 function findTarget(root: JsonObject, reference: unknown): unknown {
   if (reference === '#') return root
-  const [, place = '', name] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(String(reference)) ?? []
-  const schemas = root[place]
+  const [, keyword = '', name] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(String(reference)) ?? []
+  const schemas = root[keyword]
   if (name === undefined || !isJsonObject(schemas)) return undefined
   const key = decodeName(name)
   return Object.hasOwn(schemas, key) ? schemas[key] : undefined
@@ -190,8 +190,8 @@ function checkKeywords(walk: Walk, schema: JsonObject, at: Path, depth: number):
 
 /** The schemas of a keyword; notes what is wrong with its value. */
 function readKeyword(walk: Walk, keyword: string, { value, at }: { value: unknown; at: Path }): Inner[] {
-  const holds = holdsOf(keyword, value, walk.isOld)
-  const inner = holds === undefined ? checkPlain(keyword, value) : innerOf(keyword, value, holds)
+  const shape = shapeOf(keyword, value, walk.isOld)
+  const inner = shape === undefined ? checkPlain(keyword, value) : innerOf(keyword, value, shape)
   if (typeof inner !== 'string') return inner
   note(walk, [...at, keyword], inner)
   return []

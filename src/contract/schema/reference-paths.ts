@@ -74,8 +74,8 @@ export function listReferencePaths(kind: Kind): readonly ReferencePath[] {
 
 type FoundValue = { value: unknown; field: string }
 
-function step(places: FoundValue[], part: string): FoundValue[] {
-  return places.flatMap(({ value, field }) => {
+function step(values: FoundValue[], part: string): FoundValue[] {
+  return values.flatMap(({ value, field }) => {
     if (typeof value !== 'object' || value === null) return []
     if (part === each)
       return (value as unknown[]).map((entry, index) => ({ value: entry, field: `${field}[${index}]` }))

@@ -18,7 +18,7 @@ type BodyBuffer = { read(request: FastifyRequest): Promise<Buffer> }
 
 /** Reads bodies whole. Unavailable when too many are on their way. */
 function createBodyBuffer(): BodyBuffer {
-  let held = 0
+  let buffered = 0
   return {
     async read(request) {
       const chunks: Buffer[] = []
@@ -26,8 +26,8 @@ function createBodyBuffer(): BodyBuffer {
       try {
         for await (const chunk of readUpload(request, receiveDelivery.bodyLimit).body as AsyncIterable<Buffer>) {
           own += chunk.length
-          held += chunk.length
-          if (held > maxBufferedBytes) {
+          buffered += chunk.length
+          if (buffered > maxBufferedBytes) {
             const message = 'too many deliveries at the same time; send it again later'
             throw new SvcError('Unavailable', message, { retryAfterSeconds: 5 })
           }
@@ -35,7 +35,7 @@ function createBodyBuffer(): BodyBuffer {
         }
         return Buffer.concat(chunks)
       } finally {
-        held -= own
+        buffered -= own
       }
     },
   }
@@ -71,16 +71,16 @@ function nameEvent(event: string | undefined): string {
 
 export function bindWebhook(bind: Bind, { usecases, metrics }: HttpDeps, guard: AttemptGuard): void {
   const { deliveries } = usecases
-  const hold = createBodyBuffer()
+  const buffer = createBodyBuffer()
 
   async function receive(headers: Headers, request: FastifyRequest): Promise<Received> {
     const signature = headers['x-hub-signature-256']
     const reception = await deliveries.open(signature)
-    const given = { signature, contentType: request.headers['content-type'], body: await hold.read(request) }
+    const signed = { signature, contentType: request.headers['content-type'], body: await buffer.read(request) }
     const { clientAddress: address, id: requestId, socket: connection } = request
     const source = { address, requestId, connection, route: receiveDelivery.path }
-    const read = () => ({ ...given, event: readHeader(headers, 'event'), delivery: readHeader(headers, 'delivery') })
-    const isOwn = () => reception.isSigned(given)
+    const read = () => ({ ...signed, event: readHeader(headers, 'event'), delivery: readHeader(headers, 'delivery') })
+    const isOwn = () => reception.isSigned(signed)
     return guard(source, { token: signature ?? '', isOwn, check: async () => reception.receive(read()) })
   }
 

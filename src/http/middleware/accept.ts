@@ -61,6 +61,6 @@ export function chooseCoding<C extends string>(header: string | undefined, offer
 }
 
 export function addVary(reply: FastifyReply, ...names: string[]): void {
-  const given = reply.getHeader('vary')
-  reply.header('vary', [...(given === undefined ? [] : [given]), ...names].join(', '))
+  const existing = reply.getHeader('vary')
+  reply.header('vary', [...(existing === undefined ? [] : [existing]), ...names].join(', '))
 }

@@ -21,9 +21,9 @@ export function createCorsHeaders(origins: readonly string[]): (origin: string |
 export function createCors(origins: readonly string[]): (request: FastifyRequest, reply: FastifyReply) => boolean {
   const headersFor = createCorsHeaders(origins)
   return (request, reply) => {
-    const given = headersFor(request.headers.origin)
-    reply.headers(given)
-    if (given['access-control-allow-origin'] === undefined) return false
+    const answered = headersFor(request.headers.origin)
+    reply.headers(answered)
+    if (answered['access-control-allow-origin'] === undefined) return false
     if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return false
     reply
       .header('access-control-allow-methods', methods)

@@ -16,8 +16,8 @@ function refuse(message: string): never {
 
 /** The token after the scheme; undefined when the scheme differs or nothing follows it. */
 function readScheme(value: string, scheme: string): string | undefined {
-  const [given = '', ...rest] = value.trim().split(/\s+/)
-  return given.toLowerCase() === scheme.toLowerCase() && rest.length === 1 ? rest[0] : undefined
+  const [sent = '', ...rest] = value.trim().split(/\s+/)
+  return sent.toLowerCase() === scheme.toLowerCase() && rest.length === 1 ? rest[0] : undefined
 }
 
 function readContextHeader(value: string, { scheme }: CredentialHeader): string {

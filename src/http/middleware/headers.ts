@@ -6,8 +6,8 @@ const sane = /^[A-Za-z0-9._-]{1,128}$/
 
 export function createRequestIds(ids: Ids): (request: IncomingMessage) => string {
   return (request) => {
-    const given = request.headers['x-request-id']
-    return typeof given === 'string' && sane.test(given) ? given : ids.next('req')
+    const sent = request.headers['x-request-id']
+    return typeof sent === 'string' && sane.test(sent) ? sent : ids.next('req')
   }
 }
 

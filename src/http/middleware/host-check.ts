@@ -52,8 +52,8 @@ function refuseRepeated(rawHeaders: readonly string[]): void {
 function countHeaders(rawHeaders: readonly string[], name: string): number {
   let count = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    const given = rawHeaders[at]
-    if (given?.length === name.length && given.toLowerCase() === name) count += 1
+    const found = rawHeaders[at]
+    if (found?.length === name.length && found.toLowerCase() === name) count += 1
   }
   return count
 }

@@ -80,8 +80,8 @@ function rejectPrototypeKeys(text: string, value: unknown): void {
 function locate(text: string, cause: unknown): SvcError {
   const offset = locateJsonFault(text)
   const what = offset >= text.length ? 'it ends too early' : 'unexpected character'
-  const place = describePosition(text, offset)
-  return new SvcError('InvalidRequest', `the body is not valid JSON: ${what} at ${place}`, { cause })
+  const position = describePosition(text, offset)
+  return new SvcError('InvalidRequest', `the body is not valid JSON: ${what} at ${position}`, { cause })
 }
 
 /** A JSON body as text and as value; both undefined when it is empty. InvalidRequest with the position of the fault. */

@@ -155,7 +155,7 @@ async function serve(edge: Edge, reply: Reply, route: ProxyRoute, arrivedAt: num
   })
   if ('answer' in plan) return runLoop(edge, reply, plan)
   const writer = createReplyWriter(reply, () => void response.once('close', metrics.trackStream()))
-  bindPassthrough(reply, plan.passage(writer))
+  bindPassthrough(reply, plan.startPassthrough(writer))
 }
 
 function fail({ log }: Edge, reply: Reply, route: ProxyRoute, error: unknown): void {

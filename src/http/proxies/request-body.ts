@@ -113,15 +113,15 @@ function readModelPath(path: string): { path: string; model?: string } {
 /** The route of a request; without one, the methods that its path supports. */
 export function findProxyRoute(method: string, target: string): FoundProxyRoute {
   const mark = target.indexOf('?')
-  const asked = mark === -1 ? target : target.slice(0, mark)
-  const { path, model } = readModelPath(asked)
+  const pathname = mark === -1 ? target : target.slice(0, mark)
+  const { path, model } = readModelPath(pathname)
   const known = proxyEndpoints.get(path)
-  if (known === undefined) return { route: undefined, methods: [], path: asked }
+  if (known === undefined) return { route: undefined, methods: [], path: pathname }
   const isRead = known.method === 'GET'
   if (method === known.method || (isRead && method === 'HEAD')) {
     const query = mark === -1 ? '' : target.slice(mark + 1)
     const route = { path, endpoint: known.endpoint, query, model }
-    return { route, methods: [], path: asked }
+    return { route, methods: [], path: pathname }
   }
-  return { route: undefined, methods: isRead ? ['GET', 'HEAD'] : ['POST'], path: asked }
+  return { route: undefined, methods: isRead ? ['GET', 'HEAD'] : ['POST'], path: pathname }
 }

@@ -37,26 +37,26 @@ function writeText(index: number, text: string): ModelEvent[] {
 
 /** Events of blocks that wait until the open tool call is complete, in order of arrival. */
 function createWaiting() {
-  const held = new Map<number, BlockEvent[]>()
+  const buffered = new Map<number, BlockEvent[]>()
 
   function take(index: number): BlockEvent[] | undefined {
-    const events = held.get(index)
-    held.delete(index)
+    const events = buffered.get(index)
+    buffered.delete(index)
     return events
   }
 
   return {
     add(event: BlockEvent): void {
-      const events = held.get(event.index)
-      if (events === undefined) held.set(event.index, [event])
+      const events = buffered.get(event.index)
+      if (events === undefined) buffered.set(event.index, [event])
       else events.push(event)
     },
     take,
     takeFirst(): BlockEvent[] {
-      const [first] = held.keys()
+      const [first] = buffered.keys()
       return first === undefined ? [] : (take(first) ?? [])
     },
-    isEmpty: () => held.size === 0,
+    isEmpty: () => buffered.size === 0,
   }
 }
 
@@ -99,8 +99,8 @@ export function createBlockOrder(): BlockOrder {
 
   /** An event of a block that is not open, while no call is. Earlier events may wait behind a text that continues. */
   function turnTo(event: BlockEvent): ModelEvent[] {
-    const held = waiting.take(event.index)
-    return held === undefined ? start(event) : [...held, event].flatMap(push)
+    const buffered = waiting.take(event.index)
+    return buffered === undefined ? start(event) : [...buffered, event].flatMap(push)
   }
 
   function push(event: BlockEvent): ModelEvent[] {

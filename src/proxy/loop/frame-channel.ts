@@ -37,11 +37,11 @@ export function createFrameChannel(): FrameChannel {
   }
 
   function waitUntil(free: Promise<void>): void {
-    const held = Promise.withResolvers<void>()
-    room = held
+    const writable = Promise.withResolvers<void>()
+    room = writable
     free.then(() => {
       makeRoom()
-      held.resolve()
+      writable.resolve()
     }, breakOff)
   }
 

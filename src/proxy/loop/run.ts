@@ -92,8 +92,8 @@ const maxNamedTools = 32
 function addedToolsHeader(added: readonly string[]): Record<string, string> {
   if (added.length === 0) return {}
   const rest = added.length - maxNamedTools
-  const told = added.slice(0, maxNamedTools).join(', ')
-  return { 'x-svc-tools-added': rest > 0 ? `${told}, and ${rest} more` : told }
+  const named = added.slice(0, maxNamedTools).join(', ')
+  return { 'x-svc-tools-added': rest > 0 ? `${named}, and ${rest} more` : named }
 }
 
 function isShort({ maxTokens = 0 }: ModelRequest): boolean {
@@ -151,15 +151,15 @@ type Stream = { channel: FrameChannel; encoder: AnswerEncoder; signal: AbortSign
 
 async function streamLoop(job: Job, { channel, encoder, signal }: Stream): Promise<void> {
   const reply = createStreamedReply(job.reply)
-  const pulse = createKeepAlive(job.deps.ports.clock, heartbeatMs, () => channel.push(encoder.heartbeat))
+  const keepAlive = createKeepAlive(job.deps.ports.clock, heartbeatMs, () => channel.push(encoder.heartbeat))
   let begun = false
   const emit = (event: LoopEvent) => {
     let text = ''
-    for (const told of reply.read(event)) text += encoder.push(told)
+    for (const part of reply.read(event)) text += encoder.push(part)
     if (text === '') return
-    if (!begun) pulse.start()
+    if (!begun) keepAlive.start()
     begun = true
-    pulse.touch()
+    keepAlive.touch()
     return channel.push(text)
   }
   try {
@@ -173,7 +173,7 @@ async function streamLoop(job: Job, { channel, encoder, signal }: Stream): Promi
     if (!begun) throw error
     void channel.push(describeFailure(job, error, encoder))
   } finally {
-    pulse.stop()
+    keepAlive.stop()
   }
   channel.end()
 }

@@ -71,7 +71,7 @@ type Stop = Extract<ModelEvent, { type: 'stop' }>
 function createTurns({ isExternal, shows, session }: ReplyOptions, order: Order) {
   const totals = createTotals()
   const hidden = new Set<number>()
-  const told = { start: false, usage: false }
+  const sent = { start: false, usage: false }
   let stop: Stop | undefined
 
   function count(): ModelEvent[] {
@@ -88,9 +88,9 @@ function createTurns({ isExternal, shows, session }: ReplyOptions, order: Order)
     return []
   }
 
-  function once(what: keyof typeof told, events: () => ModelEvent[]): ModelEvent[] {
-    if (told[what]) return []
-    told[what] = true
+  function once(what: keyof typeof sent, events: () => ModelEvent[]): ModelEvent[] {
+    if (sent[what]) return []
+    sent[what] = true
     return events()
   }
 
@@ -235,15 +235,15 @@ function isUntouched({ llmCalls, pending, finished }: LoopState, { isExternal }:
  */
 function showCalls(content: ContentBlock[], { pending }: LoopState, options: ReplyOptions): ContentBlock[] {
   const isLine = options.shows === 'text'
-  const say = (text: string): ContentBlock => ({ type: 'text', text: isLine ? `\n${text}\n` : text })
+  const textBlock = (text: string): ContentBlock => ({ type: 'text', text: isLine ? `\n${text}\n` : text })
   const shown = content.map((block): ContentBlock => {
     if (block.type !== 'tool_use' || options.isExternal(block.name)) return block
     const id = makeServerCallId({ session: options.session, id: block.id })
-    return say(describeCall({ ...block, id }))
+    return textBlock(describeCall({ ...block, id }))
   })
   const describe = isLine ? describeResultLine : describeResult
   const results = pending.flatMap(({ name, result }) =>
-    result === undefined ? [] : [say(describe(name, result.content))],
+    result === undefined ? [] : [textBlock(describe(name, result.content))],
   )
   return [...shown, ...results]
 }

@@ -63,11 +63,11 @@ async function keepOffered(
   { caller, namespace }: ProxyCall,
   { builtin, own }: { builtin: ModelTool[]; own: ModelTool[] },
 ): Promise<ModelTool[]> {
-  const kept = await Promise.all([
+  const usable = await Promise.all([
     keepUsable(ports, { caller, namespace, tools: builtin, serviceTool: 'builtIn' }),
     keepUsable(ports, { caller, namespace, tools: own }),
   ])
-  return kept.flat()
+  return usable.flat()
 }
 
 /** Forbidden. */

@@ -126,9 +126,9 @@ export function estimatePassed(endpoint: Endpoint, body: Buffer, call: PassedCal
 }
 
 /** The vendor has started to answer, or had received the request when it was given up. */
-function hasReached({ status, gaveUp, takenOver }: PassedCall): boolean {
+function hasReached({ status, abandoned, takenOver }: PassedCall): boolean {
   if (takenOver) return false
-  return status === 0 ? gaveUp === true : status < 300
+  return status === 0 ? abandoned === true : status < 300
 }
 
 export type PassedCall = {
@@ -139,7 +139,7 @@ export type PassedCall = {
   /** The caller disconnected before the end. */
   aborted: boolean
   /** The service gave it up, because of the caller or its time limit. */
-  gaveUp?: true
+  abandoned?: true
   /** What has been sent of an answer, except refusals. */
   answer?: PassedAnswer
   /** Another provider takes the request over. */

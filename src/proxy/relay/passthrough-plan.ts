@@ -205,8 +205,8 @@ async function leaseOne(deps: PassthroughDeps, targets: ProxyTarget[], request: 
 /** Those in a cool-down come last. */
 function preferReady({ providers }: PassthroughDeps, targets: ProxyTarget[]): ProxyTarget[] {
   if (targets.length === 1 || targets.every(providers.isReady)) return targets
-  const resting = targets.filter((target) => !providers.isReady(target))
-  return [...targets.filter((target) => !resting.includes(target)), ...resting]
+  const coolingDown = targets.filter((target) => !providers.isReady(target))
+  return [...targets.filter((target) => !coolingDown.includes(target)), ...coolingDown]
 }
 
 /** TooManyRequests when no provider may be called now. */
@@ -218,7 +218,7 @@ export async function planPassthrough(
 ): Promise<ProxyPlan> {
   const speaking = wanted.fallbacks.filter(({ family }) => family === wanted.family)
   const { target, lease, others } = await leaseOne(deps, preferReady(deps, [wanted, ...speaking]), request)
-  return { passage: (writer) => start(deps, { request, target, fields, lease }, others, writer) }
+  return { startPassthrough: (writer) => start(deps, { request, target, fields, lease }, others, writer) }
 }
 
 export type LateRequest = {
@@ -240,7 +240,7 @@ function findLastFrame(text: string): JsonObject | undefined {
   }
 }
 
-function say(index: number): ModelEvent[] {
+function writeClosing(index: number): ModelEvent[] {
   return [
     { type: 'block_start', index, block: 'text' },
     { type: 'text_delta', index, text: deadlineClosing },
@@ -254,7 +254,7 @@ function encode({ encoder }: End, events: ModelEvent[]): string {
   return events.map(encoder.push).join('')
 }
 
-function stop(usage: TokenUsage): ModelEvent[] {
+function writeStop(usage: TokenUsage): ModelEvent[] {
   return [
     { type: 'usage', usage },
     { type: 'stop', reason: 'end_turn' },
@@ -269,14 +269,14 @@ function closeMessages(frame: JsonObject, end: End): string | undefined {
   if (!goingTypes.has(String(frame.type))) return undefined
   const index = typeof frame.index === 'number' ? frame.index : -1
   const open: ModelEvent[] = openTypes.has(String(frame.type)) ? [{ type: 'block_stop', index }] : []
-  return encode(end, [...open, ...say(index + 1), ...stop(end.usage)])
+  return encode(end, [...open, ...writeClosing(index + 1), ...writeStop(end.usage)])
 }
 
 function closeChat(frame: JsonObject, end: End): string | undefined {
   const raw: Raw = { family: 'llmo', json: frame }
   // The chunks continue under the same id.
   end.encoder.push({ type: 'start', model: end.model, raw })
-  return encode(end, [{ type: 'text_delta', index: 0, text: `\n\n${deadlineClosing}` }, ...stop(end.usage)])
+  return encode(end, [{ type: 'text_delta', index: 0, text: `\n\n${deadlineClosing}` }, ...writeStop(end.usage)])
 }
 
 /** An answer that has started. Items of a response repeat everything that was said, which is not stored here. */
@@ -298,7 +298,7 @@ function answerWhole(writer: ReplyWriter, request: LateRequest, usage: TokenUsag
   const { codec, options, end } = describeEnd(request, usage)
   if (request.stream) {
     writer.head(200, ['content-type', 'text/event-stream; charset=utf-8', 'cache-control', 'no-cache'])
-    writer.write(Buffer.from(encode(end, [{ type: 'start', model }, ...say(0), ...stop(end.usage)])))
+    writer.write(Buffer.from(encode(end, [{ type: 'start', model }, ...writeClosing(0), ...writeStop(end.usage)])))
     return
   }
   const content = [{ type: 'text' as const, text: deadlineClosing }]

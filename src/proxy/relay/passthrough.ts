@@ -82,14 +82,14 @@ function isPassedHeader(name: string): boolean {
 
 /** The provider's headers that the caller may see. */
 export function pickAnswerHeaders(headers: HeaderMap): string[] {
-  const kept: string[] = []
+  const passed: string[] = []
   for (const name in headers) {
     const value = headers[name]
     if (typeof value !== 'string') continue
-    if (isPassedHeader(name)) kept.push(name, value)
-    else if (name === 'x-request-id') kept.push('x-upstream-request-id', value)
+    if (isPassedHeader(name)) passed.push(name, value)
+    else if (name === 'x-request-id') passed.push('x-upstream-request-id', value)
   }
-  return kept
+  return passed
 }
 
 function hasType({ 'content-type': type }: HeaderMap, name: string): boolean {
@@ -106,7 +106,7 @@ function createScanner(headers: HeaderMap): UsageScanner | undefined {
 }
 
 /** An error is read completely before the caller sees it: it may be about the provider's own credential. */
-function createRefusal(passage: Passthrough, status: number, headers: HeaderMap) {
+function createRefusal(passthrough: Passthrough, status: number, headers: HeaderMap) {
   const parts: Buffer[] = []
   let size = 0
 
@@ -132,9 +132,10 @@ function createRefusal(passage: Passthrough, status: number, headers: HeaderMap)
     },
     /** Whether the error is about the option added here (partly compatible servers answer 400 or 422). */
     isAboutWish: () => (status === 400 || status === 422) && readBody().includes('stream_options'),
-    explain: () => explainUpstreamRefusal({ status, headers, body: readBody() }, passage.target, passage.clock.now()),
+    explain: () =>
+      explainUpstreamRefusal({ status, headers, body: readBody() }, passthrough.target, passthrough.clock.now()),
     answer(error: ModelError): void {
-      const { target, writer } = passage
+      const { target, writer } = passthrough
       const answer = answerRefusal(error, readBody(), target)
       if ('error' in answer) {
         writer.fail(answer.error)
@@ -142,10 +143,10 @@ function createRefusal(passage: Passthrough, status: number, headers: HeaderMap)
       }
       const { body, retryAfterSeconds } = answer
       const own = { 'content-encoding': undefined, 'content-length': String(body.length) }
-      const kept = pickAnswerHeaders({ ...headers, ...own })
+      const passed = pickAnswerHeaders({ ...headers, ...own })
       const wantsRetry = retryAfterSeconds !== undefined && headers['retry-after'] === undefined
-      if (wantsRetry) kept.push('retry-after', String(retryAfterSeconds))
-      writer.head(answer.status, kept)
+      if (wantsRetry) passed.push('retry-after', String(retryAfterSeconds))
+      writer.head(answer.status, passed)
       writer.write(body)
       writer.end()
     },
@@ -153,8 +154,8 @@ function createRefusal(passage: Passthrough, status: number, headers: HeaderMap)
 }
 
 /** Handles one answer: passes it on as it arrives, but reads an error completely. */
-function createReception(passage: Passthrough, done: PassedCall, dropsUsage: boolean) {
-  const { writer } = passage
+function createReception(passthrough: Passthrough, done: PassedCall, dropsUsage: boolean) {
+  const { writer } = passthrough
   let scanner: UsageScanner | undefined
   let filter: FrameFilter | undefined
   let refusal: ReturnType<typeof createRefusal> | undefined
@@ -170,7 +171,7 @@ function createReception(passage: Passthrough, done: PassedCall, dropsUsage: boo
       done.status = status
       done.firstByteAt = performance.now()
       if (status >= 300) {
-        refusal = createRefusal(passage, status, headers)
+        refusal = createRefusal(passthrough, status, headers)
         return
       }
       scanner = createScanner(headers)
@@ -189,8 +190,8 @@ function createReception(passage: Passthrough, done: PassedCall, dropsUsage: boo
       }
       scanner?.push(chunk)
       if (filter === undefined) return pass(chunk)
-      const kept = filter.push(chunk)
-      return kept.length === 0 || pass(kept)
+      const passed = filter.push(chunk)
+      return passed.length === 0 || pass(passed)
     },
     isAboutWish: () => dropsUsage && refusal?.isAboutWish() === true,
     /** Handles a refusal once it is complete. */
@@ -223,41 +224,41 @@ function giveOver({ takeOver }: Passthrough, done: PassedCall): boolean {
   return true
 }
 
-export function startPassthrough(passage: Passthrough): PassthroughControl {
-  const { target, writer, usageWish } = passage
+export function startPassthrough(passthrough: Passthrough): PassthroughControl {
+  const { target, writer, usageWish } = passthrough
   const done: PassedCall = { status: 0, aborted: false }
-  let { request } = passage
-  let reception = createReception(passage, done, usageWish !== undefined)
+  let { request } = passthrough
+  let reception = createReception(passthrough, done, usageWish !== undefined)
   let tries = 0
   let isOver = false
   /** The caller is not reading what is there: then the provider is not the one who is late. */
-  let isHeldUp = false
+  let isBlocked = false
   let control: PipeControl
 
   function finish(): void {
     isOver = true
     const usage = reception.usage()
     if (usage !== undefined) done.usage = usage
-    passage.onDone(done)
+    passthrough.onDone(done)
   }
 
   const sink: PipeSink = {
     head: (status, headers) => reception.head(status, headers),
     data(chunk) {
-      isHeldUp = !reception.data(chunk)
-      return !isHeldUp
+      isBlocked = !reception.data(chunk)
+      return !isBlocked
     },
     end() {
       if (usageWish !== undefined && reception.isAboutWish()) return sendPlain(usageWish)
-      noteFailure(passage, done, reception.explain())
-      if (!giveOver(passage, done)) reception.end()
+      noteFailure(passthrough, done, reception.explain())
+      if (!giveOver(passthrough, done)) reception.end()
       finish()
     },
     fail(error, retry) {
       if (retry && tries < maxTries) return send()
       const found = explainBroken(error, target, done.firstByteAt !== undefined)
-      noteFailure(passage, done, found)
-      if (!(done.firstByteAt === undefined && giveOver(passage, done))) writer.fail(explainModelError(found))
+      noteFailure(passthrough, done, found)
+      if (!(done.firstByteAt === undefined && giveOver(passthrough, done))) writer.fail(explainModelError(found))
       finish()
     },
   }
@@ -269,7 +270,7 @@ export function startPassthrough(passage: Passthrough): PassthroughControl {
 
   function sendPlain({ plain, onRefused }: UsageWish): void {
     onRefused()
-    reception = createReception(passage, done, false)
+    reception = createReception(passthrough, done, false)
     request = { ...request, body: plain }
     send()
   }
@@ -278,14 +279,14 @@ export function startPassthrough(passage: Passthrough): PassthroughControl {
   return {
     abort(late) {
       if (isOver) return
-      done.gaveUp = true
-      if (late === undefined || isHeldUp) done.aborted = true
+      done.abandoned = true
+      if (late === undefined || isBlocked) done.aborted = true
       else done.error = { reason: 'AnswerBrokenOff', message: late }
       control.abort()
       finish()
     },
     resume() {
-      isHeldUp = false
+      isBlocked = false
       control.resume()
     },
   }

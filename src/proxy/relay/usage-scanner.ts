@@ -40,8 +40,8 @@ function mergeCounts(before: TokenUsage | undefined, counts: JsonObject): TokenU
 /** llma and chat frames have it at the top level or in `message`, frames of the responses API in `response`. */
 function findUsage(frame: unknown): JsonObject | undefined {
   if (!isJsonObject(frame)) return undefined
-  for (const place of [frame, frame.message, frame.response]) {
-    if (isJsonObject(place) && isJsonObject(place.usage)) return place.usage
+  for (const part of [frame, frame.message, frame.response]) {
+    if (isJsonObject(part) && isJsonObject(part.usage)) return part.usage
   }
   return undefined
 }
@@ -152,7 +152,7 @@ export interface FrameFilter {
 
 const nothing = Buffer.alloc(0)
 /** No frame of counts is this long: anything longer is passed on as it arrives. */
-const maxHeldBytes = 65_536
+const maxBufferedBytes = 65_536
 /** A frame without choices contains an empty list. */
 const emptyList = Buffer.from('[]')
 
@@ -178,39 +178,39 @@ function isUsageOnly(frame: string): boolean {
 
 /** Passes on complete frames at once; an incomplete one is of no use to anybody. */
 export function createUsageFrameFilter(): FrameFilter {
-  let held: Buffer = nothing
+  let buffered: Buffer = nothing
   /** True within a frame that was too long to hold back. */
   let isLong = false
 
   function keepFrames(bytes: Buffer, text: string, whole: number): Buffer {
     if (!bytes.includes(emptyList)) return bytes.subarray(0, whole)
-    const kept: Buffer[] = []
+    const passed: Buffer[] = []
     for (let at = 0; at < whole; ) {
       const end = findEnd(text, at)
-      if (isLong || !isUsageOnly(text.slice(at, end))) kept.push(bytes.subarray(at, end))
+      if (isLong || !isUsageOnly(text.slice(at, end))) passed.push(bytes.subarray(at, end))
       isLong = false
       at = end
     }
-    return Buffer.concat(kept)
+    return Buffer.concat(passed)
   }
 
   return {
     push(chunk) {
-      const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk])
+      const bytes = buffered.length === 0 ? chunk : Buffer.concat([buffered, chunk])
       const text = bytes.toString('latin1')
       const whole = Math.max(...['\n\n', '\r\n\r\n', '\r\r'].map((end) => findLast(text, end)))
       const out = whole === 0 ? nothing : keepFrames(bytes, text, whole)
       if (whole > 0) isLong = false
-      held = bytes.subarray(whole)
-      if (!isLong && held.length <= maxHeldBytes) return out
+      buffered = bytes.subarray(whole)
+      if (!isLong && buffered.length <= maxBufferedBytes) return out
       isLong = true
-      const all = Buffer.concat([out, held])
-      held = nothing
+      const all = Buffer.concat([out, buffered])
+      buffered = nothing
       return all
     },
     rest() {
-      const last = held
-      held = nothing
+      const last = buffered
+      buffered = nothing
       return last.length > 0 && isUsageOnly(last.toString('latin1')) ? nothing : last
     },
   }

@@ -30,11 +30,11 @@ export interface BudgetLedger {
    * BudgetExceeded when a budget that covers the spender is used up. `own`: a limit of the spender's alone. Returns a
    * promise only when sums must be read first: after a pause, or for a limit that is checked for the first time.
    */
-  require(spender: BudgetSubject, own?: Limit): void | Promise<void>
+  require(subject: BudgetSubject, own?: Limit): void | Promise<void>
   /** What the budgets that cover the spender allow each single task. A promise only after a pause, as above. */
-  taskBounds(spender: BudgetSubject): TaskBound[] | Promise<TaskBound[]>
+  taskBounds(subject: BudgetSubject): TaskBound[] | Promise<TaskBound[]>
   /** Counts usage before a record holds it; does nothing when no budget covers it. */
-  count(spender: BudgetSubject, used: CallUsage): Counted
+  count(subject: BudgetSubject, used: CallUsage): Counted
   /** The usage is recorded now: the next look at the store will find it. */
   settle(counted: Counted): void
   /** Every budget with what is spent, as the store has it now. */
@@ -71,8 +71,8 @@ export function createBudgetLedger({ records, clock }: Pick<Ports, 'records' | '
   const closing = new AbortController()
   /** Accounts of budgets, by name, and of the limits that spenders bring along. */
   let accounts: Account[] = []
-  const owned = new Map<string, { account: Account; askedAt: number }>()
-  let askedAt = 0
+  const owned = new Map<string, { account: Account; requestedAt: number }>()
+  let requestedAt = 0
   let isAwake = false
   let looking: Promise<void> | undefined
 
@@ -93,7 +93,7 @@ export function createBudgetLedger({ records, clock }: Pick<Ports, 'records' | '
 
   async function lookAtOwned(): Promise<void> {
     for (const [key, entry] of owned) {
-      if (now().getTime() - entry.askedAt > awakeMs) owned.delete(key)
+      if (now().getTime() - entry.requestedAt > awakeMs) owned.delete(key)
       else await entry.account.look(records.usage, now())
     }
   }
@@ -109,7 +109,7 @@ export function createBudgetLedger({ records, clock }: Pick<Ports, 'records' | '
   }
 
   async function keepLooking(): Promise<void> {
-    while (now().getTime() - askedAt < awakeMs) {
+    while (now().getTime() - requestedAt < awakeMs) {
       await clock.sleep(lookEveryMs, closing.signal)
       // While the store is unavailable the sums stay as they are.
       await look().catch(() => {})
@@ -129,7 +129,7 @@ export function createBudgetLedger({ records, clock }: Pick<Ports, 'records' | '
   async function openOwned(limit: Limit): Promise<Account> {
     const account = openAccount(limit)
     await account.look(records.usage, now())
-    const entry = owned.get(account.key) ?? { account, askedAt }
+    const entry = owned.get(account.key) ?? { account, requestedAt }
     owned.set(account.key, entry)
     return entry.account
   }
@@ -141,51 +141,51 @@ export function createBudgetLedger({ records, clock }: Pick<Ports, 'records' | '
     if (isUsedUp(limit, money)) throw new SvcError('BudgetExceeded', explainUsedUp(limit, money, now()))
   }
 
-  function checkAll(spender: BudgetSubject): void {
-    for (const account of accounts) if (coversSubject(account.limit.scope, spender)) check(account)
+  function checkAll(subject: BudgetSubject): void {
+    for (const account of accounts) if (coversSubject(account.limit.scope, subject)) check(account)
   }
 
   function checkOwn(limit: Limit): void | Promise<void> {
     const entry = owned.get(openAccount(limit).key)
     if (entry === undefined) return openOwned(limit).then(check)
-    entry.askedAt = askedAt
+    entry.requestedAt = requestedAt
     check(entry.account)
   }
 
-  async function requireLater(spender: BudgetSubject, own: Limit | undefined): Promise<void> {
+  async function requireLater(subject: BudgetSubject, own: Limit | undefined): Promise<void> {
     await look()
     if (!isAwake) wake()
-    checkAll(spender)
+    checkAll(subject)
     if (own !== undefined) await checkOwn(own)
   }
 
-  function listBounds(spender: BudgetSubject): TaskBound[] {
-    const limits = accounts.map(({ limit }) => limit).filter(({ scope }) => coversSubject(scope, spender))
+  function listBounds(subject: BudgetSubject): TaskBound[] {
+    const limits = accounts.map(({ limit }) => limit).filter(({ scope }) => coversSubject(scope, subject))
     return limits.flatMap(({ name, maxTaskDuration: maxDuration, maxTaskIterations: maxIterations }) =>
       maxDuration === undefined && maxIterations === undefined ? [] : [{ name, maxDuration, maxIterations }],
     )
   }
 
-  async function listBoundsLater(spender: BudgetSubject): Promise<TaskBound[]> {
+  async function listBoundsLater(subject: BudgetSubject): Promise<TaskBound[]> {
     await look()
     if (!isAwake) wake()
-    return listBounds(spender)
+    return listBounds(subject)
   }
 
   return {
-    taskBounds(spender) {
-      askedAt = now().getTime()
-      return isAwake ? listBounds(spender) : listBoundsLater(spender)
+    taskBounds(subject) {
+      requestedAt = now().getTime()
+      return isAwake ? listBounds(subject) : listBoundsLater(subject)
     },
-    require(spender, own) {
-      askedAt = now().getTime()
-      if (!isAwake) return requireLater(spender, own)
-      checkAll(spender)
+    require(subject, own) {
+      requestedAt = now().getTime()
+      if (!isAwake) return requireLater(subject, own)
+      checkAll(subject)
       return own === undefined ? undefined : checkOwn(own)
     },
-    count(spender, used) {
+    count(subject, used) {
       const all = owned.size === 0 ? accounts : [...accounts, ...[...owned.values()].map(({ account }) => account)]
-      const covering = all.filter(({ limit }) => coversSubject(limit.scope, spender))
+      const covering = all.filter(({ limit }) => coversSubject(limit.scope, subject))
       if (covering.length === 0) return []
       const spent = toSpent(used)
       for (const account of covering) addSpent(account.unwritten, spent)

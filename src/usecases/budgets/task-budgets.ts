@@ -20,7 +20,7 @@ const rememberedMs = 3_600_000
 /** More levels than tasks can have. */
 const maxLevels = 16
 
-type Family = { uids: Set<string>; foundAt: number; askedAt: number }
+type Family = { uids: Set<string>; foundAt: number; requestedAt: number }
 
 export function createTaskBudgets({
   resources,
@@ -58,15 +58,15 @@ export function createTaskBudgets({
   }
 
   function forgetOld(now: number): void {
-    for (const [uid, { askedAt }] of families) if (now - askedAt > rememberedMs) families.delete(uid)
+    for (const [uid, { requestedAt }] of families) if (now - requestedAt > rememberedMs) families.delete(uid)
   }
 
   /** Uids of the task and of its descendants; those that were deleted meanwhile stay, for their usage stays too. */
   async function findFamily(task: Task): Promise<Family> {
     const { uid } = task.metadata
     const now = clock.now().getTime()
-    const family = families.get(uid) ?? { uids: new Set([uid]), foundAt: Number.NEGATIVE_INFINITY, askedAt: now }
-    family.askedAt = now
+    const family = families.get(uid) ?? { uids: new Set([uid]), foundAt: Number.NEGATIVE_INFINITY, requestedAt: now }
+    family.requestedAt = now
     if (now - family.foundAt > familyForMs) {
       forgetOld(now)
       await addDescendants(task, family.uids)

@@ -62,8 +62,8 @@ function scopesOf(groupBy: UsageGroup, { key, namespace, caller }: UsageSum): Li
   return [{ caller: id }, ...(caller?.kind === 'token' ? [{ token: id }] : [])]
 }
 
-function whatIsLeft(most: number | undefined, spent: number): number | undefined {
-  return most === undefined ? undefined : Math.max(0, most - spent)
+function whatIsLeft(max: number | undefined, spent: number): number | undefined {
+  return max === undefined ? undefined : Math.max(0, max - spent)
 }
 
 function describeState({ limit, spent, usedUp }: BudgetState, now: Date): BudgetLeft {

@@ -32,10 +32,10 @@ function auditResources(log: AuditLog, resources: ResourceUsecases): ResourceUse
   }
 }
 
-export function auditForChat<T extends TaskCancel>(log: AuditLog, given: Audited<T>): Audited<T> {
-  const { tasks, sessions } = given
+export function auditForChat<T extends TaskCancel>(log: AuditLog, usecases: Audited<T>): Audited<T> {
+  const { tasks, sessions } = usecases
   return {
-    resources: auditResources(log, given.resources),
+    resources: auditResources(log, usecases.resources),
     tasks: {
       ...tasks,
       cancel(caller, key, reason) {

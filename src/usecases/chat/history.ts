@@ -75,9 +75,9 @@ function closeCalls(messages: Message[]): Message[] {
   return messages.flatMap((message, index): Message[] => {
     if (message.role === 'user') return [orderResults(message)]
     const next = messages[index + 1]
-    const given = new Set(next?.content.flatMap((block) => (block.type === 'tool_result' ? [block.toolUseId] : [])))
+    const answered = new Set(next?.content.flatMap((block) => (block.type === 'tool_result' ? [block.toolUseId] : [])))
     const open = message.content.flatMap((block) =>
-      block.type === 'tool_use' && !given.has(block.id) ? [block.id] : [],
+      block.type === 'tool_use' && !answered.has(block.id) ? [block.id] : [],
     )
     if (open.length === 0) return [message]
     const lost = open.map(
@@ -116,14 +116,14 @@ export function truncateTranscript<M extends NewMessage>(messages: readonly M[],
   const first = messages.findIndex((message) => message.role === 'user')
   const head = first === -1 ? [] : messages.slice(first, first + 1)
   const groups = groupExchanges(messages.slice(first + 1))
-  const kept: M[][] = []
+  const newest: M[][] = []
   let left = maxBytes - measureTranscript(head)
   for (const group of groups.reverse()) {
     left -= measureTranscript(group)
-    if (left < 0 && kept.length > 0) break
-    kept.unshift(group)
+    if (left < 0 && newest.length > 0) break
+    newest.unshift(group)
   }
-  return [...head, ...kept.flat()]
+  return [...head, ...newest.flat()]
 }
 
 function groupExchanges<M extends NewMessage>(messages: readonly M[]): M[][] {

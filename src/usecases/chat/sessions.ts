@@ -47,8 +47,8 @@ export function createSessionUsecases({ ports }: UsecaseDeps): SessionUsecases {
   const { sessions } = ports.records
   return {
     async list(caller, { namespace, ...query }) {
-      const place = await requireListing(ports, caller, 'Session', { namespace, heldIn: sessions.namespaces })
-      return sessions.list({ ...query, ...place })
+      const scope = await requireListing(ports, caller, 'Session', { namespace, heldIn: sessions.namespaces })
+      return sessions.list({ ...query, ...scope })
     },
     async get(caller, key, maxMessages) {
       await requireAccess(ports, caller, { verb: 'get', kind: 'Session', ...key })
@@ -81,24 +81,24 @@ export type WorkerTranscripts = {
 }
 
 /** The query as the store reads it. */
-function readQuery({ query, ...given }: TaskTranscriptQuery): Omit<TranscriptQuery, 'namespace' | 'namespaces'> {
+function readQuery({ query, ...options }: TaskTranscriptQuery): Omit<TranscriptQuery, 'namespace' | 'namespaces'> {
   const terms = splitTerms(query)
   if (terms.length === 0) throw new SvcError('InvalidRequest', 'query must have at least one word')
   const { hits, snippet } = transcriptLimits
   return {
-    ...given,
+    ...options,
     terms,
-    limit: given.limit ?? hits.standard,
-    maxSnippetLength: given.maxSnippetLength ?? snippet.standard,
+    limit: options.limit ?? hits.standard,
+    maxSnippetLength: options.maxSnippetLength ?? snippet.standard,
   }
 }
 
 export function createTranscriptUsecases({ ports }: UsecaseDeps): TranscriptUsecases {
   const { sessions, transcripts } = ports.records
   return {
-    async search(caller, { namespace, ...given }) {
-      const place = await requireListing(ports, caller, 'Session', { namespace, heldIn: sessions.namespaces })
-      const found = await transcripts.search({ ...readQuery(given), ...place })
+    async search(caller, { namespace, ...query }) {
+      const scope = await requireListing(ports, caller, 'Session', { namespace, heldIn: sessions.namespaces })
+      const found = await transcripts.search({ ...readQuery(query), ...scope })
       // To list sessions does not show what was said in them.
       const read = ({ namespace, sessionName: name }: TranscriptMatch) =>
         ({ verb: 'get', kind: 'Session', namespace, name }) as const
@@ -110,12 +110,12 @@ export function createTranscriptUsecases({ ports }: UsecaseDeps): TranscriptUsec
 export function createWorkerTranscripts({ ports }: UsecaseDeps): WorkerTranscripts {
   const { records, resources } = ports
   return {
-    async searchTranscripts(identity, namespace, given) {
+    async searchTranscripts(identity, namespace, query) {
       requireOwnNamespace(identity, namespace)
       const { sessionRef } = (await requireLiveAttempt(resources, identity)).spec
-      const isOpen = given.sessionName === undefined && given.excludeSessionName === undefined
-      const excludeSessionName = isOpen ? sessionRef?.name : given.excludeSessionName
-      return records.transcripts.search({ ...readQuery(given), namespace, excludeSessionName })
+      const isOpen = query.sessionName === undefined && query.excludeSessionName === undefined
+      const excludeSessionName = isOpen ? sessionRef?.name : query.excludeSessionName
+      return records.transcripts.search({ ...readQuery(query), namespace, excludeSessionName })
     },
   }
 }

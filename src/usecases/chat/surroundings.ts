@@ -9,8 +9,8 @@ import { keepAllowed, mayAccess } from '../identity/access.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 import type { SecretWords } from './secret-words.ts'
 
-export const catalogKinds = ['Agent', 'Tool', 'Skill', 'Provider'] as const
-type CatalogKind = (typeof catalogKinds)[number]
+export const shownKinds = ['Agent', 'Tool', 'Skill', 'Provider'] as const
+type ShownKind = (typeof shownKinds)[number]
 
 /** Escaped lines for the system prompt. */
 export type Surroundings = { agents: string[]; tools: string[]; skills: string[]; providers: string[] }
@@ -48,7 +48,7 @@ export function createSurroundings(
       const all = () => whole.get(namespace, { namespace, load: () => load(namespace) })
       if (caller.authType === 'contextToken') return keepNamed(ports, caller, { namespace, all: await all() })
       const visible = await Promise.all(
-        catalogKinds.map((kind) => mayAccess(ports, caller, { verb: 'list', kind, namespace })),
+        shownKinds.map((kind) => mayAccess(ports, caller, { verb: 'list', kind, namespace })),
       )
       // One shared object for all callers who see the same, so that what is built from it can be cached too.
       return shown.get(`${namespace}\n${visible.join()}`, {
@@ -79,7 +79,7 @@ async function keepNamed(
   caller: Caller,
   { namespace, all }: { namespace: string; all: Surroundings },
 ): Promise<Surroundings> {
-  const keep = (kind: CatalogKind, lines: string[]) =>
+  const keep = (kind: ShownKind, lines: string[]) =>
     keepAllowed(ports, caller, {
       of: lines,
       read: (line) => ({ verb: 'get', kind, namespace, name: nameOfLine(line) }),
@@ -106,7 +106,7 @@ async function loadAll(resources: Resources, namespace: string): Promise<Surroun
 }
 
 /** `name - description`, one for each object. */
-async function loadLines<K extends CatalogKind>(
+async function loadLines<K extends ShownKind>(
   resources: Resources,
   { kind, namespace }: { kind: K; namespace: string },
   describe: (object: ResourceOf<K>) => string,

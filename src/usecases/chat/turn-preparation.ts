@@ -23,7 +23,7 @@ import { createSecretWords } from './secret-words.ts'
 import { leaseSession, type SessionLease } from './session-lease.ts'
 import type { SessionUsecases } from './sessions.ts'
 import type { ChatSettings } from './settings.ts'
-import { catalogKinds, createSurroundings } from './surroundings.ts'
+import { createSurroundings, shownKinds } from './surroundings.ts'
 import type { TurnToolOpener } from './turn-tools.ts'
 
 const turnDigits = 16
@@ -39,7 +39,7 @@ type TurnRequest = { caller: Caller; namespace: string; request: ChatRequest; or
 
 export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMaker {
   const { ids, clock, records } = deps.ports
-  const memory = createLookupCaches(deps.ports, { kinds: catalogKinds })
+  const memory = createLookupCaches(deps.ports, { kinds: shownKinds })
   const models = createModelChooser(deps, memory)
   const words = createSecretWords(deps.ports, memory)
   const surroundings = createSurroundings(deps, memory, words)

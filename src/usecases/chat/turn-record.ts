@@ -167,10 +167,10 @@ function rememberFirst([first]: TurnParts['choices']): RememberedModel | undefin
 async function compactSession(sessions: Sessions, key: TurnParts['lease']['key'], maxBytes: number): Promise<void> {
   const all = await sessions.transcript(key)
   if (measureTranscript(all) <= maxBytes) return
-  const kept = truncateTranscript(all, Math.floor(maxBytes * compactedShare))
+  const truncated = truncateTranscript(all, Math.floor(maxBytes * compactedShare))
   const first = all.findIndex((message) => message.role === 'user')
   const head = first === -1 ? [] : all.slice(first, first + 1)
-  const oldest = kept[head.length]
+  const oldest = truncated[head.length]
   if (oldest === undefined) return
   await sessions.compact(key, oldest.id - 1, head)
 }

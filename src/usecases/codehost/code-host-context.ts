@@ -36,8 +36,8 @@ export const answer = (result: JsonObject): CodeHostResult => ({ result })
 export const answerForeign = (result: JsonObject): CodeHostResult => ({ result: { notice: foreignNotice, ...result } })
 
 /** The first `most` characters, with a mark that it goes on. */
-export function cut(text: string, most: number): string {
-  return text.length > most ? `${text.slice(0, most)}...` : text
+export function cut(text: string, maxLength: number): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength)}...` : text
 }
 
 export type ScopeRequest = { task_name?: string | undefined; repo_url?: string | undefined }

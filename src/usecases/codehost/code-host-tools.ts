@@ -119,9 +119,9 @@ export async function askForChecks(
   signal: AbortSignal,
 ): Promise<ProbeAnswer> {
   try {
-    const asked = codeHostArguments.check_pull_request_ci.parse(args)
-    const context = await openContext(deps, task, { call: { call: 'probe' }, scope: asked, signal })
-    const { result } = await checkPullRequestCi(context, asked)
+    const wanted = codeHostArguments.check_pull_request_ci.parse(args)
+    const context = await openContext(deps, task, { call: { call: 'probe' }, scope: wanted, signal })
+    const { result } = await checkPullRequestCi(context, wanted)
     return result?.status === 'pending' || result?.status === 'no_checks' ? 'waiting' : 'arrived'
   } catch (error) {
     if (isCodeHostError(error, 'HeldUp') || isCodeHostError(error, 'Unreachable')) throw error

@@ -7,9 +7,9 @@ const shownBody = 500
 const maxBodyLength = 60_000
 const shownComments = 30
 
-function describe(issue: Issue, most: number) {
+function describe(issue: Issue, maxLength: number) {
   const { number, title, body, author, labels, createdAt, url } = issue
-  return { number, title, body: cut(body, most), author, labels, created_at: createdAt, html_url: url }
+  return { number, title, body: cut(body, maxLength), author, labels, created_at: createdAt, html_url: url }
 }
 
 export async function listIssues(

@@ -51,9 +51,9 @@ const maxFamilySize = 1000
 
 type NewChild = { call: string; args: unknown; agentName?: string; spec: Record<string, unknown> }
 
-function toWorkspace(given: DelegatedWorkspace): Record<string, unknown> | undefined {
-  if (given === undefined) return undefined
-  const { gitSecretRef, ...rest } = given
+function toWorkspace(workspace: DelegatedWorkspace): Record<string, unknown> | undefined {
+  if (workspace === undefined) return undefined
+  const { gitSecretRef, ...rest } = workspace
   return { ...rest, ...(gitSecretRef !== undefined && { gitSecretRef: { name: gitSecretRef } }) }
 }
 

@@ -53,13 +53,13 @@ async function keepListable(
   kind: AccessKind,
   namespaces: readonly string[],
 ): Promise<string[]> {
-  const kept: string[] = []
+  const allowed: string[] = []
   for (let start = 0; start < namespaces.length; start += questionsAtOnce) {
     const some = namespaces.slice(start, start + questionsAtOnce)
     const read = (namespace: string): Access => ({ verb: 'list', kind, namespace })
-    kept.push(...(await keepAllowed(ports, caller, { of: some, read })))
+    allowed.push(...(await keepAllowed(ports, caller, { of: some, read })))
   }
-  return kept
+  return allowed
 }
 
 /**

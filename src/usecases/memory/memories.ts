@@ -130,8 +130,8 @@ function redactFields<T extends object>(fields: T): T {
   return Object.fromEntries(clean) as T
 }
 
-function nameOr(given: string | undefined, caller: Caller): string {
-  return redactText(given?.trim() || caller.username)
+function nameOr(name: string | undefined, caller: Caller): string {
+  return redactText(name?.trim() || caller.username)
 }
 
 export function createMemoryProposalUsecases({ ports }: UsecaseDeps): MemoryProposalUsecases {

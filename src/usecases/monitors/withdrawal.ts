@@ -86,13 +86,14 @@ export function createWithdrawal({ ports }: Pick<UsecaseDeps, 'ports'>) {
   }
 
   /** Repeating is harmless. */
-  return async (given: Withdrawal): Promise<Withdrawn> => {
+  return async (withdrawal: Withdrawal): Promise<Withdrawn> => {
     const { items } = await resources.list('RepositoryMonitor', {})
     const withdrawn: Withdrawn = { cancelledTasks: [], cancelledRuns: [] }
-    for (const found of items.filter((monitor) => isOfRepository(monitor, given.repository, codeHosts.hosts))) {
+    for (const found of items.filter((monitor) => isOfRepository(monitor, withdrawal.repository, codeHosts.hosts))) {
       const monitor = keyOfMonitor(found)
-      const runs = given.deliveries && new Set(given.deliveries.map((delivery) => nameEventRun(monitor, delivery)))
-      const part = { ...given, monitor, isMeant: (id: string | undefined) => runs?.has(id ?? '') ?? true }
+      const runs =
+        withdrawal.deliveries && new Set(withdrawal.deliveries.map((delivery) => nameEventRun(monitor, delivery)))
+      const part = { ...withdrawal, monitor, isMeant: (id: string | undefined) => runs?.has(id ?? '') ?? true }
       withdrawn.cancelledRuns.push(...(await endRuns(part)))
       await leaveItem(part)
       withdrawn.cancelledTasks.push(...(await endTasks(part)))

@@ -58,8 +58,8 @@ function callOf({ namespace, name, model }: ModelUse) {
 }
 
 /** Throws Forbidden with the reason. */
-export function requireModel(ports: Pick<Ports, 'authorizer'>, caller: Caller, asked: ModelUse): Promise<void> {
-  return requireAccess(ports, caller, callOf(asked))
+export function requireModel(ports: Pick<Ports, 'authorizer'>, caller: Caller, use: ModelUse): Promise<void> {
+  return requireAccess(ports, caller, callOf(use))
 }
 
 /** The choices that the caller may use, in order. */

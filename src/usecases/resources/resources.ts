@@ -129,14 +129,14 @@ function checkNaming(key: ResourceKey, body: UpdateBody<Kind>): void {
 }
 
 function buildUpdate<K extends Kind>(before: ResourceOf<K>, body: UpdateBody<K>, admitted: Admitted): ResourceOf<K> {
-  const given = body.metadata
+  const wanted = body.metadata
   const { labels: marks, annotations: notes } = before.metadata
-  const annotations = given.annotations === undefined ? notes : { ...given.annotations, ...pickReserved(notes) }
+  const annotations = wanted.annotations === undefined ? notes : { ...wanted.annotations, ...pickReserved(notes) }
   const metadata = {
     ...before.metadata,
-    labels: mergeLabels(given.labels ?? marks, pickReserved(marks)),
+    labels: mergeLabels(wanted.labels ?? marks, pickReserved(marks)),
     annotations: mergeAnnotations(annotations, admitted),
-    resourceVersion: given.resourceVersion ?? before.metadata.resourceVersion,
+    resourceVersion: wanted.resourceVersion ?? before.metadata.resourceVersion,
   }
   return { ...before, metadata: dropUndefined(metadata), spec: stampSpec(body.spec, admitted) }
 }
@@ -172,10 +172,10 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
   }
 
   async function admitNew<K extends Kind>(caller: Caller, kind: K, body: NewResource<K>) {
-    const { metadata: given, namespace, spec, marks, notes } = body
-    const { name, labels, annotations } = given
+    const { metadata: wanted, namespace, spec, marks, notes } = body
+    const { name, labels, annotations } = wanted
     await requireAccess(deps.ports, caller, { verb: 'create', kind, namespace, name })
-    requireOwnKeys(kinds[kind].singular, given)
+    requireOwnKeys(kinds[kind].singular, wanted)
     const admitted = await admit(kind, { caller, namespace, name, spec }, deps)
     const stamped = {
       labels: mergeLabels(labels, marks, admitted.labels),
@@ -188,13 +188,17 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
   }
 
   /** The query as the store is asked, with what the caller may see of it. */
-  async function place(caller: Caller, kind: Kind, { namespace, ...query }: NamespaceChoice): Promise<ResourceQuery> {
+  async function scopeQuery(
+    caller: Caller,
+    kind: Kind,
+    { namespace, ...query }: NamespaceChoice,
+  ): Promise<ResourceQuery> {
     const heldIn = () => resources.namespacesOf(kind)
     return { ...query, ...(await requireListing(deps.ports, caller, kind, { namespace, heldIn })) }
   }
 
   async function list<K extends Kind>(caller: Caller, kind: K, query: NamespaceChoice) {
-    const page = await resources.list(kind, await place(caller, kind, query))
+    const page = await resources.list(kind, await scopeQuery(caller, kind, query))
     if (!seesSome(caller, kind)) return page
     const read = ({ metadata: { namespace, name } }: ResourceOf<K>) =>
       ({ verb: 'list', kind, namespace, name }) as const
@@ -219,7 +223,7 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
     },
     async listText(caller, kind, query) {
       if (seesSome(caller, kind)) return writePage(await list(caller, kind, query))
-      return resources.listText(kind, await place(caller, kind, query))
+      return resources.listText(kind, await scopeQuery(caller, kind, query))
     },
     async replace(caller, kind, key, body) {
       await requireAccess(deps.ports, caller, { verb: 'update', kind, ...key })

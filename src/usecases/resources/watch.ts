@@ -57,8 +57,8 @@ export function createWatchUsecases({ ports }: UsecaseDeps): WatchUsecases {
     for (const kind of kinds) {
       for (const namespace of namespaces ?? [undefined]) {
         // Of those that are not named each is asked about when there is something to tell of it.
-        const place = await requireListing(ports, caller, kind, { namespace, heldIn: async () => [] })
-        if (place.namespace !== undefined) bound.add(place.namespace)
+        const scope = await requireListing(ports, caller, kind, { namespace, heldIn: async () => [] })
+        if (scope.namespace !== undefined) bound.add(scope.namespace)
       }
     }
     return [...bound]
@@ -132,9 +132,9 @@ async function mayList(
   { kind, namespace }: RecordChange,
   watched: readonly string[] | undefined,
 ): Promise<boolean> {
-  const places = namespace === undefined ? (watched ?? [undefined]) : [namespace]
-  for (const place of places) {
-    const where = place === undefined ? {} : { namespace: place }
+  const namespaces = namespace === undefined ? (watched ?? [undefined]) : [namespace]
+  for (const name of namespaces) {
+    const where = name === undefined ? {} : { namespace: name }
     if (await mayAccess(ports, caller, { verb: 'list', kind: accessKindOf(kind), ...where, entry: true })) return true
   }
   return false

@@ -34,11 +34,11 @@ function refusePast(until: string | undefined, now: string): void {
   throw new SvcError('InvalidRequest', `invalid request: until ${message}`, { details: [{ path: 'until', message }] })
 }
 
-function markValidating(finding: Finding, given: { taskName: string; now: string }): Finding {
+function markValidating(finding: Finding, run: { taskName: string; now: string }): Finding {
   requireState(finding, 'validate')
   if (finding.validationStatus === 'pending')
     throw new SvcError('Conflict', `cannot validate finding "${finding.id}": it is being validated already`)
-  return { ...finding, validationStatus: 'pending', validationTaskName: given.taskName, updatedAt: given.now }
+  return { ...finding, validationStatus: 'pending', validationTaskName: run.taskName, updatedAt: run.now }
 }
 
 export function createFindingUsecases(deps: UsecaseDeps): FindingUsecases {

@@ -36,10 +36,10 @@ export async function findFinding(
   { namespace, id }: FindingKey,
   verb: Verb,
 ): Promise<MatchedFinding & { scan: RepositoryScan }> {
-  const kept = await ports.records.findings.get(namespace, id)
-  const name = kept?.finding.repositoryScan
+  const stored = await ports.records.findings.get(namespace, id)
+  const name = stored?.finding.repositoryScan
   await requireAccess(ports, caller, { verb, kind: 'RepositoryScan', namespace, ...(name !== undefined && { name }) })
   const scan = name && (await ports.resources.get('RepositoryScan', { namespace, name }))
-  if (kept !== undefined && scan && scan.metadata.uid === kept.scanUid) return { ...kept, scan }
+  if (stored !== undefined && scan && scan.metadata.uid === stored.scanUid) return { ...stored, scan }
   throw new SvcError('NotFound', `finding not found: "${id}" in namespace "${namespace}"`)
 }

@@ -41,22 +41,22 @@ function listScopes({ namespace, namespaces }: ListScope): readonly string[] | u
 }
 
 function sumWithin(counts: Record<string, number>, namespaces: readonly string[] | undefined): number {
-  const kept = Object.entries(counts).filter(([namespace]) => namespaces?.includes(namespace) ?? true)
-  return kept.reduce((sum, [, count]) => sum + count, 0)
+  const visible = Object.entries(counts).filter(([namespace]) => namespaces?.includes(namespace) ?? true)
+  return visible.reduce((sum, [, count]) => sum + count, 0)
 }
 
 export function createOverviewUsecases({ ports }: UsecaseDeps, objects: ResourceUsecases): OverviewUsecases {
   const { resources, records, clock } = ports
   const hourlyUse = createHourlyUse(records.usage, clock)
-  type Place = { caller: Caller; namespace: string | undefined }
+  type Scope = { caller: Caller; namespace: string | undefined }
 
-  async function scopesOf(kind: AccessKind, { caller, namespace }: Place, heldIn: () => Promise<string[]>) {
+  async function scopesOf(kind: AccessKind, { caller, namespace }: Scope, heldIn: () => Promise<string[]>) {
     return listScopes(await requireListing(ports, caller, kind, { namespace, heldIn }))
   }
   const withTasks = () => resources.namespacesOf('Task')
 
-  async function describeTasks(place: Place, hours: readonly string[]) {
-    const namespaces = await scopesOf('Task', place, withTasks)
+  async function describeTasks(scope: Scope, hours: readonly string[]) {
+    const namespaces = await scopesOf('Task', scope, withTasks)
     const [phases, waiting, running, ended] = await Promise.all([
       resources.tallyTasks('phase', { namespaces }),
       resources.tallyTasks('waitingSince', { namespaces, least: true }),
@@ -75,32 +75,32 @@ export function createOverviewUsecases({ ports }: UsecaseDeps, objects: Resource
     }
   }
 
-  async function sumUse(place: Place, hours: readonly string[]) {
-    const namespaces = await scopesOf('Usage', place, withTasks)
+  async function sumUse(scope: Scope, hours: readonly string[]) {
+    const namespaces = await scopesOf('Usage', scope, withTasks)
     const since = new Date(startOfHour(hours[0] ?? ''))
     return describeUse(await hourlyUse.sum(since, namespaces), hours)
   }
 
-  async function listProviders({ caller, namespace }: Place, now: Date) {
+  async function listProviders({ caller, namespace }: Scope, now: Date) {
     const { items } = await objects.list(caller, 'Provider', { namespace, limit: 500 })
     return sortByTrouble(items.map((provider) => describeProvider(provider, now))).slice(0, maxProviders)
   }
 
-  async function countProposals(place: Place) {
+  async function countProposals(scope: Scope) {
     const pending = await records.memoryProposals.countPending()
-    return sumWithin(pending, await scopesOf('Memory', place, async () => Object.keys(pending)))
+    return sumWithin(pending, await scopesOf('Memory', scope, async () => Object.keys(pending)))
   }
 
   return {
     async describe(caller, namespace) {
       const now = clock.now()
       const hours = listHours(now)
-      const place = { caller, namespace }
+      const scope = { caller, namespace }
       const [tasks, usage, providers, proposals] = await Promise.all([
-        describeTasks(place, hours),
-        orAbsent(sumUse(place, hours)),
-        orAbsent(listProviders(place, now)),
-        orAbsent(countProposals(place)),
+        describeTasks(scope, hours),
+        orAbsent(sumUse(scope, hours)),
+        orAbsent(listProviders(scope, now)),
+        orAbsent(countProposals(scope)),
       ])
       return {
         time: now.toISOString(),

@@ -83,8 +83,8 @@ export function createApprovalUsecases({ ports }: UsecaseDeps): ApprovalUsecases
       const heldIn = async () => [
         ...new Set((await records.approvals.list({ limit: 500 })).map((one) => one.namespace)),
       ]
-      const place = await requireListing(ports, caller, 'Task', { namespace, heldIn })
-      const namespaces = place.namespace === undefined ? place.namespaces : [place.namespace]
+      const scope = await requireListing(ports, caller, 'Task', { namespace, heldIn })
+      const namespaces = scope.namespace === undefined ? scope.namespaces : [scope.namespace]
       return records.approvals.list({ ...query, namespaces })
     },
     get: (caller, key) => find(caller, key, 'get'),

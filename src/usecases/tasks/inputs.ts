@@ -63,11 +63,11 @@ export async function createWithInputs(
   create: (suspend: boolean) => Promise<Task>,
 ): Promise<Task> {
   const { inputs } = ports.records
-  const given = await inputs.list(from.metadata.uid)
+  const files = await inputs.list(from.metadata.uid)
   const suspend = from.spec.suspend === true
-  const made = await create(suspend || given.length > 0)
-  if (given.length === 0) return made
-  for (const { filename, contentType } of given) {
+  const made = await create(suspend || files.length > 0)
+  if (files.length === 0) return made
+  for (const { filename, contentType } of files) {
     const found = await inputs.open(from.metadata.uid, filename)
     const body = found?.open()
     if (body) await inputs.put({ taskUid: made.metadata.uid, attempt: ofNoAttempt }, { filename, contentType, body })

@@ -26,9 +26,9 @@ export async function requestRun(
     const task = await ports.resources.get('Task', key)
     if (task === undefined) throw notFound('Task', key)
     refuseUnfit(task)
-    const asked = wantedRunOf(task)
-    const tick = asked ?? ports.clock.now()
-    if (asked === undefined) {
+    const requested = wantedRunOf(task)
+    const tick = requested ?? ports.clock.now()
+    if (requested === undefined) {
       const annotations = { ...task.metadata.annotations, [runAnnotation]: tick.toISOString() }
       await ports.resources.update('Task', { ...task, metadata: { ...task.metadata, annotations } })
     }

@@ -42,7 +42,7 @@ async function* iterate<T>(first: IteratorResult<T>, rest: AsyncIterator<T>): As
 /** Reads on where it was left, the line that is being written too. */
 function createLogReader(logs: Logs, uid: string, tailLines: number | undefined) {
   let tail = tailLines
-  let told = ''
+  let published = ''
   /** Lines up to here are not told; undefined until they are looked for. */
   let skipped = tailLines === 0 ? undefined : 0
 
@@ -55,16 +55,16 @@ function createLogReader(logs: Logs, uid: string, tailLines: number | undefined)
     const range = tail ? { tailLines: tail } : { afterSeq: after }
     tail = undefined
     for await (const line of logs.read(uid, range)) {
-      told = ''
+      published = ''
       yield line
     }
   }
 
   function readPart(seq: number, text: string): LinePart[] {
     // One that goes on otherwise is told when it is whole.
-    if (text.length <= told.length || !text.startsWith(told)) return []
-    const part = { seq, offset: told.length, part: text.slice(told.length) }
-    told = text
+    if (text.length <= published.length || !text.startsWith(published)) return []
+    const part = { seq, offset: published.length, part: text.slice(published.length) }
+    published = text
     return [part]
   }
 

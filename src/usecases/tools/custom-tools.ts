@@ -84,16 +84,16 @@ function isOpen({ caller, serviceTool }: Where): boolean {
 /** The tools that the caller may use. */
 export async function keepUsable<T extends Named>(
   ports: Pick<Ports, 'authorizer'>,
-  asked: Where & { tools: T[] },
+  use: Where & { tools: T[] },
 ): Promise<T[]> {
-  if (ports.authorizer === undefined || isOpen(asked)) return asked.tools
-  return keepAllowed(ports, asked.caller, { of: asked.tools, read: (tool) => useOf(asked, tool) })
+  if (ports.authorizer === undefined || isOpen(use)) return use.tools
+  return keepAllowed(ports, use.caller, { of: use.tools, read: (tool) => useOf(use, tool) })
 }
 
 /**
  * Checked when a model calls the tool; Forbidden. Leaving a tool out of a list is not a refusal; refusing a call is
  * (CTX-020).
  */
-export async function requireUsable(ports: Pick<Ports, 'authorizer'>, asked: Where & { tool: string }): Promise<void> {
-  if (!isOpen(asked)) await requireAccess(ports, asked.caller, useOf(asked, { name: asked.tool }))
+export async function requireUsable(ports: Pick<Ports, 'authorizer'>, use: Where & { tool: string }): Promise<void> {
+  if (!isOpen(use)) await requireAccess(ports, use.caller, useOf(use, { name: use.tool }))
 }

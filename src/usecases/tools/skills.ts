@@ -37,10 +37,10 @@ export function createSkillUsecases(deps: UsecaseDeps, resources: ResourceUsecas
   }
 
   return {
-    async refresh(caller, key, given) {
+    async refresh(caller, key, newSource) {
       await requireAccess(ports, caller, { verb: 'update', kind: 'Skill', ...key })
       const before = await ports.resources.get('Skill', key)
-      const source = given ?? before?.spec.source
+      const source = newSource ?? before?.spec.source
       if (source === undefined && before === undefined) throw notFound('Skill', key)
       if (source?.codehost === undefined) {
         throw new SvcError('InvalidRequest', `skill "${key.name}" comes from no repository: give a source.codehost`)
@@ -50,8 +50,8 @@ export function createSkillUsecases(deps: UsecaseDeps, resources: ResourceUsecas
       await requireReferences('Skill', { caller, ...key, spec: named }, deps)
       const free = slots.take({ caller, namespace: key.namespace })
       try {
-        const asked = { namespace: key.namespace, before: before?.spec, source }
-        const spec = await readSkillSource(ports, asked, never)
+        const request = { namespace: key.namespace, before: before?.spec, source }
+        const spec = await readSkillSource(ports, request, never)
         return await write(caller, key, { before, spec })
       } finally {
         free()

@@ -42,8 +42,8 @@ export function createToolUsecases({ builtinTools, ports }: UsecaseDeps, resourc
   async function listBuiltins(caller: Caller, { namespace }: ToolQuery): Promise<BuiltinTool[]> {
     const all = await builtinTools.list()
     if (!seesSome(caller, 'Tool')) return all
-    const place = namespace === undefined ? {} : { namespace }
-    const read = ({ name }: BuiltinTool) => ({ verb: 'list', kind: 'Tool', ...place, name }) as const
+    const scope = namespace === undefined ? {} : { namespace }
+    const read = ({ name }: BuiltinTool) => ({ verb: 'list', kind: 'Tool', ...scope, name }) as const
     return keepAllowed(ports, caller, { of: all, read })
   }
 

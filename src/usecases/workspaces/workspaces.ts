@@ -124,8 +124,8 @@ export function createWorkspaceUsecases({ ports, settings }: UsecaseDeps): Works
   return {
     async list(caller, { namespace }) {
       const heldIn = async () => [...new Set((await records.workspaces.list()).map(({ owner }) => owner))]
-      const place = await requireListing(ports, caller, 'Task', { namespace, heldIn })
-      const owners = place.namespace === undefined ? place.namespaces : [place.namespace]
+      const scope = await requireListing(ports, caller, 'Task', { namespace, heldIn })
+      const owners = scope.namespace === undefined ? scope.namespaces : [scope.namespace]
       const found = await records.workspaces.list(owners === undefined ? {} : { owners })
       return found.map((record) => present(record, clock.now().getTime(), shown))
     },

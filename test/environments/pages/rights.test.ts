@@ -7,7 +7,7 @@ import { make } from '../../fixtures/dashboard/samples/make.ts'
 
 /** Words on buttons and links that change something. */
 const changing =
-  /^(New |Make |Create|Save|Delete|Cancel|Retry|Clone|Run now|Suspend|Go on$|Resume|Release|Work it off|Edit|Disable|Enable|Accept|Reject|Dismiss|Check|Have it fixed|Reopen|Allow|Deny|Review now|Revoke|Values)/
+  /^(New |Create|Save|Delete|Cancel|Retry|Clone|Run now|Suspend|Go on$|Resume|Release|Redeliver|Edit|Disable|Enable|Accept|Reject|Dismiss|Check|Fix|Reopen|Allow|Deny|Review now|Revoke|Values)/
 
 /** Kept from whoever does not own the service, or may not read secrets. */
 const closed = ['/audit', '/tokens', '/settings', '/secrets']

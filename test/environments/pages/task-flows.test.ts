@@ -68,7 +68,7 @@ describe.skipIf(chromiumPath === undefined)('people with tasks', () => {
       .replace('echo original', 'echo a copy')
       .replace(/name: original-\S+/, 'name: the-copy')
     await text.fill(copy)
-    await page.getByRole('button', { name: 'Make the task' }).click()
+    await page.getByRole('button', { name: 'Create task' }).click()
     await page.getByRole('heading', { level: 1 }).getByText('the-copy').waitFor()
     await waitForPhase(service, 'the-copy', 'Succeeded')
     await page.getByRole('link', { name: 'Log' }).click()

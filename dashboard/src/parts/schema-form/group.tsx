@@ -27,7 +27,7 @@ export function Group({ name, path, schema, isRequired, onRemove, children }: Gr
     <fieldset className="group">
       <legend>
         {name}
-        {isRequired && <span className="soft"> (needed)</span>}
+        {isRequired && <span className="soft"> (required)</span>}
         <RemoveButton name={name} onRemove={onRemove} />
       </legend>
       {schema.description !== undefined && (

@@ -76,7 +76,7 @@ export default function AuditPage() {
   const [shown, setShown] = useState<AuditItem>()
   const records = useAudit()
   return (
-    <Page title="Audit" actions={<Button onClick={records.reload}>Read again</Button>}>
+    <Page title="Audit" actions={<Button onClick={records.reload}>Refresh</Button>}>
       <AuditFilters />
       <Listing
         label="Records of the audit log"

@@ -31,8 +31,8 @@ export default function BuiltinToolPage() {
 
 function About({ tool: { description, available, reason } }: { tool: BuiltinTool }) {
   return (
-    <section className="card" aria-labelledby="what">
-      <h2 id="what">What it is</h2>
+    <section className="card" aria-labelledby="details">
+      <h2 id="details">Details</h2>
       <Facts
         of={[
           ['Comes from', 'the service itself; it cannot be changed'],

@@ -56,7 +56,7 @@ function Summary({ of, object }: { of: ObjectKind; object: StoredObject }) {
     <div className="grid">
       {Own !== undefined && <Own object={object as never} />}
       <section className="card" aria-labelledby="conditions">
-        <h2 id="conditions">How it is</h2>
+        <h2 id="conditions">Status</h2>
         <Conditions of={object.status?.conditions as ConditionItem[] | undefined} />
       </section>
       <UsedBy path={of.path} place={object.metadata} />

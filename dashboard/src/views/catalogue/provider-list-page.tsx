@@ -15,7 +15,7 @@ const columns: Column<SummaryOf<'Provider'>>[] = [
   { title: 'Type', width: '100px', cell: ({ spec }) => spec?.type, narrow: 'hidden' },
   { title: 'Model', cell: ({ spec }) => <Foreign text={spec?.defaultModel} />, narrow: 'hidden' },
   {
-    title: 'What',
+    title: 'Message',
     width: 'minmax(0, 2fr)',
     cell: ({ status }) => <Foreign text={status?.lastError ?? status?.message} />,
     narrow: 'second',

@@ -13,8 +13,8 @@ import { ReadyBadge } from '../objects/columns.tsx'
 export function ProviderSummary({ object: { metadata, spec, status } }: { object: Provider }) {
   return (
     <>
-      <section className="card" aria-labelledby="what">
-        <h2 id="what">What it is</h2>
+      <section className="card" aria-labelledby="details">
+        <h2 id="details">Details</h2>
         <Facts
           of={[
             ['State', <ReadyBadge key="state" ready={status?.ready} />],
@@ -26,7 +26,7 @@ export function ProviderSummary({ object: { metadata, spec, status } }: { object
             ['Last error', status?.lastError && <Foreign text={status.lastError} />],
             ['Last reached', status?.lastReached && <Ago key="reached" at={status.lastReached} />],
             ['Rests until', status?.coolingDownUntil && <Ago key="rests" at={status.coolingDownUntil} />],
-            ['Made', <Ago key="made" at={metadata.creationTimestamp} />],
+            ['Created', <Ago key="created" at={metadata.creationTimestamp} />],
           ]}
         />
       </section>

@@ -24,7 +24,7 @@ const columns: Column<SkillSummary>[] = [
   },
   { title: 'State', width: '104px', cell: ({ phase }) => <Badge>{phase ?? 'Pending'}</Badge> },
   {
-    title: 'What it is for',
+    title: 'Description',
     width: 'minmax(0, 3fr)',
     cell: ({ description }) => <Foreign text={description} most={300} />,
     narrow: 'second',
@@ -32,7 +32,7 @@ const columns: Column<SkillSummary>[] = [
   { title: 'Version', width: '90px', cell: ({ version }) => <Foreign text={version} />, narrow: 'hidden' },
   { title: 'Tags', cell: ({ tags }) => <Foreign text={tags?.join(', ')} />, narrow: 'hidden' },
   { title: 'Namespace', cell: ({ namespace }) => namespace, narrow: 'hidden' },
-  { title: 'Made', width: '112px', atEnd: true, narrow: 'hidden', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+  { title: 'Created', width: '112px', atEnd: true, narrow: 'hidden', cell: ({ createdAt }) => <Ago at={createdAt} /> },
 ]
 
 export default function SkillListPage() {

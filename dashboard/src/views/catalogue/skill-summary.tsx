@@ -26,17 +26,17 @@ export function SkillSummaryCards({ object: { metadata, spec, status } }: { obje
   const files = Object.entries(spec.content?.files ?? {})
   return (
     <>
-      <section className="card stack" aria-labelledby="what">
-        <h2 id="what">What it is</h2>
+      <section className="card stack" aria-labelledby="details">
+        <h2 id="details">Details</h2>
         <Facts
           of={[
             ['State', <Badge key="state">{status?.phase ?? 'Pending'}</Badge>],
-            ['What it is for', spec.description && <Foreign text={spec.description} />],
+            ['Description', spec.description && <Foreign text={spec.description} />],
             ['Version', spec.version && <Foreign text={spec.version} />],
             ['Author', spec.author && <Foreign text={spec.author} />],
             ['Tags', spec.tags && <Foreign text={spec.tags.join(', ')} />],
             ...originFacts(spec.source, status),
-            ['Made', <Ago key="made" at={metadata.creationTimestamp} />],
+            ['Created', <Ago key="created" at={metadata.creationTimestamp} />],
           ]}
         />
         {spec.source?.codehost !== undefined && <Refresh {...metadata} />}

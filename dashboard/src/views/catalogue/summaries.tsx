@@ -25,8 +25,8 @@ function AgentSummary({ object: { metadata, spec, status } }: { object: Agent })
   const prompt = spec.systemPrompt?.inline
   return (
     <>
-      <section className="card" aria-labelledby="what">
-        <h2 id="what">What it is</h2>
+      <section className="card" aria-labelledby="details">
+        <h2 id="details">Details</h2>
         <Facts
           of={[
             ['State', <ReadyBadge key="state" ready={status?.ready} />],
@@ -37,7 +37,7 @@ function AgentSummary({ object: { metadata, spec, status } }: { object: Agent })
             ['Skills', list(spec.skills?.map(({ name, configMapRef }) => name ?? configMapRef?.name))],
             ['Tasks at work', status?.activeTasks],
             ['Last used', status?.lastUsed && <Ago key="used" at={status.lastUsed} />],
-            ['Made', <Ago key="made" at={metadata.creationTimestamp} />],
+            ['Created', <Ago key="created" at={metadata.creationTimestamp} />],
           ]}
         />
       </section>
@@ -54,8 +54,8 @@ function AgentSummary({ object: { metadata, spec, status } }: { object: Agent })
 function ToolSummary({ object: { metadata, spec, status } }: { object: Tool }) {
   return (
     <>
-      <section className="card" aria-labelledby="what">
-        <h2 id="what">What it is</h2>
+      <section className="card" aria-labelledby="details">
+        <h2 id="details">Details</h2>
         <Facts
           of={[
             ['Available', status?.available === true ? 'yes' : 'no'],
@@ -64,7 +64,7 @@ function ToolSummary({ object: { metadata, spec, status } }: { object: Tool }) {
             ['Method', spec.http?.method],
             ['Error', status?.error && <Foreign text={status.error} />],
             ['Last checked', status?.lastCheck && <Ago key="checked" at={status.lastCheck} />],
-            ['Made', <Ago key="made" at={metadata.creationTimestamp} />],
+            ['Created', <Ago key="created" at={metadata.creationTimestamp} />],
           ]}
         />
       </section>

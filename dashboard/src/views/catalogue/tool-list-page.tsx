@@ -45,7 +45,7 @@ const customColumns: Column<Custom>[] = [
   ...shared,
   { title: 'Address', cell: ({ url }) => <Foreign text={url} />, narrow: 'hidden' },
   { title: 'Namespace', cell: ({ namespace }) => namespace, narrow: 'hidden' },
-  { title: 'Made', width: '112px', atEnd: true, narrow: 'hidden', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+  { title: 'Created', width: '112px', atEnd: true, narrow: 'hidden', cell: ({ createdAt }) => <Ago at={createdAt} /> },
 ]
 
 const builtinColumns: Column<Builtin>[] = [
@@ -65,7 +65,7 @@ export default function ToolListPage() {
   return (
     <Page title="Tools" actions={<MakeLink path="tools" />}>
       <section className="stack" aria-labelledby="own-tools">
-        <h2 id="own-tools">Made here</h2>
+        <h2 id="own-tools">Created here</h2>
         <Listing
           label="Tools made here"
           columns={customColumns}

@@ -43,7 +43,7 @@ function RenameDialog({ session, onClose }: { session: SessionItem; onClose: () 
           )}
         </Field>
         <div className="dialog-end">
-          <Button onClick={onClose}>Leave it</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="main" busy={update.isPending}>
             Rename
           </Button>

@@ -58,7 +58,7 @@ export function MemoryEditor({ namespace, memory, onClose }: EditorProps) {
           )}
         </Field>
         <div className="dialog-end">
-          <Button onClick={onClose}>Leave it</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="main" busy={create.isPending || update.isPending}>
             Save
           </Button>

@@ -34,12 +34,18 @@ const columns: Column<DeliveryItem>[] = [
   },
   { title: 'From', width: '110px', cell: ({ sender }) => <Foreign text={sender} />, narrow: 'hidden' },
   {
-    title: 'What came of it',
+    title: 'Outcome',
     width: 'minmax(0, 2fr)',
     cell: ({ outcome }) => <Foreign text={outcome.message} most={300} />,
     narrow: 'second',
   },
-  { title: 'Came', width: '112px', atEnd: true, narrow: 'hidden', cell: ({ receivedAt }) => <Ago at={receivedAt} /> },
+  {
+    title: 'Received',
+    width: '112px',
+    atEnd: true,
+    narrow: 'hidden',
+    cell: ({ receivedAt }) => <Ago at={receivedAt} />,
+  },
   { title: 'Again', width: '120px', atEnd: true, narrow: 'hidden', cell: (delivery) => <Again {...delivery} /> },
 ]
 
@@ -68,7 +74,7 @@ export default function DeliveryListPage() {
   )
 }
 
-/** Works it off once more; what it has led to already is not made twice. */
+/** Processes it once more; what it has led to already is not created twice. */
 function Again({ id, namespace, state }: DeliveryItem) {
   const again = useChange(redeliver, 'Delivery')
   if (state === 'pending') return null
@@ -80,7 +86,7 @@ function Again({ id, namespace, state }: DeliveryItem) {
   return (
     <Offered to={redeliver}>
       <Button className="small" busy={again.isPending} onClick={run}>
-        Work it off
+        Redeliver
       </Button>
     </Offered>
   )

@@ -11,7 +11,7 @@ import type { Place } from './monitor-actions.tsx'
 const columns: Column<MonitorEvent>[] = [
   { title: 'When', width: '112px', cell: ({ createdAt }) => <Ago at={createdAt} /> },
   { title: 'Of', width: '80px', cell: ({ itemNumber }) => itemNumber && `#${itemNumber}` },
-  { title: 'What', cell: ({ eventType }) => eventType.replaceAll('_', ' '), narrow: 'hidden' },
+  { title: 'Event', cell: ({ eventType }) => eventType.replaceAll('_', ' '), narrow: 'hidden' },
   {
     title: 'In words',
     width: 'minmax(0, 3fr)',

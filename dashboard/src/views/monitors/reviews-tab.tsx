@@ -37,7 +37,7 @@ function Review({ review, place }: { review: MonitorReviewRecord; place: Place }
       <div className="row">
         <strong>#{number}</strong> <Foreign className="mono" text={headSHA.slice(0, 10)} /> <Verdict of={verdict} />
         <Ago at={createdAt} />
-        <Link to={`/tasks/${place.namespace}/${taskName}`}>Task of the reviewer</Link>
+        <Link to={`/tasks/${place.namespace}/${taskName}`}>Review task</Link>
       </div>
       <Foreign className="prose" text={summary} most={8000} />
       {reason !== undefined && <Foreign className="problem" text={reason} />}

@@ -19,7 +19,7 @@ const columns: Column<MonitorRun>[] = [
   { title: 'Skipped', width: '84px', atEnd: true, cell: ({ skippedCount }) => skippedCount, narrow: 'hidden' },
   { title: 'Why', width: 'minmax(0, 2fr)', cell: ({ error }) => <Foreign text={error} />, narrow: 'second' },
   {
-    title: 'Took',
+    title: 'Duration',
     width: '92px',
     atEnd: true,
     narrow: 'hidden',

@@ -15,7 +15,7 @@ export function useCreate() {
         { body },
         {
           onSuccess: ({ metadata: { namespace, name }, spec }) => {
-            say(spec.schedule === undefined ? `${name} is made` : `${name} is scheduled`)
+            say(spec.schedule === undefined ? `${name} is created` : `${name} is scheduled`)
             void navigate(`/tasks/${namespace}/${name}`)
           },
         },

@@ -53,7 +53,7 @@ export function SimpleForm({ draft, onChange, onAgent, creating, onSubmit }: Sim
       </details>
       <div>
         <Button type="submit" look="main" busy={creating.isBusy}>
-          Make the task
+          Create task
         </Button>
       </div>
     </form>
@@ -75,7 +75,7 @@ function AgentField({ draft, set, problems, onAgent }: PartProps & { onAgent: (h
       label="Agent"
       isRequired
       problem={problems.of('agentRef')}
-      hint={agents.items.length === 0 ? `There are no agents in ${draft.namespace} yet: make one first.` : undefined}
+      hint={agents.items.length === 0 ? `There are no agents in ${draft.namespace} yet: create one first.` : undefined}
     >
       {(control) => (
         <select

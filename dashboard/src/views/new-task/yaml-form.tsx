@@ -54,7 +54,7 @@ export function YamlForm({ begin, creating }: { begin: object; creating: Creatin
       </Field>
       <div>
         <Button type="submit" look="main" busy={creating.isBusy}>
-          Make the task
+          Create task
         </Button>
       </div>
     </form>

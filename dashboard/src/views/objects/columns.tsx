@@ -40,7 +40,7 @@ export const readyColumn: Column<{ status?: { ready?: boolean | undefined } }> =
 export const namespaceColumn: Column<Named> = { title: 'Namespace', cell: namespaceOf, narrow: 'hidden' }
 
 export const ageColumn: Column<Named> = {
-  title: 'Made',
+  title: 'Created',
   width: '112px',
   atEnd: true,
   narrow: 'hidden',

@@ -7,7 +7,7 @@ import { useScope } from '../../parts/scope.ts'
 import { Failure, Loading } from '../../parts/states.tsx'
 import { say } from '../../parts/toasts.tsx'
 import { ObjectEditor } from './object-editor.tsx'
-import { kindOfAddress, withArticle } from './object-kinds.ts'
+import { kindOfAddress } from './object-kinds.ts'
 import { suggestedSpecs } from './suggested-specs.ts'
 
 export default function NewObjectPage() {
@@ -18,7 +18,7 @@ export default function NewObjectPage() {
   const spec =
     schema && ({ ...(emptyOf(schema.properties?.spec ?? {}) as Fields), ...suggestedSpecs[of.path] } as Fields)
   return (
-    <Page title={`New ${of.noun}`} heading={`Make ${withArticle(of.noun)}`}>
+    <Page title={`New ${of.noun}`} heading={`Create ${of.noun}`}>
       {error !== null && <Failure error={error} retry={retry} />}
       {spec === undefined && error === null && <Loading what="the form" />}
       {spec !== undefined && (
@@ -26,7 +26,7 @@ export default function NewObjectPage() {
           of={of}
           start={{ metadata: { name: '', namespace: home }, spec }}
           onSaved={({ metadata }) => {
-            say(`${metadata.name} is made`)
+            say(`${metadata.name} is created`)
             void navigate(`/${of.path}/${metadata.namespace}/${metadata.name}`)
           }}
         />

@@ -3,14 +3,14 @@ import { LinkButton } from '../../parts/link-button.tsx'
 import { useScopedPath } from '../../parts/scope.ts'
 import { Empty } from '../../parts/states.tsx'
 import { Offered } from '../../session/offered.tsx'
-import { type ObjectPath, objectKind, routesOf, withArticle } from './object-kinds.ts'
+import { type ObjectPath, objectKind, routesOf } from './object-kinds.ts'
 
 export function MakeLink({ path }: { path: ObjectPath }) {
   const scoped = useScopedPath()
   return (
     <Offered to={routesOf(path).create}>
       <LinkButton isMain to={scoped(`/${path}/new`)}>
-        Make {withArticle(objectKind(path).noun)}
+        Create {objectKind(path).noun}
       </LinkButton>
     </Offered>
   )

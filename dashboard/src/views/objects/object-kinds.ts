@@ -92,11 +92,6 @@ const kinds: Record<ObjectPath, Omit<ObjectKind, 'path'>> = {
   },
 }
 
-/** `agent` with its article. */
-export function withArticle(noun: string): string {
-  return /^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`
-}
-
 export function objectKind(path: ObjectPath): ObjectKind {
   return { path, ...kinds[path] }
 }

@@ -29,7 +29,7 @@ function sameWish(a: StoredObject, b: StoredObject): boolean {
 function refuseRenaming({ metadata }: Manifest, before: StoredObject): void {
   const details = (['name', 'namespace'] as const)
     .filter((field) => (metadata[field] ?? before.metadata[field]) !== before.metadata[field])
-    .map((field) => ({ path: `metadata.${field}`, message: 'cannot be changed; make a new object instead' }))
+    .map((field) => ({ path: `metadata.${field}`, message: 'cannot be changed; create a new object instead' }))
   if (details.length > 0)
     throw new SvcError('InvalidRequest', 'An object keeps its name and its namespace.', { details })
 }

@@ -22,7 +22,7 @@ export function SecretMaker(props: SecretMakerProps) {
   return (
     <div className="row">
       <Button className="small" onClick={() => setOpen(true)}>
-        Make a secret…
+        Create secret…
       </Button>
       {isOpen && <SecretDialog {...props} onClose={() => setOpen(false)} />}
     </div>
@@ -42,7 +42,7 @@ function SecretDialog({ namespace, hasKey, onMade, onClose }: SecretMakerProps &
   }
 
   function done(): void {
-    say(`The secret ${name} is made`)
+    say(`The secret ${name} is created`)
     onMade(hasKey ? { name, key } : { name })
     onClose()
   }
@@ -72,7 +72,7 @@ function SecretDialog({ namespace, hasKey, onMade, onClose }: SecretMakerProps &
     },
   ] as const
   return (
-    <Dialog title="Make a secret" onClose={onClose}>
+    <Dialog title="Create secret" onClose={onClose}>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: hears the Enter key of the inputs in it */}
       <div className="stack" onKeyDown={onKeyDown}>
         {create.error !== null && <Failure error={create.error} />}
@@ -94,9 +94,9 @@ function SecretDialog({ namespace, hasKey, onMade, onClose }: SecretMakerProps &
         ))}
       </div>
       <div className="dialog-end">
-        <Button onClick={onClose}>Leave it</Button>
+        <Button onClick={onClose}>Cancel</Button>
         <Button look="main" busy={create.isPending} onClick={save}>
-          Make it
+          Create
         </Button>
       </div>
     </Dialog>

@@ -14,7 +14,7 @@ export function WaitingApprovals() {
   if (items.length === 0) return null
   return (
     <section className="stack" aria-labelledby="approvals">
-      <h2 id="approvals">Tasks ask you</h2>
+      <h2 id="approvals">Needs approval</h2>
       {items.map((item) => (
         <Approval key={item.id} approval={item} />
       ))}

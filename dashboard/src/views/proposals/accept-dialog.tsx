@@ -24,7 +24,7 @@ export function AcceptDialog({ content, isBusy, onAccept, onClose }: AcceptProps
         </Field>
       </div>
       <div className="dialog-end">
-        <Button onClick={onClose}>Leave it</Button>
+        <Button onClick={onClose}>Cancel</Button>
         <Button look="main" busy={isBusy} disabled={text.trim() === ''} onClick={() => onAccept(text)}>
           Accept so
         </Button>

@@ -79,7 +79,7 @@ export function DismissDialog({ finding, onDone, onUndo, onClose }: DismissProps
           )}
         </Field>
         <div className="dialog-end">
-          <Button onClick={onClose}>Leave it open</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="main" busy={dismiss.isPending}>
             Dismiss
           </Button>

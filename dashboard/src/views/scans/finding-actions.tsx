@@ -53,7 +53,7 @@ export function FindingActions({ finding, onDecided }: ActionsProps) {
   const actions = [
     { key: 'd', word: 'Dismiss…', run: () => setDismissing(true), isBusy: false },
     { key: 'v', word: 'Check', ...check },
-    { key: 'f', word: 'Have it fixed', ...patch },
+    { key: 'f', word: 'Fix', ...patch },
     { key: 'p', word: 'Open pull request', ...pull },
     { key: 'r', word: 'Reopen', ...reopen },
   ] as const

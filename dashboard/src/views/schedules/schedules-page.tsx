@@ -127,7 +127,7 @@ const runColumns: Column<TaskRow>[] = [
     ),
   },
   { title: 'State', width: '112px', cell: ({ status }) => <Badge>{status?.phase ?? 'Pending'}</Badge> },
-  { title: 'What', narrow: 'second', cell: ({ status }) => <Foreign text={status?.message} /> },
+  { title: 'Message', narrow: 'second', cell: ({ status }) => <Foreign text={status?.message} /> },
   ...timeColumns,
 ]
 

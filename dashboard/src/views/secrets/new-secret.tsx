@@ -20,7 +20,7 @@ export function NewSecret({ namespace, onClose }: { namespace: string; onClose: 
     const allowed = hosts.split(/[\s,]+/).filter(Boolean)
     const body = { name, stringData: dataOf(rows), ...(allowed.length > 0 && { allowedHosts: allowed }) }
     const onSuccess = () => {
-      say(`The secret ${name} is made`)
+      say(`The secret ${name} is created`)
       onClose()
     }
     create.mutate({ query: { namespace }, body }, { onSuccess })
@@ -60,9 +60,9 @@ export function NewSecret({ namespace, onClose }: { namespace: string; onClose: 
           )}
         </Field>
         <div className="dialog-end">
-          <Button onClick={onClose}>Leave it</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="main" busy={create.isPending}>
-            Make it
+            Create
           </Button>
         </div>
       </form>

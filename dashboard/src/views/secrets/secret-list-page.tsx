@@ -33,7 +33,7 @@ function columnsFor(change: (secret: SecretItem) => void): Column<SecretItem>[] 
       cell: ({ allowedHosts }) => <Foreign text={allowedHosts?.join(', ') ?? 'all hosts'} />,
       narrow: 'hidden',
     },
-    { title: 'Made', width: '110px', cell: ({ createdAt }) => <Ago at={createdAt} />, narrow: 'hidden' },
+    { title: 'Created', width: '110px', cell: ({ createdAt }) => <Ago at={createdAt} />, narrow: 'hidden' },
     {
       title: 'Change',
       width: '180px',

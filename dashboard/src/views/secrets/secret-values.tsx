@@ -53,7 +53,7 @@ export function SecretValues({ secret, onClose }: { secret: SecretItem; onClose:
           </fieldset>
         )}
         <div className="dialog-end">
-          <Button onClick={onClose}>Leave it</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="main" busy={update.isPending}>
             Replace
           </Button>

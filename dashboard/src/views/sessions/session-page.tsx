@@ -57,7 +57,7 @@ function About({ session }: { session: SessionDetail }) {
           ['At work', activeTask && <Foreign text={activeTask} />],
           ['Model', answeredBy && <Foreign text={`${answeredBy.name} · ${answeredBy.model}`} />],
           ['Tokens', `${formatCount(inputTokens)} in, ${formatCount(outputTokens)} out`],
-          ['Made', <Ago key="made" at={createdAt} />],
+          ['Created', <Ago key="created" at={createdAt} />],
           ['Last written', <Ago key="written" at={updatedAt} />],
         ]}
       />

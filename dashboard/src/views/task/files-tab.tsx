@@ -29,7 +29,7 @@ function lookOf({ contentType, size }: ArtifactItem): 'picture' | 'text' | undef
   return texts.test(type) ? 'text' : undefined
 }
 
-function columnsOf(place: TaskPlace, onLook: (file: ArtifactItem) => void): Column<ArtifactItem>[] {
+function columnsOf(place: TaskPlace, onPreview: (file: ArtifactItem) => void): Column<ArtifactItem>[] {
   const download = (file: ArtifactItem) =>
     readArtifact(place, file.filename).then(
       (content) => saveFile(file.filename.split('/').at(-1) ?? 'file', content),
@@ -47,8 +47,8 @@ function columnsOf(place: TaskPlace, onLook: (file: ArtifactItem) => void): Colu
       cell: (file) => (
         <>
           {lookOf(file) !== undefined && (
-            <Button look="plain" onClick={() => onLook(file)}>
-              Look
+            <Button look="plain" onClick={() => onPreview(file)}>
+              Preview
             </Button>
           )}
           <Button look="plain" onClick={() => void download(file)}>
@@ -85,14 +85,14 @@ export function FilesTab({ place }: { place: TaskPlace }) {
       />
       {looked !== undefined && (
         <Dialog title={looked.filename} isWide onClose={() => setLooked(undefined)}>
-          <Look key={looked.filename} place={place} file={looked} />
+          <Preview key={looked.filename} place={place} file={looked} />
         </Dialog>
       )}
     </>
   )
 }
 
-function Look({ place, file }: { place: TaskPlace; file: ArtifactItem }) {
+function Preview({ place, file }: { place: TaskPlace; file: ArtifactItem }) {
   const [shown, setShown] = useState<{ text: string } | { picture: string }>()
   const [error, setError] = useState<unknown>()
   // biome-ignore lint/correctness/useExhaustiveDependencies: drawn anew for each file

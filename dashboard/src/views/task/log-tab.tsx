@@ -20,9 +20,7 @@ export function LogTab({ place, isOver }: { place: TaskPlace; isOver: boolean })
   if (log.error !== undefined) return <Failure error={log.error} retry={log.retry} />
   if (log.isOpen && isOver) return <Loading what="the log" />
   return (
-    <Empty title={isOver ? 'It has written nothing' : 'It has written nothing yet'}>
-      {!isOver && <p>Lines appear here as they come.</p>}
-    </Empty>
+    <Empty title={isOver ? 'No output' : 'No output yet'}>{!isOver && <p>Lines appear here as they come.</p>}</Empty>
   )
 }
 

@@ -45,7 +45,7 @@ function State({ task }: { task: TaskDetail }) {
   const { status, metadata } = task
   return (
     <section className="card">
-      <h2>How far it is</h2>
+      <h2>Status</h2>
       <Facts
         of={[
           ['State', <Badge key="phase">{status?.phase ?? 'Pending'}</Badge>],
@@ -53,9 +53,9 @@ function State({ task }: { task: TaskDetail }) {
           ['Why it waits', text(status?.queuedReason)],
           ['Why it failed', text(status?.failureReason)],
           ['Next attempt', status?.nextRetryTime && <Ago at={status.nextRetryTime} />],
-          ['Made', <Ago key="made" at={metadata.creationTimestamp} />],
+          ['Created', <Ago key="created" at={metadata.creationTimestamp} />],
           ['Started', status?.startTime && <Ago at={status.startTime} />],
-          ['Took', <Span key="took" from={status?.startTime} to={status?.completionTime} />],
+          ['Duration', <Span key="duration" from={status?.startTime} to={status?.completionTime} />],
           ...listRuns(task),
         ]}
       />
@@ -92,7 +92,7 @@ function Kind({ task: { spec, metadata } }: { task: TaskDetail }) {
   const agentPlace = agentRef && `${agentRef.namespace ?? metadata.namespace}/${agentRef.name}`
   return (
     <section className="card">
-      <h2>What it is</h2>
+      <h2>Details</h2>
       <Facts
         of={[
           ['Type', spec.type],

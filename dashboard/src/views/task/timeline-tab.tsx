@@ -20,7 +20,7 @@ function columnsOf(start: number): Column<TimelineEvent>[] {
       cell: ({ createdAt }) => <span className="number">+{describeSpan(Date.parse(createdAt) - start)}</span>,
     },
     {
-      title: 'What',
+      title: 'Event',
       width: '150px',
       cell: ({ type, phase = '' }) => (
         <span className="badge" data-tone={bad.includes(type) || bad.includes(phase) ? 'bad' : 'plain'}>

@@ -112,7 +112,7 @@ function NoTasks() {
   ) : (
     <Empty title="There are no tasks yet">
       <p>
-        Make one here, type <code>svc run "say hello"</code>, or ask for one in the chat.
+        Create one here, type <code>svc run "say hello"</code>, or ask for one in the chat.
       </p>
     </Empty>
   )

@@ -70,9 +70,9 @@ export function NewToken({ onClose }: { onClose: () => void }) {
         {text('namespace', 'Namespace', 'The only one that it is good for. Empty: all.')}
         {text('expires', 'Ends', 'After a span (12h, 30d) or at a time (2030-12-31T00:00:00Z). Empty: never.')}
         <div className="dialog-end">
-          <Button onClick={onClose}>Leave it</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="main" busy={create.isPending}>
-            Make it
+            Create
           </Button>
         </div>
       </form>

@@ -39,7 +39,7 @@ function columnsFor(isOwn: (token: TokenItem) => boolean): Column<TokenItem>[] {
       cell: ({ expiresAt }) => (expiresAt === undefined ? 'never' : <Ago at={expiresAt} />),
       narrow: 'hidden',
     },
-    { title: 'Made', width: '110px', cell: ({ createdAt }) => <Ago at={createdAt} />, narrow: 'hidden' },
+    { title: 'Created', width: '110px', cell: ({ createdAt }) => <Ago at={createdAt} />, narrow: 'hidden' },
     {
       title: 'Revoke',
       width: '92px',

@@ -107,10 +107,10 @@ function columnsOf(by: Group): Column<UsageRow>[] {
     },
     number('Calls', ({ llmCalls }) => llmCalls),
     number('Tokens in', ({ inputTokens }) => inputTokens),
-    number('From cache', ({ cachedTokens }) => cachedTokens),
+    number('Cached', ({ cachedTokens }) => cachedTokens),
     number('Tokens out', ({ outputTokens }) => outputTokens),
     { title: 'Cost', atEnd: true, cell: (row) => <span className="number">{costOf(row)}</span> },
-    { title: 'Left of budgets', narrow: 'second', cell: describeBudgets },
+    { title: 'Budget left', narrow: 'second', cell: describeBudgets },
   ]
 }
 

@@ -44,7 +44,7 @@ const columns: Column<WorkspaceItem>[] = [
   { title: 'Used by', cell: (workspace) => <Use workspace={workspace} />, narrow: 'second' },
   { title: 'Template', cell: ({ template }) => <Foreign text={template} />, narrow: 'hidden' },
   { title: 'Namespace', cell: ({ namespace }) => namespace, narrow: 'hidden' },
-  { title: 'Made', width: '112px', atEnd: true, narrow: 'hidden', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+  { title: 'Created', width: '112px', atEnd: true, narrow: 'hidden', cell: ({ createdAt }) => <Ago at={createdAt} /> },
   { title: 'Ends', width: '112px', atEnd: true, narrow: 'hidden', cell: ({ expiresAt }) => <Ago at={expiresAt} /> },
   {
     title: 'Cost',

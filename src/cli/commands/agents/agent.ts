@@ -79,10 +79,10 @@ export async function askForAgent(call: AskCall): Promise<NamedSpec> {
   if (openPrompt === undefined) throw refusal
   const name = await askLine(openPrompt, 'its name? ')
   if (name === '') throw refusal
-  const runtime = call.given.runtime ?? (await askRuntime(call, openPrompt))
+  const runtime = call.flags.runtime ?? (await askRuntime(call, openPrompt))
   const { items } = await listPages<Provider>(call.client, listProviders, { query: namespaceQuery(call.options) })
-  if (call.given.model !== undefined || call.given.provider !== undefined || items.length === 0) {
-    return { name, given: { ...call.given, ...(runtime && { runtime }) } }
+  if (call.flags.model !== undefined || call.flags.provider !== undefined || items.length === 0) {
+    return { name, flags: { ...call.flags, ...(runtime && { runtime }) } }
   }
   terminal.note('who answers it?')
   const lines = items.map(({ metadata, spec }) => [metadata.name, spec.defaultModel ?? ''].join('  ').trimEnd())
@@ -92,7 +92,7 @@ export async function askForAgent(call: AskCall): Promise<NamedSpec> {
   const { defaultModel } = provider.spec
   const shown = defaultModel === undefined ? 'its model? ' : `its model? [${defaultModel}] `
   const model = (await askLine(openPrompt, shown)) || defaultModel
-  return { name, given: { ...call.given, ...describeModel(runtime, provider.metadata.name, model) } }
+  return { name, flags: { ...call.flags, ...describeModel(runtime, provider.metadata.name, model) } }
 }
 
 /** A runtime names its provider in the model. */

@@ -53,7 +53,7 @@ reason, in chat, tasks and proxies.
   ${commandHint('-n team budget set team --tokens 5M --per day')}
   ${commandHint('budget set ci --for-token tok-0123 --cost 20 --per month')}`,
     )
-    .action((name: string, given: SetOptions, command: Command) => setBudget(name, given, { command, context }))
+    .action((name: string, flags: SetOptions, command: Command) => setBudget(name, flags, { command, context }))
   const list = budget.command('list').alias('ls').description('budgets, and how much of each is spent')
   addList(list, context, budgets)
   budget
@@ -84,12 +84,12 @@ function readMoney(text: string | undefined): number | undefined {
   throw new SvcError('InvalidRequest', `--cost ${text}: must be an amount, such as 20 or 0.5`)
 }
 
-async function setBudget(name: string, given: SetOptions, { command, context }: Invocation): Promise<void> {
+async function setBudget(name: string, flags: SetOptions, { command, context }: Invocation): Promise<void> {
   const options = readGlobalOptions(command)
-  const { forToken: token, forCaller: caller, forAgent: agent, tokens, cost, currency, per: period } = given
+  const { forToken: token, forCaller: caller, forAgent: agent, tokens, cost, currency, per: period } = flags
   const client = await context.connect(options)
   const scope = dropUndefined({ namespace: options.namespace, agent, token, caller })
-  const { taskTime: maxTaskDuration, taskIterations } = given
+  const { taskTime: maxTaskDuration, taskIterations } = flags
   const maxTaskIterations =
     taskIterations === undefined ? undefined : readCountFlag('--task-iterations', taskIterations)
   const perTask = { maxTaskDuration, maxTaskIterations }
@@ -104,8 +104,8 @@ async function setBudget(name: string, given: SetOptions, { command, context }: 
 }
 
 function joinLimits(parts: (string | false)[], each: string): string[] {
-  const given = parts.filter((part) => part !== false)
-  return given.length === 0 ? [] : [given.join(' or ') + each]
+  const limits = parts.filter((part) => part !== false)
+  return limits.length === 0 ? [] : [limits.join(' or ') + each]
 }
 
 function describeMost({ spec }: BudgetItem): string {

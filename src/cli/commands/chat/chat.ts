@@ -51,22 +51,22 @@ Ctrl-C ends the turn that runs; pressed twice it leaves.
 
 Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 no service reached, 4 cancelled.`,
     )
-    .action((words: string[], given: ChatOptions, command: Command) => chat(words, given, { command, context }))
+    .action((words: string[], flags: ChatOptions, command: Command) => chat(words, flags, { command, context }))
 }
 
 type Invocation = { command: Command; context: CliContext }
 
-async function chat(words: string[], given: ChatOptions, { command, context }: Invocation): Promise<void> {
+async function chat(words: string[], flags: ChatOptions, { command, context }: Invocation): Promise<void> {
   const options = readGlobalOptions(command)
   const call = { options, context }
   const message = words.length > 0 ? words.join(' ') : await context.readInput()
-  if (message === undefined) return startConversation(given, call)
+  if (message === undefined) return startConversation(flags, call)
   if (message.trim() === '')
     throw new SvcError('InvalidRequest', `give a message: ${commandHint('chat "what runs right now?"')}`)
-  const client = await context.connect(options, { quiet: given.quiet })
-  const body = { ...(await prepareRequest(client, given, call)), message: message.trimEnd() }
+  const client = await context.connect(options, { quiet: flags.quiet })
+  const body = { ...(await prepareRequest(client, flags, call)), message: message.trimEnd() }
   if (options.output !== 'table') return printTurn(client, body, call)
-  const { quiet } = given
+  const { quiet } = flags
   const end = await sendChatMessage(client, body, { context, quiet })
   reportEnd(end, { context, quiet })
   const talk = { sessionId: end.sessionId, request: body }
@@ -74,24 +74,24 @@ async function chat(words: string[], given: ChatOptions, { command, context }: I
   if (end.outcome !== 'answered') throw new ExitSignal(exitCodes[end.outcome])
 }
 
-async function startConversation(given: ChatOptions, { options, context }: CliCall): Promise<void> {
+async function startConversation(flags: ChatOptions, { options, context }: CliCall): Promise<void> {
   const { openPrompt } = context
   if (openPrompt === undefined)
     throw new SvcError('InvalidRequest', `name a message: ${commandHint('chat "what runs right now?"')}`)
-  const client = await context.connect(options, { quiet: given.quiet })
-  const request = await prepareRequest(client, given, { options, context })
+  const client = await context.connect(options, { quiet: flags.quiet })
+  const request = await prepareRequest(client, flags, { options, context })
   const prompt = openPrompt()
-  const conversation = { client, context, prompt, request, quiet: given.quiet }
+  const conversation = { client, context, prompt, request, quiet: flags.quiet }
   const talk = await converse(conversation).finally(() => prompt.close())
   if (talk.sessionId !== undefined) context.terminal.note(describeSession(talk))
 }
 
-async function prepareRequest(client: Client, given: ChatOptions, call: CliCall): Promise<Opening> {
+async function prepareRequest(client: Client, flags: ChatOptions, call: CliCall): Promise<Opening> {
   const { context, options } = call
-  const request = buildRequest(given, options)
-  if (given.resume === undefined) return chooseProvider(client, request, call)
+  const request = buildRequest(flags, options)
+  if (flags.resume === undefined) return chooseProvider(client, request, call)
   const resumed =
-    given.resume === true ? await pickSession(client, request, context) : await requireSession(client, request)
+    flags.resume === true ? await pickSession(client, request, context) : await requireSession(client, request)
   const { namespace } = resumed
   return chooseProvider(client, resumed, { context, options: { ...options, ...(namespace && { namespace }) } })
 }
@@ -119,13 +119,13 @@ async function printTurn(client: Client, body: ChatRequest, { options, context }
   await printAnswer(context, options, answer, () => answer.message)
 }
 
-function buildRequest(given: ChatOptions, options: GlobalOptions): Opening {
+function buildRequest(flags: ChatOptions, options: GlobalOptions): Opening {
   const fields = {
-    sessionId: given.session ?? (given.resume === true ? undefined : given.resume),
-    agentRef: given.agent,
-    provider: given.provider,
-    model: given.model,
-    systemPrompt: given.system,
+    sessionId: flags.session ?? (flags.resume === true ? undefined : flags.resume),
+    agentRef: flags.agent,
+    provider: flags.provider,
+    model: flags.model,
+    systemPrompt: flags.system,
     ...namespaceQuery(options),
   }
   return dropUndefined(fields)

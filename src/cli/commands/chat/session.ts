@@ -80,12 +80,12 @@ type SearchOptions = { session?: string; except?: string; role?: string; limit: 
 
 const hits: ListCommand<TranscriptHit, SearchOptions> = {
   route: searchTranscripts,
-  filters: (given, { args }) => ({
+  filters: (flags, { args }) => ({
     query: args.join(' '),
-    sessionName: given.session,
-    excludeSessionName: given.except,
-    roles: given.role,
-    limit: readCountFlag('--limit', given.limit),
+    sessionName: flags.session,
+    excludeSessionName: flags.except,
+    roles: flags.role,
+    limit: readCountFlag('--limit', flags.limit),
   }),
   columns: (now) => [
     { title: 'NAMESPACE', value: (item) => item.namespace },

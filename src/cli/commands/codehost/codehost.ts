@@ -22,7 +22,7 @@ type AppFlags = {
   secret: string
   webhookSecret: string
 }
-type Making = { given: AppFlags; client: Client; options: GlobalOptions; context: CliContext }
+type Making = { flags: AppFlags; client: Client; options: GlobalOptions; context: CliContext }
 
 const creationTimeoutMs = 3_600_000
 
@@ -40,19 +40,19 @@ export function addCodeHostCommands(program: Command, context: CliContext): void
     .option('--push', 'it may push branches and merge, as label triggers need it')
     .option('--secret <name>', 'Secret for the key of the App', 'codehost-app')
     .option('--webhook-secret <name>', 'Secret for what it signs events with', 'codehost-webhook')
-    .action(async (given: AppFlags, command: Command) => {
+    .action(async (flags: AppFlags, command: Command) => {
       const options = readGlobalOptions(command)
-      await makeApp({ given, options, context, client: await context.connect(options) })
+      await makeApp({ flags, options, context, client: await context.connect(options) })
     })
 }
 
 /** The key is told once: it must have a place before the App is made. */
-async function requireFreeNames({ given, client, options }: Making): Promise<void> {
-  const names = [given.secret, ...(given.webhook === undefined ? [] : [given.webhookSecret])]
+async function requireFreeNames({ flags, client, options }: Making): Promise<void> {
+  const names = [flags.secret, ...(flags.webhook === undefined ? [] : [flags.webhookSecret])]
   const { items } = await listPages<SecretItem>(client, listSecrets, { query: namespaceQuery(options), limit: 10_000 })
   const taken = names.find((name) => items.some((item) => item.name === name))
   if (taken === undefined) return
-  const flag = taken === given.secret ? '--secret' : '--webhook-secret'
+  const flag = taken === flags.secret ? '--secret' : '--webhook-secret'
   throw new SvcError('AlreadyExists', `there is a Secret "${taken}" already: name another one with ${flag}`)
 }
 
@@ -87,15 +87,15 @@ async function askForCode(wish: AppWish, context: CliContext, signal: AbortSigna
   }
 }
 
-async function storeApp({ given, client, options, context }: Making, app: MadeApp): Promise<void> {
+async function storeApp({ flags, client, options, context }: Making, app: MadeApp): Promise<void> {
   const store = async (name: string, stringData: Record<string, string>) => {
     await client.call(createSecret, { body: { name, ...namespaceQuery(options), stringData } })
     context.terminal.note(`secret ${name} created with ${Object.keys(stringData).join(', ')}`)
   }
   try {
-    await store(given.secret, { CODEHOST_APP_ID: String(app.id), CODEHOST_APP_PRIVATE_KEY: app.pem })
-    if (given.webhook !== undefined && app.webhook_secret)
-      await store(given.webhookSecret, { secret: app.webhook_secret })
+    await store(flags.secret, { CODEHOST_APP_ID: String(app.id), CODEHOST_APP_PRIVATE_KEY: app.pem })
+    if (flags.webhook !== undefined && app.webhook_secret)
+      await store(flags.webhookSecret, { secret: app.webhook_secret })
   } catch (error) {
     const file = `${app.slug}.private-key.pem`
     writeFileSync(file, app.pem, { mode: 0o600, flag: 'wx' })
@@ -105,24 +105,24 @@ async function storeApp({ given, client, options, context }: Making, app: MadeAp
   }
 }
 
-function describeNext({ given }: Making, { slug, html_url: page }: MadeApp): string {
+function describeNext({ flags }: Making, { slug, html_url: page }: MadeApp): string {
   const trigger =
-    given.webhook === undefined ? [] : [commandHint(`up --codehost-webhook-secret-name ${given.webhookSecret}`)]
+    flags.webhook === undefined ? [] : [commandHint(`up --codehost-webhook-secret-name ${flags.webhookSecret}`)]
   return [
     `App ${slug} is made. Next:`,
     `  install it on your repositories: ${page.replace(/\/$/, '')}/installations/new`,
     ...trigger.map((line) => `  let the service check its events: ${line}`),
-    `  ${commandHint(`monitor create reviews --repo URL --reviewer AGENT --secret ${given.secret}`)}`,
+    `  ${commandHint(`monitor create reviews --repo URL --reviewer AGENT --secret ${flags.secret}`)}`,
   ].join('\n')
 }
 
 async function makeApp(making: Making): Promise<void> {
-  const { given, context } = making
-  const wish = readWish(given)
+  const { flags, context } = making
+  const wish = readWish(flags)
   await requireFreeNames(making)
   const app = await context.interruptible(async (interrupted) => {
     const signal = AbortSignal.any([interrupted, AbortSignal.timeout(creationTimeoutMs)])
-    return exchangeCode(apiUrlOf(given), await askForCode(wish, context, signal), signal)
+    return exchangeCode(apiUrlOf(flags), await askForCode(wish, context, signal), signal)
   })
   if (app === undefined) throw new SvcError('ClientClosed', 'no App was made')
   await storeApp(making, app)
@@ -192,8 +192,8 @@ function escapeHtml(text: string): string {
 /** The body of a page with one button, which sends the manifest to the code host. */
 export function writeStartPage(wish: AppWish, state: string, redirectUrl: string): string {
   const { host, organization, name } = wish
-  const place = organization === undefined ? '' : `organizations/${encodeURIComponent(organization)}/`
-  const action = `https://${host}/${place}settings/apps/new?state=${state}`
+  const owner = organization === undefined ? '' : `organizations/${encodeURIComponent(organization)}/`
+  const action = `https://${host}/${owner}settings/apps/new?state=${state}`
   const manifest = escapeHtml(JSON.stringify(makeManifest(wish, redirectUrl)))
   const button = `<button>Create the App ${escapeHtml(name)} on ${escapeHtml(host)}</button>`
   return `<form method="post" action="${escapeHtml(action)}"><input type="hidden" name="manifest" value="${manifest}">${button}</form>`

@@ -33,7 +33,7 @@ export function addLoginCommand(program: Command, context: CliContext): void {
       'after',
       '\nThe service is named by --server, SVC_SERVER or a context; later commands that name it use the token.',
     )
-    .action((given: LoginFlags, command: Command) => runLogin(given, readGlobalOptions(command), context))
+    .action((flags: LoginFlags, command: Command) => runLogin(flags, readGlobalOptions(command), context))
 }
 
 export function addLogoutCommand(program: Command, context: CliContext): void {
@@ -53,8 +53,8 @@ function requireText(value: string | undefined, flag: string, variable: string):
   throw new SvcError('InvalidRequest', `give ${flag}, or set ${variable}`)
 }
 
-function readWish(given: LoginFlags, context: CliContext): LoginWish {
-  const { issuer, clientId, scope, audience, tokenKind } = given
+function readWish(flags: LoginFlags, context: CliContext): LoginWish {
+  const { issuer, clientId, scope, audience, tokenKind } = flags
   const read = context.readEnvironment
   return {
     issuer: requireText(issuer ?? read('SVC_OIDC_ISSUER'), '--issuer', 'SVC_OIDC_ISSUER'),
@@ -82,11 +82,11 @@ async function tryLogin(server: string, options: GlobalOptions, context: CliCont
   }
 }
 
-async function runLogin(given: LoginFlags, options: GlobalOptions, context: CliContext): Promise<void> {
+async function runLogin(flags: LoginFlags, options: GlobalOptions, context: CliContext): Promise<void> {
   const server = context.serverAddress(options)
-  const wish = readWish(given, context)
+  const wish = readWish(flags, context)
   const { logIn } = await import('../../../client/login/issuer-client.ts')
-  const flow = given.device ? 'device' : 'code'
+  const flow = flags.device ? 'device' : 'code'
   const showPrompt = (prompt: Prompt) => context.terminal.note(describePrompt(prompt))
   const login = await context.interruptible((signal) => logIn(wish, { flow, showPrompt, signal, now: context.now }))
   if (login === undefined) throw new SvcError('ClientClosed', 'the login was cancelled')

@@ -26,7 +26,7 @@ export function addTokenCommands(program: Command, context: CliContext): void {
       'after',
       '\nWith --namespace the token may act in that namespace only. It is used with --token or SVC_TOKEN.',
     )
-    .action((name: string, given: CreateOptions, command: Command) => create(name, given, { command, context }))
+    .action((name: string, flags: CreateOptions, command: Command) => create(name, flags, { command, context }))
   token
     .command('show')
     .description('print the token that commands use here, for other programs')
@@ -46,17 +46,17 @@ export function addTokenCommands(program: Command, context: CliContext): void {
 
 type Invocation = { command: Command; context: CliContext }
 
-async function create(name: string, given: CreateOptions, { command, context }: Invocation): Promise<void> {
+async function create(name: string, flags: CreateOptions, { command, context }: Invocation): Promise<void> {
   const options = readGlobalOptions(command)
   await requireShown(options)
   const client = await context.connect(options)
   const body = {
     name,
     namespace: options.namespace,
-    role: given.role,
-    readOnly: given.readOnly,
-    expires: given.expires,
-    ...(given.serverTools === undefined ? {} : { serverTools: given.serverTools === 'on' }),
+    role: flags.role,
+    readOnly: flags.readOnly,
+    expires: flags.expires,
+    ...(flags.serverTools === undefined ? {} : { serverTools: flags.serverTools === 'on' }),
   }
   const created = await client.call(createToken, { body })
   await printAnswer(context, options, created, () => created.token)

@@ -112,9 +112,9 @@ const memories: ListCommand<Memory, ListOptions> = {
 async function add(
   { client, options, context, query }: ServiceCall,
   words: string[],
-  given: AddOptions,
+  flags: AddOptions,
 ): Promise<void> {
-  const { id, tags, agent: agentName, source, supersedes } = given
+  const { id, tags, agent: agentName, source, supersedes } = flags
   const body = { content: words.join(' '), id, tags: tags?.split(','), agentName, source, supersedes }
   const made = await client.call(createMemory, { query, body })
   await printAnswer(context, options, made, () => `memory ${made.id} added`)

@@ -98,10 +98,10 @@ async function edit(desk: Desk, item: MemoryProposal, reviewNote: string | undef
 async function tryChoice(
   desk: Desk,
   item: MemoryProposal,
-  asked: { choice: string; reviewNote?: string },
+  answer: { choice: string; reviewNote?: string },
 ): Promise<boolean> {
   try {
-    return await applyChoice(desk, item, asked)
+    return await applyChoice(desk, item, answer)
   } catch (error) {
     if (!isSvcError(error) || !['Conflict', 'NotFound', 'InvalidRequest'].includes(error.reason)) throw error
     desk.context.terminal.note(messageOf(error))
@@ -109,8 +109,8 @@ async function tryChoice(
   }
 }
 
-async function applyChoice(desk: Desk, item: MemoryProposal, asked: { choice: string; reviewNote?: string }) {
-  const { choice, reviewNote } = asked
+async function applyChoice(desk: Desk, item: MemoryProposal, answer: { choice: string; reviewNote?: string }) {
+  const { choice, reviewNote } = answer
   if (choice === 'edit') return edit(desk, item, reviewNote)
   if (choice === 'accept') await accept(desk, item, { reviewNote })
   if (choice === 'reject') await decide(desk, item, { status: 'rejected', reviewNote })
@@ -120,9 +120,9 @@ async function applyChoice(desk: Desk, item: MemoryProposal, asked: { choice: st
 /** False: no more of them. */
 async function reviewOne(desk: Desk, item: MemoryProposal): Promise<boolean> {
   for (;;) {
-    const asked = await desk.keyboard.ask()
-    if (asked.choice === 'quit') return false
-    if (await tryChoice(desk, item, asked)) return true
+    const answer = await desk.keyboard.ask()
+    if (answer.choice === 'quit') return false
+    if (await tryChoice(desk, item, answer)) return true
   }
 }
 

@@ -44,8 +44,8 @@ export function addProposalCommands(program: Command, context: CliContext): void
     .option('--reject', 'reject it')
     .option('--apply', 'accept it and make a memory of it')
     .option('--note <text>', 'why')
-    .action((id: string | undefined, given: ReviewOptions, command: Command) =>
-      id === undefined ? reviewEach(given, { command, context }) : review(id, given, { command, context }),
+    .action((id: string | undefined, flags: ReviewOptions, command: Command) =>
+      id === undefined ? reviewEach(flags, { command, context }) : review(id, flags, { command, context }),
     )
   proposal
     .command('apply <ids...>')
@@ -81,8 +81,8 @@ async function show({ client, options, context, query }: ServiceCall, id: string
   await printAnswer(context, options, item, () => describeProposal(item))
 }
 
-async function review(id: string, given: ReviewOptions, { command, context }: Invocation): Promise<void> {
-  const { accept = false, reject = false, apply: applies = false, note: reviewNote } = given
+async function review(id: string, flags: ReviewOptions, { command, context }: Invocation): Promise<void> {
+  const { accept = false, reject = false, apply: applies = false, note: reviewNote } = flags
   if ((accept || applies) === reject) {
     const advice = `${commandHint(`proposal review ${id} --accept`)}, or --reject, or --apply`
     throw new SvcError('InvalidRequest', `say what you decide: ${advice}`)
@@ -94,8 +94,8 @@ async function review(id: string, given: ReviewOptions, { command, context }: In
   if (applies) context.terminal.note(await apply(call, id))
 }
 
-async function reviewEach(given: ReviewOptions, { command, context }: Invocation): Promise<void> {
-  if (Object.keys(given).length > 0) {
+async function reviewEach(flags: ReviewOptions, { command, context }: Invocation): Promise<void> {
+  if (Object.keys(flags).length > 0) {
     const advice = `${commandHint('proposal review ID --accept')}, or \`${commandHint('proposal review')}\` alone to go through all of them`
     throw new SvcError('InvalidRequest', `say which proposal you mean: ${advice}`)
   }

@@ -56,7 +56,7 @@ export const monitorCommands: SpecCommands = {
       description: 'what is posted at the code host: nothing, a summary, or comments at lines as well',
       path: 'review.publish',
       choices: publishWords,
-      read: (given, { before }) => publishAs(String(given) as keyof typeof publishing, before),
+      read: (value, { before }) => publishAs(String(value) as keyof typeof publishing, before),
     },
     switchAt('--post-passed', 'review.publish.postPassed', 'whether reviews that found nothing are posted'),
     switchAt('--drafts', 'targets.pullRequests.includeDrafts', 'whether drafts are reviewed'),

@@ -66,11 +66,11 @@ async function readStory(client: Client, monitor: RepositoryMonitor, number: num
   return { monitor, number, item: items[0], review: reviews[0], events }
 }
 
-type Given = { pr: string; name: string | undefined }
+type Wanted = { pr: string; name: string | undefined }
 
 /** What each monitor that may be meant says of the pull request. */
 export async function explainPullRequest(
-  { pr, name }: Given,
+  { pr, name }: Wanted,
   { command, context }: { command: Command; context: CliContext },
 ): Promise<void> {
   const options = readGlobalOptions(command)

@@ -25,7 +25,7 @@ import { type Column, formatAge } from '../../output/output.ts'
 import { listPages } from '../../output/paging.ts'
 import { explainPullRequest } from './monitor-why.ts'
 
-type Given = { pr?: string; sha?: string; verdict?: string; type?: string; limit?: string; undo?: boolean }
+type MonitorFlags = { pr?: string; sha?: string; verdict?: string; type?: string; limit?: string; undo?: boolean }
 
 /** In addition to what every kind has. */
 export function addMonitorRecords(group: Command, context: CliContext): void {
@@ -49,7 +49,7 @@ export function addMonitorRecords(group: Command, context: CliContext): void {
   group
     .command('why <pr> [name]')
     .description('why a pull request was not reviewed, or what came of it, and what to do: 42, or its address')
-    .action((pr: string, name: string | undefined, _given: Given, command: Command) =>
+    .action((pr: string, name: string | undefined, _flags: MonitorFlags, command: Command) =>
       explainPullRequest({ pr, name }, { command, context }),
     )
   addDismiss(group, context)
@@ -75,7 +75,7 @@ function readNumber(pr: string | undefined): number | undefined {
 async function startRun(
   { client, options, context, query }: ServiceCall,
   name: string,
-  { pr, sha: targetSHA }: Given,
+  { pr, sha: targetSHA }: MonitorFlags,
 ): Promise<void> {
   const targetNumber = readNumber(pr)
   const body = { ...(targetNumber && { targetNumber }), ...(targetSHA !== undefined && { targetSHA }) }
@@ -84,7 +84,11 @@ async function startRun(
   await printAnswer(context, options, run, () => `run ${run.id} queued; see what comes of it: ${next}`)
 }
 
-async function showReviews({ client, options, context, query }: ServiceCall, name: string, { pr, limit }: Given) {
+async function showReviews(
+  { client, options, context, query }: ServiceCall,
+  name: string,
+  { pr, limit }: MonitorFlags,
+) {
   const page = { params: { name }, query: { ...query, number: readNumber(pr) }, limit: readCountFlag('--limit', limit) }
   const { items } = await listPages<MonitorReviewRecord>(client, listMonitorReviews, page)
   if (items.length === 0 && options.output === 'table') return context.terminal.note('no reviews')
@@ -95,7 +99,7 @@ async function dismiss(
   { client, context, query }: ServiceCall,
   name: string,
   id: string,
-  { pr, undo = false }: Given,
+  { pr, undo = false }: MonitorFlags,
 ): Promise<void> {
   const params = { name, number: String(readNumber(pr)), id }
   await client.call(dismissMonitorFinding, { params, query, body: { dismissed: !undo } })
@@ -155,7 +159,7 @@ const runs: ListCommand<MonitorRun> = {
   empty: (_scope, { args: [name] }) => `no runs; \`${commandHint(`monitor run ${name}`)}\` starts one`,
 }
 
-const pullRequests: ListCommand<MonitorItem, Given> = {
+const pullRequests: ListCommand<MonitorItem, MonitorFlags> = {
   route: listMonitorItems,
   pages: 'all',
   parameter: 'name',
@@ -164,7 +168,7 @@ const pullRequests: ListCommand<MonitorItem, Given> = {
   empty: (_scope, { args: [name] }) => `no such pull requests; \`${commandHint(`monitor run ${name}`)}\` looks now`,
 }
 
-const events: ListCommand<MonitorEvent, Given> = {
+const events: ListCommand<MonitorEvent, MonitorFlags> = {
   route: listMonitorEvents,
   pages: 'all',
   filters: ({ pr, type }, { args: [name] }) => ({ name, itemNumber: readNumber(pr), eventType: type }),

@@ -42,7 +42,7 @@ export const providerCommands: SpecCommands = {
         "price of a million tokens, * for any text: 'large-*=3/15', with cached and written: 'm=3/15/0.3/3.75 EUR'",
       path: 'prices',
       isRepeated: true,
-      read: (given, { before }) => mergePrices((before ?? []) as ModelPrice[], [given].flat()),
+      read: (value, { before }) => mergePrices((before ?? []) as ModelPrice[], [value].flat()),
     },
     {
       flags: '--server-tools <on|off>',
@@ -87,7 +87,7 @@ function withKey(spec: Spec, call: SpecCall): Spec {
   return { ...spec, secretRef: { name: secretOf(call), key: entryOfKey } }
 }
 
-function readKey({ given: { keyFromEnv, secret }, context }: SpecCall): string | undefined {
+function readKey({ flags: { keyFromEnv, secret }, context }: SpecCall): string | undefined {
   if (typeof keyFromEnv !== 'string') return undefined
   if (secret !== undefined) throw new SvcError('InvalidRequest', 'give --secret or --key-from-env, not both')
   const value = context.readEnvironment(keyFromEnv)

@@ -13,7 +13,7 @@ import { listDifferences, pickOwn } from '../../objects/change-object.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { showList } from '../../output/list-command.ts'
 import { listPages } from '../../output/paging.ts'
-import { type ListGiven, listEverything, listOfKind, removeBy, showEntries } from './catalog.ts'
+import { type KindListFlags, listEverything, listOfKind, removeBy, showEntries } from './catalog.ts'
 
 type Invocation = { command: Command; context: CliContext }
 
@@ -31,36 +31,40 @@ export function addApplyCommand(program: Command, context: CliContext): void {
 What only the service sets (status, uid, version, requestedBy) is left out, so that what \`${commandHint('get -o yaml')}\` gave can be changed
 and applied any number of times. Exit code 0 means that everything is as the files have it.`,
     )
-    .action((given: ApplyOptions, command: Command) => applyFiles(given, { command, context }))
+    .action((flags: ApplyOptions, command: Command) => applyFiles(flags, { command, context }))
 }
 
 export function addGetCommand(program: Command, context: CliContext): void {
   addWatchOption(addAllNamespacesOption(program.command('get <kind> [names...]')))
     .description('list a kind, or all, or show some of it: get agents, get all, get agent NAME, get agent/NAME')
     .option('-l, --selector <labels>', 'only those with these labels')
-    .action((kind: string, names: string[], given: ListGiven, command: Command) => {
+    .action((kind: string, names: string[], flags: KindListFlags, command: Command) => {
       const invocation = { command, context }
       return kind === 'all' && names.length === 0
-        ? getEverything(given, invocation)
-        : getSome({ kind, names }, given, invocation)
+        ? getEverything(flags, invocation)
+        : getSome({ kind, names }, flags, invocation)
     })
 }
 
-async function getEverything(given: ListGiven, invocation: Invocation): Promise<void> {
-  if (given.watch === true) throw new SvcError('InvalidRequest', '--watch goes with one kind, not with all')
-  await listEverything(given, invocation)
+async function getEverything(flags: KindListFlags, invocation: Invocation): Promise<void> {
+  if (flags.watch === true) throw new SvcError('InvalidRequest', '--watch goes with one kind, not with all')
+  await listEverything(flags, invocation)
 }
 
-async function getSome(of: { kind: string; names: string[] }, given: ListGiven, invocation: Invocation): Promise<void> {
+async function getSome(
+  of: { kind: string; names: string[] },
+  flags: KindListFlags,
+  invocation: Invocation,
+): Promise<void> {
   const { entry, targets } = readTargets(of.kind, of.names)
   const { command, context } = invocation
   const options = readGlobalOptions(command)
-  const listed = { options, context, given, args: [] }
+  const listed = { options, context, flags, args: [] }
   if (targets.length === 0) return showList(listOfKind(entry), listed)
   if (options.allNamespaces === true) {
     throw new SvcError('InvalidRequest', 'a name is of one namespace: give --namespace instead of --all-namespaces')
   }
-  if (given.watch === true) return showList(listOfKind(entry), { ...listed, given: { ...given, names: targets } })
+  if (flags.watch === true) return showList(listOfKind(entry), { ...listed, flags: { ...flags, names: targets } })
   await showEntries(entry, targets, await openCall(command, context))
 }
 
@@ -72,9 +76,9 @@ export function addDeleteCommand(program: Command, context: CliContext): void {
     .description('remove some of a kind, or what a file describes')
     .option('-f, --file <path...>', 'file or folder to read, `-` for standard input')
     .option('--ignore-not-found', 'succeed when it does not exist')
-    .action((kind: string | undefined, names: string[], given: DeleteOptions, command: Command) => {
-      if (given.file && kind === undefined) return removeFiles(given.file, given, { command, context })
-      if (!given.file && kind !== undefined) return removeNamed(kind, names, { command, context })
+    .action((kind: string | undefined, names: string[], flags: DeleteOptions, command: Command) => {
+      if (flags.file && kind === undefined) return removeFiles(flags.file, flags, { command, context })
+      if (!flags.file && kind !== undefined) return removeNamed(kind, names, { command, context })
       throw new SvcError(
         'InvalidRequest',
         `say what to delete: \`${commandHint('delete KIND NAME')}\` or \`${commandHint('delete -f FILE')}\``,
@@ -95,23 +99,23 @@ type Batch = { context: CliContext; options: GlobalOptions }
 type Done = { outcome: string; differences?: string[] }
 type Work = (client: Client, manifest: Manifest) => Promise<Done>
 
-async function applyFiles(given: ApplyOptions, invocation: Invocation): Promise<void> {
-  if (given.prune && given.selector === undefined) {
+async function applyFiles(flags: ApplyOptions, invocation: Invocation): Promise<void> {
+  if (flags.prune && flags.selector === undefined) {
     throw new SvcError('InvalidRequest', '--prune needs -l: only what has these labels may be removed')
   }
   const options = readGlobalOptions(invocation.command)
-  const manifests = await readManifests(given.file, invocation.context, options)
-  const applyGiven: Work = (client, manifest) => applyOne(client, manifest, given)
-  await doEach(manifests, applyGiven, { ...invocation, options })
-  if (!given.prune) return
-  const outcomes = await prune(await invocation.context.connect(options), manifests, given)
+  const manifests = await readManifests(flags.file, invocation.context, options)
+  const applyEach: Work = (client, manifest) => applyOne(client, manifest, flags)
+  await doEach(manifests, applyEach, { ...invocation, options })
+  if (!flags.prune) return
+  const outcomes = await prune(await invocation.context.connect(options), manifests, flags)
   for (const line of outcomes) invocation.context.terminal.note(line)
 }
 
-async function removeFiles(files: string[], given: DeleteOptions, invocation: Invocation): Promise<void> {
+async function removeFiles(files: string[], flags: DeleteOptions, invocation: Invocation): Promise<void> {
   const options = readGlobalOptions(invocation.command)
   const manifests = await readManifests(files, invocation.context, options)
-  const removeOne: Work = (client, manifest) => removeManifest(client, manifest, given.ignoreNotFound ?? false)
+  const removeOne: Work = (client, manifest) => removeManifest(client, manifest, flags.ignoreNotFound ?? false)
   await doEach(manifests.toReversed(), removeOne, { ...invocation, options })
 }
 
@@ -184,14 +188,14 @@ async function readStored(client: Client, manifest: Manifest): Promise<Stored | 
 type PruneScope = Pick<Manifest, 'entry' | 'namespace'>
 
 /** Removes objects with the labels that are in none of the files, within the kinds and namespaces of the files. */
-async function prune(client: Client, manifests: Manifest[], given: ApplyOptions): Promise<string[]> {
+async function prune(client: Client, manifests: Manifest[], flags: ApplyOptions): Promise<string[]> {
   const scopes = new Map(
     manifests.map((one): [string, PruneScope] => [`${one.entry.kind}/${one.namespace ?? ''}`, one]),
   )
   const outcomes: string[] = []
   for (const scope of scopes.values()) {
-    const kept = manifests.filter((one) => one.entry === scope.entry && one.namespace === scope.namespace)
-    outcomes.push(...(await pruneScope(client, scope, kept, given)))
+    const declared = manifests.filter((one) => one.entry === scope.entry && one.namespace === scope.namespace)
+    outcomes.push(...(await pruneScope(client, scope, declared, flags)))
   }
   return outcomes
 }
@@ -199,14 +203,14 @@ async function prune(client: Client, manifests: Manifest[], given: ApplyOptions)
 async function pruneScope(
   client: Client,
   { entry, namespace }: PruneScope,
-  kept: Manifest[],
+  declared: Manifest[],
   { selector, dryRun }: ApplyOptions,
 ): Promise<string[]> {
   const query = namespace === undefined ? {} : { namespace }
   const labelled = { query: { labelSelector: selector, ...query } }
   const { items } = await listPages<{ metadata: { name: string } }>(client, entry.list, labelled)
   const names = items.map(({ metadata }) => metadata.name)
-  const surplus = names.filter((name) => kept.every((one) => one.name !== name))
+  const surplus = names.filter((name) => declared.every((one) => one.name !== name))
   if (!dryRun) {
     for (const name of surplus) await client.call(entry.remove, { params: { [entry.parameter]: name }, query })
   }

@@ -55,7 +55,7 @@ const described: Record<string, SpecCommands> = {
 }
 
 /** The group of commands of one kind, such as `svc agent`. */
-export function addCatalogCommands(word: string): (program: Command, context: CliContext) => void {
+export function addKindCommands(word: string): (program: Command, context: CliContext) => void {
   return (program, context) => {
     const entry = kindEntries.find((candidate) => candidate.words[0] === word)
     if (!entry) throw new TypeError(`no kind ${word}`)
@@ -124,10 +124,10 @@ function describeItem(item: ListedItem): string | undefined {
   return item.reason ?? item.status?.message ?? item.status?.lastError ?? item.spec?.description ?? item.description
 }
 
-export type ListGiven = { selector?: string; watch?: boolean }
+export type KindListFlags = { selector?: string; watch?: boolean }
 
 /** The list of one kind. */
-export function listOfKind(entry: KindEntry): ListCommand<ListedItem, ListGiven> {
+export function listOfKind(entry: KindEntry): ListCommand<ListedItem, KindListFlags> {
   const hasViews = 'view' in (entry.list.query?.shape ?? {})
   return {
     route: entry.list,
@@ -167,11 +167,11 @@ export function removeBy(entry: KindEntry) {
 type Invocation = { command: Command; context: CliContext }
 
 /** Without built-in tools, which nobody created. */
-export async function listEverything(given: { selector?: string }, { command, context }: Invocation): Promise<void> {
+export async function listEverything(flags: { selector?: string }, { command, context }: Invocation): Promise<void> {
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
   const { terminal } = context
-  const query = { ...scopeQuery(options), labelSelector: given.selector }
+  const query = { ...scopeQuery(options), labelSelector: flags.selector }
   const found: { entry: KindEntry; items: ListedItem[] }[] = []
   for (const entry of kindEntries) {
     const { items } = await listNewest<ListedItem>(client, entry.list, { query })

@@ -6,8 +6,8 @@ import { runCommandLine } from '../../program.ts'
 
 type Given = Parameters<typeof recordContext>[0]
 
-async function run(args: string[], given: Given = {}, edit?: (text: string) => string) {
-  const recording = recordContext(given)
+async function run(args: string[], flags: Given = {}, edit?: (text: string) => string) {
+  const recording = recordContext(flags)
   const context = { ...recording.context, ...(edit && { editText: async (text: string) => edit(text) }) }
   const code = await runCommandLine(args, context)
   const sent = recording.calls.filter(({ route }) => !route.startsWith('GET'))
@@ -94,12 +94,12 @@ describe('svc provider test', () => {
 
   it('ends with 0 when all providers answer and with 1 when one does not, whose message is made safe to print', async () => {
     const answers = (input: { params: { name: string } }) => (input.params.name === 'bad' ? refused : found)
-    const given = { answers: { 'POST /api/v1/providers/:name/test': answers }, terminal: { columns: 100 } }
-    expect(await run(['provider', 'test', 'good'], given)).toMatchObject({
+    const flags = { answers: { 'POST /api/v1/providers/:name/test': answers }, terminal: { columns: 100 } }
+    expect(await run(['provider', 'test', 'good'], flags)).toMatchObject({
       code: 0,
       printed: 'good: ok, it answers (5 ms)\n',
     })
-    const both = await run(['provider', 'test', 'bad', 'good'], given)
+    const both = await run(['provider', 'test', 'bad', 'good'], flags)
     expect(both.code).toBe(1)
     expect(both.printed).toContain('bad: CredentialRefused, \u241b[31mno such key\ngood: ok')
   })

@@ -36,17 +36,17 @@ async function create(name: string, command: Command, context: CliContext): Prom
 }
 
 async function update(name: string, command: Command, context: CliContext): Promise<void> {
-  const given = command.opts<EntryOptions>()
-  const changes = await collectEntries(given, context)
-  const removed = given.remove ?? []
+  const flags = command.opts<EntryOptions>()
+  const changes = await collectEntries(flags, context)
+  const removed = flags.remove ?? []
   requireEntries({ ...changes, ...Object.fromEntries(removed.map((key) => [key, ''])) })
   const { client, query } = await openCall(command, context)
   const target = { params: { name }, query }
   const { data: before, metadata } = await client.call(getConfigMap, target)
   const absent = removed.find((key) => before[key] === undefined)
   if (absent !== undefined) throw new SvcError('NotFound', `configmap ${name} has no entry ${absent}`)
-  const kept = Object.entries(before).filter(([key]) => !removed.includes(key))
-  const data = { ...Object.fromEntries(kept), ...changes }
+  const remaining = Object.entries(before).filter(([key]) => !removed.includes(key))
+  const data = { ...Object.fromEntries(remaining), ...changes }
   const { resourceVersion } = metadata
   await client.call(updateConfigMap, { ...target, body: { metadata: { resourceVersion }, data } })
   context.terminal.note(`configmap ${name} has ${Object.keys(data).join(', ') || 'no entries'}`)

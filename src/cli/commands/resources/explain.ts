@@ -19,14 +19,14 @@ export function addExplainCommand(program: Command, context: CliContext): void {
       'after',
       `\nExamples:\n  ${commandHint('explain task')}\n  ${commandHint('explain task.spec.retryPolicy')}`,
     )
-    .action((path: string | undefined, given: { recursive?: boolean }, command: Command) =>
-      explain(path, given, { command, context }),
+    .action((path: string | undefined, flags: { recursive?: boolean }, command: Command) =>
+      explain(path, flags, { command, context }),
     )
 }
 
 type Invocation = { command: Command; context: CliContext }
 
-async function explain(path: string | undefined, given: { recursive?: boolean }, invocation: Invocation) {
+async function explain(path: string | undefined, flags: { recursive?: boolean }, invocation: Invocation) {
   const { command, context } = invocation
   const options = readGlobalOptions(command)
   if (path === undefined) {
@@ -39,7 +39,7 @@ async function explain(path: string | undefined, given: { recursive?: boolean },
   const [word = '', ...steps] = path.split('.').map((step) => step.replace(/\[\]$/, ''))
   const kind = findKind(word).describe()
   const field = findField(kind, steps)
-  await printAnswer(context, options, field ?? kind, () => formatDoc(kind, { steps, field }, given.recursive === true))
+  await printAnswer(context, options, field ?? kind, () => formatDoc(kind, { steps, field }, flags.recursive === true))
 }
 
 /** InvalidRequest with the nearest word where there is one. */

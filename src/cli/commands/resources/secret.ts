@@ -68,14 +68,14 @@ const secrets: ListCommand<SecretItem> = {
 }
 
 async function create(name: string, command: Command, context: CliContext): Promise<void> {
-  const given = command.opts<ValueOptions & { allowHost?: string[] }>()
-  const stringData = await collectValues(given, context)
+  const flags = command.opts<ValueOptions & { allowHost?: string[] }>()
+  const stringData = await collectValues(flags, context)
   if (Object.keys(stringData).length === 0) {
     const example = '--from-env api-key=MY_VARIABLE or --from-file api-key=PATH'
     throw new SvcError('InvalidRequest', `a secret needs a value: ${example}`)
   }
   const { client, query } = await openCall(command, context)
-  const hosts = given.allowHost === undefined ? {} : { allowedHosts: given.allowHost }
+  const hosts = flags.allowHost === undefined ? {} : { allowedHosts: flags.allowHost }
   await client.call(createSecret, { body: { name, ...query, stringData, ...hosts } })
   context.terminal.note(`secret ${name} created with ${Object.keys(stringData).join(', ')}`)
 }
@@ -85,10 +85,10 @@ type Changes = { stringData: Record<string, string>; remove: string[] }
 export function addSecretChanges(group: Command, context: CliContext): void {
   addValueOptions(group.command('update <name>').description('replace or add values; the other keys stay'))
     .option('--remove <key>', 'take a key out; may be repeated', gather)
-    .action(async (name: string, given: ValueOptions & { remove?: string[] }, command: Command) => {
-      requireSome(given, ['--from-file <pair>', '--from-env <pair>', '--remove <key>'], 'secret')
-      const stringData = await collectValues(given, context)
-      await send(name, await openCall(command, context), { stringData, remove: given.remove ?? [] })
+    .action(async (name: string, flags: ValueOptions & { remove?: string[] }, command: Command) => {
+      requireSome(flags, ['--from-file <pair>', '--from-env <pair>', '--remove <key>'], 'secret')
+      const stringData = await collectValues(flags, context)
+      await send(name, await openCall(command, context), { stringData, remove: flags.remove ?? [] })
     })
   group
     .command('edit <name>')
@@ -129,11 +129,11 @@ async function edit(call: ServiceCall, name: string): Promise<void> {
 function readChanges(keys: readonly string[], left: unknown): Changes {
   if (!isJsonObject(left))
     throw new SvcError('InvalidRequest', 'what the editor left is not a list of keys; nothing was changed')
-  const given = Object.entries(left).filter(([, value]) => value !== '' && value !== null)
-  const odd = given.find(([, value]) => typeof value !== 'string' && typeof value !== 'number')
+  const filled = Object.entries(left).filter(([, value]) => value !== '' && value !== null)
+  const odd = filled.find(([, value]) => typeof value !== 'string' && typeof value !== 'number')
   if (odd !== undefined) throw new SvcError('InvalidRequest', `the value of ${odd[0]} is not text: put it into quotes`)
   return {
-    stringData: Object.fromEntries(given.map(([key, value]) => [key, String(value)])),
+    stringData: Object.fromEntries(filled.map(([key, value]) => [key, String(value)])),
     remove: keys.filter((key) => !Object.hasOwn(left, key)),
   }
 }
@@ -151,14 +151,14 @@ export function addValueOptions(command: Command): Command {
     .addHelpText('after', '\nA line break at the end of a file is not part of the value.')
 }
 
-export async function collectValues(given: ValueOptions, context: CliContext): Promise<Record<string, string>> {
+export async function collectValues(flags: ValueOptions, context: CliContext): Promise<Record<string, string>> {
   const values: Record<string, string> = {}
-  for (const [key, variable] of (given.fromEnv ?? []).map(splitPair)) {
+  for (const [key, variable] of (flags.fromEnv ?? []).map(splitPair)) {
     const value = context.readEnvironment(variable)
     if (!value) throw new SvcError('InvalidRequest', `the environment variable ${variable} is empty or not set`)
     values[key] = value
   }
-  for (const [key, path] of (given.fromFile ?? []).map(splitPair)) {
+  for (const [key, path] of (flags.fromFile ?? []).map(splitPair)) {
     const [file] = await context.readTexts(path)
     values[key] = (file?.text ?? '').replace(/\r?\n$/, '')
   }

@@ -18,13 +18,13 @@ import {
 export type SpecCall = {
   name: string
   client: Client
-  given: OptionValues
+  flags: OptionValues
   options: GlobalOptions
   context: CliContext
 }
 
 export type AskCall = Omit<SpecCall, 'name'>
-export type NamedSpec = Pick<SpecCall, 'name' | 'given'>
+export type NamedSpec = Pick<SpecCall, 'name' | 'flags'>
 
 /** The spec with what is stored beside it; `undo` takes that away again. */
 export type Prepared = { spec: Spec; undo?: () => Promise<void> }
@@ -58,28 +58,28 @@ export function addSpecCommands(group: Command, parts: Parts): void {
     kind.options,
   )
   for (const command of [create, update]) for (const { flags, description } of extra) command.option(flags, description)
-  const callOf = async (given: OptionValues, command: Command): Promise<AskCall> => {
+  const callOf = async (flags: OptionValues, command: Command): Promise<AskCall> => {
     const options = readGlobalOptions(command)
-    return { client: await context.connect(options), given, options, context }
+    return { client: await context.connect(options), flags, options, context }
   }
-  create.action(async (name: string | undefined, given: OptionValues, command: Command) => {
-    const call = await callOf(given, command)
+  create.action(async (name: string | undefined, flags: OptionValues, command: Command) => {
+    const call = await callOf(flags, command)
     const named = name === undefined ? await kind.ask?.(call) : { name }
     if (named !== undefined) await makeOne(parts, { ...call, ...named })
   })
-  update.action(async (name: string, given: OptionValues, command: Command) => {
+  update.action(async (name: string, flags: OptionValues, command: Command) => {
     requireSome(
-      given,
+      flags,
       [...kind.options, ...extra].map(({ flags }) => flags),
       word,
     )
-    await changeOne(parts, { name, ...(await callOf(given, command)) })
+    await changeOne(parts, { name, ...(await callOf(flags, command)) })
   })
 }
 
 async function makeOne({ entry, kind, context }: Parts, call: SpecCall): Promise<void> {
-  const { name, client, given, options } = call
-  const filled = await fillSpec({}, kind.options, { given, context })
+  const { name, client, flags, options } = call
+  const filled = await fillSpec({}, kind.options, { flags, context })
   const { spec, undo } = (await kind.extra?.make(filled, call)) ?? { spec: filled }
   try {
     await client.call(entry.create, { body: { name, ...namespaceQuery(options), spec } })
@@ -92,10 +92,10 @@ async function makeOne({ entry, kind, context }: Parts, call: SpecCall): Promise
 }
 
 async function changeOne({ entry, kind, context }: Parts, call: SpecCall): Promise<void> {
-  const { name, client, given, options } = call
+  const { name, client, flags, options } = call
   const ref = { name, query: namespaceQuery(options) }
   const differences = await changeObject(client, entry, ref, async (before) => {
-    const spec = await fillSpec(before, kind.options, { given, context })
+    const spec = await fillSpec(before, kind.options, { flags, context })
     return (await kind.extra?.change(spec, call)) ?? spec
   })
   printChanges(`${entry.words[0]} ${name}`, differences, context)

@@ -92,7 +92,7 @@ function addFindingsList(scan: Command, context: CliContext): void {
     .option('--recommended', 'only candidates for a remedy, the most pressing first')
     .option('--limit <count>', 'at most so many')
     .option('--code', 'each with the code around it')
-    .action((_name: string, given: ListFlags, command: Command) => list(given, { command, context }))
+    .action((_name: string, flags: ListFlags, command: Command) => list(flags, { command, context }))
 }
 
 function addRemedies(scan: Command, context: CliContext): void {
@@ -147,13 +147,13 @@ const findings: ListCommand<Finding, ListFlags> = {
   more: () => 'there are more: raise --limit',
 }
 
-async function list(given: ListFlags, { command, context }: Invocation): Promise<void> {
-  const call = { options: readGlobalOptions(command), context, given, args: command.args }
+async function list(flags: ListFlags, { command, context }: Invocation): Promise<void> {
+  const call = { options: readGlobalOptions(command), context, flags, args: command.args }
   const request = requestOf(findings, call)
   const found = await readList(findings, request, await context.connect(call.options), context)
-  const isText = given.code === true && call.options.output === 'table' && found.items.length > 0
+  const isText = flags.code === true && call.options.output === 'table' && found.items.length > 0
   if (!isText) return printListed(findings, call, found)
-  const read = readFrom(given.checkout)
+  const read = readFrom(flags.checkout)
   for (const [index, item] of found.items.entries())
     context.terminal.print(`${index === 0 ? '' : '\n---\n\n'}${await describeFinding(item, read)}`)
 }

@@ -85,7 +85,7 @@ function addCreate(scan: Command, context: CliContext): void {
     .option('--max-tokens <count>', 'most tokens of one run')
     .option('--max-cost <dollars>', 'most cost of one run, in US dollars')
     .option('--code-scanning', 'show what is found in the code scanning of the code host')
-    .action((name: string, given: CreateFlags, command: Command) => create(name, given, { command, context }))
+    .action((name: string, flags: CreateFlags, command: Command) => create(name, flags, { command, context }))
 }
 
 function readCost(text: string): number {
@@ -102,15 +102,15 @@ function readBudget({ maxTokens, maxCost }: CreateFlags) {
   }
 }
 
-async function create(name: string, given: CreateFlags, { command, context }: Invocation): Promise<void> {
-  const { repo: repoURL, agent, secret, validation: validationMode } = given
-  const { branch, subPath, schedule, timeZone } = given
+async function create(name: string, flags: CreateFlags, { command, context }: Invocation): Promise<void> {
+  const { repo: repoURL, agent, secret, validation: validationMode } = flags
+  const { branch, subPath, schedule, timeZone } = flags
   const spec = {
     repoURL,
     analysisAgentRef: { name: agent },
-    ...dropUndefined({ branch, subPath, schedule, timeZone, validationMode, budget: readBudget(given) }),
+    ...dropUndefined({ branch, subPath, schedule, timeZone, validationMode, budget: readBudget(flags) }),
     ...(secret !== undefined && { gitSecretRef: { name: secret } }),
-    ...(given.codeScanning && { uploadToCodeScanning: true }),
+    ...(flags.codeScanning && { uploadToCodeScanning: true }),
   }
   const { client, options, query } = await openCall(command, context)
   const made = await client.call(createRepositoryScan, { body: { name, ...query, spec } })

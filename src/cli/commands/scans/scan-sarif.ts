@@ -42,7 +42,7 @@ export function addSarifCommands(scan: Command, context: CliContext): void {
     .option('--scan <name>', 'the scan that it belongs to (default: the only one)')
     .option('--commit <id>', 'commit that was scanned (default: what the file says, else the head of the branch)')
     .option('--root <folder>', 'folder in which the scanner ran (default: the repository around this folder)')
-    .action((file: string, given: ImportFlags, command: Command) => importFile(file, given, { command, context }))
+    .action((file: string, flags: ImportFlags, command: Command) => importFile(file, flags, { command, context }))
 }
 
 /** The only scan, for people who have one. */
@@ -68,9 +68,9 @@ async function findRoot({ root }: ImportFlags): Promise<string> {
   return pathToFileURL(resolve(folder.trim())).href
 }
 
-async function waitForEnd(client: Client, given: ScanImport, { options }: CliCall): Promise<ScanImport> {
-  const params = { name: given.repositoryScan, importID: given.id }
-  let record = given
+async function waitForEnd(client: Client, started: ScanImport, { options }: CliCall): Promise<ScanImport> {
+  const params = { name: started.repositoryScan, importID: started.id }
+  let record = started
   while (record.phase === 'pending') {
     await pause()
     record = await client.call(getScanImport, { params, query: namespaceQuery(options) })
@@ -92,15 +92,15 @@ function describe({ id, tools, repositoryScan, ...counts }: ScanImport): string 
 
 async function importFile(
   file: string,
-  given: ImportFlags,
+  flags: ImportFlags,
   { command, context }: { command: Command; context: CliContext },
 ): Promise<void> {
   const options = readGlobalOptions(command)
   const [read] = await context.readTexts(file)
   const client = await context.connect(options)
   const call = { options, context }
-  const name = given.scan ?? (await findScan(client, call))
-  const query = { ...namespaceQuery(options), commit: given.commit, root: await findRoot(given) }
+  const name = flags.scan ?? (await findScan(client, call))
+  const query = { ...namespaceQuery(options), commit: flags.commit, root: await findRoot(flags) }
   const raw = { body: read?.text ?? '', contentType: sarifType }
   const started = await client.call(importFindings, { params: { name }, query, raw })
   const ended = await waitForEnd(client, started, call)

@@ -21,11 +21,11 @@ export function addSliceCommands(scan: Command, context: CliContext): void {
     .option('--since <commit>', 'mark what an incremental run would review: what changed since this commit')
     .option('--left-out', 'list the files that are left out, with the reason')
     .option('--show <id>', 'print what a reviewer of this slice is shown, as JSON')
-    .action((folder: string, given: SliceFlags, command: Command) => preview(folder, given, { command, context }))
+    .action((folder: string, flags: SliceFlags, command: Command) => preview(folder, flags, { command, context }))
   addTreeOptions(scan.command('coverage <folder> <list>'))
     .description('the share of known weak places (a CSV file) that the slices and their contexts hold')
-    .action((folder: string, list: string, given: TreeFlags, command: Command) =>
-      cover([folder, list], given, { command, context }),
+    .action((folder: string, list: string, flags: TreeFlags, command: Command) =>
+      cover([folder, list], flags, { command, context }),
     )
 }
 
@@ -37,8 +37,8 @@ function addTreeOptions(command: Command): Command {
     .option('--name <scan>', 'name of the scan, from which ids are made (default: the name of the folder)')
 }
 
-async function open(context: CliContext, folder: string, given: SliceFlags): Promise<OpenedTree> {
-  const { ref, files: asItLies, subPath, since, name: scanName = basename(resolve(folder)) } = given
+async function open(context: CliContext, folder: string, flags: SliceFlags): Promise<OpenedTree> {
+  const { ref, files: asItLies, subPath, since, name: scanName = basename(resolve(folder)) } = flags
   return await context.sliceTree(folder, { ref, asItLies, subPath, since, scanName })
 }
 
@@ -47,12 +47,12 @@ async function contextOf(tree: OpenedTree, slice: SliceDraft) {
   return buildReviewContext(slice, (path) => contents.get(path))
 }
 
-async function preview(folder: string, given: SliceFlags, { command, context }: Invocation): Promise<void> {
+async function preview(folder: string, flags: SliceFlags, { command, context }: Invocation): Promise<void> {
   const options = readGlobalOptions(command)
-  const tree = await open(context, folder, given)
+  const tree = await open(context, folder, flags)
   const { commit, sliced, changes } = tree
-  if (given.show !== undefined) return await show(tree, given.show, context)
-  if (given.leftOut) {
+  if (flags.show !== undefined) return await show(tree, flags.show, context)
+  if (flags.leftOut) {
     return await printAnswer(context, options, sliced.leftOut, () =>
       sliced.leftOut.map(({ path, reason }) => `${reason}  ${path}`).join('\n'),
     )
@@ -108,25 +108,27 @@ async function show(tree: OpenedTree, id: string, context: CliContext): Promise<
   context.terminal.print(JSON.stringify(await contextOf(tree, slice), undefined, 2))
 }
 
-async function readPlaces(context: CliContext, list: string) {
+async function readLocations(context: CliContext, list: string) {
   const [file] = await context.readTexts(list)
-  const places = readKnownLocations(file?.text ?? '')
-  if (places !== undefined && places.length > 0) return places
+  const locations = readKnownLocations(file?.text ?? '')
+  if (locations !== undefined && locations.length > 0) return locations
   const advice = 'its first line must name the columns, one of them "path" or "test name"; "line" is optional'
   throw new SvcError('InvalidRequest', `${list} names no places: ${advice}`)
 }
 
 async function cover(
   [folder, list]: [string, string],
-  given: TreeFlags,
+  flags: TreeFlags,
   { command, context }: Invocation,
 ): Promise<void> {
   const options = readGlobalOptions(command)
-  const places = await readPlaces(context, list)
-  const tree = await open(context, folder, given)
+  const locations = await readLocations(context, list)
+  const tree = await open(context, folder, flags)
   const { slices } = tree.sliced
   const contents = await tree.read([...new Set(slices.flatMap(listContextPaths))])
-  const coverage = measureCoverage(places, slices, (slice) => buildReviewContext(slice, (path) => contents.get(path)))
+  const coverage = measureCoverage(locations, slices, (slice) =>
+    buildReviewContext(slice, (path) => contents.get(path)),
+  )
   await printAnswer(context, options, coverage, () => describeCoverage(coverage))
 }
 

@@ -40,7 +40,7 @@ export function addContextCommands(config: Command, context: CliContext): void {
 
 A context without a token uses that of \`${commandHint('login')}\`, or SVC_TOKEN.`,
     )
-    .action((name: string, given: SetOptions, command: Command) => setContext(name, given, { command, context }))
+    .action((name: string, flags: SetOptions, command: Command) => setContext(name, flags, { command, context }))
   config
     .command('remove <name>')
     .alias('rm')
@@ -100,7 +100,7 @@ function requireText(text: string | undefined, source: string): string {
   throw new SvcError('InvalidRequest', `there is no token in ${source}`)
 }
 
-async function setContext(name: string, given: SetOptions, { command, context }: Invocation): Promise<void> {
+async function setContext(name: string, flags: SetOptions, { command, context }: Invocation): Promise<void> {
   if (!/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(name) || name === localContext)
     throw new SvcError(
       'InvalidRequest',
@@ -113,7 +113,7 @@ async function setContext(name: string, given: SetOptions, { command, context }:
   if (server === undefined) throw new SvcError('InvalidRequest', 'name the service with --server')
   // A token was given for one address: it does not go to another.
   const storedToken = before?.server === server ? before.token : undefined
-  const token = (await readToken(given, context)) ?? options.token ?? storedToken
+  const token = (await readToken(flags, context)) ?? options.token ?? storedToken
   contexts.keep(name, dropUndefined({ server, token, namespace: options.namespace ?? before?.namespace }))
   context.terminal.note(
     `context ${name} is ${server}; \`${untargetedHint(`config use ${name}`)}\` makes it the one in use`,

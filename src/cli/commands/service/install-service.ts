@@ -35,17 +35,17 @@ line and of SVC_* variables go with it; keys and tokens do not.`,
 }
 
 async function installOrRemove(command: Command, own: string[], context: CliContext): Promise<void> {
-  const given = command.opts<InstallFlags & Record<string, unknown>>()
-  const settings = Object.fromEntries(Object.entries(given).filter(([name]) => !own.includes(name)))
+  const flags = command.opts<InstallFlags & Record<string, unknown>>()
+  const settings = Object.fromEntries(Object.entries(flags).filter(([name]) => !own.includes(name)))
   const options = readGlobalOptions(command, settings)
   const { terminal } = context
-  if (given.print) {
-    const file = await context.describeService(options, given.manager)
+  if (flags.print) {
+    const file = await context.describeService(options, flags.manager)
     return printAnswer(context, options, file, () => file.text.trimEnd())
   }
   requireLocal(context, options, 'install-service')
-  if (!(await mayStop(context, options, given))) return terminal.note('nothing was changed')
-  if (given.uninstall) {
+  if (!(await mayStop(context, options, flags))) return terminal.note('nothing was changed')
+  if (flags.uninstall) {
     const wasThere = await context.uninstallService()
     return terminal.note(wasThere ? 'the service is uninstalled; its data are kept' : 'no service is installed')
   }

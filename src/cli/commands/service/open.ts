@@ -16,7 +16,7 @@ export function addOpenCommand(program: Command, context: CliContext): void {
     .description('open the dashboard in a browser, signed in; starts a service when none runs')
     .option('--print-url', 'print the address, which signs in once within two minutes, and start no browser')
     .addHelpText('after', '\nThe path is that of a page, such as tasks or tasks/NAME.\nBROWSER names another browser.')
-    .action((path: string | undefined, given: OpenFlags, command: Command) => open(path, given, { command, context }))
+    .action((path: string | undefined, flags: OpenFlags, command: Command) => open(path, flags, { command, context }))
 }
 
 async function open(
@@ -53,10 +53,10 @@ async function findPage(path = '', client: Client, namespace: string | undefined
   return addressOf(client, `tasks/${home}/${task}`, path)
 }
 
-function addressOf({ url }: Client, wanted: string, given: string): string {
+function addressOf({ url }: Client, wanted: string, typed: string): string {
   const address = URL.parse(`${url}/${wanted}`)
   if (address?.hash === '' && !/^[/\\]|\s|\\/.test(wanted) && address.href.startsWith(`${url}/`)) return address.href
-  throw new SvcError('InvalidRequest', `\`${given}\` is not the path of a page; write one such as tasks`)
+  throw new SvcError('InvalidRequest', `\`${typed}\` is not the path of a page; write one such as tasks`)
 }
 
 /** Undefined where the caller signs in on the page itself. */

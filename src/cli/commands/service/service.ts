@@ -14,8 +14,8 @@ const globalFlags = ['--data-dir', '--config-dir']
 
 export function addUpCommand(program: Command, context: CliContext): void {
   const up = program.command('up').description('serve in the foreground; Ctrl-C stops it')
-  addSettingOptions(up, context).action((given: Record<string, unknown>, command: Command) => {
-    const options = readGlobalOptions(command, given)
+  addSettingOptions(up, context).action((flags: Record<string, unknown>, command: Command) => {
+    const options = readGlobalOptions(command, flags)
     const { server, by } = context.target(options)
     if (server !== undefined)
       context.terminal.note(`commands go to ${server} (${by}), not to the service that starts here`)
@@ -29,10 +29,10 @@ export function addDownCommand(program: Command, context: CliContext): void {
     .description('stop the local service; running tasks go on when it starts again')
     .option('-y, --yes', 'do not ask while tasks run')
     .addOption(new Option('--force', 'the same').hideHelp())
-    .action(async (given: StopFlags, command: Command) => {
+    .action(async (flags: StopFlags, command: Command) => {
       const options = readGlobalOptions(command)
       requireLocal(context, options, 'down')
-      if (!(await mayStop(context, options, given))) return context.terminal.note('it goes on')
+      if (!(await mayStop(context, options, flags))) return context.terminal.note('it goes on')
       const stopped = await context.stop(options)
       context.terminal.note(stopped ? 'stopped' : 'no service runs on this data folder')
     })
@@ -55,8 +55,8 @@ export function addDoctorCommand(program: Command, context: CliContext): void {
 export function addConfigCommands(program: Command, context: CliContext): void {
   const config = program.command('config').description('settings of the local service, and services that have a name')
   const print = config.command('print').description('every setting with its value and where that came from')
-  addSettingOptions(print, context).action((given: Record<string, unknown>, command: Command) =>
-    printConfig(readGlobalOptions(command, given), context),
+  addSettingOptions(print, context).action((flags: Record<string, unknown>, command: Command) =>
+    printConfig(readGlobalOptions(command, flags), context),
   )
   addContextCommands(config, context)
 }

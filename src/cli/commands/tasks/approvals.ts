@@ -53,7 +53,7 @@ const waiting: ListCommand<ApprovalItem, { all?: boolean; task?: string }> = {
     { title: 'ASKED', value: (item) => formatAge(item.createdAt, now) },
     { title: 'MESSAGE', value: (item) => item.message },
   ],
-  empty: (scope, { given: { all } }) => `no approvals ${all ? 'at all' : 'that wait'}${scope}`,
+  empty: (scope, { flags: { all } }) => `no approvals ${all ? 'at all' : 'that wait'}${scope}`,
 }
 
 function describe(item: ApprovalItem): string {

@@ -74,22 +74,22 @@ Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 no service reached, 4 cancel
 
 type Invocation = { command: Command; context: CliContext }
 
-async function run(words: string[], given: RunOptions, { command, context }: Invocation): Promise<void> {
-  refuseTwoFolders(given)
+async function run(words: string[], flags: RunOptions, { command, context }: Invocation): Promise<void> {
+  refuseTwoFolders(flags)
   const options = readGlobalOptions(command)
   const prompt = await readPrompt(words, context)
   const folder = resolve('.')
-  const files = await findFiles(given, folder)
-  const client = await context.connect(options, { quiet: given.quiet })
-  const spec = await buildTask(client, prompt, given, { options, context })
+  const files = await findFiles(flags, folder)
+  const client = await context.connect(options, { quiet: flags.quiet })
+  const spec = await buildTask(client, prompt, flags, { options, context })
   const task = await client.call(createTask, { body: { ...spec, ...(files && { suspend: true }) } })
-  const digests = files && (await giveFiles(client, task, files, { context, quiet: given.quiet }))
-  if (given.detach) return printAnswer(context, options, task, () => task.metadata.name)
-  const followed = await driveTask(client, task, { context, quiet: given.quiet })
+  const digests = files && (await giveFiles(client, task, files, { context, quiet: flags.quiet }))
+  if (flags.detach) return printAnswer(context, options, task, () => task.metadata.name)
+  const followed = await driveTask(client, task, { context, quiet: flags.quiet })
   const code = await printOutcome(client, followed, { context, options })
-  const isWhole = await offerChanges(client, task, { folder, digests, given, context })
-  if (options.output === 'table' && !given.quiet)
-    await printNextSteps(client, followed.task, { given, context, hasDiff: given.repo !== undefined && code === 0 })
+  const isWhole = await offerChanges(client, task, { folder, digests, flags, context })
+  if (options.output === 'table' && !flags.quiet)
+    await printNextSteps(client, followed.task, { flags, context, hasDiff: flags.repo !== undefined && code === 0 })
   if (code !== 0 || !isWhole) throw new ExitSignal(code || exitCodes.failed)
 }
 
@@ -112,20 +112,20 @@ async function giveFiles(
   return digests
 }
 
-type Offer = { folder: string; digests: Map<string, string> | undefined; given: RunOptions; context: CliContext }
+type Offer = { folder: string; digests: Map<string, string> | undefined; flags: RunOptions; context: CliContext }
 
 /** False when something was to be done and could not be. */
-async function offerChanges(client: Client, task: Task, { folder, digests, given, context }: Offer): Promise<boolean> {
-  if (digests === undefined || !given.here) return true
+async function offerChanges(client: Client, task: Task, { folder, digests, flags, context }: Offer): Promise<boolean> {
+  if (digests === undefined || !flags.here) return true
   const before = { folder, digests }
   const found = await findChanges(client, task, before)
   const { changes } = found
   const more = `\`${commandHint(`task download ${task.metadata.name} --all`)}\` fetches the files`
-  if (!given.quiet) await showChanges(found, { before, more, context })
+  if (!flags.quiet) await showChanges(found, { before, more, context })
   if (changes.length === 0) return true
   const { terminal } = context
   terminal.note(describeChanges(changes))
-  if (given.yes || (await agrees(context, 'change them?'))) return applyChanges(changes, before, context)
+  if (flags.yes || (await agrees(context, 'change them?'))) return applyChanges(changes, before, context)
   terminal.note(`nothing was changed here; ${more}`)
   return true
 }
@@ -140,13 +140,13 @@ async function showChanges({ changes, ignored }: FoundChanges, { before, more, c
   if (lines !== undefined) terminal.note(lines)
 }
 
-type Remains = Pick<Offer, 'given' | 'context'> & { hasDiff: boolean }
+type Remains = Pick<Offer, 'flags' | 'context'> & { hasDiff: boolean }
 
 /** What it left, and how to look closer. */
-async function printNextSteps(client: Client, task: Task, { given, context, hasDiff }: Remains) {
+async function printNextSteps(client: Client, task: Task, { flags, context, hasDiff }: Remains) {
   const { name } = task.metadata
   const { terminal } = context
-  const files = given.here ? undefined : describeFiles(task, await listFiles(client, targetOfTask(task)))
+  const files = flags.here ? undefined : describeFiles(task, await listFiles(client, targetOfTask(task)))
   if (files !== undefined) terminal.note(`\n${files}`)
   const hasMade = (task.status?.childTasks ?? []).length > 0
   const words = [...(hasDiff ? ['diff', 'apply'] : []), 'get', ...(hasMade ? ['tree'] : []), 'events', 'logs']
@@ -174,12 +174,12 @@ async function chooseType(client: Client, { agent }: RunOptions, options: Global
   return found?.spec.runtime === undefined ? 'ai' : 'agent'
 }
 
-async function buildTask(client: Client, prompt: string, given: RunOptions, call: CliCall) {
-  const choice = given.agent === undefined ? await chooseModel(client, given, call) : given
+async function buildTask(client: Client, prompt: string, flags: RunOptions, call: CliCall) {
+  const choice = flags.agent === undefined ? await chooseModel(client, flags, call) : flags
   const { options, context } = call
-  const spec = { type: await chooseType(client, given, options), prompt }
+  const spec = { type: await chooseType(client, flags, options), prompt }
   const all = [...promptTaskOptions, ...repositoryOptions]
-  const filled = await fillSpec(spec, all, { given: { ...given, ...choice }, context })
-  const name = given.name ?? `run-${randomBytes(4).toString('hex')}`
+  const filled = await fillSpec(spec, all, { flags: { ...flags, ...choice }, context })
+  const name = flags.name ?? `run-${randomBytes(4).toString('hex')}`
   return { ...filled, ...spec, name, ...namespaceQuery(options) }
 }

@@ -9,7 +9,7 @@ export type TaskCall = {
   options: GlobalOptions
   context: CliContext
   /** Options of the command. */
-  given: Record<string, unknown>
+  flags: Record<string, unknown>
   /** Arguments after the name. */
   more: string[]
 }

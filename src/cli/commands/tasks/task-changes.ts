@@ -37,13 +37,13 @@ function suspendBy(suspend: boolean) {
   }
 }
 
-async function update({ client, options, context, given }: TaskCall, name: string): Promise<void> {
+async function update({ client, options, context, flags }: TaskCall, name: string): Promise<void> {
   requireSome(
-    given,
+    flags,
     taskOptions.map(({ flags }) => flags),
     'task',
   )
-  const change = (spec: Spec) => fillSpec(spec, taskOptions, { given, context })
+  const change = (spec: Spec) => fillSpec(spec, taskOptions, { flags, context })
   printChanges(`task ${name}`, await changeTask(client, taskTargetOf(name, options), change), context)
 }
 
@@ -63,7 +63,7 @@ export function addTaskPruneCommand(group: Command, context: CliContext): void {
     .option('--phase <phase>', `only those of this phase: ${terminalPhases.join(', ')}`)
     .option('-l, --selector <labels>', 'only those with these labels')
     .option('--dry-run', 'only list them')
-    .action((given: PruneOptions, command: Command) => prune(given, command, context))
+    .action((flags: PruneOptions, command: Command) => prune(flags, command, context))
 }
 
 function readAge(text: string): number {
@@ -79,18 +79,18 @@ function readPhases(phase: string | undefined): readonly string[] {
   throw new SvcError('InvalidRequest', `--phase must be one of ${terminalPhases.join(', ')}: others have not ended`)
 }
 
-async function prune(given: PruneOptions, command: Command, context: CliContext): Promise<void> {
+async function prune(flags: PruneOptions, command: Command, context: CliContext): Promise<void> {
   const options = readGlobalOptions(command)
-  const before = context.now().getTime() - readAge(given.olderThan)
-  const phases = readPhases(given.phase)
+  const before = context.now().getTime() - readAge(flags.olderThan)
+  const phases = readPhases(flags.phase)
   const client = await context.connect(options)
   const names: string[] = []
   for (const phase of phases) {
-    const query = { ...namespaceQuery(options), phase, labelSelector: given.selector }
+    const query = { ...namespaceQuery(options), phase, labelSelector: flags.selector }
     const { items } = await listPages<Task>(client, listTasks, { query })
     const due = items.filter(({ status }) => Date.parse(status?.completionTime ?? '') <= before)
     for (const { metadata } of due) {
-      if (given.dryRun !== true) {
+      if (flags.dryRun !== true) {
         const { namespace, resourceVersion } = metadata
         const headers = { 'if-match': `"${resourceVersion}"` }
         await client
@@ -102,7 +102,7 @@ async function prune(given: PruneOptions, command: Command, context: CliContext)
   }
   await printAnswer(context, options, names, () => names.join('\n'))
   context.terminal.note(
-    `${names.length} ${names.length === 1 ? 'task' : 'tasks'} ${given.dryRun ? 'would be ' : ''}deleted`,
+    `${names.length} ${names.length === 1 ? 'task' : 'tasks'} ${flags.dryRun ? 'would be ' : ''}deleted`,
   )
 }
 

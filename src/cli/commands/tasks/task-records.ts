@@ -38,10 +38,10 @@ export function addTaskRecordCommands(add: AddTaskCommand): void {
 }
 
 async function showLogs(call: TaskCall, name: string): Promise<void> {
-  const { client, options, context, given } = call
+  const { client, options, context, flags } = call
   const { params, query: scope } = taskTargetOf(name, options)
-  const query = { ...scope, tailLines: readTail(String(given.tail)) }
-  if (given.follow) return followLogs(call, { params, query })
+  const query = { ...scope, tailLines: readTail(String(flags.tail)) }
+  if (flags.follow) return followLogs(call, { params, query })
   const answer = await client.call(getTaskLogs, { params, query })
   if (answer.logs === '' && options.output === 'table') context.terminal.note(`${name} has written nothing yet`)
   else await printAnswer(context, options, answer, () => answer.logs.replace(/\n$/, ''))
@@ -96,9 +96,9 @@ function followEvents(call: TaskCall, { params, query }: TaskTarget): Promise<vo
 }
 
 async function showEvents(call: TaskCall, name: string): Promise<void> {
-  const { client, options, context, given } = call
+  const { client, options, context, flags } = call
   const target = taskTargetOf(name, options)
-  if (given.follow) return followEvents(call, target)
+  if (flags.follow) return followEvents(call, target)
   const { items } = await listPages<TimelineEvent>(client, getTaskEvents, target)
   await printList(context, options, {
     items: items.toReversed(),
@@ -126,10 +126,10 @@ const artifacts: ListCommand<ArtifactItem> = {
 
 /** One file into the current folder under its last name, or all into a folder by path; never over an existing one. */
 async function download(call: TaskCall, name: string): Promise<void> {
-  const { client, options, context, given, more } = call
+  const { client, options, context, flags, more } = call
   const target = taskTargetOf(name, options)
-  const to = typeof given.to === 'string' ? given.to : undefined
-  if (given.all) return downloadAll(call, target, to ?? name)
+  const to = typeof flags.to === 'string' ? flags.to : undefined
+  if (flags.all) return downloadAll(call, target, to ?? name)
   const [file] = more
   if (file === undefined) throw new SvcError('InvalidRequest', 'name a file, or download all with --all')
   const source = await openFile(client, target, file)

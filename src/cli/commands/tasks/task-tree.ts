@@ -28,10 +28,10 @@ export function addTaskTreeCommand(add: AddTaskCommand): void {
 }
 
 async function showTree(call: TaskCall, name: string): Promise<void> {
-  const { client, options, context, given } = call
+  const { client, options, context, flags } = call
   const root = await client.call(getTask, taskTargetOf(name, options))
   const usage = createTreeUsage(client, root, context.now)
-  const isLive = options.output === 'table' && given.once !== true
+  const isLive = options.output === 'table' && flags.once !== true
   const block = isLive ? context.terminal.block() : undefined
   if (block === undefined) return await printOnce(call, root, usage)
   await context.interruptible((signal) => followTree(client, { root, usage, block, context, signal }))
@@ -88,10 +88,10 @@ export function addTaskPlanCommand(add: AddTaskCommand): void {
 }
 
 async function showPlan(call: TaskCall, name: string): Promise<void> {
-  const { client, options, context, given } = call
+  const { client, options, context, flags } = call
   const target = taskTargetOf(name, options)
-  if (given.history) return showList(history, { ...call, args: [name] }, client)
-  if (given.follow) return followPlan(call, target)
+  if (flags.history) return showList(history, { ...call, args: [name] }, client)
+  if (flags.follow) return followPlan(call, target)
   const plan = await client.call(getTaskPlan, target)
   await printAnswer(context, options, plan, () => formatPlan(plan))
 }

@@ -27,9 +27,9 @@ Of one task, what it writes from now on is shown as well; of several, only how e
 
 Exit codes: 0 all succeeded, 1 one failed or was deleted, 4 one was cancelled and none failed.`,
     )
-    .action(async (names: string[], given: { tail: string }, command: Command) => {
+    .action(async (names: string[], flags: { tail: string }, command: Command) => {
       const options = readGlobalOptions(command)
-      const tailLines = readTail(given.tail)
+      const tailLines = readTail(flags.tail)
       const waiting = { client: await context.connect(options), options, context }
       const [only, ...more] = new Set(names.map(readTaskName))
       if (only !== undefined && more.length === 0) return waitForOne(only, waiting, { tailLines })

@@ -27,7 +27,7 @@ export function addTaskCommands(program: Command, context: CliContext): void {
         const command = rest.at(-1) as Command
         const options = readGlobalOptions(command)
         const client = await context.connect(options)
-        const call = { client, options, context, given: command.opts(), more: command.args.slice(1) }
+        const call = { client, options, context, flags: command.opts(), more: command.args.slice(1) }
         await doEachName([first].flat().map(readTaskName), context.terminal, (name) => action(call, name))
       })
   const list = addWatchOption(addAllNamespacesOption(task.command('list')))
@@ -116,8 +116,8 @@ function listStatusFields({ status }: Task): Fields {
   ]
 }
 
-async function cancel({ client, options, context, given }: TaskCall, name: string): Promise<void> {
-  const body = typeof given.reason === 'string' ? { reason: given.reason } : {}
+async function cancel({ client, options, context, flags }: TaskCall, name: string): Promise<void> {
+  const body = typeof flags.reason === 'string' ? { reason: flags.reason } : {}
   await client.call(cancelTask, { ...taskTargetOf(name, options), body })
   context.terminal.note(`task ${name} is being cancelled`)
 }

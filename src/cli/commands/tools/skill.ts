@@ -18,7 +18,7 @@ import { printChanges } from '../resources/spec-commands.ts'
 
 type Invocation = { command: Command; context: CliContext }
 
-type Given = { name?: string; path?: string; ref?: string; secret?: string }
+type FolderFlags = { name?: string; path?: string; ref?: string; secret?: string }
 
 export function addSkillFolders(group: Command, context: CliContext): void {
   group
@@ -30,7 +30,7 @@ export function addSkillFolders(group: Command, context: CliContext): void {
     .option('--path <folder>', 'the folder in the repository (default: the repository is the skill)')
     .option('--ref <revision>', 'branch, tag or commit of the repository (default: its default branch)')
     .option('--secret <name>', 'Secret with the credentials of the repository')
-    .action((folder: string, given: Given, command: Command) => add(folder, given, { command, context }))
+    .action((folder: string, flags: FolderFlags, command: Command) => add(folder, flags, { command, context }))
   group
     .command('refresh <name>')
     .description('read a skill anew from its repository')
@@ -40,16 +40,16 @@ export function addSkillFolders(group: Command, context: CliContext): void {
 
 const isAddress = (text: string) => /^[a-z+]+:\/\//i.test(text) || /^git@[^/]+:/.test(text)
 
-async function add(folder: string, given: Given, { command, context }: Invocation): Promise<void> {
-  if (isAddress(folder)) return addRepository(folder, given, await openCall(command, context))
-  const { name: wanted, ...others } = given
+async function add(folder: string, flags: FolderFlags, { command, context }: Invocation): Promise<void> {
+  if (isAddress(folder)) return addRepository(folder, flags, await openCall(command, context))
+  const { name: wanted, ...others } = flags
   const [option] = Object.keys(others)
   if (option !== undefined) throw new SvcError('InvalidRequest', `--${option} is for the address of a repository`)
   return addFolder(folder, wanted, { command, context })
 }
 
 /** The service reads it. */
-function addRepository(codehost: string, { name, path, ref, secret }: Given, call: ServiceCall): Promise<void> {
+function addRepository(codehost: string, { name, path, ref, secret }: FolderFlags, call: ServiceCall): Promise<void> {
   const last = basename(path ?? codehost.replace(/[?#].*$/, '')).replace(/\.git$/, '')
   const secretRef = secret === undefined ? undefined : { name: secret }
   return refresh(name ?? last, dropUndefined({ codehost, path, ref, secretRef }), call)

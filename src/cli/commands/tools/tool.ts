@@ -30,7 +30,7 @@ export const toolCommands: SpecCommands = {
       flags: '--parameters <file>',
       description: 'JSON schema of its arguments, `-` for standard input',
       path: 'parameters',
-      read: (given, { context }) => readSchema(String(given), context),
+      read: (value, { context }) => readSchema(String(value), context),
     },
   ],
 }
@@ -44,7 +44,7 @@ export const skillCommands: SpecCommands = {
       description: 'its Markdown, `-` for standard input',
       path: 'content.inline',
       isRequired: true,
-      read: (given, { context }) => readFileTexts(String(given), context),
+      read: (value, { context }) => readFileTexts(String(value), context),
     },
     { flags: '--version <version>', description: 'its version', path: 'version' },
     { flags: '--author <name>', description: 'who wrote it', path: 'author' },
@@ -53,7 +53,7 @@ export const skillCommands: SpecCommands = {
       description: 'word to find it by',
       path: 'tags',
       isRepeated: true,
-      read: (given) => [given].flat(),
+      read: (value) => [value].flat(),
     },
   ],
 }

@@ -19,7 +19,7 @@ import { addList, type ListCommand } from '../../output/list-command.ts'
 import { formatAge } from '../../output/output.ts'
 
 type Invocation = { command: Command; context: CliContext }
-type Given = { timeout?: string }
+type ShellFlags = { timeout?: string }
 
 export function addWorkspaceCommands(program: Command, context: CliContext): void {
   const workspace = program.command('workspace').alias('workspaces').description('execution workspaces of agent tasks')
@@ -35,8 +35,8 @@ export function addWorkspaceCommands(program: Command, context: CliContext): voi
     .command('shell <name> [command...]')
     .description('run a command (after `--`) in the folder of the agent; without one, each line of the input')
     .option('--timeout <seconds>', 'when a command is ended', '60')
-    .action((name: string, words: string[], given: Given, command: Command) =>
-      openShell({ name, words, ...given }, { command, context }),
+    .action((name: string, words: string[], flags: ShellFlags, command: Command) =>
+      openShell({ name, words, ...flags }, { command, context }),
     )
 }
 
@@ -72,13 +72,13 @@ async function release({ client, options, context, query }: ServiceCall, name: s
   await printAnswer(context, options, { name, released: true }, () => `workspace ${name} is deleted`)
 }
 
-function readTimeout({ timeout = '60' }: Given): number {
+function readTimeout({ timeout = '60' }: ShellFlags): number {
   const seconds = Number(timeout)
   if (Number.isInteger(seconds) && seconds >= 1 && seconds <= commandLimits.seconds) return seconds
   throw new SvcError('InvalidRequest', `--timeout takes whole seconds, 1 to ${commandLimits.seconds}`)
 }
 
-type Shell = Given & { name: string; words: string[] }
+type Shell = ShellFlags & { name: string; words: string[] }
 
 async function openShell(shell: Shell, { command, context }: Invocation): Promise<void> {
   const timeoutSeconds = readTimeout(shell)

@@ -9,19 +9,19 @@ import { messageRoles } from './sessions.ts'
 
 /** Messages, and UTF-16 code units of each snippet: what a search answers without being told, and at most. */
 export const transcriptLimits = {
-  hits: { standard: 10, most: 50 },
-  snippet: { standard: 360, most: 1000 },
+  hits: { standard: 10, max: 50 },
+  snippet: { standard: 360, max: 1000 },
   queryLength: 1000,
 } as const
 
 /** 0 means the usual, too much means the most. */
-function sizeParameter({ standard, most }: { standard: number; most: number }) {
+function sizeParameter({ standard, max }: { standard: number; max: number }) {
   const message = 'must be a whole number of at least 0'
   const schema = z
     .string(message)
     .regex(/^\d{1,15}$/, message)
     .default(String(standard))
-    .transform((text) => (Number(text) === 0 ? standard : Math.min(Number(text), most)))
+    .transform((text) => (Number(text) === 0 ? standard : Math.min(Number(text), max)))
   return documentAs(schema, z.int().min(0).default(standard))
 }
 
@@ -53,12 +53,12 @@ const search = {
   roles: field(RolesParameter, 'Only what these speak, separated by commas. Without it: all.', 'user,assistant'),
   limit: field(
     sizeParameter(transcriptLimits.hits),
-    `Messages at most; ${transcriptLimits.hits.most} and no more are possible.`,
+    `Messages at most; ${transcriptLimits.hits.max} and no more are possible.`,
     10,
   ),
   maxSnippetLength: field(
     sizeParameter(transcriptLimits.snippet),
-    `Length of a snippet in characters; ${transcriptLimits.snippet.most} and no more are possible.`,
+    `Length of a snippet in characters; ${transcriptLimits.snippet.max} and no more are possible.`,
     360,
   ),
 }

@@ -7,7 +7,7 @@ const maxLengths = { title: 1024, body: 65_536, name: 256 } as const
 
 const short = z.string().max(maxLengths.name)
 /** Any text, cut. */
-const cut = (most: number) => z.string().transform((value) => value.slice(0, most))
+const cut = (maxLength: number) => z.string().transform((value) => value.slice(0, maxLength))
 const User = z.object({ login: short, type: z.string().max(32).optional() })
 
 const Repository = z.object({

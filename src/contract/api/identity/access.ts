@@ -114,6 +114,6 @@ export function minRoleOf({ verb, kind }: Asked): Role {
 }
 
 /** Whether the role may do what the least one may. */
-export function reachesRole(role: Role, least: Role): boolean {
-  return roles.indexOf(role) >= roles.indexOf(least)
+export function reachesRole(role: Role, min: Role): boolean {
+  return roles.indexOf(role) >= roles.indexOf(min)
 }

@@ -38,13 +38,13 @@ const Tags = documentAs(
 )
 
 /** Values separated by commas; empty ones are left out. */
-function listParameter(most: number, tidy: (parts: string[]) => string[] = (parts) => parts) {
+function listParameter(max: number, tidy: (parts: string[]) => string[] = (parts) => parts) {
   return documentAs(
     z
       .string()
       .max(16_384)
       .transform((text) => tidy(text.split(',').map((part) => part.trim())).filter((part) => part !== ''))
-      .pipe(z.array(z.string()).max(most, `must name at most ${most}, separated by commas`)),
+      .pipe(z.array(z.string()).max(max, `must name at most ${max}, separated by commas`)),
     z.string(),
   )
 }

@@ -39,13 +39,13 @@ export function defineCreate<K extends Kind>(kind: K, { tag, base, noun }: KindR
 }
 
 /** GET base: lists objects in a form of their own. */
-export function defineList<S extends z.ZodType>(kind: Kind, place: KindRoutes, item: S) {
-  return defineListBy(kind, place, { item, query: ResourceListQuery })
+export function defineList<S extends z.ZodType>(kind: Kind, routes: KindRoutes, item: S) {
+  return defineListBy(kind, routes, { item, query: ResourceListQuery })
 }
 
 /** GET base: lists objects, or summaries of them. */
-export function defineObjectList<K extends Kind>(kind: K, place: KindRoutes) {
-  return defineListBy(kind, place, { item: orSummary(resourceSchemaOf(kind)), query: WholeListQuery })
+export function defineObjectList<K extends Kind>(kind: K, routes: KindRoutes) {
+  return defineListBy(kind, routes, { item: orSummary(resourceSchemaOf(kind)), query: WholeListQuery })
 }
 
 function defineListBy<S extends z.ZodType, Q extends z.ZodObject>(

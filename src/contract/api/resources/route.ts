@@ -127,7 +127,7 @@ function impliedStatuses(route: Route): number[] {
     [route.method === 'POST' || route.method === 'PUT', [507]],
   ]
   const headers = Object.keys(route.headers?.shape ?? {}).map((name) => impliedByHeader[name] ?? 400)
-  return [...rules.flatMap(([holds, statuses]) => (holds ? statuses : [])), ...headers]
+  return [...rules.flatMap(([applies, statuses]) => (applies ? statuses : [])), ...headers]
 }
 
 /** Makes a route; adds the error answers that follow from its shape. */

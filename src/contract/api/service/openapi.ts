@@ -135,7 +135,7 @@ function listSchemas(route: Route): [z.ZodType, Direction][] {
 
 function printParameters(
   book: SchemaBook,
-  place: 'path' | 'query' | 'header',
+  location: 'path' | 'query' | 'header',
   schema: z.ZodObject | undefined,
 ): JsonObject[] {
   if (schema === undefined) return []
@@ -145,9 +145,9 @@ function printParameters(
   }
   return Object.entries(properties as Record<string, JsonObject>).map(([name, { description, ...json }]) => ({
     name,
-    in: place,
+    in: location,
     description,
-    required: place === 'path' || required.includes(name),
+    required: location === 'path' || required.includes(name),
     schema: json,
   }))
 }

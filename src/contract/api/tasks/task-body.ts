@@ -124,13 +124,13 @@ function readTaskMetadata(body: Record<string, unknown>): Reading<MetadataInput>
       'metadata.annotations',
     ),
   ]
-  const given = metadata.value ?? {}
+  const nested = metadata.value ?? {}
   const value = {
-    ...given,
-    name: name.value ?? given.name,
-    namespace: namespace.value ?? given.namespace,
-    labels: mergeMaps(given.labels, labels.value),
-    annotations: mergeMaps(given.annotations, annotations.value),
+    ...nested,
+    name: name.value ?? nested.name,
+    namespace: namespace.value ?? nested.namespace,
+    labels: mergeMaps(nested.labels, labels.value),
+    annotations: mergeMaps(nested.annotations, annotations.value),
   }
   const isNameless = isEmpty(body.name) && !(isJsonObject(body.metadata) && !isEmpty(body.metadata.name))
   if (isNameless) problems.push({ path: 'name', message: 'is required' })

@@ -61,7 +61,7 @@ function isSet(spec: AgentSpec, { path, of, value, isList }: UnusedField): boole
   if (of !== undefined && of !== (runtimeRef === undefined ? type : 'runtimeRef')) return false
   const found = path
     .split('.')
-    .reduce<unknown>((held, key) => (held as Record<string, unknown> | undefined)?.[key], spec)
+    .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], spec)
   if (isList === true) return Array.isArray(found) && found.length > 0
   return value === undefined ? found !== undefined : found === value
 }

@@ -21,8 +21,8 @@ const labelAdvice =
 /** The only check of its form: a pattern with repeated groups would exhaust the stack on millions of characters. */
 const tooLong = { abort: true }
 
-function nameOf(most: number, pattern: RegExp, advice: string) {
-  return z.string().min(1, 'must not be empty').max(most, tooLong).regex(pattern, advice)
+function nameOf(maxLength: number, pattern: RegExp, advice: string) {
+  return z.string().min(1, 'must not be empty').max(maxLength, tooLong).regex(pattern, advice)
 }
 
 /** Name of a resource or namespace: a DNS-1123 label of at most 63 characters. */

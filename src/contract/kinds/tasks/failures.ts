@@ -118,7 +118,7 @@ const runs = {
 } as const satisfies Record<string, FailureRule>
 
 /** Reasons that the adapter which runs an attempt reports. */
-const places = {
+const adapters = {
   ExitCode: { class: 'retried' },
   Signal: { class: 'retried' },
   OutOfMemory: { class: 'retried' },
@@ -146,7 +146,7 @@ const tasks = {
   Validation: { class: 'final' },
 } as const satisfies Record<string, FailureRule>
 
-const table = { ...calls, ...runs, ...places, ...tasks }
+const table = { ...calls, ...runs, ...adapters, ...tasks }
 
 /** Stable words of the API; each must have a row above, or the code does not compile. */
 export type FailureReason = keyof typeof table
@@ -161,7 +161,7 @@ export const callFailures = Object.keys(calls) as [CallFailure, ...CallFailure[]
 export type RunFailure = CallFailure | keyof typeof runs
 
 /** Reasons that an adapter may report. */
-export type PlaceFailure = keyof typeof places | 'DeadlineExceeded' | 'Stopped'
+export type PlaceFailure = keyof typeof adapters | 'DeadlineExceeded' | 'Stopped'
 
 export const failures: Readonly<Record<FailureReason, FailureRule>> & Readonly<Record<CallFailure, CallRule>> = table
 

@@ -140,13 +140,13 @@ function typeRules(spec: TaskSpec): Rule[] {
 }
 
 function workspaceRules(path: string, { gitRepo, ...others }: Workspace): Rule[] {
-  const given = Object.keys(others).join(', ')
+  const names = Object.keys(others).join(', ')
   const pushes = others.pushBranch !== undefined
   return [
     [
-      gitRepo === undefined && given !== '',
+      gitRepo === undefined && names !== '',
       `${path}.gitRepo`,
-      `is required: without a repository ${given} has no effect`,
+      `is required: without a repository ${names} has no effect`,
     ],
     [
       others.forkRepo !== undefined && !pushes,

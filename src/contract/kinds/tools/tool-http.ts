@@ -46,11 +46,11 @@ type Properties = Record<string, unknown>
 
 function addressProblems(url: string, properties: Properties): Problem[] {
   const path = 'http.url'
-  const placed = listPlaceholders(url)
-  if (placed.length > 0 && !canBeFilled(url)) {
+  const placeholders = listPlaceholders(url)
+  if (placeholders.length > 0 && !canBeFilled(url)) {
     return [{ path, message: 'may have names in braces in its path and query only' }]
   }
-  const unknown = placed.filter((name) => !Object.hasOwn(properties, name))
+  const unknown = placeholders.filter((name) => !Object.hasOwn(properties, name))
   return unknown.map((name) => ({ path, message: `has {${name}}, which is not among parameters.properties` }))
 }
 

@@ -37,8 +37,8 @@ export function bindSessions(bind: Bind, { usecases }: RouteContext): void {
 
 export function bindTranscripts(bind: Bind, { usecases }: RouteContext): void {
   bind(searchTranscripts, async ({ caller, namespace, query }) => {
-    const { allNamespaces: _all, ...asked } = query
-    const items = await usecases.transcripts.search(caller, { ...asked, namespace: namedNamespace({ namespace }) })
+    const { allNamespaces: _all, ...search } = query
+    const items = await usecases.transcripts.search(caller, { ...search, namespace: namedNamespace({ namespace }) })
     return { json: { items, metadata: {} } }
   })
 }

@@ -25,8 +25,8 @@ export function bindDeliveries(bind: Bind, { usecases: { deliveries } }: RouteCo
   bind(routes.listDeliveries, async ({ caller, namespace, query }) => {
     const { limit, continue: cursor, repository, number, event, state } = query
     const wanted = { repository: repository?.toLowerCase(), number, event, state, before: readBefore(cursor) }
-    const page = await readPageOf({ limit, cursorOf: writeCursor }, (most) =>
-      deliveries.list(caller, { ...wanted, namespace: namedNamespace({ namespace }), limit: most }),
+    const page = await readPageOf({ limit, cursorOf: writeCursor }, (count) =>
+      deliveries.list(caller, { ...wanted, namespace: namedNamespace({ namespace }), limit: count }),
     )
     return { json: wrapPage(page, present) }
   })

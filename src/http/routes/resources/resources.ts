@@ -68,8 +68,8 @@ export function readPreconditions(headers: { 'if-match'?: string | undefined }):
 function mergeVersion<K extends Kind>(kind: K, body: UpdateBody<K>, ifMatch: string | undefined): UpdateBody<K> {
   const version = versionOfIfMatch(ifMatch)
   if (version === undefined) return body
-  const given = body.metadata.resourceVersion
-  if (given !== undefined && given !== version) {
+  const expected = body.metadata.resourceVersion
+  if (expected !== undefined && expected !== version) {
     throw new SvcError('Conflict', `If-Match and metadata.resourceVersion of the ${kinds[kind].singular} differ`)
   }
   return { ...body, metadata: { ...body.metadata, resourceVersion: version } }

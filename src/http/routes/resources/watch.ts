@@ -28,19 +28,19 @@ function frameChange(text: WatchedText, position: string | undefined, write: Wri
 
 /** The frames of a watch, and what is sent while there are none. */
 function frameWatch(opened: OpenedWatch, write: Write) {
-  let told: string | undefined
+  let published: string | undefined
   async function* frames(): AsyncGenerator<EventFrame> {
     for await (const change of opened.changes) {
-      told = opened.position()
-      yield frameChange(change, told, write)
+      published = opened.position()
+      yield frameChange(change, published, write)
     }
   }
   return {
     frames: frames(),
     idle(): EventFrame | undefined {
       const position = opened.position()
-      if (position === undefined || position === told) return undefined
-      told = position
+      if (position === undefined || position === published) return undefined
+      published = position
       return framePosition('bookmark', position)
     },
   }
@@ -52,9 +52,9 @@ export function bindWatch(bind: Bind, { usecases }: RouteContext): void {
     const { phase, type, agent, present, search } = query
     const after = headers['last-event-id'] ?? resourceVersion
     const fields = dropUndefined({ phase, type, agent })
-    const places = allNamespaces ? undefined : namespaces
+    const watched = allNamespaces ? undefined : namespaces
     const narrowed = { names, search, labelSelector, fields }
-    const request = { kinds, ...narrowed, after, present, namespaces: places, records: query.records }
+    const request = { kinds, ...narrowed, after, present, namespaces: watched, records: query.records }
     const open = await usecases.watch.open(caller, request)
     const write: Write = ({ kind, object }) => (query.view === 'full' ? object : summarizeText(kind, object))
     return { events: (signal) => frameWatch(open(signal), write) }

@@ -61,8 +61,10 @@ function describeAttachment(filename: string): string {
   return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`
 }
 
-function cleanContentType(given: string): string {
-  return /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(\s*;[\x20-\x7e]*)?$/.test(given) ? given : 'application/octet-stream'
+function cleanContentType(contentType: string): string {
+  return /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(\s*;[\x20-\x7e]*)?$/.test(contentType)
+    ? contentType
+    : 'application/octet-stream'
 }
 
 function presentArtifact({ filename, contentType, size, createdAt }: ArtifactInfo) {
@@ -124,7 +126,7 @@ function readNumbered<T>(
 ) {
   const before = readNumberCursor(cursor, after)
   const cursorOf = (item: T) => makeCursor(cursor, String(numberOf(item)))
-  return readPageOf({ limit, cursorOf }, (most) => read({ limit: most, before }))
+  return readPageOf({ limit, cursorOf }, (count) => read({ limit: count, before }))
 }
 
 const byNumber: Numbered<StoredPlan> = { cursor: 'plan', numberOf: ({ number }) => number }
@@ -141,12 +143,12 @@ const presentMessage = ({ id, fromTask, toTask, content, createdAt }: TaskMessag
 function bindHistory(bind: Bind, { usecases }: RouteContext): void {
   bind(routes.listTaskPlans, async ({ caller, namespace, params, query }) => {
     const key = { namespace, name: params.id }
-    const page = await readNumbered(byNumber, query, (place) => usecases.tasks.plans(caller, key, place))
+    const page = await readNumbered(byNumber, query, (range) => usecases.tasks.plans(caller, key, range))
     return { json: wrapPage(page, presentVersion) }
   })
   bind(routes.listTaskMessages, async ({ caller, namespace, params, query }) => {
     const key = { namespace, name: params.id }
-    const page = await readNumbered(byId, query, (place) => usecases.tasks.messages(caller, key, place))
+    const page = await readNumbered(byId, query, (range) => usecases.tasks.messages(caller, key, range))
     return { json: wrapPage(page, presentMessage) }
   })
 }

@@ -88,10 +88,10 @@ const nothing: DeliveryOutcome = {
 async function handleDelivery(context: DeliveryContext, delivery: Delivery): Promise<DeliveryOutcome> {
   const { facts: event } = delivery
   if (event === undefined) return delivery.outcome
-  const asked = decideEvent(event, context.settings)
-  if (!('asks' in asked)) return { ...nothing, message: 'ignored' in asked ? asked.ignored : asked.problem }
+  const decision = decideEvent(event, context.settings)
+  if (!('asks' in decision)) return { ...nothing, message: 'ignored' in decision ? decision.ignored : decision.problem }
   let outcome = nothing
-  for (const ask of asked.asks) {
+  for (const ask of decision.asks) {
     outcome = { ...outcome, ...(await handleAsk(context, { delivery, ask, soFar: outcome })) }
   }
   return outcome

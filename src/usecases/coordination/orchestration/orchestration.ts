@@ -36,8 +36,8 @@ function readSpec<K extends 'Agent' | 'Tool'>(
   return parseOrThrow(schema, { name: key.name, spec }, kind.toLowerCase()).spec as SpecOf<K>
 }
 
-export function bindOrchestration(deps: Deps, given: OrchestrationScope): BoundOrchestration {
-  const scope = { ...given, caller: { ...given.caller, isModel: true } }
+export function bindOrchestration(deps: Deps, own: OrchestrationScope): BoundOrchestration {
+  const scope = { ...own, caller: { ...own.caller, isModel: true } }
   const { caller, labels } = scope
   const { resources } = deps
   const { createAs, ...tasks } = createTaskVerbs(deps, scope)
@@ -59,7 +59,7 @@ export function bindOrchestration(deps: Deps, given: OrchestrationScope): BoundO
 
   return {
     ...tasks,
-    ...createMonitorVerb(deps, scope, (request) => createAs(given.caller, request)),
+    ...createMonitorVerb(deps, scope, (request) => createAs(own.caller, request)),
     listAgents: (namespace) => list('Agent', namespace),
     listTools: (namespace) => list('Tool', namespace),
     createAgent: (named, spec) => create('Agent', named, spec),
@@ -114,14 +114,14 @@ function requireReviewer(name: string, agent: Agent | undefined): void {
 }
 
 /** The name of a Secret with a token in it. */
-async function chooseSecret(secrets: Secrets, namespace: string, given: string | undefined): Promise<string> {
-  for (const name of given === undefined ? usualSecrets : [given]) {
+async function chooseSecret(secrets: Secrets, namespace: string, named: string | undefined): Promise<string> {
+  for (const name of named === undefined ? usualSecrets : [named]) {
     const values = await secrets.read({ namespace, name })
     if (values === undefined) continue
     if (readCodeHostEntries(values) !== undefined) return name
     refuse(`gitSecretRef: secret "${name}" in namespace "${namespace}" has no ${codeHostEntryNames}; add one`)
   }
-  const wanted = given === undefined ? `none of ${usualSecrets.join(', ')}` : `no secret "${given}"`
+  const wanted = named === undefined ? `none of ${usualSecrets.join(', ')}` : `no secret "${named}"`
   return refuse(
     `gitSecretRef: there is ${wanted} in namespace "${namespace}"; create one with the token as CODEHOST_TOKEN`,
   )

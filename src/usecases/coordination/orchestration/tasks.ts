@@ -103,8 +103,8 @@ export function createTaskVerbs(deps: OrchestrationDeps, scope: OrchestrationSco
     getTask: async (named) => getTask(locate(scope, named)),
     async listQuestions({ metadata: { namespace, name, uid } }) {
       const query = { namespaces: [namespace], taskName: name, status: 'pending' as const, limit: shownQuestions }
-      const asked = await deps.ports.records.approvals.list(query)
-      return asked.filter(({ taskUid }) => taskUid === uid)
+      const pending = await deps.ports.records.approvals.list(query)
+      return pending.filter(({ taskUid }) => taskUid === uid)
     },
     async readOutput(named, limit) {
       const key = locate(scope, named)
@@ -122,11 +122,11 @@ export function createTaskVerbs(deps: OrchestrationDeps, scope: OrchestrationSco
       const alarm = createAlarm(AbortSignal.any([signal, over.signal]))
       const forget = deps.tasks.onChange(key, alarm.wake)
       let isLate = false
-      const giveUp = () => {
+      const expire = () => {
         isLate = true
         alarm.wake()
       }
-      deps.ports.clock.sleep(timeoutMs, over.signal).then(giveUp, () => undefined)
+      deps.ports.clock.sleep(timeoutMs, over.signal).then(expire, () => undefined)
       try {
         for (;;) {
           const wasLate = isLate

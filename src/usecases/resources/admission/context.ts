@@ -44,14 +44,14 @@ async function listModels(task: Task, agent: Agent | undefined, deps: UsecaseDep
 
 function listTools(task: Task, agent: Agent | undefined): TaskFacts['tools'] {
   const { namespace } = task.metadata
-  const place = (names: string[]) => names.map((name) => ({ namespace, name }))
+  const qualify = (names: string[]) => names.map((name) => ({ namespace, name }))
   if (task.spec.type === 'container') return []
   if (task.spec.type === 'agent') {
     const names = task.spec.agentRuntime?.allowedTools
-    return names === undefined ? 'any' : place(names)
+    return names === undefined ? 'any' : qualify(names)
   }
   const { builtIn, custom } = chooseTools(task, agent)
-  return [...place(builtIn), ...custom]
+  return [...qualify(builtIn), ...custom]
 }
 
 /** What the task does that would need a scope if the caller did it without a task. */
@@ -60,8 +60,8 @@ function listUses({ metadata: { namespace }, spec }: Task, agent: Agent | undefi
   const agents = (agent?.spec.tools ?? []).filter(({ enabled, name }) => enabled && !isServiceTool(name))
   const home = agent?.metadata.namespace ?? namespace
   const tools = [...named, ...agents.map(({ name }) => ({ namespace: home, name }))]
-  const providers = models.flatMap(({ namespace: place = namespace, provider }) =>
-    provider === undefined ? [] : [{ namespace: place, name: provider }],
+  const providers = models.flatMap(({ namespace: ofProvider = namespace, provider }) =>
+    provider === undefined ? [] : [{ namespace: ofProvider, name: provider }],
   )
   const skills = (spec.ai?.skills ?? []).flatMap(({ name }) => (name === undefined ? [] : [{ namespace, name }]))
   const sessions = spec.sessionRef === undefined ? [] : [{ namespace, name: spec.sessionRef.name }]

@@ -9,8 +9,8 @@ type Marked = { labels?: Keys; annotations?: Keys }
 
 const parts = ['labels', 'annotations'] as const
 
-function findForged(part: (typeof parts)[number], given: Marked, stored: Marked | undefined): Problem[] {
-  return Object.entries(given[part] ?? {})
+function findForged(part: (typeof parts)[number], written: Marked, stored: Marked | undefined): Problem[] {
+  return Object.entries(written[part] ?? {})
     .filter(([key, value]) => key.startsWith(reservedPrefix) && stored?.[part]?.[key] !== value)
     .map(([key]) => ({
       path: `metadata.${part}[${JSON.stringify(key)}]`,
@@ -19,10 +19,10 @@ function findForged(part: (typeof parts)[number], given: Marked, stored: Marked 
 }
 
 /** InvalidRequest for reserved labels and annotations that the stored object does not have. `what` is being written. */
-export function requireOwnKeys(what: string, given: Marked, stored?: Marked): void {
+export function requireOwnKeys(what: string, written: Marked, stored?: Marked): void {
   refuse(
     what,
-    parts.flatMap((part) => findForged(part, given, stored)),
+    parts.flatMap((part) => findForged(part, written, stored)),
   )
 }
 

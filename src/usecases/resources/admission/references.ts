@@ -116,14 +116,14 @@ export async function requireForeignNamespaces<K extends Kind>(
   { caller, namespace, spec, before }: AdmissionRequest<K>,
   deps: UsecaseDeps,
 ): Promise<void> {
-  const places = listForeign(kind, namespace, spec, deps)
-  if (before !== undefined && isDeepStrictEqual(listForeign(kind, namespace, before.spec, deps), places)) return
+  const foreign = listForeign(kind, namespace, spec, deps)
+  if (before !== undefined && isDeepStrictEqual(listForeign(kind, namespace, before.spec, deps), foreign)) return
   const isolated = deps.settings.isolateNamespaces ?? false
-  const problems = findNamespaceProblems({ kind, namespace }, places, isolated)
+  const problems = findNamespaceProblems({ kind, namespace }, foreign, isolated)
   refuse(
     kinds[kind].singular,
     problems.map(({ path, message }) => ({ path: `spec.${path}`, message })),
   )
-  for (const place of places)
-    await requireAccess(deps.ports, caller, { verb: 'create', kind, namespace: place.namespace })
+  for (const reference of foreign)
+    await requireAccess(deps.ports, caller, { verb: 'create', kind, namespace: reference.namespace })
 }

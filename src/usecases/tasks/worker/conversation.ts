@@ -143,8 +143,8 @@ export function createWorkerConversation({ ports }: UsecaseDeps): WorkerConversa
       const families = parentTask === undefined ? listFamilies(task) : [requireFamily(task, parentTask)]
       const reader = { uid: identity.taskUid, name: identity.taskName }
       const read = async (query: Pick<MessageQuery, 'markRead' | 'upTo'>) => {
-        const place = { namespace: path.namespace, reader }
-        const found = families.map((parent) => records.messages.unread({ ...place, parent, ...query }))
+        const reading = { namespace: path.namespace, reader }
+        const found = families.map((parent) => records.messages.unread({ ...reading, parent, ...query }))
         return (await Promise.all(found)).flat().sort((a, b) => a.id - b.id)
       }
       const oldest = takeOldest(await read({ markRead: false, upTo }))

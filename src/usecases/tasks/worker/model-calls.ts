@@ -131,8 +131,8 @@ export function createWorkerModelCalls({
       if (!isOwn && key.namespace !== identity.namespace) throw refuseProvider(task, key)
       const provider = await resources.get('Provider', key)
       const price = provider && findPrice(provider.spec, usage.model)
-      const spender = budgetSubjectOf(task)
-      const spent = ledger.count(spender, toUsed(usage, price))
+      const subject = budgetSubjectOf(task)
+      const spent = ledger.count(subject, toUsed(usage, price))
       await records.usage.record([
         {
           ...recorded,
@@ -149,7 +149,7 @@ export function createWorkerModelCalls({
       ledger.settle(spent)
       // What a task reports about a provider that it does not use is ignored.
       if (isOwn && !brokeOff) health?.noteEnd({ provider: key })
-      await ledger.require(spender)
+      await ledger.require(subject)
       await taskBudgets.require(task)
     },
     async takeLease(identity, key, want) {

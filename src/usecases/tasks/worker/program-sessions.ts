@@ -12,7 +12,11 @@ import { requireRunningTask, type TaskPath } from './live-attempt.ts'
 /** Every call throws Forbidden for a task other than the token's own, and for an attempt that is not the live one. */
 export type WorkerProgramSessions = {
   /** NotFound when the task has no session, or no agent with a program. */
-  keepProgramSession(identity: WorkerIdentity, path: TaskPath, kept: ProgramSession & { model: string }): Promise<void>
+  keepProgramSession(
+    identity: WorkerIdentity,
+    path: TaskPath,
+    session: ProgramSession & { model: string },
+  ): Promise<void>
   /** NotFound as well when there is nothing to go on with. */
   readProgramSession(identity: WorkerIdentity, path: TaskPath, model: string): Promise<ProgramSession>
 }
@@ -21,13 +25,13 @@ export type WorkerProgramSessions = {
 const messagesOfTask = 2
 
 type Reference = NonNullable<Task['spec']['sessionRef']>
-type Place = { reference: Reference; agent: Agent; key: { namespace: string; name: string }; program: string }
+type ProgramContext = { reference: Reference; agent: Agent; key: { namespace: string; name: string }; program: string }
 
 export function createWorkerProgramSessions({ ports }: UsecaseDeps): WorkerProgramSessions {
   const { records, resources } = ports
   const { sessions } = records
 
-  async function findPlace(identity: WorkerIdentity, path: TaskPath, model: string): Promise<Place> {
+  async function findContext(identity: WorkerIdentity, path: TaskPath, model: string): Promise<ProgramContext> {
     const { spec } = await requireRunningTask(resources, identity, path)
     const { namespace } = path
     const { agentRef, sessionRef: reference } = spec
@@ -42,17 +46,17 @@ export function createWorkerProgramSessions({ ports }: UsecaseDeps): WorkerProgr
 
   return {
     async keepProgramSession(identity, path, { id, text, model }) {
-      const { reference, key, program } = await findPlace(identity, path, model)
+      const { reference, key, program } = await findContext(identity, path, model)
       if (!reference.append) return
       await sessions.keepProgram(key, { program, id, text }, { holder: identity.taskUid, more: messagesOfTask })
     },
     async readProgramSession(identity, path, model) {
-      const { reference, agent, key, program } = await findPlace(identity, path, model)
-      const [session, kept] = await Promise.all([sessions.get(key), sessions.findProgram(key, program)])
+      const { reference, agent, key, program } = await findContext(identity, path, model)
+      const [session, stored] = await Promise.all([sessions.get(key), sessions.findProgram(key, program)])
       const isShown = session !== undefined && session.messageCount <= limitMessages(reference, agent)
-      if (kept === undefined || !isShown)
+      if (stored === undefined || !isShown)
         throw new SvcError('NotFound', `the program has kept nothing of session "${key.name}" to go on with`)
-      return { id: kept.id, text: kept.text }
+      return { id: stored.id, text: stored.text }
     },
   }
 }
