@@ -111,10 +111,11 @@ async function takeCoverage({ pid, folder }: Service): Promise<string[]> {
 async function runTask(service: Service): Promise<void> {
   const name = `journey-${randomUUID().slice(0, 8)}`
   await call(service, '/api/v1/tasks', { name, type: 'ai', prompt: 'write hello to notes.txt, then read notes.txt' })
-  for (let left = 1200; left > 0; left -= 1) {
+  const deadline = Date.now() + 60_000
+  for (;;) {
     const { status } = await call<{ status?: { phase?: string } }>(service, `/api/v1/tasks/${name}`)
     if (status?.phase === 'Succeeded') return
-    if (status?.phase === 'Failed') throw new Error('the task failed')
+    if (status?.phase === 'Failed' || Date.now() > deadline) throw new Error(`the task: ${JSON.stringify(status)}`)
     await sleep(50)
   }
 }

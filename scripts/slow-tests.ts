@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '..')
 
 type Report = { testResults: { name: string; startTime: number; endTime: number; assertionResults: unknown[] }[] }
 
-const most = 20
+const most = 40
 
 type File = { name: string; seconds: number; tests: number }
 

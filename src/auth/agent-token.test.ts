@@ -63,10 +63,10 @@ describe('the token of an agent', () => {
   })
 
   it('is accepted beside the other kinds of credentials', async () => {
-    const asked: string[] = []
+    const checked: string[] = []
     const inner = {
       authenticate: async ({ token }: { token: string }) => {
-        asked.push(token)
+        checked.push(token)
         throw new Error('not here')
       },
     }
@@ -77,6 +77,6 @@ describe('the token of an agent', () => {
       reason: 'Unauthenticated',
     })
     await expect(both.authenticate({ token: 'svc_x', source: 'bearer' })).rejects.toThrow('not here')
-    expect(asked).toEqual(['svc_x'])
+    expect(checked).toEqual(['svc_x'])
   })
 })

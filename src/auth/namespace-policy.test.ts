@@ -11,7 +11,7 @@ const base: Caller = {
   serverTools: true,
 }
 
-function place(caller: Caller, policy: NamespacePolicy): Promise<Caller> {
+function assign(caller: Caller, policy: NamespacePolicy): Promise<Caller> {
   const inner = { authenticate: async () => caller }
   return assignNamespaces(inner, policy).authenticate({ token: 't', source: 'bearer' })
 }
@@ -20,7 +20,7 @@ describe('isolation of callers in their namespaces', () => {
   const isolated = { served: [], isolated: true }
 
   it('allows a caller its own namespace only, whatever the request names', async () => {
-    const caller = await place({ ...base, namespace: 'team' }, isolated)
+    const caller = await assign({ ...base, namespace: 'team' }, isolated)
     expect(resolveNamespace(caller, undefined)).toBe('team')
     expect(authorize(caller, { verb: 'get', kind: 'Task', namespace: 'team' }).allowed).toBe(true)
     expect(authorize(caller, { verb: 'get', kind: 'Task', namespace: 'other' })).toMatchObject({
@@ -30,20 +30,20 @@ describe('isolation of callers in their namespaces', () => {
   })
 
   it('refuses every caller without a namespace, except the owner', async () => {
-    await expect(place(base, isolated)).rejects.toMatchObject({ reason: 'Forbidden' })
+    await expect(assign(base, isolated)).rejects.toMatchObject({ reason: 'Forbidden' })
     const owner: Caller = { ...base, role: 'owner' }
-    expect(await place(owner, isolated)).toBe(owner)
+    expect(await assign(owner, isolated)).toBe(owner)
   })
 
   it('leaves callers as they are when it is off', async () => {
     const caller = { ...base, namespace: 'team' }
-    expect(await place(caller, { served: [], isolated: false })).toBe(caller)
+    expect(await assign(caller, { served: [], isolated: false })).toBe(caller)
   })
 
   it('returns the same object for the same caller, as caches need it', async () => {
     const caller = { ...base, namespace: 'team' }
-    const placed = assignNamespaces({ authenticate: async () => caller }, isolated)
-    const ask = () => placed.authenticate({ token: 't', source: 'bearer' })
+    const assigning = assignNamespaces({ authenticate: async () => caller }, isolated)
+    const ask = () => assigning.authenticate({ token: 't', source: 'bearer' })
     expect(await ask()).toBe(await ask())
   })
 })
@@ -52,20 +52,20 @@ describe('the namespaces that are served', () => {
   const policy = { served: ['team', 'next'], isolated: false }
 
   it('put callers without a namespace of their own into the first of them', async () => {
-    expect(resolveNamespace(await place(base, policy), undefined)).toBe('team')
-    expect(resolveNamespace(await place({ ...base, namespace: 'own' }, policy), undefined)).toBe('own')
+    expect(resolveNamespace(await assign(base, policy), undefined)).toBe('team')
+    expect(resolveNamespace(await assign({ ...base, namespace: 'own' }, policy), undefined)).toBe('own')
   })
 
   it('give no caller a namespace outside the one its token is bound to', async () => {
-    const bound = await place({ ...base, boundNamespace: 'own', namespace: 'own' }, policy)
+    const bound = await assign({ ...base, boundNamespace: 'own', namespace: 'own' }, policy)
     expect(authorize(bound, { verb: 'get', kind: 'Task', namespace: 'team' }).allowed).toBe(false)
   })
 
   it('are the only ones in which any action is allowed, even to the owner', async () => {
-    const asked: string[] = []
+    const requests: string[] = []
     const next = {
       authorize: async () => {
-        asked.push('next')
+        requests.push('next')
         return { allowed: true as const }
       },
     }
@@ -75,11 +75,11 @@ describe('the namespaces that are served', () => {
       allowed: false,
       reason: 'namespace not allowed: "other" is not served here, but "team" and "next" are',
     })
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
     expect((await decide(owner, { verb: 'get', kind: 'Task', namespace: 'team' })).allowed).toBe(true)
     expect((await decide(owner, { verb: 'get', kind: 'Task', namespace: 'next' })).allowed).toBe(true)
     expect((await decide(owner, { verb: 'list', kind: 'Token' })).allowed).toBe(true)
-    expect(asked).toHaveLength(3)
+    expect(requests).toHaveLength(3)
     expect(await guardNamespace(['team'], undefined).authorize(base, { verb: 'list', kind: 'Usage' })).toEqual({
       allowed: true,
     })

@@ -11,8 +11,8 @@ const answers = {
   'GET /api/v1/tools': () => pageOf([{ name: 'file_read', builtin: true }]),
 }
 
-async function complete(line: string, flags: Record<string, unknown> = answers) {
-  const recording = recordContext({ answers: flags })
+async function complete(line: string, served: Record<string, unknown> = answers) {
+  const recording = recordContext({ answers: served })
   const code = await runCommandLine(['__complete', ...line.split(' ').slice(1)], recording.context)
   return { code, words: recording.printed().split('\n').filter(Boolean), ...recording }
 }

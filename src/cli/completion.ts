@@ -121,7 +121,7 @@ async function completeKind(line: Line, context: CliContext): Promise<string[]> 
 }
 
 async function listKinds(): Promise<string[]> {
-  const { kindEntries } = await import('./objects/catalog.ts')
+  const { kindEntries } = await import('./objects/kinds.ts')
   return kindEntries.flatMap(({ words: [one] }) => one)
 }
 

@@ -4,8 +4,8 @@ import { describeSettings } from '../config/settings.ts'
 import { SvcError } from '../errors.ts'
 import { runCommandLine } from './program.ts'
 
-async function run(argv: string[], flags: Parameters<typeof recordContext>[0] = {}) {
-  const recording = recordContext(flags)
+async function run(argv: string[], options: Parameters<typeof recordContext>[0] = {}) {
+  const recording = recordContext(options)
   const code = await runCommandLine(argv, recording.context)
   return { code, stdout: recording.printed(), stderr: recording.noted(), calls: recording.calls }
 }
@@ -290,8 +290,8 @@ describe('a command with several names', () => {
     'task %s handles each name, reports the one that failed, and ends with its code',
     async (verb, route) => {
       const { code, stderr, calls } = await run(['task', verb, 'a', 'b', 'task/c'], { answers: answers(verb, route) })
-      const asked = calls.filter((call) => call.route === route).map(({ input }) => idOf(input))
-      expect({ code, asked }).toEqual({ code: 1, asked: ['a', 'b', 'c'] })
+      const requested = calls.filter((call) => call.route === route).map(({ input }) => idOf(input))
+      expect({ code, requested }).toEqual({ code: 1, requested: ['a', 'b', 'c'] })
       expect(stderr).toContain(`error: b: no task b to ${verb}\n`)
     },
   )

@@ -10,7 +10,8 @@ type AddCommands = (program: Command, context: CliContext) => void
 
 const service = () => import('./commands/service/service.ts')
 const backups = () => import('./commands/service/backup.ts')
-const kinds = (word: string) => async () => (await import('./commands/resources/catalog.ts')).addKindCommands(word)
+const kinds = (word: string) => async () =>
+  (await import('./commands/resources/kind-commands.ts')).addKindCommands(word)
 const files = () => import('./commands/resources/apply.ts')
 
 /** In the order of the help. */

@@ -89,14 +89,14 @@ describe('the client', () => {
   })
 
   it('follows no redirect with its token', async () => {
-    const asked: string[] = []
+    const requests: string[] = []
     const elsewhere = await serve((request, response) => {
-      asked.push(request.url ?? '')
+      requests.push(request.url ?? '')
       response.end('{}')
     })
     const url = await serve(answer(302, '', { location: elsewhere }))
     expect(await fail(url)).toMatchObject({ reason: 'Unavailable' })
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
   })
 
   it('names the address and the cause when nothing listens there', async () => {
@@ -131,16 +131,16 @@ describe('an event stream', () => {
   })
 
   it('gives up at once when the service refuses it', async () => {
-    let asked = 0
+    let requests = 0
     const refusal = JSON.stringify({ error: { code: 404, reason: 'NotFound', message: 'gone', requestId: 'r' } })
     const url = await serve((_request, response) => {
-      asked += 1
-      if (asked > 1) return response.writeHead(404).end(refusal)
+      requests += 1
+      if (requests > 1) return response.writeHead(404).end(refusal)
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       return response.write('id: 1\ndata: one\n\n', () => response.destroy())
     })
     await expect(read(url)).rejects.toThrow('gone')
-    expect(asked).toBe(2)
+    expect(requests).toBe(2)
   })
 
   it('starts again when the connection broke before an event had an id', async () => {
@@ -149,11 +149,11 @@ describe('an event stream', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write(parts.shift() ?? '', () => response.destroy())
     })
-    const told: string[] = []
+    const received: string[] = []
     const input = { params: { id: 'a' }, query: { follow: true } }
-    const events = readEvents(createApiClient({ url, token: 't' }), getTaskLogs, input, () => told.push('begin'))
-    for await (const { data } of events) told.push(data)
-    expect(told).toEqual(['begin', 'one', 'begin', 'one', 'two'])
+    const events = readEvents(createApiClient({ url, token: 't' }), getTaskLogs, input, () => received.push('begin'))
+    for await (const { data } of events) received.push(data)
+    expect(received).toEqual(['begin', 'one', 'begin', 'one', 'two'])
   })
 
   it('ends when its consumer leaves', async () => {

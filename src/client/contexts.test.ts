@@ -15,10 +15,10 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-type Given = { server?: string; context?: string; token?: string; dataDir?: string }
-function read({ dataDir, ...given }: Given = {}, env: Record<string, string> = {}) {
+type TargetOptions = { server?: string; context?: string; token?: string; dataDir?: string }
+function read({ dataDir, ...options }: TargetOptions = {}, env: Record<string, string> = {}) {
   const settings = dataDir === undefined ? {} : { dataDir }
-  return readTarget({ settings, ...given }, { env, contexts })
+  return readTarget({ settings, ...options }, { env, contexts })
 }
 
 describe('the service that a command talks to', () => {

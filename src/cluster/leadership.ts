@@ -142,19 +142,19 @@ export function createKubernetesLeadership(options: KubernetesLeadershipOptions)
     timing: options.timing ?? defaultTiming,
     elapsed: options.elapsed ?? (() => performance.now()),
   }
-  let held: Term | undefined
+  let leading: Term | undefined
 
   function end(term: Term, cause: string): void {
-    if (held === term) held = undefined
+    if (leading === term) leading = undefined
     term.lost.abort(new SvcError('Unavailable', `leadership was lost: ${cause}`))
   }
 
   return {
     acquire: async (signal) => {
       signal.throwIfAborted()
-      if (held !== undefined) return held.lost.signal
+      if (leading !== undefined) return leading.lost.signal
       const term = await campaignFor(parts, signal)
-      held = term
+      leading = term
       void keepRenewing(parts, term).then(
         (cause) => end(term, cause),
         (error: unknown) => end(term, messageOf(error)),
@@ -162,7 +162,7 @@ export function createKubernetesLeadership(options: KubernetesLeadershipOptions)
       return term.lost.signal
     },
     release: async () => {
-      const term = held
+      const term = leading
       if (term === undefined) return
       end(term, 'it was given up')
       const signal = AbortSignal.timeout(parts.timing.renewWithinMs)

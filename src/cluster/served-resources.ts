@@ -108,19 +108,19 @@ async function listByCreation<R extends object>(listing: Listing<R>, order: List
   const { stores, slots, left } = listing
   const parts = await Promise.all(stores.map((_store, index) => readStore(listing, index, left)))
   const compare = comparePositions(order)
-  const placed = parts
+  const indexed = parts
     .flatMap(({ items }, index) => items.map((item): Positioned<R> => ({ item, index, position: positionOf(item) })))
     .sort((one, other) => compare(one.position, other.position))
     .slice(0, left)
   const cut = parts.map((part, index): Part<R> => {
-    const taken = placed.filter((one) => one.index === index)
+    const taken = indexed.filter((one) => one.index === index)
     if (taken.length === part.items.length) return part
     const last = taken.at(-1)?.position
     const goOn = () =>
       encodePageToken({ after: last ?? beforeAll(order), snapshot: Number(part.version) }, hashOwn(listing, index))
     return { ...part, next: last === undefined ? (slots[index] ?? goOn()) : goOn() }
   })
-  return [placed.map(({ item }) => item), cut]
+  return [indexed.map(({ item }) => item), cut]
 }
 
 /** A page over all stores. Each is read at the version that it had for the first page. */
@@ -218,8 +218,8 @@ function joinStores(stores: Store[]): KubernetesResources {
         ? listAll(stores, kind, query, (resources, own) => resources.listText(kind, own))
         : within(query.namespace).listText(kind, query),
     async namespacesOf(kind) {
-      const held = await Promise.all(stores.map(({ resources }) => resources.namespacesOf(kind)))
-      return held.flat().sort()
+      const namespaces = await Promise.all(stores.map(({ resources }) => resources.namespacesOf(kind)))
+      return namespaces.flat().sort()
     },
     async countBy(kind, field) {
       checkFields(kind, { [field]: '' })

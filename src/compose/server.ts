@@ -104,7 +104,7 @@ function isElsewhere(url: string, { port }: Config): boolean {
   return port !== 0 && new URL(url).port !== String(port)
 }
 
-const exitByImpatience = 130
+const exitBySecondSignal = 130
 /** A terminal and a launcher may both pass on the same Ctrl-C. */
 const sameKeyMs = 300
 
@@ -115,7 +115,7 @@ function waitForEnd(idle: AbortSignal): Promise<string> {
     const onSignal = (signal: string) => {
       first ??= Date.now()
       resolve(signal)
-      if (Date.now() - first > sameKeyMs) process.exit(exitByImpatience)
+      if (Date.now() - first > sameKeyMs) process.exit(exitBySecondSignal)
     }
     for (const signal of endSignals) process.on(signal, onSignal)
     onAbort(idle, () => resolve('idle'))

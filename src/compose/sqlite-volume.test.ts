@@ -28,11 +28,11 @@ function createElection() {
 
 it('lets one replica open the records on a volume, and another only when the first is gone [MODE-011]', async () => {
   const stand = createElection()
-  const said: string[] = []
+  const logged: string[] = []
   const start = () => {
     const [leadership, closing] = [stand(), createClosing()]
     closing.add(() => leadership.release())
-    const log = { info: (message: unknown) => void said.push(String(message)) }
+    const log = { info: (message: unknown) => void logged.push(String(message)) }
     return { closing, opened: openVolume({ dataDir, leadership, log }, closing) }
   }
   const first = start()
@@ -47,7 +47,7 @@ it('lets one replica open the records on a volume, and another only when the fir
   })
   await records.sessions.get(key)
   expect(isOpen).toBe(false)
-  expect(said).toEqual(Array(2).fill('records are in SQLite: one replica serves, others wait'))
+  expect(logged).toEqual(Array(2).fill('records are in SQLite: one replica serves, others wait'))
   await first.closing.run()
   expect(await (await opened).records.sessions.get(key)).toBeDefined()
   await second.closing.run()

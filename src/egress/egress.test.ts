@@ -52,14 +52,14 @@ describe('egress', () => {
   })
 
   it('refuses a private address before it connects [NET-002]', async () => {
-    let asked = 0
+    let lookups = 0
     const { port } = await serve((_request, response) => {
-      asked += 1
+      lookups += 1
       response.end()
     })
     const request = makeEgress().request(get(`http://127.0.0.1:${port}/`, { policy: stranger }), never)
     await expect(request).rejects.toMatchObject({ reason: 'Forbidden', message: expect.stringContaining('loopback') })
-    expect(asked).toBe(0)
+    expect(lookups).toBe(0)
   })
 
   it('checks every address that a name resolves to, and dials permitted ones only [NET-001]', async () => {

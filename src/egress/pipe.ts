@@ -20,7 +20,7 @@ export type Pipes = {
   close(): Promise<void>
 }
 
-/** After a request was given up, its events are ignored. */
+/** After a request was abandoned, its events are ignored. */
 class SinkHandler implements Dispatcher.DispatchHandler {
   readonly #sink: PipeSink
   readonly #host: string

@@ -16,11 +16,11 @@ export type CacheItem = {
 
 /** Removes what was used least recently, until no more than `maxBytes` are left or all is held; how many. */
 export async function removeOldest(items: CacheItem[], maxBytes: number): Promise<number> {
-  let kept = items.reduce((sum, { size, isLeased }) => sum + (isLeased() ? size : 0), 0)
+  let total = items.reduce((sum, { size, isLeased }) => sum + (isLeased() ? size : 0), 0)
   let removed = 0
   for (const item of items.toSorted((a, b) => b.used - a.used)) {
     if (item.isLeased()) continue
-    if (kept + item.size <= maxBytes) kept += item.size
+    if (total + item.size <= maxBytes) total += item.size
     else {
       await item.remove()
       removed += 1

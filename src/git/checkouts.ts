@@ -207,8 +207,8 @@ export function createCheckouts(options: CheckoutsOptions): Checkouts {
     join(root, 'checkouts', createHash('sha256').update(resolve(folder)).digest('hex').slice(0, 32))
 
   return {
-    async prepare(asked, folder, signal, shared) {
-      const spec = withAuthor(asked, options)
+    async prepare(request, folder, signal, shared) {
+      const spec = withAuthor(request, options)
       const limits = { ...defaultCheckoutLimits, ...spec.limits }
       const stateFolder = stateFolderOf(folder)
       return await within(limits, signal, async (until) => {
@@ -233,7 +233,7 @@ export function createCheckouts(options: CheckoutsOptions): Checkouts {
         }
       })
     },
-    async resume(asked, folder) {
+    async resume(request, folder) {
       const stateFolder = stateFolderOf(folder)
       const state = await readState(stateFolder)
       return state === undefined
@@ -241,7 +241,7 @@ export function createCheckouts(options: CheckoutsOptions): Checkouts {
         : await openCheckout({
             options,
             signing,
-            spec: withAuthor(asked, options),
+            spec: withAuthor(request, options),
             stateFolder,
             state,
             release: () => {},

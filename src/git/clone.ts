@@ -59,9 +59,9 @@ async function download(
   clone: Fetch,
   greeting: Greeting,
   commits: string[],
-  place: Parameters<Download>,
+  target: Parameters<Download>,
 ): Promise<void> {
-  const [gitDir, signal] = place
+  const [gitDir, signal] = target
   const { limits } = clone
   const wishes = commits.map((commit) => `+${commit}:refs/known/${commit}`)
   const usual = ['--no-tags', '--no-auto-maintenance', '--no-write-fetch-head', '--quiet', '--update-shallow']
@@ -143,11 +143,11 @@ async function explainFiles(folder: string, facts: CommitFacts | undefined, stde
 }
 
 async function writeFiles(
-  place: { folder: string; gitDir: string; signal: AbortSignal },
+  target: { folder: string; gitDir: string; signal: AbortSignal },
   commit: string,
   facts: CommitFacts | undefined,
 ) {
-  const { folder, gitDir, signal } = place
+  const { folder, gitDir, signal } = target
   const args = ['read-tree', '-m', '-u', commit]
   const { code, stderr } = await runGitCommand({ args, gitDir, workTree: folder, codes: [0, 128], signal })
   if (code !== 0) throw await explainFiles(folder, facts, stderr)
@@ -219,7 +219,7 @@ async function takeObjects(fetch: Fetch, greeting: Greeting, commits: string[]):
   const wish = {
     url: server.url,
     commits,
-    download: (...place: Parameters<Download>) => download(fetch, greeting, commits, place),
+    download: (...target: Parameters<Download>) => download(fetch, greeting, commits, target),
   }
   return await cache.take(wish, gitDir, signal)
 }

@@ -57,27 +57,27 @@ export async function makeGitFolder(folder: string, content: GitFolder): Promise
 
 export const packsOf = (folder: string) => join(folder, 'objects', 'pack')
 
-type Place = (from: string, to: string) => Promise<void>
+type TransferFile = (from: string, to: string) => Promise<void>
 
 /** The same file under another name: for folders that no program of others reaches. */
-export const linkFile: Place = (from, to) => link(from, to)
+export const linkFile: TransferFile = (from, to) => link(from, to)
 
 /** A copy that may be written to; without copying, where the file system can. */
-export const copyPack: Place = (from, to) => copyFile(from, to, constants.COPYFILE_FICLONE)
+export const copyPack: TransferFile = (from, to) => copyFile(from, to, constants.COPYFILE_FICLONE)
 
 function isCode(error: unknown, code: string): boolean {
   return (error as NodeJS.ErrnoException).code === code
 }
 
 /** Puts every pack of one folder into another; an index last, as git looks for it. False: one has disappeared. */
-export async function placePacks(from: string, to: string, place: Place): Promise<boolean> {
+export async function placePacks(from: string, to: string, transfer: TransferFile): Promise<boolean> {
   try {
     const names = await readdir(from)
     const bases = names.filter((name) => name.endsWith('.idx')).map((name) => name.slice(0, -4))
     for (const base of bases) {
       for (const end of ['.pack', '.rev', '.idx']) {
         if (!names.includes(base + end)) continue
-        await place(join(from, base + end), join(to, base + end)).catch((error: unknown) => {
+        await transfer(join(from, base + end), join(to, base + end)).catch((error: unknown) => {
           if (!isCode(error, 'EEXIST')) throw error
         })
       }

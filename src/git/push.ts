@@ -45,13 +45,13 @@ function explainRejection(branch: string, stdout: string, stderr: string): Check
   if (line === '') return explainGit('push', stderr)
   const reason = toOneLine(line.split('\t').at(-1) ?? '')
   if (rejections.test(reason)) return behind(branch)
-  const said = toOneLine(
+  const details = toOneLine(
     stderr
       .split('\n')
       .filter((one) => one.startsWith('remote:'))
       .join(' '),
   )
-  const message = `The server refused the push to "${branch}": ${reason} ${said}`.trim()
+  const message = `The server refused the push to "${branch}": ${reason} ${details}`.trim()
   return new CheckoutError('PushProtected', `${message}. Push to a branch that is not protected.`)
 }
 

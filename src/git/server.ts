@@ -167,14 +167,15 @@ async function write(pipe: Duplex, chunk: Uint8Array): Promise<void> {
 
 /** Requests of protocol version 2: each ends with a flush, and none depends on those before. */
 async function* readRequests(pipe: Duplex): AsyncGenerator<Buffer> {
-  let held = Buffer.alloc(0)
+  let buffered = Buffer.alloc(0)
   for await (const chunk of pipe as AsyncIterable<Buffer>) {
-    held = Buffer.concat([held, chunk])
-    for (let end = endOfFlush(held); end !== undefined; end = endOfFlush(held)) {
-      yield held.subarray(0, end)
-      held = held.subarray(end)
+    buffered = Buffer.concat([buffered, chunk])
+    for (let end = endOfFlush(buffered); end !== undefined; end = endOfFlush(buffered)) {
+      yield buffered.subarray(0, end)
+      buffered = buffered.subarray(end)
     }
-    if (held.length > maxRequestBytes) throw new CheckoutError('TooLarge', 'The history of the repository is too long.')
+    if (buffered.length > maxRequestBytes)
+      throw new CheckoutError('TooLarge', 'The history of the repository is too long.')
   }
 }
 

@@ -10,16 +10,16 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
-function makeLauncher(...place: string[]): string {
-  const launcher = join(root, ...place, 'bin', 'svc')
+function makeLauncher(...parts: string[]): string {
+  const launcher = join(root, ...parts, 'bin', 'svc')
   mkdirSync(dirname(launcher), { recursive: true })
   writeFileSync(launcher, '')
   chmodSync(launcher, 0o755)
   return launcher
 }
 
-function makeFolder(...place: string[]): string {
-  const folder = join(root, ...place)
+function makeFolder(...parts: string[]): string {
+  const folder = join(root, ...parts)
   mkdirSync(folder, { recursive: true })
   return folder
 }

@@ -11,18 +11,18 @@ export type FairSemaphore = {
 type Waiting = { holder: string; resolve(): void }
 
 /** A permit goes to the waiting holder of the fewest, and among equals to whoever came first. */
-export function createFairSemaphore(most: number): FairSemaphore {
+export function createFairSemaphore(max: number): FairSemaphore {
   const running = createCounts()
   const waiting = new Set<Waiting>()
   let taken = 0
   // The last permit is withheld from a holder of all the others, so that nobody has to wait for one holder alone.
-  const mostOfOne = Math.max(1, most - 1)
+  const maxPerHolder = Math.max(1, max - 1)
 
   function findNext(): Waiting | undefined {
     let next: Waiting | undefined
     for (const one of waiting) {
       const isAhead = next === undefined || running.of(one.holder) < running.of(next.holder)
-      if (isAhead && running.of(one.holder) < mostOfOne) next = one
+      if (isAhead && running.of(one.holder) < maxPerHolder) next = one
     }
     return next
   }
@@ -33,7 +33,7 @@ export function createFairSemaphore(most: number): FairSemaphore {
   }
 
   function admit(): void {
-    for (let next = findNext(); next !== undefined && taken < most; next = findNext()) {
+    for (let next = findNext(); next !== undefined && taken < max; next = findNext()) {
       waiting.delete(next)
       count(next.holder, 1)
       next.resolve()
@@ -45,13 +45,13 @@ export function createFairSemaphore(most: number): FairSemaphore {
       signal.throwIfAborted()
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       const one = { holder, resolve }
-      const giveUp = () => {
+      const abandon = () => {
         waiting.delete(one)
         reject(signal.reason)
       }
       waiting.add(one)
       admit()
-      await promise.finally(onAbort(signal, giveUp))
+      await promise.finally(onAbort(signal, abandon))
     },
     release(holder: string): void {
       count(holder, -1)

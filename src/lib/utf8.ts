@@ -40,6 +40,6 @@ export function headOfText(text: string, maxBytes: number): { text: string; drop
   if (Buffer.byteLength(text) <= maxBytes) return { text, dropped: 0 }
   const bytes = Buffer.from(text)
   const head = bytes.subarray(0, maxBytes)
-  const kept = head.subarray(0, head.length - countPartialTail(head))
-  return { text: kept.toString('utf8'), dropped: bytes.length - kept.length }
+  const whole = head.subarray(0, head.length - countPartialTail(head))
+  return { text: whole.toString('utf8'), dropped: bytes.length - whole.length }
 }

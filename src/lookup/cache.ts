@@ -121,18 +121,18 @@ type StoreParts = { watch: ChangeWatch; maxEntries: number; onKeep(): void }
 const defaultMaxEntries = 1000
 
 function createStore<T>({ watch, maxEntries, onKeep }: StoreParts) {
-  const kept = new BoundedMap<string, Entry<T>>({ max: maxEntries })
+  const cached = new BoundedMap<string, Entry<T>>({ max: maxEntries })
 
   function make(key: string, { namespace, load }: LookupSource<T>): Promise<T> {
     // Registered before anything is read, so that a change in between removes it again.
     const entry: Entry<T> = { namespace, making: load(), value: undefined }
-    kept.set(key, entry)
+    cached.set(key, entry)
     entry.making.then(
       (value) => {
         entry.value = value
       },
       () => {
-        if (kept.get(key) === entry) kept.delete(key)
+        if (cached.get(key) === entry) cached.delete(key)
       },
     )
     onKeep()
@@ -140,20 +140,20 @@ function createStore<T>({ watch, maxEntries, onKeep }: StoreParts) {
   }
 
   return {
-    peek: (key: string): T | undefined => kept.get(key)?.value,
+    peek: (key: string): T | undefined => cached.get(key)?.value,
     async get(key: string, source: LookupSource<T>): Promise<T> {
-      const known = kept.get(key)
+      const known = cached.get(key)
       if (known !== undefined) return known.making
       if (!watch.isOpen()) await watch.open()
       if (!watch.isOpen()) return source.load()
-      return kept.get(key)?.making ?? make(key, source)
+      return cached.get(key)?.making ?? make(key, source)
     },
     forget(namespace: string): void {
-      for (const [key, entry] of kept) {
-        if (entry.namespace === undefined || entry.namespace === namespace) kept.delete(key)
+      for (const [key, entry] of cached) {
+        if (entry.namespace === undefined || entry.namespace === namespace) cached.delete(key)
       }
     },
-    clear: () => kept.clear(),
+    clear: () => cached.clear(),
   }
 }
 

@@ -63,8 +63,11 @@ async function requireNamed(resources: ResourceReader, [primary, ...others]: Wis
  * The choices in order of preference, with their keys. NotFound when the first provider or its key does not exist
  * (yet), InvalidRequest when no model is named, or several providers qualify. Incomplete fallbacks are left out.
  */
-export async function resolveModels(deps: ModelLookupDeps, given: Wishes): Promise<[ModelChoice, ...ModelChoice[]]> {
-  const wishes = await requireNamed(deps.resources, given)
+export async function resolveModels(
+  deps: ModelLookupDeps,
+  requested: Wishes,
+): Promise<[ModelChoice, ...ModelChoice[]]> {
+  const wishes = await requireNamed(deps.resources, requested)
   const [primary] = wishes
   const expanded = expandWishes(wishes, await deps.resources.get('Provider', primary))
   const providers = await Promise.all(expanded.map((wish) => deps.resources.get('Provider', wish)))

@@ -102,7 +102,7 @@ export async function assignTool({ secrets, toolActors }: ToolParts, tool: Tool)
   if (!hasStatusOfSpec(tool)) {
     throw new SvcError('NotFound', `the server of tool "${tool.metadata.name}" has not been asked for its tools yet`)
   }
-  const mcp = await assignServer(secrets, tool, findPlace(tool, toolActors))
+  const mcp = await assignServer(secrets, tool, addressOf(tool, toolActors))
   return { ...describe(tool), mcp, tools: tool.spec.mcp.url === undefined ? listOwn(tool) : (tool.status?.tools ?? []) }
 }
 
@@ -113,7 +113,7 @@ function listOwn({ metadata, spec }: Tool): ListedTool[] {
 }
 
 /** As the settings say, not the status: who may write that decides nothing about where calls and their token go. */
-function findPlace(tool: Tool, toolActors: ToolActors | undefined): ActorAddress | undefined {
+function addressOf(tool: Tool, toolActors: ToolActors | undefined): ActorAddress | undefined {
   if (tool.spec.mcp?.actor === undefined) return undefined
   const { name } = tool.metadata
   if (toolActors === undefined) throw new SvcError('NotFound', `tool "${name}": mcp.actor ${actorsAreOff}`)
@@ -124,13 +124,13 @@ function findPlace(tool: Tool, toolActors: ToolActors | undefined): ActorAddress
 }
 
 /** `place`: of its actor, if it has one. NotFound or InvalidRequest, as for `assignTool`. */
-export async function assignServer(secrets: Secrets, tool: Tool, place?: ActorAddress): Promise<McpServer> {
+export async function assignServer(secrets: Secrets, tool: Tool, actor?: ActorAddress): Promise<McpServer> {
   const { url, oauth, path = '' } = tool.spec.mcp ?? {}
   const credential = oauth === undefined ? await readToolToken(secrets, tool) : await readClient(secrets, tool, oauth)
   if (url !== undefined) return { url, ...describeRequest(tool), ...credential }
-  if (place === undefined) throw new SvcError('NotFound', `tool "${tool.metadata.name}" has no actor yet`)
-  const address = `${new URL(place.router).protocol}//${place.host}${path}`
-  return { url: address, via: place.router, ...describeRequest(tool), ...credential }
+  if (actor === undefined) throw new SvcError('NotFound', `tool "${tool.metadata.name}" has no actor yet`)
+  const address = `${new URL(actor.router).protocol}//${actor.host}${path}`
+  return { url: address, via: actor.router, ...describeRequest(tool), ...credential }
 }
 
 async function assignHttpTool(secrets: Secrets, tool: Tool): Promise<AssignedHttpTool> {

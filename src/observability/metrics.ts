@@ -184,9 +184,9 @@ function createRequestObserver(registry: Registry): Metrics['observeRequest'] {
   const requestSeries = createMemo<CounterSeries>()
   const durationSeries = createMemo<HistogramSeries>()
   return ({ endpoint, method, status, seconds }) => {
-    const place = `${method} ${endpoint}`
-    durationSeries(place, () => durations.series({ endpoint, method })).observe(seconds)
-    requestSeries(`${status} ${place}`, () => requests.series({ endpoint, method, status: String(status) })).add(1)
+    const route = `${method} ${endpoint}`
+    durationSeries(route, () => durations.series({ endpoint, method })).observe(seconds)
+    requestSeries(`${status} ${route}`, () => requests.series({ endpoint, method, status: String(status) })).add(1)
   }
 }
 

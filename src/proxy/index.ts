@@ -1,4 +1,4 @@
-// The proxies: turns a caller's request into either a passage (bytes passed through) or an answer of the loop.
+// The proxies: turns a caller's request into either a passthrough of its bytes or an answer of the loop.
 import type { ProviderTest } from '../contract/api/providers/providers.ts'
 import { SvcError } from '../errors.ts'
 import { dialectsOf } from '../llm/llmo/dialect.ts'

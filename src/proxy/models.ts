@@ -130,8 +130,8 @@ export type OfferedModels = {
 const cacheMs = 60_000
 
 export function createOfferedModels(deps: Pick<UsecaseDeps, 'ports' | 'settings'>): OfferedModels {
-  const memory = createLookupCaches(deps.ports, { kinds: ['Provider'], maxAgeMs: cacheMs })
-  const cache = memory.createCache<ProviderTrial>()
+  const caches = createLookupCaches(deps.ports, { kinds: ['Provider'], maxAgeMs: cacheMs })
+  const cache = caches.createCache<ProviderTrial>()
   const semaphore = createFairSemaphore(providersTriedAtOnce)
   const closing = new AbortController()
 
@@ -153,7 +153,7 @@ export function createOfferedModels(deps: Pick<UsecaseDeps, 'ports' | 'settings'
     },
     close() {
       closing.abort()
-      memory.close()
+      caches.close()
     },
   }
 }

@@ -91,15 +91,15 @@ async function resolveTarget(resolver: Resolver, namespace: string, name: string
 }
 
 export function createTargets(deps: UsecaseDeps, defaults: ProxyDefaults): Targets {
-  const memory = createLookupCaches(deps.ports, { kinds: ['Provider'], maxAgeMs })
-  const cache = memory.createCache<ProxyTarget>()
+  const caches = createLookupCaches(deps.ports, { kinds: ['Provider'], maxAgeMs })
+  const cache = caches.createCache<ProxyTarget>()
   const resolver = { deps, defaults }
   return {
     find(namespace, model) {
       const key = `${namespace}\n${model ?? ''}`
       return cache.peek(key) ?? cache.get(key, { load: () => resolveTarget(resolver, namespace, model) })
     },
-    close: memory.close,
+    close: caches.close,
   }
 }
 

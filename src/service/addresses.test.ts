@@ -19,7 +19,7 @@ describe('the addresses of the service that tools may not dial', () => {
     )
     const denies = (host: string, port: number) => isDenied(host, port, { deny: list(), ownAddresses: ['10.1.0.9'] })
     await expect.poll(() => denies('10.1.0.5', 8081)).toBe(true)
-    const places: [string, number][] = [
+    const ownAddresses: [string, number][] = [
       ...[8080, 8081, 9000].flatMap((port): [string, number][] => [
         ['127.0.0.1', port],
         ['::1', port],
@@ -29,7 +29,7 @@ describe('the addresses of the service that tools may not dial', () => {
         [80, 8080, 8081].map((port): [string, number] => [host, port]),
       ),
     ]
-    expect(places.filter(([host, port]) => !denies(host, port))).toEqual([])
+    expect(ownAddresses.filter(([host, port]) => !denies(host, port))).toEqual([])
     expect(denies('10.1.0.6', 8080) || denies('10.1.0.4', 443) || denies('127.0.0.1', 3000)).toBe(false)
     records['svc-metrics'] = ['10.1.0.4', '10.1.0.6']
     await expect.poll(() => denies('10.1.0.6', 8080)).toBe(true)

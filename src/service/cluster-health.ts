@@ -7,7 +7,7 @@ import type { HealthCheck } from '../ports/index.ts'
  * While the API server is away, callers who are remembered (60 s) are still served from memory. A replica that is cut off
  * for longer can authenticate nobody and only has old data, so another replica may serve better.
  */
-const patienceMs = 120_000
+const graceMs = 120_000
 
 type HealthParts = { listStale(): readonly string[]; clock: Clock }
 
@@ -19,7 +19,7 @@ export function createClusterHealth({ listStale, clock }: HealthParts): HealthCh
       const kinds = listStale()
       const now = clock.now().getTime()
       staleSince = kinds.length === 0 ? undefined : (staleSince ?? now)
-      if (staleSince === undefined || now - staleSince < patienceMs) return
+      if (staleSince === undefined || now - staleSince < graceMs) return
       throw new SvcError('Unavailable', `what is known of ${kinds.join(', ')} may be old`)
     },
   }

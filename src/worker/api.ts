@@ -65,7 +65,7 @@ export interface WorkerApi {
   readInput(path: string): Promise<Uint8Array>
   /** The session as the program of an earlier task has kept it; undefined when there is none to go on with. */
   readProgramSession(model: string): Promise<ProgramSession | undefined>
-  keepProgramSession(model: string, kept: ProgramSession): Promise<void>
+  keepProgramSession(model: string, session: ProgramSession): Promise<void>
   /** NotConfigured without a plan store. */
   savePlan(plan: routes.PlanSave): Promise<void>
   submitResult(text: string): Promise<void>

@@ -115,12 +115,12 @@ async function* readText(text: string): AsyncGenerator<Uint8Array> {
 
 /** Why a file of this size is too much, after those before it. */
 function createBound({ files, bytes }: Keep): (size: number) => string | undefined {
-  let kept = 0
+  let uploaded = 0
   let left = bytes
   return (size) => {
-    if (kept >= files) return `more than ${files} files of a workspace are not kept (--keep-files)`
+    if (uploaded >= files) return `more than ${files} files of a workspace are not kept (--keep-files)`
     if (size > left) return `all files together would be larger than ${bytes} bytes (--keep-size)`
-    kept += 1
+    uploaded += 1
     left -= size
     return undefined
   }

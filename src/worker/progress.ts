@@ -74,7 +74,7 @@ export function createProgress(options: ProgressOptions): Progress {
   const { send, redact, clock } = options
   const describe = createDescriber(options)
   let waiting: Step[] = []
-  let told = 0
+  let reported = 0
   let leftOut = 0
   let sending: Promise<void> | undefined
   const hurry = new AbortController()
@@ -103,11 +103,11 @@ export function createProgress(options: ProgressOptions): Progress {
   }
 
   function keep(step: Step): void {
-    if (waiting.length >= progressLimits.atOnce || told >= progressLimits.perAttempt) {
+    if (waiting.length >= progressLimits.atOnce || reported >= progressLimits.perAttempt) {
       leftOut += 1
       return
     }
-    told += 1
+    reported += 1
     waiting.push(clean(step))
     sending ??= drain().finally(() => {
       sending = undefined

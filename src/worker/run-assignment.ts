@@ -14,10 +14,10 @@ export async function runAssignment(text: string, deps: WorkerDeps, signal: Abor
   if (typeof assignment === 'string') return failRun('InvalidAssignment', assignment)
   const { type } = assignment.task
   const subPath = assignment.checkout?.subPath ?? ''
-  const placed = { ...deps, workspaceRoot: join(deps.workspaceRoot, subPath) }
-  if (type === 'ai') return runAi(assignment, placed, signal)
+  const scoped = { ...deps, workspaceRoot: join(deps.workspaceRoot, subPath) }
+  if (type === 'ai') return runAi(assignment, scoped, signal)
   const { runAgent } = await import('./agent/agent-run.ts')
-  return runAgent(assignment, placed, signal)
+  return runAgent(assignment, scoped, signal)
 }
 
 /**

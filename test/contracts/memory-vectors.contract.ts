@@ -20,9 +20,9 @@ export function describeMemoryVectors(name: string, open: OpenBench): void {
       normalizeVector([Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)])
     const placeAll = async (by = model) => {
       for (;;) {
-        const waiting = await vectors().listUnplaced(3)
+        const waiting = await vectors().listPending(3)
         if (waiting.length === 0) return
-        await vectors().place(
+        await vectors().save(
           waiting.map(({ text, ...one }) => ({ ...one, model: by, vector: pointTo(Number(/\d+/.exec(text)?.[0])) })),
         )
       }
@@ -39,15 +39,15 @@ export function describeMemoryVectors(name: string, open: OpenBench): void {
     it('lists what was written or changed until it is placed, in order', async () => {
       await write('one', 'at 10 degrees', { tags: ['north'] })
       await write('two', 'at 20 degrees')
-      const waiting = await vectors().listUnplaced(10)
+      const waiting = await vectors().listPending(10)
       expect(waiting.map(({ text }) => text)).toEqual(['at 10 degrees\nnorth', 'at 20 degrees'])
       await vectors().setModel(namespace, { model, memories: 2 })
       await memories().change({ namespace, id: 'one' }, { content: 'at 80 degrees' })
-      await vectors().place(waiting.map(({ text: _text, ...one }) => ({ ...one, model, vector: pointTo(0) })))
-      expect((await vectors().listUnplaced(10)).map(({ text }) => text)).toEqual(['at 80 degrees\nnorth'])
+      await vectors().save(waiting.map(({ text: _text, ...one }) => ({ ...one, model, vector: pointTo(0) })))
+      expect((await vectors().listPending(10)).map(({ text }) => text)).toEqual(['at 80 degrees\nnorth'])
       await memories().setDisabled({ namespace, id: 'two' }, true)
       await placeAll()
-      expect(await vectors().listUnplaced(10)).toEqual([])
+      expect(await vectors().listPending(10)).toEqual([])
     })
 
     it('finds memories that are like the query without a word of it, and those with its words', async () => {
@@ -97,7 +97,7 @@ export function describeMemoryVectors(name: string, open: OpenBench): void {
       await placeAll()
       expect(await list('question', asked(10))).toEqual(['kept'])
       expect(await list('question', asked(90))).toEqual(['moved'])
-      await vectors().unplaceAll(namespace)
+      await vectors().requeueAll(namespace)
       await vectors().setModel(namespace, { model: 'newer#2', memories: 2 })
       expect(await vectors().modelOf(namespace)).toEqual({ model: 'newer#2', memories: 2 })
       expect(await list('question', asked(10, { model: 'newer#2' }))).toEqual([])
@@ -110,12 +110,12 @@ export function describeMemoryVectors(name: string, open: OpenBench): void {
         await Promise.all(Array.from({ length: 300 }, (_, at) => write(`m${from + at}`, `at ${at % 90} degrees`)))
       await write('elsewhere', 'at 1 degree', { namespace: 'other' })
       await vectors().setModel(namespace, { model, memories: 0 })
-      for (let waiting = await vectors().listUnplaced(500); waiting.length > 0; ) {
-        await vectors().place(waiting.map(({ text: _text, ...one }) => ({ ...one, model, vector: pointTo(1) })))
-        waiting = await vectors().listUnplaced(500)
+      for (let waiting = await vectors().listPending(500); waiting.length > 0; ) {
+        await vectors().save(waiting.map(({ text: _text, ...one }) => ({ ...one, model, vector: pointTo(1) })))
+        waiting = await vectors().listPending(500)
       }
-      await vectors().unplaceAll(namespace)
-      expect(await vectors().listUnplaced(5000)).toHaveLength(2100)
+      await vectors().requeueAll(namespace)
+      expect(await vectors().listPending(5000)).toHaveLength(2100)
       expect(await vectors().countMemories()).toEqual(
         expect.arrayContaining([
           { namespace, memories: 2100 },

@@ -495,7 +495,7 @@ export function describeResourceLists(open: OpenResources): void {
       expect(waiting[a.metadata.creationTimestamp]).toBeGreaterThan(0)
       expect(Object.values(waiting).reduce((sum, count) => sum + count)).toBe(5)
       // The one that has waited longest, before and after it goes.
-      const longest = () => resources.tallyTasks('waitingSince', { namespaces: [namespace], least: true })
+      const longest = () => resources.tallyTasks('waitingSince', { namespaces: [namespace], minOnly: true })
       const firstOf = (moments: Record<string, number>) =>
         Object.entries(moments).toSorted(([x], [y]) => (x < y ? -1 : 1))[0]
       const expectLongest = async () => {

@@ -16,7 +16,7 @@ export function describeWorkspaceRecords(name: string, open: OpenBench): void {
     const bench = useBench(open, { beforeEach, afterEach })
     const store = () => bench().stores().workspaces
     const hold = (changes: Partial<WorkspaceLeaseRequest> = {}) =>
-      store().hold({ ...key, holder: first, facts, quota: 0, ...changes })
+      store().lease({ ...key, holder: first, facts, quota: 0, ...changes })
 
     it('are held by one attempt at a time, which may say it twice', async () => {
       expect(await hold()).toBe('held')

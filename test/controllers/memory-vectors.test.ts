@@ -71,7 +71,7 @@ describe('memories of a namespace without a provider', () => {
     await writeMany(0, 20)
     await few.run()
     expect(await bench.records.memoryVectors.modelOf(namespace)).toBeUndefined()
-    expect(await bench.records.memoryVectors.listUnplaced(10)).toEqual([])
+    expect(await bench.records.memoryVectors.listPending(10)).toEqual([])
     const found = await few.search(automobile, 50)
     expect(found.ids.length).toBeGreaterThan(0)
     const texts = await Promise.all(
@@ -88,7 +88,7 @@ describe('memories of a namespace without a provider', () => {
     const first = await bench.records.memoryVectors.modelOf(namespace)
     expect(first).toMatchObject({ memories: 260 })
     expect(await bench.records.memoryVectors.modelOf('elsewhere')).toBeUndefined()
-    expect(await bench.records.memoryVectors.listUnplaced(1)).toEqual([])
+    expect(await bench.records.memoryVectors.listPending(1)).toEqual([])
     // Texts with the other word for it have no word in common with the question.
     const { ids, notice } = await many.search(automobile, 200)
     const texts = await Promise.all(
@@ -101,7 +101,7 @@ describe('memories of a namespace without a provider', () => {
     await writeMany(260, 60)
     await many.run()
     expect(await bench.records.memoryVectors.modelOf(namespace)).toEqual(first)
-    expect(await bench.records.memoryVectors.listUnplaced(1)).toEqual([])
+    expect(await bench.records.memoryVectors.listPending(1)).toEqual([])
     await writeMany(320, 80)
     await many.run()
     expect(await bench.records.memoryVectors.modelOf(namespace)).toMatchObject({ memories: 400 })
@@ -110,7 +110,7 @@ describe('memories of a namespace without a provider', () => {
   it('wait where the controller is told to end', async () => {
     await writeMany(0, 210)
     await open().run(AbortSignal.abort())
-    expect(await bench.records.memoryVectors.listUnplaced(500)).toHaveLength(210)
+    expect(await bench.records.memoryVectors.listPending(500)).toHaveLength(210)
   })
 })
 
@@ -182,11 +182,11 @@ describe('memories with a provider of vectors', () => {
     }
     for (let at = 0; at < 70; at += 1) await write(`boat-${at}`, `boat ${at}`)
     await service.run()
-    expect(await bench.records.memoryVectors.listUnplaced(100)).toHaveLength(70)
+    expect(await bench.records.memoryVectors.listPending(100)).toHaveLength(70)
     expect(service.lines.map(({ message }) => message)).toEqual(['no vectors of memories: the provider fails'])
     script.fail = () => {}
     await service.run()
-    expect(await bench.records.memoryVectors.listUnplaced(100)).toEqual([])
+    expect(await bench.records.memoryVectors.listPending(100)).toEqual([])
     expect((await service.search('ship')).ids).toHaveLength(5)
   })
 
@@ -199,7 +199,7 @@ describe('memories with a provider of vectors', () => {
     await write('bad', 'forbidden boat')
     await write('good', 'a boat')
     await service.run()
-    expect(await bench.records.memoryVectors.listUnplaced(10)).toEqual([])
+    expect(await bench.records.memoryVectors.listPending(10)).toEqual([])
     expect((await service.search('vessel')).ids).toEqual(['good'])
     expect((await service.search('forbidden')).ids).toContain('bad')
   })

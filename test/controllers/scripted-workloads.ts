@@ -1,5 +1,5 @@
 // Attempts that end exactly as a test says: nothing real dies, hangs and gets lost on command.
-import type { PlaceFailure, RunFailure } from '../../src/contract/kinds/tasks/failures.ts'
+import type { AdapterFailure, RunFailure } from '../../src/contract/kinds/tasks/failures.ts'
 import { SvcError } from '../../src/errors.ts'
 import type {
   AttemptKey,
@@ -23,7 +23,7 @@ export type ScriptedWorkloads = Workloads & {
   /** What attempts of the task have in their folder for artifacts. */
   leave(taskName: string, files: LeftFile[]): void
   succeed(taskName: string, output?: string): void
-  fail(taskName: string, reason?: PlaceFailure, message?: string, cause?: RunFailure): void
+  fail(taskName: string, reason?: AdapterFailure, message?: string, cause?: RunFailure): void
   /** The attempt turns out to wait for something, as a pod without a node does. */
   holdUp(taskName: string, reason: PendingReason, message: string): void
   /** What was held up begins now. */

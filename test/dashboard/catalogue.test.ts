@@ -122,7 +122,7 @@ describe.skipIf(chromiumPath === undefined)('the catalogue', () => {
     await page.goto('/agents/default/kept?tab=edit&as=yaml')
     await yaml().fill((await yaml().inputValue()).replace('name: kept', 'name: other'))
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Line 4: cannot be changed; make a new object instead').waitFor()
+    await page.getByText('Line 4: cannot be changed; create a new object instead').waitFor()
   })
 
   it('shows what is made and deleted elsewhere without being loaded again, and what uses a tool', async () => {

@@ -56,19 +56,19 @@ describe('what an agent asks a person for', () => {
   function readRequest(rules: Partial<AgentJob>, call: object) {
     const reader = createAcpReader({ ...job, ...rules })
     const update = { sessionUpdate: 'tool_call', toolCallId: '1', status: 'pending', ...call }
-    const say = (message: object) => reader.read(JSON.stringify({ jsonrpc: '2.0', ...message }))
-    say({ id: 0, result: {} })
-    say({ id: 1, result: { sessionId: 's' } })
-    say({ method: 'session/update', params: { sessionId: 's', update } })
+    const send = (message: object) => reader.read(JSON.stringify({ jsonrpc: '2.0', ...message }))
+    send({ id: 0, result: {} })
+    send({ id: 1, result: { sessionId: 's' } })
+    send({ method: 'session/update', params: { sessionId: 's', update } })
     const params = { sessionId: 's', toolCall: { toolCallId: '1' }, options }
-    return say({ id: 7, method: 'session/request_permission', params })
+    return send({ id: 7, method: 'session/request_permission', params })
   }
-  const told = { title: 'write_file', kind: 'edit', rawInput: { path: 'a', content: 'b' } }
+  const toolCall = { title: 'write_file', kind: 'edit', rawInput: { path: 'a', content: 'b' } }
 
   it('is put to a person as it was told, and answered with the option of this call', () => {
-    const { question, reply } = readRequest({ approvalRequiredTools: ['edit'] }, told)
+    const { question, reply } = readRequest({ approvalRequiredTools: ['edit'] }, toolCall)
     expect(reply).toBeUndefined()
-    expect(question).toMatchObject({ tool: 'write_file', call: told })
+    expect(question).toMatchObject({ tool: 'write_file', call: toolCall })
     expect(JSON.parse(question?.settle().reply ?? '')).toMatchObject({
       id: 7,
       result: { outcome: { optionId: 'yes' } },
@@ -79,10 +79,10 @@ describe('what an agent asks a person for', () => {
   })
 
   it.each([
-    [{ disallowedTools: ['edit'] }, told],
-    [{ allowedTools: ['read'] }, told],
-    [{}, { ...told, kind: 'execute' }],
-    [{}, { ...told, locations: [{ path: '/etc/passwd' }] }],
+    [{ disallowedTools: ['edit'] }, toolCall],
+    [{ allowedTools: ['read'] }, toolCall],
+    [{}, { ...toolCall, kind: 'execute' }],
+    [{}, { ...toolCall, locations: [{ path: '/etc/passwd' }] }],
   ])('is refused without a question by the rules %j for %j', (rules, call) => {
     const { question, reply } = readRequest({ approvalRequiredTools: ['edit', 'execute'], ...rules }, call)
     expect(question).toBeUndefined()

@@ -7,15 +7,15 @@ import { createContextAuthorizer } from './authorizer.ts'
 const scopes = { 'task-create': ['svc:tasks:create'] }
 
 function open(mode: ContextMode, answer: Decision) {
-  const asked: string[] = []
+  const checked: string[] = []
   const next: Authorizer = {
     authorize: async ({ authType }) => {
-      asked.push(authType)
+      checked.push(authType)
       return answer
     },
   }
   const rules = { mode, scopes: scopes as never }
-  return { asked, authorizer: createContextAuthorizer({ rules, next }) }
+  return { checked, authorizer: createContextAuthorizer({ rules, next }) }
 }
 
 function makeCaller(authType: Caller['authType'], words: string[]): Caller {
@@ -43,21 +43,21 @@ describe('the authorizer of context tokens in front of the authorizer of the clu
   it.each(['enforce', 'audit', 'off'] as const)(
     'asks the cluster as well for what the scopes allow (%s)',
     async (mode) => {
-      const { asked, authorizer } = open(mode, refusal)
+      const { checked, authorizer } = open(mode, refusal)
       expect(await authorizer.authorize(makeCaller('contextToken', ['svc:tasks:create']), access)).toEqual(refusal)
-      expect(asked).toEqual(['contextToken'])
+      expect(checked).toEqual(['contextToken'])
     },
   )
 
   it('does not ask the cluster about what the scopes refuse', async () => {
-    const { asked, authorizer } = open('enforce', { allowed: true })
+    const { checked, authorizer } = open('enforce', { allowed: true })
     expect(await authorizer.authorize(makeCaller('contextToken', []), access)).toMatchObject({ allowed: false })
-    expect(asked).toEqual([])
+    expect(checked).toEqual([])
   })
 
   it.each(['tokenReview', 'oidc'] as const)('leaves other callers to the cluster (%s)', async (authType) => {
-    const { asked, authorizer } = open('enforce', { allowed: true })
+    const { checked, authorizer } = open('enforce', { allowed: true })
     expect(await authorizer.authorize(makeCaller(authType, []), access)).toEqual({ allowed: true })
-    expect(asked).toEqual([authType])
+    expect(checked).toEqual([authType])
   })
 })

@@ -19,15 +19,15 @@ afterEach(() => {
   for (const stop of stops.splice(0)) stop()
 })
 
-type Asked = { url: string; form: Record<string, string> }
+type TokenRequest = { url: string; form: Record<string, string> }
 
 /** A small transaction-token service that gives one answer. */
 async function startService(answer: RequestListener) {
-  const asked: Asked[] = []
+  const requests: TokenRequest[] = []
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const chunk of request) body += String(chunk)
-    asked.push({ url: request.url ?? '', form: Object.fromEntries(new URLSearchParams(body)) })
+    requests.push({ url: request.url ?? '', form: Object.fromEntries(new URLSearchParams(body)) })
     answer(request, response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -35,7 +35,7 @@ async function startService(answer: RequestListener) {
     server.closeAllConnections()
     server.close()
   })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/tts/`, asked }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/tts/`, requests }
 }
 
 const reply =
@@ -56,15 +56,15 @@ async function open(answer: RequestListener, more: Partial<ExchangeSettings> = {
     readOwnToken: async () => 'own-token',
     observe: ({ result, reason }) => results.push(`${result} ${reason}`),
   })
-  return { exchange, asked: service.asked, results }
+  return { exchange, requests: service.requests, results }
 }
 
 describe('token exchange', () => {
   it('asks for a transaction token in the form of RFC 8693, with its purpose', async () => {
-    const { exchange, asked, results } = await open(reply(good), { audience: 'tools' })
-    const given = await exchange({ ...request, subjectToken: 'parent-token', requesterContext: { ip: 'x' } })
-    expect(given).toEqual({ token: 'child-token', expiresAt: '2026-03-01T12:01:30.000Z' })
-    expect(asked).toEqual([
+    const { exchange, requests, results } = await open(reply(good), { audience: 'tools' })
+    const exchanged = await exchange({ ...request, subjectToken: 'parent-token', requesterContext: { ip: 'x' } })
+    expect(exchanged).toEqual({ token: 'child-token', expiresAt: '2026-03-01T12:01:30.000Z' })
+    expect(requests).toEqual([
       {
         url: '/tts/token_endpoint',
         form: {
@@ -86,17 +86,17 @@ describe('token exchange', () => {
   it('presents the service’s own token, or none, as configured', async () => {
     const own = await open(reply(good), { source: 'serviceAccount' })
     await own.exchange({ ...request, subjectToken: 'ignored' })
-    expect(own.asked[0]?.form).toMatchObject({
+    expect(own.requests[0]?.form).toMatchObject({
       subject_token: 'own-token',
       subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
     })
     const none = await open(reply(good), { source: 'none' })
     await none.exchange({ ...request, ttlMs: 1 })
-    expect(none.asked[0]?.form).toMatchObject({ requested_expires_in: '1' })
-    expect(none.asked[0]?.form).not.toHaveProperty('subject_token')
+    expect(none.requests[0]?.form).toMatchObject({ requested_expires_in: '1' })
+    expect(none.requests[0]?.form).not.toHaveProperty('subject_token')
     const typed = await open(reply(good), { subjectTokenType: 'urn:example:own' })
     await typed.exchange({ ...request, subjectToken: 't' })
-    expect(typed.asked[0]?.form.subject_token_type).toBe('urn:example:own')
+    expect(typed.requests[0]?.form.subject_token_type).toBe('urn:example:own')
   })
 
   it('presents the token that the request came with, which is kept outside the transaction', async () => {
@@ -108,14 +108,14 @@ describe('token exchange', () => {
     await expect(exchange({ ...request, incoming })).rejects.toMatchObject({ reason: 'NotConfigured' })
     incomingTokens.keep(incoming, 'came-with')
     await exchange({ ...request, incoming })
-    expect(service.asked.map(({ form }) => form.subject_token)).toEqual(['came-with'])
+    expect(service.requests.map(({ form }) => form.subject_token)).toEqual(['came-with'])
     expect(JSON.stringify(incoming)).not.toContain('came-with')
   })
 
   it('asks nobody when there is no token to exchange', async () => {
-    const { exchange, asked, results } = await open(reply(good))
+    const { exchange, requests, results } = await open(reply(good))
     await expect(exchange(request)).rejects.toMatchObject({ reason: 'NotConfigured' })
-    expect([asked, results]).toEqual([[], ['failed not_configured']])
+    expect([requests, results]).toEqual([[], ['failed not_configured']])
   })
 
   it.each<[string, RequestListener]>([

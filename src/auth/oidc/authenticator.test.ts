@@ -260,14 +260,14 @@ describe('the metadata of an issuer', () => {
   })
 
   it('is read below the path of the issuer', async () => {
-    const asked: string[] = []
+    const requests: string[] = []
     const issuer = 'https://issuer.example/tenant/'
     const fetch = async (url: string) => {
-      asked.push(url)
+      requests.push(url)
       return new Response(JSON.stringify({ issuer, jwks_uri: 'https://issuer.example/keys', keys: [] }))
     }
     await loadIssuerKeys({ issuer }, { fetch })
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       'https://issuer.example/tenant/.well-known/openid-configuration',
       'https://issuer.example/keys',
     ])

@@ -132,8 +132,8 @@ it('hides nothing at the word of the files, and is silent where there are no lin
   )
   expect(await describeAll({}, [{ path: 'b.bin', mark: 'A', content: Buffer.from([0, 1, 2]) }])).toBeUndefined()
   await writeFile(join(checkout, 'a.txt'), 'mine\n')
-  const flags = { folder: checkout, digests: new Map([['a.txt', digestOfBytes(Buffer.from('x\n'))]]) }
-  expect(await describeLines([changed('a.txt', 'y\n')], flags, plain)).toBeUndefined()
+  const sentFolder = { folder: checkout, digests: new Map([['a.txt', digestOfBytes(Buffer.from('x\n'))]]) }
+  expect(await describeLines([changed('a.txt', 'y\n')], sentFolder, plain)).toBeUndefined()
 })
 
 it('ends after as many lines as are read', async () => {

@@ -4,7 +4,7 @@ import type { NamedText } from '../../client/machine.ts'
 import { apiVersion } from '../../contract/kinds/resources/metadata.ts'
 import { type Problem, SvcError } from '../../errors.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
-import { findEntry, type KindEntry } from '../objects/catalog.ts'
+import { findEntry, type KindEntry } from '../objects/kinds.ts'
 
 export type Manifest = {
   entry: KindEntry

@@ -13,8 +13,8 @@ const ownerReferences = [{ apiVersion, kind: 'Task', name: 'lead', uid: 'u1', co
 const child = { ...lead, metadata: { ...metadata, name: 'child', uid: 'u2', ownerReferences } }
 const withChildren = { ...lead, status: { ...lead.status, childTasks: [{ name: 'child' }] } } as unknown as Task
 
-const told = (object: object) => `event: added\ndata: ${JSON.stringify({ kind: 'Task', object })}\n\n`
-const stream = `${told(lead)}${told(child)}event: synced\ndata: {}\n\n`
+const writeAdded = (object: object) => `event: added\ndata: ${JSON.stringify({ kind: 'Task', object })}\n\n`
+const stream = `${writeAdded(lead)}${writeAdded(child)}event: synced\ndata: {}\n\n`
 
 function open(below?: (lines: readonly string[]) => void) {
   const silent = { update: () => {}, log: () => {}, part: () => {}, stop: () => {} }

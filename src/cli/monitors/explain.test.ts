@@ -19,7 +19,7 @@ const monitorOf = (spec: object = {}, status: object = {}) =>
 const itemOf = (more: Partial<MonitorItem> = {}) =>
   ({ state: 'open', labels: [], headSHA: head, ...more }) as unknown as MonitorItem
 
-function tell(item: Partial<MonitorItem> | undefined, more: Partial<Story> = {}): string {
+function explainItem(item: Partial<MonitorItem> | undefined, more: Partial<Story> = {}): string {
   const story = { monitor: monitorOf(), number: 42, events: [], ...more }
   const { what, todo = '' } = explain({ ...story, item: item && itemOf(item) })
   return `${what} | ${todo}`
@@ -43,38 +43,38 @@ describe('why a pull request was skipped', () => {
     [{ skipReason: 'something_new' }, /is not reviewed: something_new\./],
     [{ state: 'out_of_scope', lastVerdict: 'passed' as const, skipReason: 'x' }, /no longer looked at.*was passed/],
   ])('%j', (item, expected) => {
-    expect(tell(item)).toMatch(expected)
+    expect(explainItem(item)).toMatch(expected)
   })
 
   it('has a sentence for each reason', () => {
     for (const skipReason of skipReasons.filter((one) => one !== 'review_pending' && one !== 'already_reviewed')) {
-      expect(tell({ skipReason })).not.toContain(`: ${skipReason}.`)
+      expect(explainItem({ skipReason })).not.toContain(`: ${skipReason}.`)
     }
   })
 
   it('names the cause of what failed before', () => {
     const events = [event('review_result_rejected', { summary: 'no JSON\nin it' })]
-    expect(tell({ skipReason: 'review_failed_recently', lastVerdict: 'failed' }, { events })).toMatch(
+    expect(explainItem({ skipReason: 'review_failed_recently', lastVerdict: 'failed' }, { events })).toMatch(
       /its last review failed \(no JSON in it\)\. .*\| to review it now: .*monitor run reviews --pr 42/,
     )
-    const failed = tell({ lastVerdict: 'failed' }, { events, review: review() })
+    const failed = explainItem({ lastVerdict: 'failed' }, { events, review: review() })
     expect(failed).toMatch(/counts for nothing, verdict failed \(no JSON in it\).*task logs monrev-1/)
-    expect(tell({ lastVerdict: 'stale' }, { review: review({ summary: 'the head has moved' }) })).toContain('has moved')
+    expect(explainItem({ lastVerdict: 'stale' }, { review: review({ summary: 'the head has moved' }) })).toContain('has moved')
   })
 
   it('cuts what others wrote to one line', () => {
     const events = [event('review_result_rejected', { summary: `a\n${'b'.repeat(1000)}` })]
-    const told = tell({ lastVerdict: 'failed' }, { events })
-    expect(told).not.toContain('\n')
-    expect(told.length).toBeLessThan(600)
+    const text = explainItem({ lastVerdict: 'failed' }, { events })
+    expect(text).not.toContain('\n')
+    expect(text.length).toBeLessThan(600)
   })
 })
 
 it('leaves what is too large to a person', () => {
-  const told = (name: string) =>
-    tell(reviewed({ lastVerdict: 'needs_human' }), { events: [event(name, { summary: 'too large' })] })
-  expect(told('review_result_rejected')).toMatch(/counts for nothing.*\(too large\)\. \| .*a person/)
-  expect(told('review_result_ingested')).toMatch(/was reviewed at/)
+  const explainEvent = (name: string) =>
+    explainItem(reviewed({ lastVerdict: 'needs_human' }), { events: [event(name, { summary: 'too large' })] })
+  expect(explainEvent('review_result_rejected')).toMatch(/counts for nothing.*\(too large\)\. \| .*a person/)
+  expect(explainEvent('review_result_ingested')).toMatch(/was reviewed at/)
 })
 
 describe('why nothing was seen of a pull request', () => {
@@ -84,7 +84,7 @@ describe('why nothing was seen of a pull request', () => {
     ['head_sha_mismatch', 'another commit'],
   ])('%s', (reason, expected) => {
     const events = [event('inventory_skipped', { metadata: { reason, number: 42 } })]
-    expect(tell(undefined, { events })).toContain(expected)
+    expect(explainItem(undefined, { events })).toContain(expected)
   })
 
   const ready = (message: string) => ({ conditions: [{ type: 'Ready', status: 'False', reason: 'X', message }] })
@@ -95,27 +95,27 @@ describe('why nothing was seen of a pull request', () => {
     [monitorOf({}, ready('the secret is gone')), /cannot work: the secret is gone\. \| change what is wrong/],
     [monitorOf({}, { heldUpUntil: 'one' }), /no more requests until one.* \| wait/],
   ])('%#', (monitor, expected) => {
-    expect(tell(undefined, { monitor })).toMatch(expected)
+    expect(explainItem(undefined, { monitor })).toMatch(expected)
   })
 })
 
 describe('what came of a review', () => {
   it('that is under way', () => {
-    expect(tell({ lastVerdict: 'queued', lastReviewID: 'monrev-reviews-42' })).toMatch(
+    expect(explainItem({ lastVerdict: 'queued', lastReviewID: 'monrev-reviews-42' })).toMatch(
       /is being reviewed at aaaaaaaaaa\. \| follow it: .*task logs monrev-reviews-42/,
     )
     const events = [event('review_task_created', { metadata: { taskName: 'monval-1' } })]
-    expect(tell({ lastVerdict: 'queued', lastReviewID: 'monreview-old' }, { events })).toContain('task logs monval-1')
+    expect(explainItem({ lastVerdict: 'queued', lastReviewID: 'monreview-old' }, { events })).toContain('task logs monval-1')
     const monitor = monitorOf({}, { heldUpUntil: 'one' })
-    expect(tell({ lastVerdict: 'queued' }, { monitor })).toMatch(/is being reviewed .* until one/)
+    expect(explainItem({ lastVerdict: 'queued' }, { monitor })).toMatch(/is being reviewed .* until one/)
   })
 
   it('that ended, with where it is posted', () => {
     const posted = reviewed({ lastPublishPhase: 'succeeded', lastPublishURL: 'https://x/1' })
-    expect(tell(posted, { review: review({ findings: [{}] }) })).toMatch(
+    expect(explainItem(posted, { review: review({ findings: [{}] }) })).toMatch(
       /was reviewed at aaaaaaaaaa: passed with 1 finding\. It is posted at https:\/\/x\/1\. \| read it: .*monitor reviews reviews --pr 42/,
     )
-    expect(tell(reviewed({ headSHA: 'b'.repeat(40) }))).toMatch(/Its head is bbbbbbbbbb now/)
+    expect(explainItem(reviewed({ headSHA: 'b'.repeat(40) }))).toMatch(/Its head is bbbbbbbbbb now/)
   })
 
   it.each([
@@ -125,13 +125,13 @@ describe('what came of a review', () => {
     ['nothing_new', /shown before/],
     ['something_new', /not posted: something_new/],
   ])('that was not posted for %s', (lastPublishReason, expected) => {
-    expect(tell(reviewed({ lastPublishPhase: 'skipped', lastPublishReason }))).toMatch(expected)
+    expect(explainItem(reviewed({ lastPublishPhase: 'skipped', lastPublishReason }))).toMatch(expected)
   })
 
   it('that the code host refused', () => {
     const events = [event('review_publish_failed', { metadata: { error: 'a right is missing' } })]
     const failed = reviewed({ lastPublishPhase: 'failed', lastPublishReason: 'codehost_permission_denied' })
-    expect(tell(failed, { events })).toMatch(/refused to take it: a right is missing\. \| .*pull_requests=write/)
-    expect(tell({ ...failed, lastPublishReason: 'codehost_api_error' })).toMatch(/codehost_api_error.*tried again/)
+    expect(explainItem(failed, { events })).toMatch(/refused to take it: a right is missing\. \| .*pull_requests=write/)
+    expect(explainItem({ ...failed, lastPublishReason: 'codehost_api_error' })).toMatch(/codehost_api_error.*tried again/)
   })
 })

@@ -7,7 +7,7 @@ import { isJsonObject } from '../../lib/json.ts'
 import type { CliCall } from '../context.ts'
 import { namespaceQuery } from '../global-options.ts'
 import { formatYaml } from '../output/output.ts'
-import { findEntry, type KindEntry } from './catalog.ts'
+import { findEntry, type KindEntry } from './kinds.ts'
 import type { Spec } from './spec-options.ts'
 
 const tries = 3

@@ -6,7 +6,7 @@ import { listSecrets } from '../../contract/api/resources/secrets.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
 import { namespaceQuery } from '../global-options.ts'
 import { listPages } from '../output/paging.ts'
-import { kindEntries } from './catalog.ts'
+import { kindEntries } from './kinds.ts'
 
 /** More than anybody reads after pressing Tab. */
 const maxNames = 500

@@ -75,18 +75,18 @@ describe('the tree of a task', () => {
 
 const frame = (event: string, data: object, id: number) =>
   `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`
-const told = (event: string, object: object, id: number) => frame(event, { kind: 'Task', object }, id)
+const writeEvent = (event: string, object: object, id: number) => frame(event, { kind: 'Task', object }, id)
 const whole = [
-  ...family.map((task, at) => told('added', task, at + 1)),
+  ...family.map((task, at) => writeEvent('added', task, at + 1)),
   frame('synced', { resourceVersion: '9' }, 9),
 ].join('')
 const usageItem = { key: 'team/lead', inputTokens: 3000, outputTokens: 500, cost: 0.25, currency: 'USD' }
 
-async function show(line: string[], stream: string, flags: Parameters<typeof recordContext>[0] = {}) {
+async function show(line: string[], stream: string, options: Parameters<typeof recordContext>[0] = {}) {
   const streams = [stream]
-  const asked: unknown[] = []
+  const queries: unknown[] = []
   const watch = ({ query }: CallInput<Route>) => {
-    asked.push(query)
+    queries.push(query)
     const next = streams.shift()
     if (next === undefined) throw new SvcError('Unauthenticated', 'the token is gone')
     return new Response(next)
@@ -95,16 +95,16 @@ async function show(line: string[], stream: string, flags: Parameters<typeof rec
     'GET /api/v1/tasks/:id': family[1],
     'GET /api/v1/watch': watch,
     'GET /api/v1/usage': { items: [usageItem], metadata: {} },
-    ...flags.answers,
+    ...options.answers,
   }
-  const recording = recordContext({ ...flags, answers })
+  const recording = recordContext({ ...options, answers })
   const code = await runCommandLine(['-n', 'team', 'task', 'tree', 'lead', ...line], recording.context)
-  return { code, printed: recording.printed(), noted: recording.noted(), asked, calls: recording.calls }
+  return { code, printed: recording.printed(), noted: recording.noted(), queries, calls: recording.calls }
 }
 
 describe('svc task tree', () => {
   it('prints the tree once where there is no terminal, with times, tokens and cost', async () => {
-    const { code, printed, asked } = await show([], whole)
+    const { code, printed, queries } = await show([], whole)
     expect(code).toBe(0)
     expect(printed.trimEnd().split('\n')).toEqual([
       'NAME        AGENT  PHASE                  TIME   TOKENS  COST      MESSAGE',
@@ -114,7 +114,7 @@ describe('svc task tree', () => {
       '└─ late            Failed                 1m30s  120     0.5 USD   it broke',
       '4 tasks: 1 running, 1 succeeded, 1 pending, 1 failed, 3740 tokens, 1.25 USD',
     ])
-    expect(asked).toEqual([{ kinds: 'Task', namespaces: 'team', view: 'summary' }])
+    expect(queries).toEqual([{ kinds: 'Task', namespaces: 'team', view: 'summary' }])
   })
 
   it('is data for programs, in the order of the tree', async () => {
@@ -124,7 +124,7 @@ describe('svc task tree', () => {
   })
 
   it('is drawn again in its place on a terminal until all of it has ended', async () => {
-    const end = family.map((task, at) => told('modified', { ...task, status: ended('Succeeded', used) }, 20 + at))
+    const end = family.map((task, at) => writeEvent('modified', { ...task, status: ended('Succeeded', used) }, 20 + at))
     const { code, printed } = await show([], whole + end.join(''), { terminal: { columns: 60 } })
     expect(code).toBe(0)
     const last = printed.split('\u001b[J').at(-1) ?? ''

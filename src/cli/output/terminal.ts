@@ -179,7 +179,7 @@ export function eraseUp(count: number): string {
   return count === 0 ? '\r\u001b[J' : `\r\u001b[${count}A\u001b[J`
 }
 
-/** The lines as rows of the screen that cannot wrap; more than `most` are told as a number. */
+/** The lines as rows of the screen that cannot wrap; more than `max` are shown as a number. */
 export function fitLines(lines: readonly string[], { columns }: Screen, max: number): string[] {
   const rest = lines.length - max + 1
   const fitting = lines.length <= max ? lines : [...lines.slice(0, Math.max(0, max - 1)), `… and ${rest} more`]

@@ -19,25 +19,25 @@ const task = (name: string, second: number, phase: string) => ({
 })
 const frame = (event: string, data: object, id?: number) =>
   `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
-const told = (event: string, object: object, id?: number) => frame(event, { kind: 'Task', object }, id)
+const writeEvent = (event: string, object: object, id?: number) => frame(event, { kind: 'Task', object }, id)
 const refused = new SvcError('Unauthenticated', 'the token is gone')
 
 /** Streams one after the other, of which the last is a refusal: a watch ends with nothing else. */
 function serve(...streams: (string | Error)[]) {
-  const asked: unknown[] = []
+  const queries: unknown[] = []
   const answer = (input: CallInput<Route>) => {
-    asked.push({ ...input.query, after: (input.headers as Record<string, string>)['last-event-id'] })
+    queries.push({ ...input.query, after: (input.headers as Record<string, string>)['last-event-id'] })
     const next = streams.shift() ?? refused
     if (next instanceof Error) throw next
     return new Response(next)
   }
   const recording = recordContext({ answers: { 'GET /api/v1/watch': answer } })
-  return { ...recording, asked }
+  return { ...recording, queries }
 }
 
 const begin = [
-  told('added', task('old', 1, 'Succeeded')),
-  told('added', task('new', 3, 'Running')),
+  writeEvent('added', task('old', 1, 'Succeeded')),
+  writeEvent('added', task('new', 3, 'Running')),
   frame('synced', { resourceVersion: '7' }, 7),
 ].join('')
 
@@ -45,10 +45,10 @@ describe('a watched list', () => {
   it('prints the objects there are, newest first, then a row for each change', async () => {
     const changes = [
       frame('bookmark', { resourceVersion: '8' }, 8),
-      told('modified', task('new', 3, 'Succeeded'), 9),
-      told('deleted', task('old', 1, 'Succeeded'), 10),
+      writeEvent('modified', task('new', 3, 'Succeeded'), 9),
+      writeEvent('deleted', task('old', 1, 'Succeeded'), 10),
     ]
-    const { context, asked, printed, noted } = serve(begin + changes.join(''))
+    const { context, queries, printed, noted } = serve(begin + changes.join(''))
     expect(await runCommandLine(['task', 'list', '-w', '-n', 'team', '-l', 'a=b'], context)).not.toBe(0)
     expect(printed().trimEnd().split('\n')).toEqual([
       'NAME  TYPE  PHASE      ATTEMPTS  AGE  MESSAGE',
@@ -57,34 +57,34 @@ describe('a watched list', () => {
       'new   ai    Succeeded  1         57s',
     ])
     expect(noted()).toContain('task/old is gone')
-    expect(asked).toEqual([
+    expect(queries).toEqual([
       { kinds: 'Task', namespaces: 'team', labelSelector: 'a=b', view: 'summary', after: undefined },
       { kinds: 'Task', namespaces: 'team', labelSelector: 'a=b', view: 'summary', after: '10' },
     ])
   })
 
   it('applies the filters of the list, and the limit to its first rows', async () => {
-    const { context, asked, printed } = serve(begin)
+    const { context, queries, printed } = serve(begin)
     const filters = ['--phase', 'Failed', '--type', 'ai', '--agent', 'writer', '-l', 'a=b']
     await runCommandLine(['task', 'list', '-w', '--limit', '1', '-o', 'name', ...filters], context)
-    expect(asked[0]).toMatchObject({ phase: 'Failed', type: 'ai', agent: 'writer', labelSelector: 'a=b' })
+    expect(queries[0]).toMatchObject({ phase: 'Failed', type: 'ai', agent: 'writer', labelSelector: 'a=b' })
     expect(printed().trimEnd()).toBe('task/new')
   })
 
   it('shows those that are named, and says which of them are not there yet', async () => {
-    const { context, asked, printed, noted } = serve(begin + told('added', task('later', 4, 'Pending'), 8))
+    const { context, queries, printed, noted } = serve(begin + writeEvent('added', task('later', 4, 'Pending'), 8))
     await runCommandLine(['get', 'task', 'old', 'new', 'later', '-w', '-o', 'name'], context)
-    expect(asked[0]).toMatchObject({ kinds: 'Task', names: 'old,new,later' })
+    expect(queries[0]).toMatchObject({ kinds: 'Task', names: 'old,new,later' })
     expect(printed().trimEnd().split('\n')).toEqual(['task/new', 'task/old', 'task/later'])
     expect(noted()).toMatch(/^task\/later is not there; it is shown once it is$/m)
     expect(noted()).not.toContain('task/old')
   })
 
   it('begins again when the service no longer has the changes in between', async () => {
-    const { context, asked, printed } = serve(begin, new SvcError('Expired', 'too old'), begin)
+    const { context, queries, printed } = serve(begin, new SvcError('Expired', 'too old'), begin)
     await runCommandLine(['get', 'tasks', '--watch', '-A', '-o', 'name'], context)
     expect(printed().trimEnd().split('\n')).toEqual(['task/new', 'task/old', 'task/new', 'task/old'])
-    expect(asked).toMatchObject([{ allNamespaces: true, after: undefined }, { after: '7' }, { after: undefined }, {}])
+    expect(queries).toMatchObject([{ allNamespaces: true, after: undefined }, { after: '7' }, { after: undefined }, {}])
   })
 
   it.each([
@@ -93,9 +93,9 @@ describe('a watched list', () => {
     [['get', 'task', 'x', '-A'], 'one namespace'],
     [['get', 'tasks', '-A', '-n', 'team'], 'not both'],
   ])('%j is refused', async (line, words) => {
-    const { context, asked, noted } = serve()
+    const { context, queries, noted } = serve()
     expect(await runCommandLine(line, context)).not.toBe(0)
     expect(noted()).toContain(words)
-    expect(asked).toEqual([])
+    expect(queries).toEqual([])
   })
 })

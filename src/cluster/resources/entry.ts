@@ -54,9 +54,9 @@ function isFilled(value: unknown): boolean {
 
 /** What users and controllers see: without the server's book-keeping, which is half of an object. */
 function trimMetadata(metadata: Record<string, unknown>): Record<string, unknown> {
-  const { managedFields: _fields, selfLink: _link, deletionGracePeriodSeconds: _grace, ...kept } = metadata
+  const { managedFields: _fields, selfLink: _link, deletionGracePeriodSeconds: _grace, ...relevant } = metadata
   const { [appliedAnnotation]: _applied, ...annotations } = (metadata.annotations ?? {}) as Record<string, string>
-  const { annotations: _all, ...rest } = kept
+  const { annotations: _all, ...rest } = relevant
   return isFilled(annotations) ? { ...rest, annotations } : rest
 }
 

@@ -72,8 +72,11 @@ function listFields(schema: Json, definitions: Json): FieldDoc[] {
   )
 }
 
-function readField(name: string, schema: Json, given: { definitions: Json; required: boolean }): FieldDoc {
-  const { definitions, required } = given
+function readField(
+  name: string,
+  schema: Json,
+  { definitions, required }: { definitions: Json; required: boolean },
+): FieldDoc {
   const values = schema.enum ?? (schema.items as Json | undefined)?.enum
   const range = rangeOf(schema)
   return {

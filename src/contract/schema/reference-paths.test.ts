@@ -27,7 +27,7 @@ function write(kind: Kind, path: readonly string[]): string {
 }
 
 /** Where a schema looks like a name of something else, by the type of its field or by what it is called. */
-function placeOf(kind: Kind, schema: z.ZodType, path: readonly string[]): string | undefined {
+function fieldOf(kind: Kind, schema: z.ZodType, path: readonly string[]): string | undefined {
   const last = path.at(-1) ?? ''
   if (last === 'namespace') return undefined
   if (schema === Name || schema === ForeignName) return write(kind, last === 'name' ? path.slice(0, -1) : path)
@@ -35,8 +35,8 @@ function placeOf(kind: Kind, schema: z.ZodType, path: readonly string[]): string
 }
 
 function listNames(kind: Kind): string[] {
-  const places = [...walkSchema(kinds[kind].spec)].map(([schema, path]) => placeOf(kind, schema, path))
-  return [...new Set(places.filter((place) => place !== undefined))]
+  const fields = [...walkSchema(kinds[kind].spec)].map(([schema, path]) => fieldOf(kind, schema, path))
+  return [...new Set(fields.filter((field) => field !== undefined))]
 }
 
 const marked = kindNames.flatMap((kind) => listReferencePaths(kind).map(({ path }) => write(kind, path)))
@@ -44,8 +44,8 @@ const marked = kindNames.flatMap((kind) => listReferencePaths(kind).map(({ path 
 describe('references', () => {
   it('are every field that names something else, but for those with a reason', () => {
     const names = kindNames.flatMap(listNames)
-    expect(names.filter((place) => !marked.includes(place) && !(place in unmarked))).toEqual([])
-    expect(Object.keys(unmarked).filter((place) => !names.includes(place) || marked.includes(place))).toEqual([])
+    expect(names.filter((field) => !marked.includes(field) && !(field in unmarked))).toEqual([])
+    expect(Object.keys(unmarked).filter((field) => !names.includes(field) || marked.includes(field))).toEqual([])
   })
 
   it('are found in a spec, each with the field it stands in', () => {

@@ -19,7 +19,7 @@ const minTextsToLearn = 200
 const maxTextsToLearn = 10_000
 const readAtOnce = 200
 const growth = 1.5
-const dimensions = { least: 16, most: 96, textsForEach: 15 }
+const dimensions = { min: 16, max: 96, textsForEach: 15 }
 const spaceModel = 'space'
 /** Tells whether a provider answers, and how many numbers its vectors have. */
 const anyText = 'memory'
@@ -35,13 +35,13 @@ export type MemoryVectorDeps = {
 
 /** With as many directions as there are subjects, texts of one subject come together; the more texts, the more subjects. */
 function chooseDimension(texts: number): number {
-  return Math.min(dimensions.most, Math.max(dimensions.least, Math.floor(texts / dimensions.textsForEach)))
+  return Math.min(dimensions.max, Math.max(dimensions.min, Math.floor(texts / dimensions.textsForEach)))
 }
 
 /** Something to do in short pieces. */
 type Maker = {
   /** Makes vectors of these memories and takes them off the list; false when that has to wait. */
-  place(waiting: readonly MemoryToEmbed[], signal: AbortSignal): Promise<boolean>
+  embed(waiting: readonly MemoryToEmbed[], signal: AbortSignal): Promise<boolean>
   /** Settles what makes the vectors of the namespace; whether its memories need new ones. */
   settle(namespace: string, memories: number, signal: AbortSignal): Promise<boolean>
 }
@@ -75,20 +75,20 @@ function createSpaceMaker({ vectors, clock, random }: MemoryVectorDeps): Maker {
       return false
     }
     // A crash before the model is settled only means that it is learnt again.
-    await vectors.unplaceAll(namespace)
+    await vectors.requeueAll(namespace)
     await vectors.setModel(namespace, { model: `${spaceModel}/${clock.now().getTime()}`, memories, space })
     return true
   }
 
   return {
-    async place(waiting) {
-      const placed = []
+    async embed(waiting) {
+      const embedded = []
       for (const { text, ...one } of waiting) {
         const found = await vectors.spaceOf(one.namespace)
         const vector = found && embedText(found.space, searchTerms(text))
-        placed.push({ ...one, model: found?.model ?? '', vector })
+        embedded.push({ ...one, model: found?.model ?? '', vector })
       }
-      await vectors.place(placed)
+      await vectors.save(embedded)
       return true
     },
     async settle(namespace, memories, signal) {
@@ -105,7 +105,7 @@ function createProvidedMaker({ vectors, log }: MemoryVectorDeps, embedder: Embed
   async function settleModel(namespace: string, model: string): Promise<void> {
     const current = await vectors.modelOf(namespace)
     if (current?.model === model) return
-    if (current !== undefined) await vectors.unplaceAll(namespace)
+    if (current !== undefined) await vectors.requeueAll(namespace)
     await vectors.setModel(namespace, { model, memories: 0 })
   }
 
@@ -118,7 +118,7 @@ function createProvidedMaker({ vectors, log }: MemoryVectorDeps, embedder: Embed
     const model = dimension === undefined ? '' : nameModel(embedder.model, dimension)
     if (model !== '')
       for (const name of new Set(waiting.map(({ namespace }) => namespace))) await settleModel(name, model)
-    await vectors.place(waiting.map(({ text: _text, ...one }, at) => ({ ...one, model, vector: made[at] })))
+    await vectors.save(waiting.map(({ text: _text, ...one }, at) => ({ ...one, model, vector: made[at] })))
   }
 
   /** Whether the provider takes any text; then it was one of the texts that it refused. */
@@ -139,13 +139,13 @@ function createProvidedMaker({ vectors, log }: MemoryVectorDeps, embedder: Embed
           { namespace: one.namespace, error: messageOf(error) },
           'a memory has no vector: the provider refused it',
         )
-        await vectors.place([{ ticket: one.ticket, memory: one.memory, namespace: one.namespace, model: '' }])
+        await vectors.save([{ ticket: one.ticket, memory: one.memory, namespace: one.namespace, model: '' }])
       }
     }
   }
 
   return {
-    async place(waiting, signal) {
+    async embed(waiting, signal) {
       try {
         await embed(waiting, signal)
         return true
@@ -163,7 +163,7 @@ function createProvidedMaker({ vectors, log }: MemoryVectorDeps, embedder: Embed
       if (current?.model.startsWith(`${embedder.model}#`)) return false
       const [vector] = await embedder.embed([anyText], signal)
       if (vector === undefined) return false
-      await vectors.unplaceAll(namespace)
+      await vectors.requeueAll(namespace)
       await vectors.setModel(namespace, { model: nameModel(embedder.model, vector.length), memories: 0 })
       return true
     },
@@ -186,10 +186,10 @@ export function createMemoryVectorController(deps: MemoryVectorDeps): Controller
 
   /** Whether there may be more to do at once. */
   async function step(signal: AbortSignal): Promise<boolean> {
-    const waiting = await vectors.listUnplaced(embedder === undefined ? placedAtOnce.bySpace : placedAtOnce.byProvider)
+    const waiting = await vectors.listPending(embedder === undefined ? placedAtOnce.bySpace : placedAtOnce.byProvider)
     if (waiting.length === 0) return isUnsettled && settleAll(signal)
     isUnsettled = true
-    return maker.place(waiting, signal)
+    return maker.embed(waiting, signal)
   }
 
   return defineController({

@@ -56,8 +56,8 @@ async function hasWork({ records: { monitors } }: MonitorDeps, key: MonitorKey):
 async function doWork(work: MonitorWork, scheduled: Outlook): Promise<number> {
   const runMs = (await runAll(work)) ?? lookAgainMs
   const further = await advanceAll(work)
-  const held = (await rateLimitedUntil(work)) ?? further.heldUpUntil
-  const outlook = { ...scheduled, branch: work.branch, ...(held && { heldUpUntil: held }) }
+  const rateLimitEnd = (await rateLimitedUntil(work)) ?? further.heldUpUntil
+  const outlook = { ...scheduled, branch: work.branch, ...(rateLimitEnd && { heldUpUntil: rateLimitEnd }) }
   await writeMonitorStatus(work.deps, work.monitor, work.key, outlook)
   return Math.min(runMs, further.retry ? retryMs : lookAgainMs)
 }

@@ -70,25 +70,25 @@ function weigh({ verdict }: ReviewerAnswer, { validation }: Pick<Review, 'valida
   return verdict === 'passed' && validation.status === 'failed' ? 'needs_changes' : verdict
 }
 
-type Accepted = { given: ReviewerAnswer; diff: string }
+type Accepted = { answer: ReviewerAnswer; diff: string }
 
-async function accept(work: MonitorWork, item: UnderWay, task: Task, { given, diff }: Accepted): Promise<ItemState> {
+async function accept(work: MonitorWork, item: UnderWay, task: Task, { answer, diff }: Accepted): Promise<ItemState> {
   const { monitors } = work.deps.records
   const known = await monitors.listFindings(work.key, item.number)
-  const placed = recognizeFindings(given.findings, { number: item.number, lines: readDiffLines(diff), known })
+  const recognized = recognizeFindings(answer.findings, { number: item.number, lines: readDiffLines(diff), known })
   const started = startReview(work, item, task)
-  const verdict = weigh(given, started)
+  const verdict = weigh(answer, started)
   const review: Review = {
     ...started,
     verdict,
-    confidence: given.confidence,
-    repairable: given.repairable,
-    securityStatus: given.security.status,
-    summary: given.summary,
-    ...(given.suggestedComment != null && { suggestedComment: given.suggestedComment }),
-    findings: placed.map(({ finding }) => finding),
+    confidence: answer.confidence,
+    repairable: answer.repairable,
+    securityStatus: answer.security.status,
+    summary: answer.summary,
+    ...(answer.suggestedComment != null && { suggestedComment: answer.suggestedComment }),
+    findings: recognized.map(({ finding }) => finding),
   }
-  const found = placed.map(({ finding: { id, priority, file, title }, anchor }) => {
+  const found = recognized.map(({ finding: { id, priority, file, title }, anchor }) => {
     return { id, priority, title, number: item.number, ...(file && { file }), ...(anchor && { anchor }) }
   })
   await monitors.addReview(work.key, review, found)
@@ -106,7 +106,7 @@ async function accept(work: MonitorWork, item: UnderWay, task: Task, { given, di
       taskName: task.metadata.name,
       verdict,
       headSHA: item.headSHA,
-      confidence: given.confidence,
+      confidence: answer.confidence,
     },
   })
   return saveItem(work, saved)
@@ -131,9 +131,13 @@ async function saveReview(work: MonitorWork, item: UnderWay, task: Task): Promis
     const summary = `the head has moved since ${item.headSHA} was given to the reviewer`
     return reject(work, item, task, { verdict: 'stale', reason: 'stale_head_sha', summary })
   }
-  const asked = { repo: `${work.repository.owner}/${work.repository.name}`, number: item.number, headSHA: item.headSHA }
-  const read = readVerdict(result, asked, readDiffLines(change.diff))
-  if ('verdict' in read) return accept(work, item, task, { given: read.verdict, diff: change.diff })
+  const subject = {
+    repo: `${work.repository.owner}/${work.repository.name}`,
+    number: item.number,
+    headSHA: item.headSHA,
+  }
+  const read = readVerdict(result, subject, readDiffLines(change.diff))
+  if ('verdict' in read) return accept(work, item, task, { answer: read.verdict, diff: change.diff })
   return reject(work, item, task, { verdict: 'failed', reason: 'review_result_malformed', summary: read.problem })
 }
 

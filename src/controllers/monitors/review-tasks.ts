@@ -82,9 +82,9 @@ function toReviewed(
 function askingOf({ monitor, repository }: MonitorWork, item: UnderWay, pullRequest: PullRequestDetails) {
   const reviewed = toReviewed(item, pullRequest)
   const { fork } = reviewed
-  const placed = fork?.repository && { repository: { ...fork.repository, host: repository.host } }
+  const forkRef = fork?.repository && { repository: { ...fork.repository, host: repository.host } }
   const { runID } = item.progress
-  return { monitor, repository, pullRequest: { ...reviewed, ...(placed && { fork: placed }) }, runID }
+  return { monitor, repository, pullRequest: { ...reviewed, ...(forkRef && { fork: forkRef }) }, runID }
 }
 
 function nameOf({ monitor }: MonitorWork, item: UnderWay) {

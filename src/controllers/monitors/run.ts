@@ -116,8 +116,8 @@ export async function findProblem(
   { spec, metadata }: RepositoryMonitor,
 ): Promise<Outlook['problem']> {
   const { namespace } = metadata
-  const asked = { ...deps, hosts: deps.codeHosts.hosts, isolateNamespaces: deps.settings.isolateNamespaces }
-  const unfit = await findUnfitness(asked, { namespace, spec })
+  const context = { ...deps, hosts: deps.codeHosts.hosts, isolateNamespaces: deps.settings.isolateNamespaces }
+  const unfit = await findUnfitness(context, { namespace, spec })
   const message = unfit.map(({ path, message: why }) => `spec.${path} ${why}`).join('; ')
   return unfit[0] && { reason: unfit[0].reason, message }
 }

@@ -32,8 +32,8 @@ async function settle(context: ScanContext, scan: RepositoryScan, waiting: reado
     if (open.has(prNumber)) continue
     const { state, merged } = await host.getPullRequest(prNumber)
     if (state === 'open') continue
-    const given = { state: merged ? 'merged' : 'closed', now: context.clock.now().toISOString() } as const
-    await context.records.findings.change(namespace, id, (one) => settlePullRequest(one, prNumber, given))
+    const settled = { state: merged ? 'merged' : 'closed', now: context.clock.now().toISOString() } as const
+    await context.records.findings.change(namespace, id, (one) => settlePullRequest(one, prNumber, settled))
     left -= 1
   }
   return left
@@ -78,9 +78,9 @@ async function takeStep(context: ScanContext, scan: RepositoryScan, commit: stri
   const { branch = 'ref:', codeScanning } = scan.status ?? {}
   if (branch.startsWith('ref:')) return { state: 'failed', message: noBranch }
   const host = openScanHost(context, scan, { what: 'findings cannot be uploaded', signal: context.signal })
-  const given = { scan, host, commit, branch }
+  const settled = { scan, host, commit, branch }
   const { uploadID, commit: known } = codeScanning ?? {}
-  return uploadID === undefined || known !== commit ? upload(context, given) : ask(given, uploadID)
+  return uploadID === undefined || known !== commit ? upload(context, settled) : ask(settled, uploadID)
 }
 
 /** Whether a later try may go better by itself. */
@@ -108,8 +108,8 @@ async function explain(context: ScanContext, scan: RepositoryScan, commit: strin
 }
 
 /** True: it is not known yet what became of it. Faults hold up nothing else. */
-export async function uploadFindings(context: ScanContext, given: RepositoryScan): Promise<boolean> {
-  const due = await findDue(context, given)
+export async function uploadFindings(context: ScanContext, settled: RepositoryScan): Promise<boolean> {
+  const due = await findDue(context, settled)
   if (due === undefined) return false
   const { scan, commit } = due
   const stand = await explain(context, scan, commit)

@@ -48,8 +48,8 @@ const uploadMs = 2000
 function waitUntil(times: readonly (Date | undefined)[], now: Date): Reconciled {
   const waits = times.flatMap((time) => (time === undefined ? [] : [time.getTime() - now.getTime()]))
   if (waits.length === 0) return undefined
-  const longest = 2 ** 31 - 1
-  return { requeueAfterMs: Math.min(longest, Math.max(1000, Math.min(...waits))) }
+  const maxTimerMs = 2 ** 31 - 1
+  return { requeueAfterMs: Math.min(maxTimerMs, Math.max(1000, Math.min(...waits))) }
 }
 
 /** What comes next of a scan that does nothing now: a run, the end of a dismissal, a look at pull requests. */

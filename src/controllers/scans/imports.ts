@@ -80,9 +80,9 @@ async function closeUnreported(context: ScanContext, importing: Importing, repor
   })
 }
 
-async function takeAll(context: ScanContext, importing: Importing, given: SarifReport): Promise<void> {
+async function takeAll(context: ScanContext, importing: Importing, sarif: SarifReport): Promise<void> {
   const { scan, record, tree, sizes } = importing
-  const tools = given.tools.map((report) => locateReport(report, (path) => sizes.has(path), scan.spec.subPath))
+  const tools = sarif.tools.map((report) => locateReport(report, (path) => sizes.has(path), scan.spec.subPath))
   const { scans, scanImports } = context.records
   const { uid } = scan.metadata
   for (const report of tools) await takeReport(context, importing, report)

@@ -87,13 +87,13 @@ async function ingest(context: ScanContext, active: ActiveRun, { slice, task, te
   const { uid } = scan.metadata
   const { shown, files, renamed, tree } = await openContext(context, active, slice)
   const { added } = await scans.reviewTotals(uid, run.id)
-  const most = scan.spec.maxFindingsPerRun
+  const max = scan.spec.maxFindingsPerRun
   const ingested = await ingestReview({
     text,
     sliceId: slice.id,
     context: shown,
     run: { id: run.id, taskName: task.metadata.name },
-    cap: { most, left: Math.max(0, most - added) },
+    cap: { most: max, left: Math.max(0, max - added) },
     known: await findings.listKnown(uid, [...files.keys(), ...renamed.values()]),
     renamed,
     readSource: readSources(context, tree, files),

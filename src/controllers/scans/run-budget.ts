@@ -11,9 +11,9 @@ type Used = { tokens: number; cost: number }
 
 /** Of all tasks of a run, with the validations and patches of what it found; not less than before, when tasks are gone. */
 async function readUsed(context: ScanContext, scan: RepositoryScan, runId: string): Promise<Used> {
-  const kept = await context.records.scans.getRun(scan.metadata.uid, runId)
+  const stored = await context.records.scans.getRun(scan.metadata.uid, runId)
   const sum = sumTaskUsage(await listRunTasks(context, scan, runId))
-  return { tokens: Math.max(sum.tokens, kept?.tokens ?? 0), cost: Math.max(sum.cost, kept?.cost ?? 0) }
+  return { tokens: Math.max(sum.tokens, stored?.tokens ?? 0), cost: Math.max(sum.cost, stored?.cost ?? 0) }
 }
 
 /** The budget of the next task of the run; undefined: the scan sets none. RunFailure when nothing is left. */

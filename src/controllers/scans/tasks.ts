@@ -179,6 +179,6 @@ export const workspaceTools = ['file_read', 'file_write', 'code_exec']
 /** `commit`: at which the finding was seen. */
 export function workspaceOf({ spec }: RepositoryScan, commit: string | undefined) {
   const { repoURL: gitRepo, gitSecretRef, subPath, branch } = spec
-  const place = commit === undefined ? { branch, ref: spec.ref } : { ref: commit }
-  return dropUndefined({ gitRepo, ...place, gitSecretRef, subPath })
+  const revision = commit === undefined ? { branch, ref: spec.ref } : { ref: commit }
+  return dropUndefined({ gitRepo, ...revision, gitSecretRef, subPath })
 }

@@ -79,8 +79,8 @@ async function chooseSlices(context: ScanContext, { scan, run }: ActiveRun, tree
   const { baseCommit, mode, retryOf } = run
   const { name, uid } = scan.metadata
   const changes = baseCommit === undefined ? undefined : await tree.changesSince(baseCommit, context.signal)
-  const place = { name, subPath: scan.spec.subPath, removed: changes?.removed ?? [] }
-  const sliced = await cutTree(tree, place, context.signal)
+  const scope = { name, subPath: scan.spec.subPath, removed: changes?.removed ?? [] }
+  const sliced = await cutTree(tree, scope, context.signal)
   const selected = selectSlices(sliced, changes, mode === 'incremental')
   if (retryOf !== undefined)
     return keepReviewed(

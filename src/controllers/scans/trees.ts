@@ -24,8 +24,8 @@ async function openTree(deps: ScanControllerDeps, scan: RepositoryScan, run: Com
   const where = { owner: 'spec.gitSecretRef', url: readGitAddress(url) }
   const credentials = key && (await readGitLogin(secrets, key, where))
   // A run goes on with the commit that it began with, whatever becomes of the branch.
-  const place = run.headCommit === undefined ? { branch, ref } : { ref: run.headCommit }
-  return sourceTrees.open(dropUndefined({ url, ...place, base: run.baseCommit, credentials }), signal)
+  const revision = run.headCommit === undefined ? { branch, ref } : { ref: run.headCommit }
+  return sourceTrees.open(dropUndefined({ url, ...revision, base: run.baseCommit, credentials }), signal)
 }
 
 /** Faults of repositories and logins end the run; others are tried again. */
@@ -50,9 +50,9 @@ export async function openScanTree(
 export function createTreeCache(): TreeCache {
   const trees = new Map<string, { run: string; tree: Promise<SourceTree> }>()
   async function close(uid: string): Promise<void> {
-    const held = trees.get(uid)
+    const open = trees.get(uid)
     trees.delete(uid)
-    await held?.tree.then((tree) => tree.close()).catch(() => undefined)
+    await open?.tree.then((tree) => tree.close()).catch(() => undefined)
   }
   return {
     async open(deps, scan, run, signal) {

@@ -130,13 +130,13 @@ function limitCheckout({ spec, ...rest }: AttemptCheckout, { diskBytes, diskFile
 function makeLimits(deps: AttemptDeps, task: Task, { agent, checkout }: TaskReferences): WorkloadLimits {
   const { defaultLimits, checkoutLimits } = deps.settings
   const resources = task.spec.resources ?? agent?.spec.resources
-  const asked = readAmounts(resources?.requests)
+  const requested = readAmounts(resources?.requests)
   const { requests: usual, ...usually } = { ...defaultLimits, ...(checkout && checkoutLimits) }
-  const most = { ...usually, ...asked, ...readAmounts(resources?.limits) }
+  const limits = { ...usually, ...requested, ...readAmounts(resources?.limits) }
   const timeout = timeoutOf(task)
   return {
-    ...most,
-    ...(resources?.requests !== undefined || usual !== undefined ? { requests: { ...usual, ...asked } } : {}),
+    ...limits,
+    ...(resources?.requests !== undefined || usual !== undefined ? { requests: { ...usual, ...requested } } : {}),
     ...pickExtended(resources),
     ...(timeout !== undefined && { deadlineSeconds: Math.max(1, Math.ceil(timeout / 1000)) }),
   }
@@ -177,9 +177,9 @@ function choosePropagation(
   return token === undefined ? { mode: 'none' } : { mode: 'token', token }
 }
 
-type Given = { environment: TaskEnvironment; token: string | undefined }
+type TaskSecrets = { environment: TaskEnvironment; token: string | undefined }
 
-async function buildWorker(deps: AttemptDeps, attempt: NewAttempt, given: Given): Promise<WorkloadRun> {
+async function buildWorker(deps: AttemptDeps, attempt: NewAttempt, given: TaskSecrets): Promise<WorkloadRun> {
   const assignment = await buildAssignment(deps, attempt, given)
   const program = assignment.agent && deps.settings.agentPrograms[assignment.agent.runtime]
   return { kind: 'worker', assignment, ...(program?.found && program.image && { agentImage: program.image }) }
@@ -188,7 +188,7 @@ async function buildWorker(deps: AttemptDeps, attempt: NewAttempt, given: Given)
 async function buildAssignment(
   deps: AttemptDeps,
   attempt: NewAttempt,
-  { environment, token: taskToken }: Given,
+  { environment, token: taskToken }: TaskSecrets,
 ): Promise<WorkAssignment> {
   const { task, references } = attempt
   const { settings } = deps

@@ -33,8 +33,8 @@ export async function saveChanges(
   key: AttemptKey,
   { changes, output }: AttemptChanges,
 ): Promise<void> {
-  const said = output?.text ?? (await readResultText(results, key, maxAnswerLength)) ?? ''
-  const result = combine(readStructuredResult(said), changes)
+  const answer = output?.text ?? (await readResultText(results, key, maxAnswerLength)) ?? ''
+  const result = combine(readStructuredResult(answer), changes)
   await results.put(key, Readable.from([Buffer.from(JSON.stringify(result))]), structuredResultType)
 }
 
@@ -52,9 +52,9 @@ const unsaid = {
   pushError: undefined,
 } satisfies Partial<StructuredResult>
 
-function combine(said: StructuredResult, { diff, ...changes }: CheckoutChanges): StructuredResult {
+function combine(answer: StructuredResult, { diff, ...changes }: CheckoutChanges): StructuredResult {
   return dropUndefined({
-    ...said,
+    ...answer,
     ...unsaid,
     ...changes,
     diff: diff.text,
@@ -78,13 +78,13 @@ const maxResultLength = 10 * 1024 * 1024
 export async function resolveCheckout(deps: CheckoutDeps, task: Task): Promise<AttemptCheckout | undefined> {
   const workspace = gitWorkspaceOf(task.spec)
   if (workspace === undefined) return undefined
-  const { gitRepo, gitSecretRef: _secret, ...places } = workspace
+  const { gitRepo, gitSecretRef: _secret, ...source } = workspace
   const [credentials, priorDiff] = await Promise.all([
     readCredentials(deps, task, workspace),
     readPriorDiff(deps, task),
   ])
-  const given = { url: gitRepo, ...places, credentials, priorDiff, priorPaths: priorPathsOf(task) }
-  return { spec: dropUndefined(given), message: describeChange(task) }
+  const draft = { url: gitRepo, ...source, credentials, priorDiff, priorPaths: priorPathsOf(task) }
+  return { spec: dropUndefined(draft), message: describeChange(task) }
 }
 
 async function readCredentials(

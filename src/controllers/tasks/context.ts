@@ -89,9 +89,9 @@ export const defaultTaskSettings: Omit<TaskSettings, 'workerApiUrl'> = {
 /** Checks whether more may be spent. */
 type BudgetCheck = {
   /** BudgetExceeded when a budget that covers the spender is used up. */
-  require(spender: BudgetSubject): void | Promise<void>
+  require(subject: BudgetSubject): void | Promise<void>
   /** What budgets that cover the spender allow each single task. */
-  taskBounds(spender: BudgetSubject): TaskBound[] | Promise<TaskBound[]>
+  taskBounds(subject: BudgetSubject): TaskBound[] | Promise<TaskBound[]>
 }
 
 /** Checks the budgets of single tasks. */

@@ -26,13 +26,13 @@ const pagePauseMs = 20
 async function sweepPhase(
   { resources, clock }: SweepDeps,
   phase: string,
-  options: { keptMs: number; signal: AbortSignal },
+  options: { retentionMs: number; signal: AbortSignal },
 ) {
   let removed = 0
   let next: string | undefined
   do {
     const page = await resources.list('Task', { fields: { phase }, limit: pageSize, continue: next })
-    const due = page.items.filter((task) => timeToRemoval(task, clock.now(), options.keptMs) === 0)
+    const due = page.items.filter((task) => timeToRemoval(task, clock.now(), options.retentionMs) === 0)
     for (const task of due) if (await removeEnded(resources, task)) removed += 1
     next = page.continue
     if (next !== undefined) await clock.sleep(pagePauseMs, options.signal)
@@ -41,8 +41,8 @@ async function sweepPhase(
 }
 
 /** Deletes the tasks that ended longer ago than the retention; returns how many. */
-export async function sweepEndedTasks(deps: SweepDeps, keptMs: number, signal: AbortSignal): Promise<number> {
+export async function sweepEndedTasks(deps: SweepDeps, retentionMs: number, signal: AbortSignal): Promise<number> {
   let removed = 0
-  for (const phase of terminalPhases) removed += await sweepPhase(deps, phase, { keptMs, signal })
+  for (const phase of terminalPhases) removed += await sweepPhase(deps, phase, { retentionMs, signal })
   return removed
 }

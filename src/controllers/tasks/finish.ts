@@ -20,8 +20,8 @@ async function keepFile(context: ReconcileContext, task: Task, file: LeftFile): 
   if ('skipped' in file) return file.skipped
   const body = Readable.from(file.open(), { objectMode: false })
   try {
-    const kept = { filename: file.name, contentType: contentTypeOf(file.name), body }
-    await context.records.artifacts.put(attemptOf(task), kept)
+    const artifact = { filename: file.name, contentType: contentTypeOf(file.name), body }
+    await context.records.artifacts.put(attemptOf(task), artifact)
     return undefined
   } catch (error) {
     if (isSvcError(error, 'Unavailable')) throw error

@@ -47,7 +47,7 @@ function knownOf({ probed }: ProbingDeps, key: string, task: Task): Probed {
   const attempt = attemptOf(task)
   const known = findProbed(probed, key, attempt)
   if (known !== undefined) return known
-  const fresh = { ...attempt, asked: 0, nextAt: 0, arrived: new Set<string>() }
+  const fresh = { ...attempt, probes: 0, nextAt: 0, arrived: new Set<string>() }
   probed.set(key, fresh)
   return fresh
 }
@@ -73,8 +73,8 @@ async function reconcileProbes(deps: ProbingDeps, key: string, signal: AbortSign
   if (signal.aborted) return undefined
   const arrived = waits.filter((_wait, at) => answers[at] === 'arrived')
   for (const { call } of arrived) known.arrived.add(call)
-  known.asked += 1
-  const delayMs = Math.min(...waits.map(({ every }) => probeDelayMs(every, known.asked)))
+  known.probes += 1
+  const delayMs = Math.min(...waits.map(({ every }) => probeDelayMs(every, known.probes)))
   known.nextAt = deps.clock.now().getTime() + delayMs
   if (arrived.length === 0) return { requeueAfterMs: delayMs }
   deps.enqueue(key)

@@ -63,7 +63,7 @@ export function sessionTopic(session: { namespace: string; name: string }): stri
 }
 
 export type Probed = AttemptKey & {
-  asked: number
+  probes: number
   /** When to ask again, in milliseconds since 1970. */
   nextAt: number
   /** Calls for which what they wait for has come. */

@@ -98,9 +98,9 @@ export async function tryReserveSlot(context: ReconcileContext, task: Task): Pro
   // A parked task is Running; what it waits for now is no news.
   if (isParked(task)) return false
   const reason = context.state.scheduler.blockedBy(waiting)
-  const said = task.status?.queuedReason
+  const stored = task.status?.queuedReason
   // The limit that holds a task back may change often; only the first is reported.
-  if (said === undefined || !(said in queueMessages)) {
+  if (stored === undefined || !(stored in queueMessages)) {
     await noteWaiting(context, task, { queuedReason: reason, message: queueMessages[reason] })
   }
   // It may have been granted during that write; then the key is in the queue again.

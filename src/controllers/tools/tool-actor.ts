@@ -28,19 +28,19 @@ function showActor(actor: ToolActorSpec, { host }: ActorAddress): ToolActorStatu
   }
 }
 
-type HeldActor = { place: ActorAddress; status: ToolActorStatus; problem?: string }
+type ActorState = { address: ActorAddress; status: ToolActorStatus; problem?: string }
 
 /** Makes and resumes the actor; `problem` says why it does not run yet. */
 export async function ensureActor(
   { toolActors }: Context,
   tool: Tool,
   signal: AbortSignal,
-): Promise<HeldActor | string> {
+): Promise<ActorState | string> {
   if (toolActors === undefined) return `mcp.actor ${actorsAreOff}`
   const obstacle = findActorObstacle(tool, toolActors)
   const actor = describeToolActor(tool, toolActors)
-  const place = toolActors.addressOf(actor)
-  const held = { place, status: showActor(actor, place) }
+  const address = toolActors.addressOf(actor)
+  const state = { address, status: showActor(actor, address) }
   try {
     for (const name of listActors(tool, toolActors)) {
       const isWanted = obstacle === undefined && name === actor.name
@@ -48,10 +48,10 @@ export async function ensureActor(
     }
     if (obstacle !== undefined) return `mcp.actor: ${obstacle}`
     await toolActors.ensure(actor, signal)
-    return held
+    return state
   } catch (error) {
     if (!(error instanceof WorkspaceError)) throw error
-    return { ...held, problem: error.message }
+    return { ...state, problem: error.message }
   }
 }
 
@@ -69,8 +69,8 @@ async function setFinalizer({ resources }: Context, tool: Tool, wanted: boolean)
 /** Also one that was made just before the service ended, and which the status does not name. */
 function listActors(tool: Tool, home: ToolActorHome): string[] {
   const own = tool.spec.mcp?.actor === undefined ? undefined : describeToolActor(tool, home).name
-  const told = tool.status?.actor?.actorID
-  const before = told !== undefined && isActorOfTool(tool, told, home.installation) ? told : undefined
+  const reported = tool.status?.actor?.actorID
+  const before = reported !== undefined && isActorOfTool(tool, reported, home.installation) ? reported : undefined
   return [...new Set([own, before])].filter((name) => name !== undefined)
 }
 

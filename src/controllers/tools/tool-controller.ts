@@ -137,19 +137,19 @@ async function inspect(context: ToolContext, tool: Tool, signal: AbortSignal): P
   const times = { lastCheck: endpoint.at, nextAt: endpoint.nextAt }
   if (endpoint.state !== 'reachable') return { problem: endpoint.message, ...times }
   if (endpoint.offered === undefined) return { problem: undefined, ...times }
-  const asked = { name: tool.metadata.name, patterns: tool.spec.mcp?.tools }
-  return { problem: undefined, ...chooseListedTools(asked, endpoint.offered), ...times }
+  const wanted = { name: tool.metadata.name, patterns: tool.spec.mcp?.tools }
+  return { problem: undefined, ...chooseListedTools(wanted, endpoint.offered), ...times }
 }
 
 async function inspectActor(context: ToolContext, tool: Tool, signal: AbortSignal): Promise<Finding> {
-  const held = await ensureActor(context, tool, signal)
-  if (typeof held === 'string') return { problem: held }
-  const { place, status: actor } = held
-  const found = { actor, endpoint: `${place.router}${tool.spec.mcp?.path ?? ''}` }
+  const state = await ensureActor(context, tool, signal)
+  if (typeof state === 'string') return { problem: state }
+  const { address, status: actor } = state
+  const found = { actor, endpoint: `${address.router}${tool.spec.mcp?.path ?? ''}` }
   const now = context.clock.now()
   const soon = { lastCheck: now, nextAt: new Date(now.getTime() + actorRetryMs) }
-  if (held.problem !== undefined) return { problem: held.problem, ...found, ...soon }
-  const server = await assignServer(context.secrets, tool, place)
+  if (state.problem !== undefined) return { problem: state.problem, ...found, ...soon }
+  const server = await assignServer(context.secrets, tool, address)
   const target = { server, retryMs: actorRetryMs }
   const answer = await context.checks.check(formatKey(tool.metadata), target, signal)
   const times = { lastCheck: answer.at, nextAt: answer.nextAt }

@@ -15,11 +15,11 @@ export function judgeCall(error: ModelError | undefined): 'answered' | 'failed' 
 
 /** The cool-down after a failed call of the model; undefined: none. */
 export function coolDownAfter(error: ModelError, model: string, now: Date): CoolDown | undefined {
-  const { rest } = ruleOfCall(error.reason)
-  if (rest === undefined) return undefined
+  const { rest: coolDown } = ruleOfCall(error.reason)
+  if (coolDown === undefined) return undefined
   return {
-    ...(rest.of === 'model' && model !== '' ? { model } : {}),
-    until: new Date(now.getTime() + (error.retryAfterMs ?? rest.ms)),
+    ...(coolDown.of === 'model' && model !== '' ? { model } : {}),
+    until: new Date(now.getTime() + (error.retryAfterMs ?? coolDown.ms)),
     reason: error.message,
     failure: error.reason,
     asked: error.retryAfterMs !== undefined,
@@ -29,13 +29,13 @@ export function coolDownAfter(error: ModelError, model: string, now: Date): Cool
 /** The error of a call that must not be made; undefined when it may be made. */
 export function refuseDuringCoolDown(
   { namespace, name }: ResourceKey,
-  rest: CoolDown | undefined,
+  coolDown: CoolDown | undefined,
   now: Date,
 ): ModelError | undefined {
-  if (!rest?.asked || rest.until <= now) return undefined
+  if (!coolDown?.asked || coolDown.until <= now) return undefined
   return {
-    reason: rest.failure,
-    message: `Provider ${namespace}/${name} asked for a pause: ${rest.reason}`,
-    retryAfterMs: rest.until.getTime() - now.getTime(),
+    reason: coolDown.failure,
+    message: `Provider ${namespace}/${name} asked for a pause: ${coolDown.reason}`,
+    retryAfterMs: coolDown.until.getTime() - now.getTime(),
   }
 }

@@ -76,8 +76,8 @@ function describeStep(step: DemoStep, index: number, position: Position): string
 function writeAnswer(position: Position): string {
   const { steps } = position
   if (!steps.some((step) => step.action !== undefined)) {
-    const said = steps.map((step) => step.text).join(' ')
-    return `${demoLabel}\nNo instruction was understood in: "${clip(said)}"\nIt follows these:\n${describeInstructions()}`
+    const prompt = steps.map((step) => step.text).join(' ')
+    return `${demoLabel}\nNo instruction was understood in: "${clip(prompt)}"\nIt follows these:\n${describeInstructions()}`
   }
   const lines = steps.map((step, index) => describeStep(step, index, position))
   return `${demoLabel}\nThe instructions were followed step by step:\n${lines.join('\n')}`

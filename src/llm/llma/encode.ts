@@ -68,8 +68,8 @@ function addContent(wire: WireMessage, content: JsonObject[]): void {
     wire.content.push(...content)
     return
   }
-  const given = wire.whole.content
-  const blocks = typeof given === 'string' ? [{ type: 'text', text: given }] : (given as JsonObject[])
+  const own = wire.whole.content
+  const blocks = typeof own === 'string' ? [{ type: 'text', text: own }] : (own as JsonObject[])
   wire.whole = { ...wire.whole, content: [...blocks, ...content] }
 }
 

@@ -69,8 +69,8 @@ function decodeSettings(request: LlmoRequestBody): Partial<ModelRequest> {
     stopSequences: stop,
     toolChoice: decodeToolChoice(request.tool_choice),
   }
-  const given = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined)
-  return Object.fromEntries(given) as Partial<ModelRequest>
+  const present = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined)
+  return Object.fromEntries(present) as Partial<ModelRequest>
 }
 
 /** A validated request in neutral form. System messages in the middle stay in place, as user messages. */

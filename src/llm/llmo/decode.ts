@@ -32,8 +32,8 @@ function countUsage(usage: LlmoUsage): ModelEvent {
 type CallDraft = { index: number; id?: string; name?: string; early: string; extra: JsonObject }
 
 function readArguments(part: LlmoCallPart): string {
-  const given = part.function?.arguments ?? ''
-  return typeof given === 'string' ? given : JSON.stringify(given)
+  const args = part.function?.arguments ?? ''
+  return typeof args === 'string' ? args : JSON.stringify(args)
 }
 
 function readExtra(part: LlmoCallPart): JsonObject {

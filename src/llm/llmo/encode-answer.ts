@@ -81,7 +81,7 @@ export function createAnswerEncoder(options: EncoderOptions): AnswerEncoder {
     return `data: ${JSON.stringify({ ...envelope, object: 'chat.completion.chunk', ...json })}\n\n`
   }
 
-  function say(delta: JsonObject, finish: unknown = null): string {
+  function encodeChoice(delta: JsonObject, finish: unknown = null): string {
     return chunk({ choices: [{ index: 0, delta, finish_reason: finish }] })
   }
 
@@ -91,13 +91,13 @@ export function createAnswerEncoder(options: EncoderOptions): AnswerEncoder {
 
   function close(stop: Event<'stop'>): string {
     const counts = options.includeUsage ? chunk({ choices: [], usage: usage ?? encodeUsage(noUsage, undefined) }) : ''
-    return `${say({}, encodeFinish(stop.reason, stop.raw))}${counts}data: [DONE]\n\n`
+    return `${encodeChoice({}, encodeFinish(stop.reason, stop.raw))}${counts}data: [DONE]\n\n`
   }
 
   function pushBlock(event: Extract<ModelEvent, { index: number }>): string {
     if (event.type === 'tool_use_start') calls.set(event.index, calls.size)
     const delta = encodeDelta(event, calls.get(event.index) ?? 0)
-    return delta === silent ? '' : say(delta)
+    return delta === silent ? '' : encodeChoice(delta)
   }
 
   return {
@@ -106,7 +106,7 @@ export function createAnswerEncoder(options: EncoderOptions): AnswerEncoder {
         case 'start':
           envelope = encodeEnvelope(event.model, event.raw, options)
           opening = `data: ${JSON.stringify({ ...envelope, object: 'chat.completion.chunk' }).slice(0, -1)},`
-          return say({ role: 'assistant', content: '' })
+          return encodeChoice({ role: 'assistant', content: '' })
         case 'usage':
           usage = encodeUsage(event.usage, event.raw)
           return ''

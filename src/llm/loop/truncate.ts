@@ -34,14 +34,14 @@ export function truncateMessages(messages: Message[], budgetTokens: number): Mes
   const newest = groups.pop()
   if (newest === undefined) return messages
   const room = budgetTokens - countTokens(head)
-  const kept = [shrinkResults(newest, room)]
+  const recent = [shrinkResults(newest, room)]
   let left = room - countTokens(newest)
   for (const group of groups.reverse()) {
     left -= countTokens(group)
     if (left < 0) break
-    kept.unshift(group)
+    recent.unshift(group)
   }
-  return [...head, ...kept.flat()]
+  return [...head, ...recent.flat()]
 }
 
 function shrinkResults(group: Message[], room: number): Message[] {

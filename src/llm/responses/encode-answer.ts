@@ -135,9 +135,9 @@ function createItems(options: EncoderOptions, frame: Frame) {
     const whole = completeItem(item, text)
     open = undefined
     output.push(whole)
-    const told = frame(events.done, { ...where, [events.whole]: text })
+    const done = frame(events.done, { ...where, [events.whole]: text })
     const part = events.part && frame(events.part.done, { ...where, part: events.part.encode(text) })
-    return `${told}${part ?? ''}${frame('response.output_item.done', { output_index: at, item: whole })}`
+    return `${done}${part ?? ''}${frame('response.output_item.done', { output_index: at, item: whole })}`
   }
 
   function start(item: Item, events: ItemEvents): string {

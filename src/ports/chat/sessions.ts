@@ -104,7 +104,7 @@ export interface Sessions {
    * Replaces what a program has kept of the session; `more`: messages that will be appended about the same work. Conflict
    * unless the holder holds it.
    */
-  keepProgram(key: SessionKey, kept: StoredProgramSession, by: { holder: string; more: number }): Promise<void>
+  keepProgram(key: SessionKey, stored: StoredProgramSession, by: { holder: string; more: number }): Promise<void>
   /** What the program has kept; undefined when the session has gone another way since, and when another program kept it. */
   findProgram(key: SessionKey, program: string): Promise<StoredProgramSession | undefined>
   /** Removes it with its messages; false when it did not exist. Conflict while it is held. */

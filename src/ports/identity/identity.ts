@@ -124,7 +124,7 @@ export interface WorkerTokens {
    * A token for one attempt, audience `svc-internal`; an attempt may be given several. Empty where the place that it runs
    * in (`own`: that of the service's workloads) brings one.
    */
-  mint(identity: WorkerIdentity, place?: 'own' | 'workspace'): Promise<string>
+  mint(identity: WorkerIdentity, environment?: 'own' | 'workspace'): Promise<string>
   /** The identity, or Unauthenticated. The caller checks whether the attempt is still the live one. */
   verify(token: string): Promise<WorkerIdentity>
   /** Whether the service signed the token itself; answers at once. Absent when somebody else signs. */

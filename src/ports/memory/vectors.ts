@@ -49,11 +49,11 @@ type VectorModel = {
 
 export interface MemoryVectors {
   /** Those that have waited longest first. */
-  listUnplaced(limit: number): Promise<MemoryToEmbed[]>
+  listPending(limit: number): Promise<MemoryToEmbed[]>
   /** Keeps the vectors, and takes these entries off the list. */
-  place(placed: readonly EmbeddedMemory[]): Promise<void>
+  save(embedded: readonly EmbeddedMemory[]): Promise<void>
   /** Puts all memories of the namespace on the list again, some at a time, so that no other write waits long. */
-  unplaceAll(namespace: string): Promise<void>
+  requeueAll(namespace: string): Promise<void>
   modelOf(namespace: string): Promise<VectorModel | undefined>
   setModel(namespace: string, model: VectorModel & { space?: LearntSpace }): Promise<void>
   /** The space that makes the vectors of the namespace; undefined when something else does. */

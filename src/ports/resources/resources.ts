@@ -93,14 +93,14 @@ export type TallyName = 'phase' | 'waitingSince' | 'runningAgent' | 'ended'
 /** How many tasks of a namespace have a value. */
 export type Tally = { namespace: string; value: string; count: number }
 
-export type TallyQuery = { namespaces?: readonly string[] | undefined; from?: string; least?: boolean }
+export type TallyQuery = { namespaces?: readonly string[] | undefined; from?: string; minOnly?: boolean }
 
 /** Sums of tasks that the store keeps up to date, so that reading them costs nothing by the number of tasks. */
 export interface TaskTallies {
   /**
    * `phase`; `waitingSince`: when pending tasks were created; `runningAgent`: agents of running tasks, empty for those without
    * one; `ended`: `2026-01-31T14 Failed TimedOut`, the hour in UTC, the phase and the reason of a failure, of tasks that have
-   * ended. `from`: no value that sorts before it. `least`: of each namespace only the value that sorts first.
+   * ended. `from`: no value that sorts before it. `firstOnly`: of each namespace only the value that sorts first.
    */
   tallyTasks(name: TallyName, query?: TallyQuery): Promise<Tally[]>
 }

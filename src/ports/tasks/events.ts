@@ -29,7 +29,7 @@ export interface Events {
    * Adds events of one task in one step, as long as it has had fewer than `most`; the rest is left out. Resolves to those
    * that were added.
    */
-  appendAll(events: Omit<EventRecord, 'seq' | 'createdAt'>[], most: number): Promise<EventRecord[]>
+  appendAll(events: Omit<EventRecord, 'seq' | 'createdAt'>[], max: number): Promise<EventRecord[]>
   /** Oldest first, after `afterSeq`. */
   list(query: { taskUid: string; afterSeq?: number; limit?: number }): Promise<EventRecord[]>
   /** Calls back when an event is added to the task; returns the unsubscribe function. */

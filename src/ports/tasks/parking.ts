@@ -14,7 +14,7 @@ export type ProbeAnswer = 'waiting' | 'arrived'
  * `arrived` also where asking again is of no use (what is waited for is gone, or forbidden), so that the tool can say so. A
  * rejection counts as `waiting`.
  */
-export type Probe = (asked: { task: Task; args: JsonObject }, signal: AbortSignal) => Promise<ProbeAnswer>
+export type Probe = (request: { task: Task; args: JsonObject }, signal: AbortSignal) => Promise<ProbeAnswer>
 
 /** By the names that waits have for them. */
 export type Probes = Readonly<Record<string, Probe>>

@@ -2,7 +2,7 @@
 import type { WorkAssignment } from '../../contract/api/tasks/assignment.ts'
 import type { ResolvedWorkspace } from '../../contract/api/workspaces/execution-workspaces.ts'
 import type { Execution } from '../../contract/kinds/tasks/execution.ts'
-import type { PlaceFailure, RunFailure } from '../../contract/kinds/tasks/failures.ts'
+import type { AdapterFailure, RunFailure } from '../../contract/kinds/tasks/failures.ts'
 import type { ResourceKey } from '../resources/resources.ts'
 import type { CheckoutDiff, CheckoutSpec } from '../workspaces/checkouts.ts'
 
@@ -111,7 +111,7 @@ export type WorkloadState =
   | { phase: 'Succeeded'; startedAt: Date; finishedAt: Date; output?: CommandOutput }
   | {
       phase: 'Failed'
-      reason: PlaceFailure
+      reason: AdapterFailure
       /** The cause as the worker itself reported it, if it did. */
       cause?: RunFailure
       message: string

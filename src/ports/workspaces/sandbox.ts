@@ -41,7 +41,7 @@ export interface Programs {
    * Why programs share the processes of their starter: then they can read its memory, and end it. Undefined: they
    * neither see nor reach it. Cached.
    */
-  findWeakness(): Promise<string | undefined>
+  isolationGap(): Promise<string | undefined>
   /** A program that cannot be started ends with `startError`. */
   start(program: ProgramStart): Promise<RunningProgram>
 }
@@ -58,10 +58,10 @@ export type ScratchLease = {
 export interface Scratch {
   /**
    * The folder of one conversation, created when missing: the same owner and parts give the same folder. It is removed
-   * some time after its last hold was released. StorageFull when the disk has too little space left, and for an empty
+   * some time after its last lease was released. StorageFull when the disk has too little space left, and for an empty
    * folder when the owner's others use all that is allowed.
    */
-  hold(owner: string, parts: readonly string[]): Promise<ScratchLease>
+  lease(owner: string, parts: readonly string[]): Promise<ScratchLease>
 }
 
 export type SandboxLimits = {

@@ -61,7 +61,7 @@ describe('the order of blocks', () => {
   })
 
   it('keeps fragments of a call that waits behind a text block', () => {
-    const given = [
+    const turn = [
       openCall(3),
       args(3, '{}'),
       openText(0),
@@ -71,7 +71,7 @@ describe('the order of blocks', () => {
       stop(3),
       args(1, '}'),
     ]
-    const events = run([given])
+    const events = run([turn])
     checkOrder(events)
     expect(events.flatMap((event) => (event.type === 'args_delta' ? event.json : [])).join('')).toBe('{}{}')
   })
@@ -94,12 +94,12 @@ describe('the order of blocks', () => {
     const step = fc.record({ index: fc.nat(3), kind: fc.constantFrom('delta', 'stop') })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-        const given = writeBlocks(steps)
-        const events = run([given])
+        const turn = writeBlocks(steps)
+        const events = run([turn])
         checkOrder(events)
         const count = (all: ModelEvent[], type: string) => all.filter((event) => event.type === type).length
         for (const type of ['text_delta', 'args_delta', 'tool_use_start'])
-          expect(count(events, type)).toBe(count(given, type))
+          expect(count(events, type)).toBe(count(turn, type))
       }),
     )
   })

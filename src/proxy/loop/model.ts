@@ -8,10 +8,10 @@ import type { UsecaseDeps } from '../../usecases/service/deps.ts'
 import type { ProxyCall } from '../types.ts'
 
 /** The caller's own client retries; nothing is lost yet. */
-const impatient = { retry: { maxTries: 1, maxTriesWhenLimited: 1 }, maxCoolDownWaitMs: 0 }
+const withoutRetries = { retry: { maxTries: 1, maxTriesWhenLimited: 1 }, maxCoolDownWaitMs: 0 }
 
 export function openLoopModel(deps: ProxyLoopDeps, call: ProxyCall): ModelClient {
-  const first = openServiceModel(call.models, deps, impatient)
+  const first = openServiceModel(call.models, deps, withoutRetries)
   let calls = 0
   let later: ModelClient | undefined
 

@@ -108,17 +108,17 @@ function createToolCaller(
   const isBuiltin = (tool: ModelTool) => builtinTools.includes(tool)
   const builtin = server.filter(isBuiltin).map(({ name }) => name)
   const custom = server.filter((tool) => !isBuiltin(tool))
-  const runIn = async (hold: ScratchLease, ...[toolCall, signal]: Parameters<ToolHost['call']>) => {
+  const runIn = async (lease: ScratchLease, ...[toolCall, signal]: Parameters<ToolHost['call']>) => {
     const host = createToolHost({
       builtin,
       custom,
-      context: makeContext(deps, call, { workspaceRoot: hold.folder, links }),
+      context: makeContext(deps, call, { workspaceRoot: lease.folder, links }),
     })
     try {
-      const result = await host.call(toolCall, AbortSignal.any([signal, hold.full]))
-      return hold.full.aborted ? describeToolFailure(hold.full.reason) : result
+      const result = await host.call(toolCall, AbortSignal.any([signal, lease.full]))
+      return lease.full.aborted ? describeToolFailure(lease.full.reason) : result
     } finally {
-      await hold.release()
+      await lease.release()
     }
   }
   return async (toolCall, signal) => {
@@ -127,7 +127,7 @@ function createToolCaller(
       if (called !== undefined) await requireCalled(deps, call, called)
       // Names may be reused, or assigned by two authorities; accounts may not.
       return await runIn(
-        await deps.ports.scratch.hold(accountOf(call.caller), [call.namespace, session]),
+        await deps.ports.scratch.lease(accountOf(call.caller), [call.namespace, session]),
         toolCall,
         signal,
       )
@@ -139,8 +139,8 @@ function createToolCaller(
 
 export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
   const { ports, builtinTools: shownTools } = deps
-  const memory = createLookupCaches(ports, { kinds: ['Tool'] })
-  const cache = createCustomToolCache(ports, memory)
+  const caches = createLookupCaches(ports, { kinds: ['Tool'] })
+  const cache = createCustomToolCache(ports, caches)
   let builtin: { at: number; tools: ModelTool[] } | undefined
 
   /**
@@ -183,7 +183,7 @@ export function createToolOpener(deps: ProxyLoopDeps): ToolOpener {
   return {
     open,
     hasTools: async (namespace) => (await listBuiltin()).length > 0 || (await cache.get(namespace)).tools.length > 0,
-    close: memory.close,
+    close: caches.close,
   }
 }
 

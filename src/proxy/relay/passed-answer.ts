@@ -125,7 +125,7 @@ export function estimatePassed(endpoint: Endpoint, body: Buffer, call: PassedCal
   return findMissing(call.usage, estimateBody(body), output)
 }
 
-/** The vendor has started to answer, or had received the request when it was given up. */
+/** The vendor has started to answer, or had received the request when it was abandoned. */
 function hasReached({ status, abandoned, takenOver }: PassedCall): boolean {
   if (takenOver) return false
   return status === 0 ? abandoned === true : status < 300
@@ -138,7 +138,7 @@ export type PassedCall = {
   error?: ModelError
   /** The caller disconnected before the end. */
   aborted: boolean
-  /** The service gave it up, because of the caller or its time limit. */
+  /** The service abandoned it, because of the caller or its time limit. */
   abandoned?: true
   /** What has been sent of an answer, except refusals. */
   answer?: PassedAnswer

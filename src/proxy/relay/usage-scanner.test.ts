@@ -8,8 +8,8 @@ function feed(scanner: UsageScanner, pieces: Iterable<Uint8Array>) {
   return scanner.read()
 }
 
-function cut(bytes: Buffer, places: number[]): Buffer[] {
-  const sorted = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b)
+function cut(bytes: Buffer, offsets: number[]): Buffer[] {
+  const sorted = [...new Set(offsets.map((offset) => offset % (bytes.length + 1)))].sort((a, b) => a - b)
   return [...sorted, bytes.length].map((end, at) => bytes.subarray(sorted[at - 1] ?? 0, end))
 }
 
@@ -40,8 +40,8 @@ describe.each(families)('the usage of a %s stream', (family) => {
 
   it('is found in chunks of any size', () => {
     fc.assert(
-      fc.property(fc.array(fc.nat(), { maxLength: 40 }), (places) => {
-        expect(feed(createStreamScanner(), cut(bytes, places))).toEqual(expected[family])
+      fc.property(fc.array(fc.nat(), { maxLength: 40 }), (offsets) => {
+        expect(feed(createStreamScanner(), cut(bytes, offsets))).toEqual(expected[family])
       }),
     )
   })

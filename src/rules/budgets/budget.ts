@@ -105,7 +105,7 @@ const perPeriod = { day: ' a day', month: ' a month', total: '' } as const
 export function explainUsedUp(limit: Limit, spent: Spent, now: Date): string {
   const end = endOfPeriod(limit.period, now)
   const until = end === undefined ? '' : `; it resets at ${end.toISOString()}`
-  const most = `${describeMost(limit, spent)}${perPeriod[limit.period]}`
+  const allowance = `${describeMost(limit, spent)}${perPeriod[limit.period]}`
   const name = limit.name === '' ? '' : ` "${limit.name}"`
-  return `the budget${name} of ${most} for ${describeScope(limit.scope)} is used up${until}`
+  return `the budget${name} of ${allowance} for ${describeScope(limit.scope)} is used up${until}`
 }

@@ -53,8 +53,8 @@ function boundsOf({ spec }: Task, others: readonly TaskBound[]): TaskBound[] {
 
 /** Milliseconds of a bound until the task's time is up; undefined before it has started. */
 function leftOfBound({ maxDuration = '' }: TaskBound, begin: string | undefined, now: Date): number | undefined {
-  const most = tryParseDuration(maxDuration)
-  return most === undefined || begin === undefined ? undefined : Date.parse(begin) + most - now.getTime()
+  const max = tryParseDuration(maxDuration)
+  return max === undefined || begin === undefined ? undefined : Date.parse(begin) + max - now.getTime()
 }
 
 /** Milliseconds until its time is up, below 0 afterwards; undefined before it has started, and without such a limit. */
@@ -78,10 +78,10 @@ export function explainTimeUsedUp(task: Task, now: Date, others = none): string 
   const begin = task.status?.firstStartTime
   const bound = boundsOf(task, others).find((one) => (leftOfBound(one, begin, now) ?? 1) <= 0)
   if (bound === undefined || begin === undefined) return undefined
-  const most = formatDuration(tryParseDuration(bound.maxDuration ?? '') ?? 0)
+  const max = formatDuration(tryParseDuration(bound.maxDuration ?? '') ?? 0)
   const used = formatDuration(Math.round((now.getTime() - Date.parse(begin)) / 1000) * 1000)
   const advice = adviseRaise(bound.name, ['maxDuration', 'maxTaskDuration'])
-  return `${describeBound(most, bound, task)}: it began ${used} ago; ${advice}`
+  return `${describeBound(max, bound, task)}: it began ${used} ago; ${advice}`
 }
 
 /** Why no further iteration may begin after `done`; undefined while one may. */
@@ -93,16 +93,16 @@ export function explainIterationsUsedUp(task: Task, done: number, others = none)
   return `${describeBound(what, bound, task)} and the goal is not complete; ${advice}`
 }
 
-function whatIsLeft(most: number | undefined, used: number): number | undefined {
-  return most === undefined ? undefined : Math.max(0, most - used)
+function whatIsLeft(max: number | undefined, used: number): number | undefined {
+  return max === undefined ? undefined : Math.max(0, max - used)
 }
 
 /** What the task may still take of a bound. */
 export function leftWithin(bound: TaskBound, { status }: Task, now: Date): TaskLeft {
-  const most = tryParseDuration(bound.maxDuration ?? '')
+  const max = tryParseDuration(bound.maxDuration ?? '')
   const begin = status?.firstStartTime
   return dropUndefined({
-    durationMs: most === undefined ? undefined : Math.max(0, leftOfBound(bound, begin, now) ?? most),
+    durationMs: max === undefined ? undefined : Math.max(0, leftOfBound(bound, begin, now) ?? max),
     iterations: whatIsLeft(bound.maxIterations, status?.iteration ?? 0),
   })
 }

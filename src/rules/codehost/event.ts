@@ -23,8 +23,8 @@ export function isSignature(header: string | undefined): header is string {
 /** Whether the body was signed with one of the secrets. Takes as long for each wrong signature. */
 export function verifySignature(body: Uint8Array, header: string | undefined, secrets: readonly string[]): boolean {
   if (!isSignature(header)) return false
-  const given = Buffer.from(header.slice('sha256='.length), 'hex')
-  const fits = secrets.map((secret) => timingSafeEqual(createHmac('sha256', secret).update(body).digest(), given))
+  const signature = Buffer.from(header.slice('sha256='.length), 'hex')
+  const fits = secrets.map((secret) => timingSafeEqual(createHmac('sha256', secret).update(body).digest(), signature))
   return fits.includes(true)
 }
 
@@ -42,12 +42,12 @@ export function fileRepositoryName(fullName: string): string {
   return fullName.toLowerCase()
 }
 
-function readRepository(given: RepositoryPayload): CodeHostRepository {
+function readRepository(signature: RepositoryPayload): CodeHostRepository {
   return {
-    fullName: given.full_name,
-    url: given.html_url,
-    cloneURL: given.clone_url,
-    defaultBranch: given.default_branch,
+    fullName: signature.full_name,
+    url: signature.html_url,
+    cloneURL: signature.clone_url,
+    defaultBranch: signature.default_branch,
   }
 }
 

@@ -137,13 +137,13 @@ function isNamed(wanted: string, { namespace, name }: Named): boolean {
 }
 
 /** Every constraint that is present must include the object's name. */
-function holds(object: Named, single: string | undefined, list?: string[] | undefined): boolean {
+function isWithin(object: Named, single: string | undefined, list?: string[] | undefined): boolean {
   if (single !== undefined && !isNamed(single, object)) return false
   return list === undefined || list.some((wanted) => isNamed(wanted, object))
 }
 
 function allowsWorkspaces({ repo, branch, ref }: Constraints, { workspaces }: TaskFacts): boolean {
-  const isSame = (wanted: string | undefined, given: string | undefined) => wanted === undefined || wanted === given
+  const isSame = (wanted: string | undefined, actual: string | undefined) => wanted === undefined || wanted === actual
   if (workspaces.length === 0) return repo === undefined && branch === undefined && ref === undefined
   return workspaces.every((one) => isSame(repo, one.repo) && isSame(branch, one.branch) && isSame(ref, one.ref))
 }
@@ -153,21 +153,21 @@ function allowsModels(constraints: Constraints, facts: Pick<TaskFacts, 'models'>
   return facts.models.every(
     (used) =>
       (namespace === undefined || used.namespace === undefined || used.namespace === namespace) &&
-      holds({ namespace: used.namespace, name: used.provider }, provider, allowedProviders) &&
-      holds({ name: used.model }, model, allowedModels),
+      isWithin({ namespace: used.namespace, name: used.provider }, provider, allowedProviders) &&
+      isWithin({ name: used.model }, model, allowedModels),
   )
 }
 
 function allowsTools({ allowedTools }: Constraints, { tools }: TaskFacts): boolean {
   if (allowedTools === undefined) return true
-  return tools !== 'any' && tools.every((tool) => holds(tool, undefined, allowedTools))
+  return tools !== 'any' && tools.every((tool) => isWithin(tool, undefined, allowedTools))
 }
 
 function allowsTask(constraints: Constraints, facts: TaskFacts): boolean {
   const { namespace, taskType, agent, allowedAgents } = constraints
   if (taskType !== undefined && taskType !== facts.type) return false
   if (namespace !== undefined && facts.agent !== undefined && facts.agent.namespace !== namespace) return false
-  if (!holds(facts.agent ?? {}, agent, allowedAgents)) return false
+  if (!isWithin(facts.agent ?? {}, agent, allowedAgents)) return false
   return allowsWorkspaces(constraints, facts) && allowsModels(constraints, facts) && allowsTools(constraints, facts)
 }
 
@@ -186,18 +186,20 @@ function allowsName(constraints: Constraints, access: Access): boolean {
   if (access.verb === 'list' && access.name === undefined && isFiltered(access.kind)) return true
   switch (access.kind) {
     case 'Task':
-      return holds(access, constraints.task) && holds(access, constraints.taskName)
+      return isWithin(access, constraints.task) && isWithin(access, constraints.taskName)
     case 'Agent':
-      return holds(access, constraints.agent, constraints.allowedAgents)
+      return isWithin(access, constraints.agent, constraints.allowedAgents)
     case 'Provider':
-      if (!holds(access, constraints.provider, constraints.allowedProviders)) return false
-      return access.model === undefined || holds({ name: access.model }, constraints.model, constraints.allowedModels)
+      if (!isWithin(access, constraints.provider, constraints.allowedProviders)) return false
+      return (
+        access.model === undefined || isWithin({ name: access.model }, constraints.model, constraints.allowedModels)
+      )
     case 'Tool':
-      return holds(access, undefined, constraints.allowedTools)
+      return isWithin(access, undefined, constraints.allowedTools)
     case 'Secret':
-      return holds(access, constraints.secret)
+      return isWithin(access, constraints.secret)
     case 'ConfigMap':
-      return holds(access, constraints.configMap)
+      return isWithin(access, constraints.configMap)
     default:
       return true
   }
@@ -252,7 +254,7 @@ export function allowsModel(
 /** Whether the task may use the tool; its agent can have gained tools since the task was created. */
 export function allowsTool(tool: Named, context: ContextGrant['context'], mode: ContextMode): boolean {
   const constraints = readRunning(context, mode)
-  return constraints === undefined || (constraints !== 'nothing' && holds(tool, undefined, constraints.allowedTools))
+  return constraints === undefined || (constraints !== 'nothing' && isWithin(tool, undefined, constraints.allowedTools))
 }
 
 /** Whether a task with this context may make one that does this. Its models and tools are checked when it starts. */

@@ -37,17 +37,20 @@ export function listForeignWorkspaces(
   workspaces: WorkspaceDefaults = noWorkspaces,
 ): ForeignNamespace[] {
   const path = 'execution.workspace'
-  const asked = spec.execution?.workspace
-  if (asked === undefined) return []
-  const provider = asked.provider ?? workspaces.defaultProvider
+  const requested = spec.execution?.workspace
+  if (requested === undefined) return []
+  const provider = requested.provider ?? workspaces.defaultProvider
   const usual = workspaces.providers[provider]?.templateNamespace
-  const pools = listForeign(`${path}.poolRef`, asked.poolRef, [namespace])
+  const pools = listForeign(`${path}.poolRef`, requested.poolRef, [namespace])
   if (provider === 'actor') {
-    return [...listForeign(`${path}.templateRef`, asked.templateRef, [namespace, usual]), ...pools]
+    return [...listForeign(`${path}.templateRef`, requested.templateRef, [namespace, usual]), ...pools]
   }
   const home = usual ?? namespace
   const obstacle = `names a namespace in which sandboxes cannot be claimed: use a template of "${home}"`
-  return listForeign(`${path}.templateRef`, asked.templateRef, [home]).map((place) => ({ ...place, obstacle }))
+  return listForeign(`${path}.templateRef`, requested.templateRef, [home]).map((reference) => ({
+    ...reference,
+    obstacle,
+  }))
 }
 
 /** What the actor of a tool is made from. `usual`: where templates are that the service is set to. */
@@ -62,11 +65,11 @@ export function listForeignActors(namespace: string, { mcp }: SpecOf<'Tool'>, us
 /** Those that a resource may not name, and why. */
 export function findNamespaceProblems(
   home: { kind: Kind; namespace: string },
-  places: readonly ForeignNamespace[],
+  references: readonly ForeignNamespace[],
   isolated: boolean,
 ): Problem[] {
   const whose = `${kinds[home.kind].plural} of "${home.namespace}"`
-  return places.flatMap(({ path, namespace, obstacle }) => {
+  return references.flatMap(({ path, namespace, obstacle }) => {
     const message = isolated ? `names namespace "${namespace}", but ${whose} may only use their own` : obstacle
     return message === undefined ? [] : [{ path, message }]
   })
@@ -77,7 +80,7 @@ export function findActorObstacle(
   { metadata: { namespace }, spec }: Pick<Tool, 'metadata' | 'spec'>,
   { templateNamespace, isolated }: { readonly templateNamespace: string | undefined; readonly isolated: boolean },
 ): string | undefined {
-  const places = listForeignActors(namespace, spec, templateNamespace)
-  const [first] = findNamespaceProblems({ kind: 'Tool', namespace }, places, isolated)
+  const references = listForeignActors(namespace, spec, templateNamespace)
+  const [first] = findNamespaceProblems({ kind: 'Tool', namespace }, references, isolated)
   return first && `${first.path} ${first.message}`
 }

@@ -36,8 +36,8 @@ const reserved = 'system:'
 const everybody = 'system:authenticated'
 
 function highestRole(groups: readonly string[], groupRoles: readonly GroupRole[]): Role | undefined {
-  const given = groupRoles.filter(({ group }) => group === '*' || groups.includes(group)).map(({ role }) => role)
-  return roles.findLast((role) => given.includes(role))
+  const granted = groupRoles.filter(({ group }) => group === '*' || groups.includes(group)).map(({ role }) => role)
+  return roles.findLast((role) => granted.includes(role))
 }
 
 function nameOnCluster({ subject, groups }: Vouched, prefixes: ClusterPrefixes): Standing['cluster'] {

@@ -69,11 +69,11 @@ function requiredRoleFor(access: Access): Role {
 }
 
 function authorizeRole(role: Role, access: Access): Decision {
-  const least = requiredRoleFor(access)
-  if (reachesRole(role, least)) return allow
+  const minRole = requiredRoleFor(access)
+  if (reachesRole(role, minRole)) return allow
   const { verb, kind, namesSecret } = access
-  const what = namesSecret === true && least === 'editor' ? `${kind} that names a Secret` : kind
-  return refuse(`the role ${role} may not ${verb} a ${what}: use a token with the role ${least}`)
+  const what = namesSecret === true && minRole === 'editor' ? `${kind} that names a Secret` : kind
+  return refuse(`the role ${role} may not ${verb} a ${what}: use a token with the role ${minRole}`)
 }
 
 /** What some callers may never do, whatever their role. */

@@ -104,11 +104,14 @@ export type PropagatedHeaders =
   | { outcome: 'refused'; message: string }
 
 /** The headers of a tool call with its token, if any; a tool that sets the reserved header is refused (TOOL-011). */
-export function propagateToken(given: Readonly<Record<string, string>>, token: string | undefined): PropagatedHeaders {
-  const reserved = findReservedHeader(given)
+export function propagateToken(
+  configured: Readonly<Record<string, string>>,
+  token: string | undefined,
+): PropagatedHeaders {
+  const reserved = findReservedHeader(configured)
   if (reserved !== undefined) {
     return { outcome: 'refused', message: `the tool sets the reserved header ${reserved}; remove it from the tool` }
   }
-  const headers = { ...given, ...(token === undefined ? {} : { [propagationHeader]: token }) }
+  const headers = { ...configured, ...(token === undefined ? {} : { [propagationHeader]: token }) }
   return { outcome: 'headers', headers }
 }

@@ -27,23 +27,23 @@ function countHaving({ texts, size }: Postings, groups: Uint32Array, group: numb
 
 /** The best `limit` of what is added, best first. */
 function createBest(limit: number) {
-  let kept: ScoredText[] = []
-  let least = 0
+  let best: ScoredText[] = []
+  let minScore = 0
   const trim = () => {
-    kept.sort((one, other) => other.score - one.score)
-    if (kept.length <= limit) return
-    kept = kept.slice(0, limit)
-    least = kept.at(-1)?.score ?? 0
+    best.sort((one, other) => other.score - one.score)
+    if (best.length <= limit) return
+    best = best.slice(0, limit)
+    minScore = best.at(-1)?.score ?? 0
   }
   return {
     add(number: number, score: number): void {
-      if (score <= least) return
-      kept.push({ number, score })
-      if (kept.length >= limit * 2 + 64) trim()
+      if (score <= minScore) return
+      best.push({ number, score })
+      if (best.length >= limit * 2 + 64) trim()
     },
     read(): ScoredText[] {
       trim()
-      return kept
+      return best
     },
   }
 }

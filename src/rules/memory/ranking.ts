@@ -45,16 +45,16 @@ function explain(memory: Memory, wanted: ReadonlySet<string>): string {
 /** The best first, as far as there is room. */
 export function chooseMemories(found: readonly Memory[], prompt: string): ProvidedMemory[] {
   const wanted = new Set(searchTerms(queryOfPrompt(prompt)))
-  const given: ProvidedMemory[] = []
+  const provided: ProvidedMemory[] = []
   let room: number = providedMemories.all
   for (const memory of found.slice(0, providedMemories.count)) {
     const text = memory.content.slice(0, Math.min(providedMemories.each, room))
     if (text === '') break
     room -= text.length
     const tags = memory.tags ?? []
-    given.push({ id: memory.id, text, ...(tags.length > 0 && { tags }), why: explain(memory, wanted) })
+    provided.push({ id: memory.id, text, ...(tags.length > 0 && { tags }), why: explain(memory, wanted) })
   }
-  return given
+  return provided
 }
 
 /** A memory that matches; a higher score is a better match. */

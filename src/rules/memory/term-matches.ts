@@ -55,9 +55,9 @@ function listWordGrams(word: string): number[] {
 }
 
 /** Pieces that a text has if it contains the term, at most `most`; none for a single ASCII letter. */
-export function listTermGrams(term: string, most: number): number[] {
+export function listTermGrams(term: string, max: number): number[] {
   const words = foldCase(term).split(/\s+/).filter(Boolean)
-  return [...new Set(words.flatMap(listWordGrams))].slice(0, most)
+  return [...new Set(words.flatMap(listWordGrams))].slice(0, max)
 }
 
 /** A term, folded: the words of a phrase, or one word. */
@@ -95,7 +95,7 @@ function endOfRest(folded: string, rest: readonly string[], from: number): numbe
 }
 
 /** The places of the term, from the first on. */
-function* findPlaces(folded: string, [first = '', ...rest]: TermPattern): Generator<{ start: number; end: number }> {
+function* findMatches(folded: string, [first = '', ...rest]: TermPattern): Generator<{ start: number; end: number }> {
   for (let start = folded.indexOf(first); start !== -1; start = folded.indexOf(first, start + 1)) {
     const end = endOfRest(folded, rest, start + first.length)
     if (end !== undefined) yield { start, end }
@@ -111,7 +111,7 @@ function isWhole(text: string, start: number, end: number): boolean {
 function countTerm(folded: string, pattern: TermPattern): { at: number; count: number } | undefined {
   let at: number | undefined
   let count = 0
-  for (const { start, end } of findPlaces(folded, pattern)) {
+  for (const { start, end } of findMatches(folded, pattern)) {
     at ??= start
     count += isWhole(folded, start, end) ? 1 : 0.5
     if (count >= maxCountedMatches) break
@@ -151,9 +151,9 @@ function partsPair(text: string, at: number): boolean {
 }
 
 /** At most `most` code units of the text around the place, with `…` where text is left out. */
-export function cutSnippet(text: string, at: number, most: number): string {
-  if (text.length <= most) return text
-  const room = Math.max(most - 2, 1)
+export function cutSnippet(text: string, at: number, max: number): string {
+  if (text.length <= max) return text
+  const room = Math.max(max - 2, 1)
   const wanted = Math.max(0, at - Math.floor(room * leadShare))
   const first = Math.min(wanted, text.length - room)
   const start = partsPair(text, first) ? first + 1 : first

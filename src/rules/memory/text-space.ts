@@ -57,9 +57,9 @@ function chooseTerms(texts: readonly Terms[]): TextSpace['terms'] {
   const counts = new Map<string, number>()
   for (const terms of texts) for (const term of new Set(terms)) counts.set(term, (counts.get(term) ?? 0) + 1)
   const shared = [...counts].filter(([, count]) => count >= minTextsWithTerm)
-  const kept = shared.sort(([, one], [, other]) => other - one).slice(0, maxTerms)
+  const frequent = shared.sort(([, one], [, other]) => other - one).slice(0, maxTerms)
   const weigh = (count: number) => Math.log(1 + (texts.length - count + 0.5) / (count + 0.5))
-  return new Map(kept.map(([term, count], at) => [term, { at, weight: weigh(count) }]))
+  return new Map(frequent.map(([term, count], at) => [term, { at, weight: weigh(count) }]))
 }
 
 type Matrix = { values: Float64Array; dimension: number }
@@ -67,21 +67,21 @@ type Matrix = { values: Float64Array; dimension: number }
 /** The place of a text whose terms are these. */
 function projectRow(entries: readonly Entry[], basis: { values: ArrayLike<number>; dimension: number }): Float64Array {
   const { values, dimension } = basis
-  const place = new Float64Array(dimension)
+  const vector = new Float64Array(dimension)
   for (const { at, weight } of entries) {
     for (let column = 0; column < dimension; column += 1) {
-      place[column] = (place[column] ?? 0) + weight * (values[at * dimension + column] ?? 0)
+      vector[column] = (vector[column] ?? 0) + weight * (values[at * dimension + column] ?? 0)
     }
   }
-  return place
+  return vector
 }
 
 /** Adds the text's place to the rows of its terms. */
-function addRow(entries: readonly Entry[], place: Float64Array, { values, dimension }: Matrix): void {
+function addRow(entries: readonly Entry[], vector: Float64Array, { values, dimension }: Matrix): void {
   for (const { at, weight } of entries) {
     const start = at * dimension
     for (let column = 0; column < dimension; column += 1) {
-      values[start + column] = (values[start + column] ?? 0) + weight * (place[column] ?? 0)
+      values[start + column] = (values[start + column] ?? 0) + weight * (vector[column] ?? 0)
     }
   }
 }
@@ -196,8 +196,8 @@ export function encodeSpace({ dimension, terms, basis }: TextSpace): Uint8Array 
 export function decodeSpace(bytes: Uint8Array): TextSpace {
   const end = headerLength + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0)
   const { dimension, terms } = JSON.parse(new TextDecoder().decode(bytes.subarray(headerLength, end))) as Header
-  const places = terms.map(([term, weight], at): [string, Entry] => [term, { at, weight }])
-  return { dimension, terms: new Map(places), basis: new Float32Array(Uint8Array.from(bytes.subarray(end)).buffer) }
+  const entries = terms.map(([term, weight], at): [string, Entry] => [term, { at, weight }])
+  return { dimension, terms: new Map(entries), basis: new Float32Array(Uint8Array.from(bytes.subarray(end)).buffer) }
 }
 
 /** The vector of a text, of length 1; undefined when the space knows none of its terms. */

@@ -11,8 +11,8 @@ export function normalizeVector(vector: ArrayLike<number>): Float32Array | undef
 
 /** As it is stored: its direction, in a signed byte for each number. */
 export function encodeVector(vector: Float32Array): Uint8Array {
-  const largest = vector.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1
-  return new Uint8Array(Int8Array.from(vector, (value) => Math.round((value / largest) * 127)).buffer)
+  const maxAbs = vector.reduce((max, value) => Math.max(max, Math.abs(value)), 0) || 1
+  return new Uint8Array(Int8Array.from(vector, (value) => Math.round((value / maxAbs) * 127)).buffer)
 }
 
 function readBytes(stored: Uint8Array): Int8Array {
@@ -66,13 +66,13 @@ type Signs = {
 }
 
 /** In how many signs each vector differs from the one asked for. */
-function measureDistances({ words, count }: Signs, asked: Uint32Array): Uint16Array {
+function measureDistances({ words, count }: Signs, query: Uint32Array): Uint16Array {
   const distances = new Uint16Array(count)
   let at = 0
   for (let vector = 0; vector < count; vector += 1) {
     let distance = 0
-    for (let word = 0; word < asked.length; word += 1) {
-      distance += countBits((words[at] ?? 0) ^ (asked[word] ?? 0))
+    for (let word = 0; word < query.length; word += 1) {
+      distance += countBits((words[at] ?? 0) ^ (query[word] ?? 0))
       at += 1
     }
     distances[vector] = distance
@@ -80,25 +80,25 @@ function measureDistances({ words, count }: Signs, asked: Uint32Array): Uint16Ar
   return distances
 }
 
-/** The distance within which `most` are, or all. */
-function chooseLimit(distances: Uint16Array, { most, longest }: { most: number; longest: number }): number {
-  const tally = new Uint32Array(longest + 1)
+/** The distance within which `max` are, or all. */
+function chooseLimit(distances: Uint16Array, { max, maxDistance }: { max: number; maxDistance: number }): number {
+  const tally = new Uint32Array(maxDistance + 1)
   for (let at = 0; at < distances.length; at += 1) {
     const distance = distances[at] ?? 0
     tally[distance] = (tally[distance] ?? 0) + 1
   }
   let seen = 0
-  for (let limit = 0; limit < longest; limit += 1) {
+  for (let limit = 0; limit < maxDistance; limit += 1) {
     seen += tally[limit] ?? 0
-    if (seen >= most) return limit
+    if (seen >= max) return limit
   }
-  return longest
+  return maxDistance
 }
 
-/** Positions of the `most` vectors, or a few more, that agree in the most signs; in no order. */
-export function findAlike(signs: Signs, asked: Uint32Array, most: number): number[] {
-  const distances = measureDistances(signs, asked)
-  const limit = chooseLimit(distances, { most, longest: asked.length * 32 })
+/** Positions of the `max` vectors, or a few more, that agree in the most signs; in no order. */
+export function findAlike(signs: Signs, query: Uint32Array, max: number): number[] {
+  const distances = measureDistances(signs, query)
+  const limit = chooseLimit(distances, { max, maxDistance: query.length * 32 })
   const found: number[] = []
   for (let vector = 0; vector < distances.length; vector += 1) {
     if ((distances[vector] ?? 0) <= limit) found.push(vector)

@@ -45,12 +45,12 @@ function toCandidate(remembered: EarlierFinding): Candidate {
 function findSame(
   candidates: readonly Candidate[],
   { title }: ReportedFinding,
-  place: Location,
+  location: Location,
 ): EarlierFinding | undefined {
   const words = listWords(title)
   const same = candidates.find(({ remembered, words: others }) => {
-    if (remembered.file !== place.file) return false
-    const isAtLine = place.anchor !== undefined && remembered.anchor === place.anchor
+    if (remembered.file !== location.file) return false
+    const isAtLine = location.anchor !== undefined && remembered.anchor === location.anchor
     return compareWords(others, words) >= (isAtLine ? sameLineShare : otherLineShare)
   })
   return same?.remembered
@@ -78,20 +78,20 @@ function nameFinding({ title }: ReportedFinding, { file, anchor }: Location, num
 
 /** The findings of a review, each once, with the identity that it has in all reviews of the pull request. */
 export function recognizeFindings(
-  given: readonly ReportedFinding[],
+  reported: readonly ReportedFinding[],
   { number, lines, known }: { number: number; lines: DiffLines; known: readonly EarlierFinding[] },
 ): LocatedFinding[] {
-  const placed = new Map<string, LocatedFinding>()
+  const recognized = new Map<string, LocatedFinding>()
   const candidates = known.map(toCandidate)
-  for (const one of given) {
-    const place = locate(one, lines)
-    const before = findSame(candidates, one, place)
-    const remembered = before ?? nameFinding(one, place, number)
+  for (const one of reported) {
+    const location = locate(one, lines)
+    const before = findSame(candidates, one, location)
+    const remembered = before ?? nameFinding(one, location, number)
     if (before === undefined) candidates.push(toCandidate(remembered))
-    if (placed.has(remembered.id)) continue
-    placed.set(remembered.id, describe(one, { ...remembered, state: stateOf(before) }, place))
+    if (recognized.has(remembered.id)) continue
+    recognized.set(remembered.id, describe(one, { ...remembered, state: stateOf(before) }, location))
   }
-  return [...placed.values()]
+  return [...recognized.values()]
 }
 
 function describe(

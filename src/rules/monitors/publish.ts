@@ -184,8 +184,8 @@ export function findStateSkip(
   return findBlockingLabels(state.labels, rules.policy).length > 0 ? 'blocked_label' : undefined
 }
 
-function isAtLeast(priority: Priority, least: Priority): boolean {
-  return priorities.indexOf(priority) <= priorities.indexOf(least)
+function isAtLeast(priority: Priority, min: Priority): boolean {
+  return priorities.indexOf(priority) <= priorities.indexOf(min)
 }
 
 /** The new findings that become comments at added lines, most urgent first. */

@@ -9,7 +9,7 @@ import type { DiffLines } from './diff-lines.ts'
 export const verdictVersion = 'svc.prReview.v1'
 /** How many findings of one review are kept. */
 export const maxReviewFindings = 50
-const text = (most: number) => z.string().transform((given) => given.slice(0, most))
+const text = (max: number) => z.string().transform((value) => value.slice(0, max))
 
 const Finding = z.object({
   priority: z.enum(priorities),
@@ -56,10 +56,10 @@ function findObject(source: string): string | undefined {
   return undefined
 }
 
-function findMismatch({ repo, prNumber, headSHA }: ReviewerAnswer, asked: ReviewSubject): string | undefined {
-  if (repo.toLowerCase() !== asked.repo.toLowerCase()) return `it is about ${repo}, not ${asked.repo}`
-  if (prNumber !== asked.number) return `it is about pull request ${prNumber}, not ${asked.number}`
-  return headSHA.toLowerCase() === asked.headSHA ? undefined : `it is about commit ${headSHA}, not ${asked.headSHA}`
+function findMismatch({ repo, prNumber, headSHA }: ReviewerAnswer, subject: ReviewSubject): string | undefined {
+  if (repo.toLowerCase() !== subject.repo.toLowerCase()) return `it is about ${repo}, not ${subject.repo}`
+  if (prNumber !== subject.number) return `it is about pull request ${prNumber}, not ${subject.number}`
+  return headSHA.toLowerCase() === subject.headSHA ? undefined : `it is about commit ${headSHA}, not ${subject.headSHA}`
 }
 
 /** A line that the diff does not show is left out: what is said there may be true, but not of that line. */
@@ -70,16 +70,16 @@ function dropUnshownLine(finding: ReportedFinding, lines: DiffLines): ReportedFi
 }
 
 /** The verdict in the result of the reviewer's task, held to what was asked and to the lines of the diff. */
-export function readVerdict(result: string, asked: ReviewSubject, lines: DiffLines): ReadVerdict {
-  const said = readStructuredResult(result).summary
-  const given = tryParseJson(said.trim()) ?? tryParseJson(findObject(said) ?? '')
-  if (given === undefined) return { problem: 'the answer of the reviewer has no JSON in it' }
-  const parsed = parse(ReviewerAnswer, given)
+export function readVerdict(result: string, subject: ReviewSubject, lines: DiffLines): ReadVerdict {
+  const summary = readStructuredResult(result).summary
+  const value = tryParseJson(summary.trim()) ?? tryParseJson(findObject(summary) ?? '')
+  if (value === undefined) return { problem: 'the answer of the reviewer has no JSON in it' }
+  const parsed = parse(ReviewerAnswer, value)
   if (!parsed.success) {
     const [first] = problemsOf(parsed.error)
     return { problem: `the answer of the reviewer does not have the form asked for: ${first?.path} ${first?.message}` }
   }
-  const problem = findMismatch(parsed.data, asked)
+  const problem = findMismatch(parsed.data, subject)
   if (problem !== undefined) return { problem: `the answer of the reviewer is not used: ${problem}` }
   const findings = parsed.data.findings.map((finding) => dropUnshownLine(finding, lines))
   return { verdict: { ...parsed.data, findings } }

@@ -36,8 +36,8 @@ function listRanges(): [name: string, cidr: string][] {
   return tables
     .flatMap((table) => Object.entries(table))
     .filter(([name]) => name !== 'ipv4Mapped')
-    .flatMap(([name, given]) => {
-      const networks = (Array.isArray(given[0]) ? given : [given]) as Network[]
+    .flatMap(([name, value]) => {
+      const networks = (Array.isArray(value[0]) ? value : [value]) as Network[]
       return networks.map(([address, bits]): [string, string] => [name, `${address.toString()}/${bits}`])
     })
 }

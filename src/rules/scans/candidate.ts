@@ -33,13 +33,13 @@ export type FindingCandidate = {
 } & Partial<Record<(typeof optionalTexts)[number], string>>
 
 /** UTF-16 units; what is longer is cut. */
-const longest = { title: 300, category: 120, other: 8192, quote: 4096, symbol: 256 }
+const maxLengths = { title: 300, category: 120, other: 8192, quote: 4096, symbol: 256 }
 const maxEvidence = 32
 
-function readText(value: unknown, most: number): string | undefined {
+function readText(value: unknown, max: number): string | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters could change what a terminal shows
   const text = typeof value === 'string' ? value.replace(/[\x00-\x08\x0b-\x1f\x7f]/g, '').trim() : ''
-  return text === '' ? undefined : text.slice(0, most)
+  return text === '' ? undefined : text.slice(0, max)
 }
 
 function readLine(value: unknown): number | undefined {
@@ -51,12 +51,12 @@ export function readCandidateEvidence(value: unknown): CandidateEvidence {
   const known = {
     startLine: readLine(startLine),
     endLine: readLine(endLine),
-    symbol: readText(symbol, longest.symbol),
+    symbol: readText(symbol, maxLengths.symbol),
     // Not trimmed: it is compared with lines of a file.
-    quote: typeof quote === 'string' && quote.trim() !== '' ? quote.slice(0, longest.quote) : undefined,
+    quote: typeof quote === 'string' && quote.trim() !== '' ? quote.slice(0, maxLengths.quote) : undefined,
   }
-  const given = Object.entries(known).filter(([, one]) => one !== undefined)
-  return { path: typeof path === 'string' ? path : '', ...Object.fromEntries(given) }
+  const present = Object.entries(known).filter(([, one]) => one !== undefined)
+  return { path: typeof path === 'string' ? path : '', ...Object.fromEntries(present) }
 }
 
 function findMissing(item: JsonObject): string | undefined {
@@ -77,16 +77,16 @@ export function readCandidate(item: unknown): FindingCandidate | { reason: strin
   const confidence = confidences.find((one) => one === lower(item.confidence))
   if (confidence === undefined) return { reason: `unsupported confidence "${lower(item.confidence)}"` }
   const others = optionalTexts.flatMap((field) => {
-    const text = readText(item[field], longest.other)
+    const text = readText(item[field], maxLengths.other)
     return text === undefined ? [] : [[field, text]]
   })
   return {
-    title: readText(item.title, longest.title) ?? '',
-    category: readText(item.category, longest.category) ?? '',
+    title: readText(item.title, maxLengths.title) ?? '',
+    category: readText(item.category, maxLengths.category) ?? '',
     severity,
     confidence,
-    summary: readText(item.summary, longest.other) ?? '',
-    remediation: readText(item.remediation, longest.other) ?? '',
+    summary: readText(item.summary, maxLengths.other) ?? '',
+    remediation: readText(item.remediation, maxLengths.other) ?? '',
     ...Object.fromEntries(others),
     evidence: (item.evidence as unknown[]).slice(0, maxEvidence).map(readCandidateEvidence),
   }

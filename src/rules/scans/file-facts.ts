@@ -111,7 +111,7 @@ export type LeftOut = { path: string; reason: LeftOutReason }
 
 const workflowNames =
   /^(\.gitlab-ci\.ya?ml|azure-pipelines\.ya?ml|bitbucket-pipelines\.ya?ml|\.travis\.ya?ml|jenkinsfile|action\.ya?ml)$/i
-const workflowPlaces = /^\.github\/workflows\/[^/]+\.ya?ml$|^(?:.*\/)?\.circleci\/config\.ya?ml$/i
+const workflowPaths = /^\.github\/workflows\/[^/]+\.ya?ml$|^(?:.*\/)?\.circleci\/config\.ya?ml$/i
 const configNames =
   /^(dockerfile([._-].*)?|gnumakefile|makefile|go\.mod|package\.json|composer\.json|pipfile|requirements.*\.txt|procfile|caddyfile|\.htaccess|firestore\.rules|(pom|web|struts|persistence|androidmanifest|applicationcontext)\.xml)$/i
 const configEndings =
@@ -122,7 +122,7 @@ const pageCode = /\{\{|\{%|<%|<\?|<script\b|\bon\w{3,20}=|\bth:|v-html/i
 
 function roleOf(path: string, language: Language | undefined): FileRole | undefined {
   const name = baseNameOf(path)
-  if (workflowNames.test(name) || workflowPlaces.test(path)) return 'workflow'
+  if (workflowNames.test(name) || workflowPaths.test(path)) return 'workflow'
   if (language === 'settings' || configNames.test(name) || configEndings.test(name)) return 'config'
   return language === undefined ? undefined : 'source'
 }

@@ -45,7 +45,7 @@ export function squeeze(text: string): string {
   return text.replace(/\s+/g, '')
 }
 
-function checkPlace({ path, startLine, endLine }: CandidateEvidence, shown: Shown): string | undefined {
+function checkLines({ path, startLine, endLine }: CandidateEvidence, shown: Shown): string | undefined {
   if (!isInnerPath(path)) return evidenceFaults.path(path)
   const ranges = shown.get(path)
   if (ranges === undefined) return evidenceFaults.notShown
@@ -76,8 +76,8 @@ function locate(evidence: CandidateEvidence, source: SourceText, ranges: readonl
   const wanted = squeeze(quote)
   const cited = findQuote(source.lines.slice(startLine - 1, endLine), startLine, wanted)
   if (cited !== undefined || wanted.length < minQuoteLength) return cited
-  const places = ranges.flatMap((range) => findEach(source.lines, range, wanted))
-  return places.length === 1 ? places[0] : undefined
+  const matches = ranges.flatMap((range) => findEach(source.lines, range, wanted))
+  return matches.length === 1 ? matches[0] : undefined
 }
 
 /** The first two places: more are not told apart. */
@@ -94,15 +94,15 @@ export function checkEvidence(
   shown: Shown,
   source: SourceText | undefined,
 ): VerifiedEvidence | { reason: string } {
-  const fault = checkPlace(evidence, shown)
+  const fault = checkLines(evidence, shown)
   if (fault !== undefined) return { reason: fault }
   const { path, endLine = 1 } = evidence
   if (source === undefined || endLine > source.lines.length) return { reason: evidenceFaults.outside }
-  const place = locate(evidence, source, shown.get(path) ?? [])
-  if (place === undefined) return { reason: evidenceFaults.quote }
-  const lines = source.lines.slice(place.startLine - 1, Math.min(place.endLine, place.startLine - 1 + maxQuotedLines))
-  const symbol = source.symbolAt(place.startLine)
-  return { path, ...place, ...(symbol !== undefined && { symbol }), quote: lines.join('\n') }
+  const range = locate(evidence, source, shown.get(path) ?? [])
+  if (range === undefined) return { reason: evidenceFaults.quote }
+  const lines = source.lines.slice(range.startLine - 1, Math.min(range.endLine, range.startLine - 1 + maxQuotedLines))
+  const symbol = source.symbolAt(range.startLine)
+  return { path, ...range, ...(symbol !== undefined && { symbol }), quote: lines.join('\n') }
 }
 
 export const redactCode = createRedactor([], 'tokens')

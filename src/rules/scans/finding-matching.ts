@@ -101,11 +101,11 @@ export class FindingMatcher {
 
   /** Undefined: it is one that this review has reported already. */
   async identify(reported: Reported): Promise<string | undefined> {
-    const place = `${reported.path}:${reported.startLine}`
+    const location = `${reported.path}:${reported.startLine}`
     const fingerprint =
-      (await this.#findExact(reported, place)) ?? this.#findOverlapping(reported) ?? this.#findFree(reported)
+      (await this.#findExact(reported, location)) ?? this.#findOverlapping(reported) ?? this.#findFree(reported)
     if (this.#given.has(fingerprint)) return undefined
-    this.#given.set(fingerprint, place)
+    this.#given.set(fingerprint, location)
     return fingerprint
   }
 
@@ -114,9 +114,9 @@ export class FindingMatcher {
   }
 
   /** Of the copies that are known: the one here, else the first one that has moved here. */
-  async #findExact(reported: Reported, place: string): Promise<string | undefined> {
+  async #findExact(reported: Reported, location: string): Promise<string | undefined> {
     const copies = this.#listCopies(reported)
-    const again = copies.find((one) => this.#given.get(one.fingerprint) === place)
+    const again = copies.find((one) => this.#given.get(one.fingerprint) === location)
     if (again !== undefined) return again.fingerprint
     const open = copies.filter(({ fingerprint }) => !this.#given.has(fingerprint))
     const here = open.find((known) => this.#isHere(known, reported.path))

@@ -70,11 +70,11 @@ export function rankOf(finding: Finding): string | undefined {
 export function newFinding(
   draft: FindingDraft,
   origin: FindingOrigin,
-  given: { id: string; namespace: string; repositoryScan: string; now: string },
+  identity: { id: string; namespace: string; repositoryScan: string; now: string },
 ): Finding {
-  const { now, ...place } = given
+  const { now, ...owner } = identity
   const state = { validationStatus: 'unvalidated', state: 'open', createdAt: now, updatedAt: now } as const
-  return dropUndefined({ ...place, ...origin, ...draft, ...state }) as Finding
+  return dropUndefined({ ...owner, ...origin, ...draft, ...state }) as Finding
 }
 
 /** When something was seen. `startedAt`: when its run began; undefined where the commit may be an older one. */

@@ -49,7 +49,7 @@ class PythonModules {
   #findIn(roots: readonly string[], module: string, names: readonly string[]): string[] {
     for (const root of roots) {
       const base = within(root, module)
-      const inner = this.#paths.holds(base) ? names.flatMap((name) => this.#findAt(within(base, name))) : []
+      const inner = this.#paths.hasFolder(base) ? names.flatMap((name) => this.#findAt(within(base, name))) : []
       const found = [...inner, ...this.#findAt(base)]
       if (found.length > 0) return found
     }
@@ -72,9 +72,9 @@ const entries = ['src', 'src/index', 'lib', 'index']
 type FoundPackage = { folder: string; rest: string }
 
 /** Whole, without its ending, with the ending that it is compiled to, or by its folder. */
-function findAt(paths: PathIndex, place: string | undefined): string | undefined {
-  if (place === undefined) return undefined
-  for (const base of new Set([place, place.replace(/\.(m|c)?jsx?$/, '')])) {
+function findAt(paths: PathIndex, candidate: string | undefined): string | undefined {
+  if (candidate === undefined) return undefined
+  for (const base of new Set([candidate, candidate.replace(/\.(m|c)?jsx?$/, '')])) {
     if (paths.has(base)) return base
     const index = base === '' ? 'index' : `${base}/index`
     const found = paths.withEnding(base, endings) ?? paths.withEnding(index, indexEndings)
@@ -83,9 +83,9 @@ function findAt(paths: PathIndex, place: string | undefined): string | undefined
   return undefined
 }
 
-function findFirst(paths: PathIndex, places: Iterable<string | undefined>): string | undefined {
-  for (const place of places) {
-    const found = findAt(paths, place)
+function findFirst(paths: PathIndex, candidates: Iterable<string | undefined>): string | undefined {
+  for (const candidate of candidates) {
+    const found = findAt(paths, candidate)
     if (found !== undefined) return found
   }
   return undefined
@@ -107,10 +107,10 @@ function findScript(
     )
   const alias = /^[@~#]\/(.+)$/.exec(name)?.[1]
   if (alias === undefined) return undefined
-  const places = foldersUp(parentFolderOf(from)).flatMap((folder) =>
+  const candidates = foldersUp(parentFolderOf(from)).flatMap((folder) =>
     [`src/${alias}`, alias].map((at) => joinTreePath(folder, at)),
   )
-  return findFirst(paths, places)
+  return findFirst(paths, candidates)
 }
 
 /** Files of one imported folder (a Go package) that count. */
@@ -178,8 +178,8 @@ class Index implements ImportIndex {
   #findModule({ path, language }: FileFacts, name: string): readonly (string | undefined)[] {
     if (language === 'python') return this.#python.find(path, name)
     if (isScript(language)) return [findScript(this.#paths, path, name, this.#findPackage)]
-    const place = name.replace(/\\|::|\./g, '/')
-    const bases = [place, parentFolderOf(place)].filter((base) => base !== '')
+    const candidate = name.replace(/\\|::|\./g, '/')
+    const bases = [candidate, parentFolderOf(candidate)].filter((base) => base !== '')
     return [
       bases.map((base) => this.#paths.bySuffixWithEnding(base, otherEndings)).find((found) => found !== undefined),
     ]

@@ -61,7 +61,7 @@ function isAmong(
 const stemOf = (path: string) => baseNameOf(path).replace(/\.[^.]*$/, '')
 
 /** Paths that a place means; of a name without an ending, those of the language that most of the list is in. */
-function findPaths(slices: readonly SliceDraft[]): (place: KnownLocation) => string[] {
+function findPaths(slices: readonly SliceDraft[]): (location: KnownLocation) => string[] {
   const paths = new Set(slices.flatMap(({ ownedFiles }) => ownedFiles.map(({ path }) => path)))
   const byStem = Map.groupBy(paths, stemOf)
   return ({ name }) => (paths.has(name) ? [name] : (byStem.get(name) ?? []))
@@ -79,18 +79,21 @@ export function measureCoverage(
     ({ file }) => file.path,
   )
   const contexts = new Map<SliceDraft, ReviewContext>()
-  const shownIn = (slice: SliceDraft, place: KnownLocation, path: string) => {
+  const shownIn = (slice: SliceDraft, location: KnownLocation, path: string) => {
     const context = contexts.get(slice) ?? contextOf(slice)
     contexts.set(slice, context)
     const ranges = context.includedFiles.filter((file) => file.path === path).flatMap((file) => file.includedLineRanges)
     const isWhole = context.includedFiles.some((file) => file.path === path && file.role === 'owned' && !file.truncated)
-    return place.line === undefined ? isWhole : ranges.some((range) => isAmong(place, range))
+    return location.line === undefined ? isWhole : ranges.some((range) => isAmong(location, range))
   }
-  const judge = (place: KnownLocation) => {
-    const found = pathsOf(place).map((path) => (owners.get(path) ?? []).filter(({ file }) => isAmong(place, file)))
+  const judge = (location: KnownLocation) => {
+    const found = pathsOf(location).map((path) =>
+      (owners.get(path) ?? []).filter(({ file }) => isAmong(location, file)),
+    )
     const isOwned = found.length > 0 && found.every((slots) => slots.length > 0)
-    const isShown = isOwned && found.every((slots) => slots.some(({ slice, file }) => shownIn(slice, place, file.path)))
-    return { place, isOwned, isShown }
+    const isShown =
+      isOwned && found.every((slots) => slots.some(({ slice, file }) => shownIn(slice, location, file.path)))
+    return { place: location, isOwned, isShown }
   }
   const judged = places.map(judge)
   return {
@@ -100,6 +103,6 @@ export function measureCoverage(
     missed: judged
       .filter(({ isShown }) => !isShown)
       .slice(0, maxMissedShown)
-      .map(({ place }) => place),
+      .map(({ place: location }) => location),
   }
 }

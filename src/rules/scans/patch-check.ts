@@ -24,8 +24,8 @@ function section(title: string, text: string | undefined): string[] {
 }
 
 function describeValidation({ validationStatus, validationJSON }: Finding): string {
-  const said = tryParseJson(validationJSON ?? '') as { summary?: unknown } | undefined
-  const summary = typeof said?.summary === 'string' ? `\n${said.summary}` : ''
+  const reported = tryParseJson(validationJSON ?? '') as { summary?: unknown } | undefined
+  const summary = typeof reported?.summary === 'string' ? `\n${reported.summary}` : ''
   return `${validationStatus}${summary}`
 }
 
@@ -47,10 +47,11 @@ function describeTests({ testsBefore, testsRun, regressionTest }: PatchProposal)
 export function describePullRequest(finding: Finding, patch: PatchProposal): { title: string; body: string } {
   const { id, severity, confidence, filePath, line } = finding
   const title = finding.title.replace(/\s+/g, ' ').replace(/[@#]/g, '$&\u200b').slice(0, maxTitleLength)
-  const place = filePath === undefined ? [] : [`Place: \`${filePath.replaceAll('`', "'")}${line ? `:${line}` : ''}\``]
+  const location =
+    filePath === undefined ? [] : [`Place: \`${filePath.replaceAll('`', "'")}${line ? `:${line}` : ''}\``]
   const body = [
     `Finding: \`${id}\` (severity ${severity}, confidence ${confidence})`,
-    ...place,
+    ...location,
     '',
     ...section('What was found', finding.summary),
     ...section('Root cause', finding.rootCause),
@@ -96,14 +97,14 @@ function normalizeDiff(diff: string): string {
   return lines.join('\n').replace(/^\n+|\n+$/g, '')
 }
 
-function findFileProblem({ changedFiles, diff: told }: PatchSummary, { files = [], diff = '' }: Workspace) {
-  const [said, real] = [new Set(changedFiles), new Set(files)]
-  const unsaid = [...real].filter((path) => !said.has(path))
-  const unreal = [...said].filter((path) => !real.has(path))
+function findFileProblem({ changedFiles, diff: reportedDiff }: PatchSummary, { files = [], diff = '' }: Workspace) {
+  const [reported, real] = [new Set(changedFiles), new Set(files)]
+  const unsaid = [...real].filter((path) => !reported.has(path))
+  const unreal = [...reported].filter((path) => !real.has(path))
   const list = (paths: string[]) => paths.slice(0, 5).join(', ')
   if (unsaid.length > 0) return `the summary leaves out changed files: ${list(unsaid)}`
   if (unreal.length > 0) return `the summary names files that were not changed: ${list(unreal)}`
-  const isSame = told === undefined || normalizeDiff(told) === normalizeDiff(diff)
+  const isSame = reportedDiff === undefined || normalizeDiff(reportedDiff) === normalizeDiff(diff)
   return isSame ? undefined : 'the diff in the summary is not the change in the workspace'
 }
 
@@ -114,10 +115,10 @@ function findAdmission({ testsRun = [] }: PatchSummary): string | undefined {
 
 /** Only a file of the patch itself. */
 function readRegression(
-  { regressionTest: said }: PatchSummary,
+  { regressionTest: reported }: PatchSummary,
   { files = [] }: Workspace,
 ): CheckedPatch['regressionTest'] {
-  return said !== undefined && files.includes(said.path) ? { path: said.path } : undefined
+  return reported !== undefined && files.includes(reported.path) ? { path: reported.path } : undefined
 }
 
 /** What is kept of a patch beside its task: the change as it stands in the workspace, and what its author says of it. */
@@ -145,15 +146,15 @@ export function checkPatch(resultText: string, { findingId, branch, isTried }: A
   const result = readStructuredResult(resultText)
   const parsed = PatchSummary.safeParse(tryParseJson(findJson(result.summary)))
   if (!parsed.success) return { problem: 'the summary of the patch is not in the form that was asked for' }
-  const said = parsed.data
-  if (said.findingId !== findingId) return { problem: 'the summary of the patch is about another finding' }
-  const admission = isTried ? undefined : findAdmission(said)
-  const problem = findWorkspaceProblem(result, branch) ?? findFileProblem(said, result) ?? admission
+  const reported = parsed.data
+  if (reported.findingId !== findingId) return { problem: 'the summary of the patch is about another finding' }
+  const admission = isTried ? undefined : findAdmission(reported)
+  const problem = findWorkspaceProblem(result, branch) ?? findFileProblem(reported, result) ?? admission
   if (problem !== undefined) return { problem }
-  const { risk } = said
+  const { risk } = reported
   const changedFiles = [...(result.files ?? [])].sort()
-  const regressionTest = readRegression(said, result)
+  const regressionTest = readRegression(reported, result)
   return {
-    patch: { summary: redactText(said.summary), changedFiles, regressionTest, risk, headCommit: result.headSHA },
+    patch: { summary: redactText(reported.summary), changedFiles, regressionTest, risk, headCommit: result.headSHA },
   }
 }

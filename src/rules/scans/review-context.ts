@@ -60,20 +60,20 @@ function listWanted({ ownedFiles, contextFiles = [], tests = [] }: SliceDraft): 
 function takeLines(
   lines: readonly string[],
   { startLine, endLine }: Lines,
-  most: number,
+  maxBytes: number,
 ): { end: number; bytes: number } {
   let bytes = 0
   let end = startLine - 1
   while (end < endLine) {
     const next = Buffer.byteLength(lines[end] ?? '') + 1
-    if (bytes + next > most) break
+    if (bytes + next > maxBytes) break
     bytes += next
     end += 1
   }
   return { end, bytes }
 }
 
-function includeFile(wanted: Wanted, content: Uint8Array | undefined, most: number): IncludedFile {
+function includeFile(wanted: Wanted, content: Uint8Array | undefined, maxBytes: number): IncludedFile {
   const { path, role } = wanted
   const bytes = content?.length ?? 0
   if (content === undefined || leaveOutByBytes(content) !== undefined) {
@@ -82,7 +82,7 @@ function includeFile(wanted: Wanted, content: Uint8Array | undefined, most: numb
   }
   const lines = splitSourceLines(decodeSource(content))
   const span = { startLine: wanted.startLine ?? 1, endLine: Math.min(wanted.endLine ?? lines.length, lines.length) }
-  const { end, bytes: includedBytes } = takeLines(lines, span, most)
+  const { end, bytes: includedBytes } = takeLines(lines, span, maxBytes)
   const shown = lines.slice(span.startLine - 1, end)
   return {
     path,

@@ -72,10 +72,10 @@ function draftOf({ evidence, ...texts }: FilteredFinding, fingerprint: string): 
 }
 
 /** `filtered`: why it would be dropped, if it were new. */
-type Placed = { at: number; finding: FilteredFinding; filtered?: string }
+type JudgedFinding = { at: number; finding: FilteredFinding; filtered?: string }
 
 /** The gravest first: what does not fit is the least of them. */
-function byGravity(a: Placed, b: Placed): number {
+function byGravity(a: JudgedFinding, b: JudgedFinding): number {
   const severity = severities.indexOf(a.finding.severity) - severities.indexOf(b.finding.severity)
   const confidence = confidences.indexOf(a.finding.confidence) - confidences.indexOf(b.finding.confidence)
   return severity || confidence || a.at - b.at
@@ -108,18 +108,18 @@ class Ingest {
     this.dropped.push({ id: dropId(this.#review, at, reason), layer, reason, sampleJSON: writeSample(sample) })
   }
 
-  async judge(items: readonly unknown[]): Promise<Placed[]> {
+  async judge(items: readonly unknown[]): Promise<JudgedFinding[]> {
     const { maxCandidates = usualMost } = this.#review
-    const kept: Placed[] = []
+    const judged: JudgedFinding[] = []
     for (const [at, item] of items.slice(0, maxCandidates).entries()) {
       const finding = await this.#validate(item, at)
       if (finding === undefined) continue
       const filtered = filterFinding(finding)
-      kept.push({ at, finding, ...(filtered !== undefined && { filtered }) })
+      judged.push({ at, finding, ...(filtered !== undefined && { filtered }) })
     }
     const count = items.length - maxCandidates
     if (count > 0) this.#drop('cap', maxCandidates, this.#capReason(), { count })
-    return kept.sort(byGravity)
+    return judged.sort(byGravity)
   }
 
   async #validate(item: unknown, at: number): Promise<FilteredFinding | undefined> {
@@ -152,13 +152,13 @@ class Ingest {
    * What is known and reported again is no matter of filter and cap: it would count as fixed. New ones come after all that
    * pass the filter, so that none of those is taken for a copy of one that does not.
    */
-  async accept(placed: readonly Placed[]): Promise<FindingDraft[]> {
+  async accept(judged: readonly JudgedFinding[]): Promise<FindingDraft[]> {
     const { known, renamed } = this.#review
     const linesOf = async (path: string) => (await this.#readSource(path))?.lines
     const matcher = new FindingMatcher({ known, ...(renamed && { renamed }), linesOf })
     const ordered = [
-      ...placed.filter(({ filtered }) => filtered === undefined),
-      ...placed.filter(({ filtered }) => filtered !== undefined),
+      ...judged.filter(({ filtered }) => filtered === undefined),
+      ...judged.filter(({ filtered }) => filtered !== undefined),
     ]
     const accepted: FindingDraft[] = []
     let left = this.#review.cap.left
@@ -173,12 +173,12 @@ class Ingest {
     return accepted
   }
 
-  async #identify(matcher: FindingMatcher, { finding }: Placed): Promise<string | undefined> {
+  async #identify(matcher: FindingMatcher, { finding }: JudgedFinding): Promise<string | undefined> {
     const [first] = finding.evidence
     return first && (await matcher.identify({ ...first, category: finding.category }))
   }
 
-  #dropNew({ at, finding, filtered }: Placed, left: number): boolean {
+  #dropNew({ at, finding, filtered }: JudgedFinding, left: number): boolean {
     if (filtered !== undefined) {
       const { confidence, evidence } = finding
       this.#drop('filter', at, filtered, { ...sampleOf(finding), confidence, filePath: evidence[0]?.path })
@@ -203,7 +203,7 @@ export async function ingestItems(
   items: readonly unknown[],
 ): Promise<IngestedReview> {
   const ingest = new Ingest(review)
-  const kept = await ingest.judge(items)
-  const accepted = await ingest.accept(kept)
+  const judged = await ingest.judge(items)
+  const accepted = await ingest.accept(judged)
   return { accepted, dropped: ingest.dropped }
 }

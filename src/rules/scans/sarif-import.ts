@@ -106,13 +106,13 @@ const maxRelatedLocations = 12
 /** What a scanner writes instead of the code when it may not show it. */
 const noSnippet = /^requires login$/i
 
-function readEvidence(location: unknown, places: SarifLocations): JsonObject {
+function readEvidence(location: unknown, locations: SarifLocations): JsonObject {
   const physical = sarifObject(sarifObject(location).physicalLocation)
   const region = sarifObject(physical.region)
   const snippet = sarifTextOf(region.snippet)
   const { startLine, endLine = startLine } = region
   return {
-    path: places.pathOf(physical.artifactLocation),
+    path: locations.pathOf(physical.artifactLocation),
     startLine,
     endLine,
     quote: snippet === undefined || noSnippet.test(snippet.trim()) ? undefined : snippet,
@@ -120,13 +120,13 @@ function readEvidence(location: unknown, places: SarifLocations): JsonObject {
 }
 
 /** From where to where data flows (3.36), and related places. */
-function readRelated(result: JsonObject, places: SarifLocations): JsonObject[] {
+function readRelated(result: JsonObject, locations: SarifLocations): JsonObject[] {
   const [flow] = sarifList(result.codeFlows)
   const [thread] = sarifList(sarifObject(flow).threadFlows)
   const steps = sarifList(sarifObject(thread).locations).map((step) => sarifObject(step).location)
   return [...steps, ...sarifList(result.relatedLocations)]
     .slice(0, maxRelatedLocations)
-    .map((location) => readEvidence(location, places))
+    .map((location) => readEvidence(location, locations))
 }
 
 const levelSeverity: Record<string, Severity> = { error: 'high', warning: 'medium', note: 'low', none: 'low' }
@@ -140,7 +140,7 @@ const grades: [number, Severity][] = [
 function readSeverity(result: JsonObject, rule: JsonObject): Severity {
   const grade = sarifObject(result.properties)['security-severity'] ?? sarifObject(rule.properties)['security-severity']
   const score = Number(grade ?? Number.NaN)
-  const graded = grades.find(([least]) => score >= least)?.[1]
+  const graded = grades.find(([min]) => score >= min)?.[1]
   if (graded !== undefined) return graded
   const level = sarifText(result.level) ?? sarifText(sarifObject(rule.defaultConfiguration).level)
   return levelSeverity[level ?? 'warning'] ?? 'medium'
@@ -149,10 +149,10 @@ function readSeverity(result: JsonObject, rule: JsonObject): Severity {
 const tagsOf = (rule: JsonObject) => sarifList(sarifObject(rule.properties).tags).flatMap((tag) => sarifText(tag) ?? [])
 
 function readConfidence(result: JsonObject, rule: JsonObject): string {
-  const { issue_confidence: said } = sarifObject(result.properties)
+  const { issue_confidence: confidence } = sarifObject(result.properties)
   const precision = sarifText(sarifObject(rule.properties).precision)
   const tag = tagsOf(rule).find((one) => /^(high|medium|low) confidence$/i.test(one))
-  const word = /high|medium|low/i.exec(sarifText(said) ?? tag ?? precision ?? '')?.[0]
+  const word = /high|medium|low/i.exec(sarifText(confidence) ?? tag ?? precision ?? '')?.[0]
   return word?.toLowerCase() ?? 'medium'
 }
 
@@ -168,7 +168,7 @@ function isFailure({ suppressions, kind = 'fail', baselineState }: JsonObject): 
   return !isDismissed && kind === 'fail' && baselineState !== 'absent'
 }
 
-function readItem(result: JsonObject, run: LogRun, places: SarifLocations): ImportedItem {
+function readItem(result: JsonObject, run: LogRun, locations: SarifLocations): ImportedItem {
   const rule = findRule(run, result)
   const ruleId = sarifText(result.ruleId) ?? sarifText(rule.id) ?? 'finding'
   const summary = readMessage(result, rule)
@@ -185,9 +185,9 @@ function readItem(result: JsonObject, run: LogRun, places: SarifLocations): Impo
     triage: `${run.tool} ${ruleId}`,
     evidence: sarifList(result.locations)
       .slice(0, 1)
-      .map((location) => readEvidence(location, places)),
+      .map((location) => readEvidence(location, locations)),
   }
-  return { item, related: readRelated(result, places) }
+  return { item, related: readRelated(result, locations) }
 }
 
 /** Empty without a place. */
@@ -196,9 +196,9 @@ export function pathOfItem({ item }: ImportedItem): string {
 }
 
 function readRun(run: LogRun, root: string | undefined): ToolReport {
-  const places = new SarifLocations(run, root)
-  const items = run.results.filter(isFailure).map((result) => readItem(result, run, places))
-  const named = run.artifacts.map(({ location }) => places.pathOf(location))
+  const locations = new SarifLocations(run, root)
+  const items = run.results.filter(isFailure).map((result) => readItem(result, run, locations))
+  const named = run.artifacts.map(({ location }) => locations.pathOf(location))
   const files = [...new Set([...named, ...items.map(pathOfItem)])].filter(isInnerPath)
   return { name: run.tool, items, files, isComplete: run.isComplete }
 }
@@ -219,7 +219,7 @@ export function readSarif(text: string, root?: string): SarifReport | { fault: s
   if ('fault' in runs) return runs
   const tools = join(runs.map((run) => readRun(run, root)))
   const all = runs.reduce((sum, { results }) => sum + results.length, 0)
-  const kept = tools.reduce((sum, { items }) => sum + items.length, 0)
+  const accepted = tools.reduce((sum, { items }) => sum + items.length, 0)
   const [commit] = new Set(runs.map((run) => run.commit))
-  return { tools, skipped: all - kept, ...(commit !== undefined && { commit }) }
+  return { tools, skipped: all - accepted, ...(commit !== undefined && { commit }) }
 }

@@ -40,14 +40,14 @@ export function locateReport(
   has: (path: string) => boolean,
   folder: string | undefined,
 ): ToolReport {
-  const place = (path: string) =>
+  const toTreePath = (path: string) =>
     folder !== undefined && !has(path) && has(`${folder}/${path}`) ? `${folder}/${path}` : path
-  const move = (evidence: JsonObject) => ({ ...evidence, path: place(String(evidence.path)) })
+  const move = (evidence: JsonObject) => ({ ...evidence, path: toTreePath(String(evidence.path)) })
   const items = report.items.map(({ item, related }) => ({
     item: { ...item, evidence: item.evidence.map(move) },
     related: related.map(move),
   }))
-  return { ...report, items, files: report.files.map(place) }
+  return { ...report, items, files: report.files.map(toTreePath) }
 }
 
 export type BatchReview = Pick<SliceReview, 'run' | 'known' | 'readSource'> & {
@@ -66,11 +66,11 @@ function include(path: string, source: SourceText): IncludedFile {
 type Sources = Map<string, SourceText>
 
 function isTrue(evidence: JsonObject, sources: Sources): boolean {
-  const given = readCandidateEvidence(evidence)
-  const source = sources.get(given.path)
+  const options = readCandidateEvidence(evidence)
+  const source = sources.get(options.path)
   if (source === undefined) return false
-  const shown = new Map([[given.path, [{ startLine: 1, endLine: source.lines.length }]]])
-  return 'quote' in checkEvidence(given, shown, source)
+  const shown = new Map([[options.path, [{ startLine: 1, endLine: source.lines.length }]]])
+  return 'quote' in checkEvidence(options, shown, source)
 }
 
 /** Further evidence that is not true says nothing against the finding: what is true, and in a file of the batch, is added. */
@@ -78,15 +78,15 @@ function withRelated({ item, related }: ImportedItem, sources: Sources): JsonObj
   return { ...item, evidence: [...item.evidence, ...related.filter((one) => isTrue(one, sources))] }
 }
 
-export async function ingestBatch({ batch, part, ...given }: BatchReview): Promise<IngestedReview> {
+export async function ingestBatch({ batch, part, ...options }: BatchReview): Promise<IngestedReview> {
   const sources: Sources = new Map()
   for (const path of batch.paths) {
-    const source = await given.readSource(path)
+    const source = await options.readSource(path)
     if (source !== undefined) sources.set(path, source)
   }
   const includedFiles = [...sources].map(([path, source]) => include(path, source))
   const cap = { most: maxResults, left: maxResults }
-  const review = { ...given, sliceId: part, context: { includedFiles }, cap, maxCandidates: maxResults }
+  const review = { ...options, sliceId: part, context: { includedFiles }, cap, maxCandidates: maxResults }
   return ingestItems(
     review,
     batch.items.map((one) => withRelated(one, sources)),

@@ -14,7 +14,7 @@ export type RoundResult = { commands: RanCommand[] } | { problem: string }
 export type RoundResults = { before: RoundResult; with: RoundResult; without?: RoundResult }
 
 /** Bytes of each command's output that are kept. */
-const keptBytes = 1200
+const maxTailBytes = 1200
 const maxTestPaths = 200
 
 /** Tests among the files of a patch: by their names, and the one that its author names. */
@@ -32,7 +32,7 @@ export function wordOfRound(taskName: string): string {
  * between can change only what is shown of its own round.
  */
 export function makeTestCommand({ commands }: ScanTests, word: string): string[] {
-  const script = `out=$(mktemp) && codes= && at=0 && for command; do sh -c "$command" >"$out" 2>&1 </dev/null; code=$?; printf '\\n%s %s\\n' "$0" "$at"; tail -c ${keptBytes} "$out"; codes="$codes $code"; at=$((at + 1)); done; printf '\\n%s ends%s\\n' "$0" "$codes"`
+  const script = `out=$(mktemp) && codes= && at=0 && for command; do sh -c "$command" >"$out" 2>&1 </dev/null; code=$?; printf '\\n%s %s\\n' "$0" "$at"; tail -c ${maxTailBytes} "$out"; codes="$codes $code"; at=$((at + 1)); done; printf '\\n%s ends%s\\n' "$0" "$codes"`
   return ['sh', '-c', script, word, ...commands]
 }
 
@@ -87,9 +87,11 @@ function findProblem(results: RoundResults): string | undefined {
   const at = commandsOf(results.with).findIndex(({ exitCode }) => exitCode !== 0)
   const failed = commandsOf(results.with)[at]
   if (failed === undefined) return undefined
-  const said = `a test fails with the patch: ${failed.command.slice(0, 200)} ended with ${failed.exitCode}`
+  const problem = `a test fails with the patch: ${failed.command.slice(0, 200)} ended with ${failed.exitCode}`
   const before = commandsOf(results.before)[at]?.exitCode
-  return before === 0 ? said : `${said}; without the patch it ended with ${before}: repair it, or change spec.tests`
+  return before === 0
+    ? problem
+    : `${problem}; without the patch it ended with ${before}: repair it, or change spec.tests`
 }
 
 /** What is recorded, and the problem of a patch that does not pass. */

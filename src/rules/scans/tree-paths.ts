@@ -92,7 +92,7 @@ export class PathIndex {
   }
 
   /** Whether files lie in this folder, or in one of its folders. */
-  holds(folder: string): boolean {
+  hasFolder(folder: string): boolean {
     return this.#byFolder.has(folder) || this.#aroundFolders.has(folder)
   }
 

@@ -104,10 +104,10 @@ type Bounds = Pick<
 
 /** Which of the findings of a run are validated without being asked for, the most pressing first. */
 export function chooseForValidation(findings: readonly Finding[], bounds: Bounds): Finding[] {
-  const { validationMode: mode, validationMaxFindingsPerRun: most } = bounds
+  const { validationMode: mode, validationMaxFindingsPerRun: max } = bounds
   if (mode === 'off') return []
-  const least = mode === 'full' ? 'low' : 'high'
-  const { validationMinSeverity = least, validationMinConfidence = least } = bounds
+  const min = mode === 'full' ? 'low' : 'high'
+  const { validationMinSeverity = min, validationMinConfidence = min } = bounds
   const isSevere = ({ severity }: Finding) => severities.indexOf(severity) <= severities.indexOf(validationMinSeverity)
   const isSure = ({ confidence }: Finding) =>
     confidences.indexOf(confidence) <= confidences.indexOf(validationMinConfidence)
@@ -117,5 +117,5 @@ export function chooseForValidation(findings: readonly Finding[], bounds: Bounds
     .map((finding) => ({ finding, rank: rankOf(finding) ?? '' }))
     .sort((a, b) => (a.rank < b.rank ? 1 : -1))
     .map(({ finding }) => finding)
-  return mode === 'full' ? wanted : wanted.slice(0, most)
+  return mode === 'full' ? wanted : wanted.slice(0, max)
 }

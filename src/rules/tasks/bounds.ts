@@ -19,13 +19,13 @@ export function findPlacement({
   execution = {},
   resources = {},
 }: Pick<TaskSpec, 'execution' | 'resources'>): Problem[] {
-  const placed = fields.filter((field) => execution[field] !== undefined).map((field) => `execution.${field}`)
+  const placement = fields.filter((field) => execution[field] !== undefined).map((field) => `execution.${field}`)
   const extended = (['requests', 'limits'] as const).flatMap((part) =>
     Object.keys(resources[part] ?? {})
       .filter((name) => !isComputed(name))
       .map((name) => `resources.${part}[${JSON.stringify(name)}]`),
   )
-  return [...placed, ...extended].map((path) => ({ path, message: advice }))
+  return [...placement, ...extended].map((path) => ({ path, message: advice }))
 }
 
 /** The resource names that limits cover in every mode. */

@@ -1,9 +1,9 @@
 // The phase machine of tasks: from the stored task and the observed attempt to the one thing to do now.
 
 import {
+  type AdapterFailure,
   type FailureReason,
   failures,
-  type PlaceFailure,
   type RunFailure,
 } from '../../contract/kinds/tasks/failures.ts'
 import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
@@ -21,7 +21,7 @@ export type AttemptState =
   | { phase: 'Running'; startedAt?: Date }
   | { phase: 'Succeeded' }
   /** `cause` is the reason that the worker itself gave, more specific than `reason`. */
-  | { phase: 'Failed'; reason: PlaceFailure; cause?: RunFailure; message: string }
+  | { phase: 'Failed'; reason: AdapterFailure; cause?: RunFailure; message: string }
   | { phase: 'Missing' }
 
 type TaskView = {

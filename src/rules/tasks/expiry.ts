@@ -12,10 +12,10 @@ import { callbackDue } from './callback.ts'
 export function timeToRemoval(task: Task, now: Date, usualMs?: number): number | undefined {
   const { metadata, spec, status } = task
   if (!isTerminalPhase(status?.phase) || callbackDue(task)) return undefined
-  const keptMs = spec.ttlSecondsAfterFinished === undefined ? usualMs : spec.ttlSecondsAfterFinished * 1000
-  if (keptMs === undefined) return undefined
+  const retentionMs = spec.ttlSecondsAfterFinished === undefined ? usualMs : spec.ttlSecondsAfterFinished * 1000
+  if (retentionMs === undefined) return undefined
   const end = Date.parse(status?.completionTime ?? metadata.creationTimestamp)
-  return Math.max(0, end + keptMs - now.getTime())
+  return Math.max(0, end + retentionMs - now.getTime())
 }
 
 type AgentLife = {

@@ -11,10 +11,10 @@ const maxPauseMs = 120_000
 const maxMs = 600_000
 
 /** The pause after having asked `asked` times; `every` as its wait says. */
-export function probeDelayMs(every: string | undefined, asked: number): number {
+export function probeDelayMs(every: string | undefined, probes: number): number {
   const wanted = every === undefined ? firstMs : (tryParseDuration(every) ?? firstMs)
   const first = Math.min(maxMs, Math.max(minMs, wanted))
-  return Math.round(Math.min(Math.max(first, maxPauseMs), first * growth ** Math.min(asked - 1, 30)))
+  return Math.round(Math.min(Math.max(first, maxPauseMs), first * growth ** Math.min(probes - 1, 30)))
 }
 
 /** Type of the condition that is True while a task is parked, and False once it goes on. */

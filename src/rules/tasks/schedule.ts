@@ -19,8 +19,8 @@ export const runAnnotation = 'svc.ai/run-requested'
 
 /** The time of a requested run that has not been created yet. */
 export function wantedRunOf({ metadata }: Pick<Task, 'metadata'>): Date | undefined {
-  const asked = new Date(metadata.annotations?.[runAnnotation] ?? Number.NaN)
-  return Number.isNaN(asked.getTime()) ? undefined : asked
+  const requested = new Date(metadata.annotations?.[runAnnotation] ?? Number.NaN)
+  return Number.isNaN(requested.getTime()) ? undefined : requested
 }
 
 const maxNameLength = 63
@@ -61,8 +61,8 @@ type RunDraft = {
 /** The child task of one tick. */
 export function makeScheduledRun(parent: Task, tick: Date): RunDraft {
   const { namespace, name, labels, annotations } = parent.metadata
-  const kept = [...callerAnnotationKeys, monitorAnnotation]
-  const callers = Object.entries(annotations ?? {}).filter(([key]) => kept.includes(key))
+  const inherited = [...callerAnnotationKeys, monitorAnnotation]
+  const callers = Object.entries(annotations ?? {}).filter(([key]) => inherited.includes(key))
   return {
     metadata: {
       namespace,

@@ -30,9 +30,9 @@ const checkIsolation: Check = (task, agent, { isolateNamespaces }) => {
   return own ?? (agent && findForeignReference('Agent', agent.metadata.namespace, agent.spec))
 }
 
-const checkPlaces: Check = ({ metadata: { namespace }, spec }, _agent, { workspaces, isolateNamespaces }) => {
-  const places = listForeignWorkspaces(namespace, spec, workspaces)
-  const problems = findNamespaceProblems({ kind: 'Task', namespace }, places, isolateNamespaces)
+const checkNamespaces: Check = ({ metadata: { namespace }, spec }, _agent, { workspaces, isolateNamespaces }) => {
+  const references = listForeignWorkspaces(namespace, spec, workspaces)
+  const problems = findNamespaceProblems({ kind: 'Task', namespace }, references, isolateNamespaces)
   return problems.length === 0 ? undefined : summarizeProblems('task', problems)
 }
 
@@ -69,7 +69,7 @@ const checkApproval: Check = (task, agent) => {
   return 'approvals need an agent with coordination.enabled; set it, or remove request_approval and approvalRequiredTools'
 }
 
-const checks: Check[] = [checkSpec, checkIsolation, checkPlaces, checkAgent, checkRuntime, checkApproval]
+const checks: Check[] = [checkSpec, checkIsolation, checkNamespaces, checkAgent, checkRuntime, checkApproval]
 
 /** Why the task can never run as it is, in one sentence; undefined when it can. */
 export function findTaskProblem(task: Task, agent: Agent | undefined, abilities: Abilities): string | undefined {

@@ -36,17 +36,17 @@ type Wishes = Pick<Task, 'spec'> & { metadata: Pick<Task['metadata'], 'namespace
  */
 export function chooseOrigin(defaults: WorkspaceDefaults, task: Wishes, agent: Agent | undefined) {
   const { spec, metadata } = task
-  const asked = spec.execution?.workspace
-  if (asked === undefined || !wantsWorkspace(task)) return undefined
-  const provider = asked.provider ?? defaults.defaultProvider
+  const requested = spec.execution?.workspace
+  if (requested === undefined || !wantsWorkspace(task)) return undefined
+  const provider = requested.provider ?? defaults.defaultProvider
   const usual = defaults.providers[provider]
-  const template = asked.templateRef?.name || usual?.template
+  const template = requested.templateRef?.name || usual?.template
   if (template === undefined || usual === undefined) return undefined
   const { namespace } = metadata
   return {
     provider,
-    template: { name: template, namespace: asked.templateRef?.namespace ?? usual.templateNamespace ?? namespace },
-    pool: readPool(asked.poolRef, namespace),
+    template: { name: template, namespace: requested.templateRef?.namespace ?? usual.templateNamespace ?? namespace },
+    pool: readPool(requested.poolRef, namespace),
     program: agent?.spec.runtime && nameOfProgram(agent.spec.runtime),
   }
 }
@@ -55,17 +55,17 @@ export function chooseOrigin(defaults: WorkspaceDefaults, task: Wishes, agent: A
 export function resolveWorkspace(settings: WorkspaceSettings, attempt: Attempt): ResolvedWorkspace | undefined {
   const { spec, metadata } = attempt.task
   const origin = chooseOrigin(settings, attempt.task, attempt.agent)
-  const asked = spec.execution?.workspace
+  const requested = spec.execution?.workspace
   const usual = origin && settings.providers[origin.provider]
-  if (origin === undefined || asked === undefined || usual === undefined) return undefined
+  if (origin === undefined || requested === undefined || usual === undefined) return undefined
   const { namespace } = metadata
   const resolved = {
     ...origin,
-    reusePolicy: asked.reusePolicy,
-    reuseKey: asked.reusePolicy === 'session' ? spec.sessionRef?.name : undefined,
-    cleanupPolicy: asked.cleanupPolicy ?? usual.cleanupPolicy,
-    boot: asked.boot,
-    processMode: readWord(asked.hibernation?.processMode),
+    reusePolicy: requested.reusePolicy,
+    reuseKey: requested.reusePolicy === 'session' ? spec.sessionRef?.name : undefined,
+    cleanupPolicy: requested.cleanupPolicy ?? usual.cleanupPolicy,
+    boot: requested.boot,
+    processMode: readWord(requested.hibernation?.processMode),
     claimTimeoutSeconds: usual.claimTimeoutSeconds,
     commandTimeoutSeconds: usual.commandTimeoutSeconds,
   }
@@ -73,8 +73,8 @@ export function resolveWorkspace(settings: WorkspaceSettings, attempt: Attempt):
   return dropUndefined({ ...resolved, claim })
 }
 
-function readPool(asked: { name?: string; namespace?: string } | undefined, namespace: string): Named | undefined {
-  return asked?.name ? { name: asked.name, namespace: asked.namespace ?? namespace } : undefined
+function readPool(requested: { name?: string; namespace?: string } | undefined, namespace: string): Named | undefined {
+  return requested?.name ? { name: requested.name, namespace: requested.namespace ?? namespace } : undefined
 }
 
 function readWord(value: unknown): string | undefined {

@@ -135,13 +135,13 @@ function statusOf(error: unknown): number | undefined {
 
 type Asked = { signal?: AbortSignal; timeoutMs?: number; token?: string }
 
-function ask<T>(unary: Unary, target: Client, request: object, asked: Asked & { metadata: Metadata }): Promise<T> {
+function ask<T>(unary: Unary, target: Client, request: object, call: Asked & { metadata: Metadata }): Promise<T> {
   return new Promise((resolve, reject) => {
-    const options = { deadline: Date.now() + (asked.timeoutMs ?? callMs) }
-    const running = unary.call(target, request, asked.metadata, options, (error, answer) =>
+    const options = { deadline: Date.now() + (call.timeoutMs ?? callMs) }
+    const running = unary.call(target, request, call.metadata, options, (error, answer) =>
       error === null ? resolve(answer as T) : reject(explain(error)),
     )
-    onAbort(asked.signal, () => running.cancel())
+    onAbort(call.signal, () => running.cancel())
   })
 }
 
@@ -174,11 +174,11 @@ export function createActorControl(options: ActorControlOptions): ActorControl {
     return load(options)
   })
 
-  async function send<T>(name: ControlCall, request: object, asked: Asked = {}): Promise<T> {
+  async function send<T>(name: ControlCall, request: object, call: Asked = {}): Promise<T> {
     const { client, metadata } = await open()
     const unary = client[name]
     if (unary === undefined) throw new Error(`the protocol of actors has no ${name}`)
-    return repeatWhenAborted(() => ask<T>(unary, client, request, { ...asked, metadata: metadata() }))
+    return repeatWhenAborted(() => ask<T>(unary, client, request, { ...call, metadata: metadata() }))
   }
 
   async function makeAtespace(name: string): Promise<void> {

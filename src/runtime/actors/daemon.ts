@@ -76,18 +76,18 @@ export function openDaemon({ egress, routerUrl, dnsSuffix }: Router, { atespace,
     }
   }
 
-  async function ask<T>(schema: z.ZodType<T>, asked: Asked): Promise<T> {
-    const answer = await send(asked)
+  async function ask<T>(schema: z.ZodType<T>, request: Asked): Promise<T> {
+    const answer = await send(request)
     refuseStatus(answer)
     if (answer.truncated) {
       throw new WorkspaceError(
         'ProtocolError',
-        `the daemon of the actor sent more than ${asked.maxBytes ?? maxAnswer} bytes`,
+        `the daemon of the actor sent more than ${request.maxBytes ?? maxAnswer} bytes`,
       )
     }
     const parsed = schema.safeParse(readJson(answer))
     if (parsed.success) return parsed.data
-    throw new WorkspaceError('ProtocolError', `the daemon of the actor did not answer ${asked.path} as http-json-v1`)
+    throw new WorkspaceError('ProtocolError', `the daemon of the actor did not answer ${request.path} as http-json-v1`)
   }
 
   return {

@@ -81,8 +81,8 @@ type IdentityOptions = {
 /** The identity, or undefined when there is none and none is needed. */
 export type MintIdentity = (actor: ActorRef) => Promise<string | undefined>
 
-export function createIdentities({ control, readToken, required, onFault, ...asked }: IdentityOptions): MintIdentity {
-  const { audience, appId, userId } = asked
+export function createIdentities({ control, readToken, required, onFault, ...claims }: IdentityOptions): MintIdentity {
+  const { audience, appId, userId } = claims
   return async ({ name }) => {
     try {
       const request = { audience: [audience], appId, userId, sessionId: name }

@@ -50,8 +50,8 @@ async function ask(
   const end = text.indexOf('\n')
   const words = text.slice(0, Math.max(end, 0)).split(' ')
   if (code === 0 && end > 0) return { words, rest: text.slice(end + 1) }
-  const said = (stderr.trim() || text.trim()).slice(0, 300)
-  throw new WorkspaceError('ProtocolError', `a script of the service failed in the workspace (${code}): ${said}`)
+  const output = (stderr.trim() || text.trim()).slice(0, 300)
+  throw new WorkspaceError('ProtocolError', `a script of the service failed in the workspace (${code}): ${output}`)
 }
 
 function unexpectedAnswer(words: string[]): WorkspaceError {

@@ -49,18 +49,21 @@ function silent(cause: unknown): WorkspaceError {
 /** 502 and 504 say that there is no such sandbox, or that it does not listen. */
 function checkStatus({ status }: Response, { sandbox, namespace }: SandboxAddress, text: string): void {
   if (status >= 200 && status < 300) return
-  const said = text.slice(0, 200)
+  const excerpt = text.slice(0, 200)
   if (status === 502) {
     throw new WorkspaceError(
       'ProviderUnavailable',
-      `the router does not reach sandbox ${namespace}/${sandbox}: ${said}`,
+      `the router does not reach sandbox ${namespace}/${sandbox}: ${excerpt}`,
     )
   }
   if (status === 401 || status === 403) {
-    throw new WorkspaceError('ProviderUnavailable', `the router of sandboxes refuses this service (${status}): ${said}`)
+    throw new WorkspaceError(
+      'ProviderUnavailable',
+      `the router of sandboxes refuses this service (${status}): ${excerpt}`,
+    )
   }
-  if (status >= 500) throw new WorkspaceError('ProviderUnavailable', `the router answers ${status}: ${said}`)
-  throw unexpected(`answers ${status}: ${said}`)
+  if (status >= 500) throw new WorkspaceError('ProviderUnavailable', `the router answers ${status}: ${excerpt}`)
+  throw unexpected(`answers ${status}: ${excerpt}`)
 }
 
 function makeHeaders({ token, port = defaultPort }: RouterShellParts, address: SandboxAddress): Record<string, string> {

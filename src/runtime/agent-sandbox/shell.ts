@@ -28,7 +28,7 @@ export interface SandboxShell {
    * WorkspaceLost when there is no such pod, ProviderUnavailable when it or what leads there does not answer in time,
    * ProtocolError when the answer makes no sense.
    */
-  run(place: SandboxAddress, script: ShellScript): Promise<ShellAnswer>
+  run(address: SandboxAddress, script: ShellScript): Promise<ShellAnswer>
 }
 
 /**

@@ -1,6 +1,6 @@
 // How a process ended.
 import { constants } from 'node:os'
-import type { PlaceFailure, RunFailure } from '../../contract/kinds/tasks/failures.ts'
+import type { AdapterFailure, RunFailure } from '../../contract/kinds/tasks/failures.ts'
 
 export type ProcessExit = {
   code: number | null
@@ -36,7 +36,7 @@ export function isSandboxFailure(exit: ProcessExit, errorText: string): boolean 
 export type AttemptEnd =
   | { ok: true }
   /** `cause` is the worker's own reason for its failure. */
-  | { ok: false; reason: PlaceFailure; cause?: RunFailure; message: string; exitCode?: number }
+  | { ok: false; reason: AdapterFailure; cause?: RunFailure; message: string; exitCode?: number }
 
 export function describeMemory(memoryBytes: number | undefined): string {
   return memoryBytes === undefined

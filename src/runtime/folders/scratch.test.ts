@@ -27,7 +27,7 @@ function open() {
   const clock = createManualClock()
   const scratch = createScratch({ root, clock })
   const visitAs = async (owner: string, ...parts: string[]) => {
-    const { folder, release } = await scratch.hold(owner, parts)
+    const { folder, release } = await scratch.lease(owner, parts)
     await release()
     return folder
   }
@@ -37,12 +37,12 @@ function open() {
 describe('scratch folders', () => {
   it('report when they hold too much; a full one can still be used but not grow', async () => {
     const scratch = createScratch({ root, clock: createManualClock(), size: { bytes: 1024 ** 2, files: 100 } })
-    const first = await scratch.hold('me', ['a'])
+    const first = await scratch.lease('me', ['a'])
     writeFileSync(join(first.folder, 'big'), Buffer.alloc(3 * 1024 ** 2, 1))
     await expect.poll(() => first.full.aborted).toBe(true)
     expect(first.full.reason).toMatchObject({ reason: 'StorageFull', message: expect.stringContaining('1 MiB') })
     await first.release()
-    const second = await scratch.hold('me', ['a'])
+    const second = await scratch.lease('me', ['a'])
     expect(second.full.aborted).toBe(false)
     writeFileSync(join(second.folder, 'more'), Buffer.alloc(1024 ** 2, 1))
     await expect.poll(() => second.full.aborted).toBe(true)
@@ -60,10 +60,10 @@ describe('scratch folders', () => {
     })
     const words = expect.stringContaining('may hold no more than 3 MiB')
     const fill = (folder: string, bytes: number) => writeFileSync(join(folder, 'data'), Buffer.alloc(bytes, 1))
-    const held = await scratch.hold('me', ['a'])
+    const held = await scratch.lease('me', ['a'])
     fill(held.folder, 1.9 * mebibyte)
     await held.release()
-    const [second, third] = [await scratch.hold('me', ['b']), await scratch.hold('me', ['c'])]
+    const [second, third] = [await scratch.lease('me', ['b']), await scratch.lease('me', ['c'])]
     // Each is within what is left; together they are not.
     fill(second.folder, 0.7 * mebibyte)
     fill(third.folder, 0.7 * mebibyte)
@@ -71,14 +71,14 @@ describe('scratch folders', () => {
     const [over] = [second, third].filter(({ full }) => full.aborted)
     expect(over?.full.reason).toMatchObject({ reason: 'StorageFull', message: words })
     await Promise.all([second.release(), third.release()])
-    await expect(scratch.hold('me', ['d'])).rejects.toMatchObject({ reason: 'StorageFull', message: words })
+    await expect(scratch.lease('me', ['d'])).rejects.toMatchObject({ reason: 'StorageFull', message: words })
     const restarted = createScratch({ root, clock: createManualClock(), quota })
-    await expect(restarted.hold('me', ['d'])).rejects.toMatchObject({ reason: 'StorageFull', message: words })
-    await (await scratch.hold('you', ['d'])).release()
-    const again = await scratch.hold('me', ['a'])
+    await expect(restarted.lease('me', ['d'])).rejects.toMatchObject({ reason: 'StorageFull', message: words })
+    await (await scratch.lease('you', ['d'])).release()
+    const again = await scratch.lease('me', ['a'])
     rmSync(join(again.folder, 'data'))
     await again.release()
-    await (await scratch.hold('me', ['d'])).release()
+    await (await scratch.lease('me', ['d'])).release()
   })
 
   it('are private, and one for each conversation of each caller [BUILT-027]', async () => {
@@ -124,8 +124,8 @@ describe('scratch folders', () => {
 
   it('stay for as long as they are held, and age from the end of the last hold', async () => {
     const { clock, scratch, visit } = open()
-    const first = await scratch.hold('me', ['a'])
-    const second = await scratch.hold('me', ['a'])
+    const first = await scratch.lease('me', ['a'])
+    const second = await scratch.lease('me', ['a'])
     await clock.advance(10 * hour)
     await first.release()
     await first.release()

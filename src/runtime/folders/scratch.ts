@@ -152,7 +152,7 @@ function openFolders(options: ScratchOptions): ScratchFolders {
 export function createScratch(options: ScratchOptions): Scratch {
   const folders = openFolders(options)
   return {
-    async hold(owner, parts) {
+    async lease(owner, parts) {
       const name = nameFolder(owner, parts)
       folders.holders.set(name, (folders.holders.get(name) ?? 0) + 1)
       let ended: Promise<void> | undefined

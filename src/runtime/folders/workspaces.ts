@@ -131,13 +131,13 @@ function createDiskGuard(root: string, reserveBytes: number) {
 
   async function endLargest(): Promise<void> {
     const all = await Promise.all([...guarded].map(async (one) => ({ one, used: await one.used().catch(() => 0) })))
-    const largest = all.reduce((best, next) => (next.used > best.used ? next : best), { one: undefined, used: -1 } as {
+    const biggest = all.reduce((best, next) => (next.used > best.used ? next : best), { one: undefined, used: -1 } as {
       one: Guarded | undefined
       used: number
     })
-    if (largest.one === undefined) return
-    guarded.delete(largest.one)
-    largest.one.end('the disk of the service is nearly full, and this attempt had written the most')
+    if (biggest.one === undefined) return
+    guarded.delete(biggest.one)
+    biggest.one.end('the disk of the service is nearly full, and this attempt had written the most')
   }
 
   function look(): void {

@@ -118,7 +118,7 @@ export type LogSieve = {
 const nothing = Buffer.alloc(0)
 const second = 1_000_000_000n
 /** How far timestamps may go back within a log. */
-const keptSeconds = 3n
+const windowSeconds = 3n
 
 /** Number of lines taken in each of the last seconds. */
 function createLineCount() {
@@ -126,7 +126,7 @@ function createLineCount() {
   let latest = -1n
 
   function dropOld(): void {
-    const old = [...counts.keys()].filter((at) => at < latest / second - keptSeconds)
+    const old = [...counts.keys()].filter((at) => at < latest / second - windowSeconds)
     for (const at of old) counts.delete(at)
   }
 

@@ -1,5 +1,5 @@
 // What a Job and its pod say of the attempt, put into a state with a sentence that a user can act on. Pure.
-import type { PlaceFailure } from '../../contract/kinds/tasks/failures.ts'
+import type { AdapterFailure } from '../../contract/kinds/tasks/failures.ts'
 import type { PendingReason, WorkloadState } from '../../ports/tasks/workloads.ts'
 import { awaitsCheckout } from './checkouts/containers.ts'
 import {
@@ -30,7 +30,7 @@ export type VerdictSettings = {
 /** The state, and when to look again though nothing changed. */
 export type AttemptVerdict = { state: WorkloadState; lookAgainAt?: number }
 
-function fail(reason: PlaceFailure, message: string, now: Date): AttemptVerdict {
+function fail(reason: AdapterFailure, message: string, now: Date): AttemptVerdict {
   return { state: { phase: 'Failed', reason, message, finishedAt: now } }
 }
 

@@ -1,5 +1,5 @@
 // The common interface of every way to run an attempt.
-import type { PlaceFailure } from '../../contract/kinds/tasks/failures.ts'
+import type { AdapterFailure } from '../../contract/kinds/tasks/failures.ts'
 import { createRedactor, type Redactor } from '../../observability/redaction.ts'
 import type { CommandOutput, LeftFile, WorkloadSpec } from '../../ports/tasks/workloads.ts'
 import { type Checkout, CheckoutError, type SharedFiles } from '../../ports/workspaces/checkouts.ts'
@@ -29,9 +29,9 @@ export type AttemptSink = (lines: string[]) => Promise<void> | void
 
 /** An attempt that could not be started, with the reason shown in its task. */
 export class StartRefused extends Error {
-  readonly reason: PlaceFailure
+  readonly reason: AdapterFailure
 
-  constructor(reason: PlaceFailure, message: string) {
+  constructor(reason: AdapterFailure, message: string) {
     super(message)
     this.name = 'StartRefused'
     this.reason = reason

@@ -1,6 +1,6 @@
 // The Workloads port on one machine: attempts, their states, their deadlines and their ends.
 
-import type { PlaceFailure } from '../../contract/kinds/tasks/failures.ts'
+import type { AdapterFailure } from '../../contract/kinds/tasks/failures.ts'
 import { messageOf, SvcError } from '../../errors.ts'
 import { onAbort } from '../../lib/abort.ts'
 import type { AttemptKey, WorkloadSpec, WorkloadState, Workloads } from '../../ports/tasks/workloads.ts'
@@ -24,7 +24,7 @@ export type EmbeddedWorkloads = Workloads & {
   warmUp(): Promise<void>
 }
 
-type Stop = { reason: PlaceFailure; message: string }
+type Stop = { reason: AdapterFailure; message: string }
 
 type Entry = {
   spec: WorkloadSpec

@@ -43,7 +43,7 @@ function launch(body: Buffer, socket: Socket): ChildProcess {
   return child
 }
 
-function tellProgram(child: ChildProcess, { type, body }: ProgramFrame): void {
+function sendToProgram(child: ChildProcess, { type, body }: ProgramFrame): void {
   if (type === toHost.input) child.stdin?.write(body)
   else if (type === toHost.inputEnd) child.stdin?.end()
   else if (type === toHost.terminate) child.kill('SIGTERM')
@@ -54,7 +54,7 @@ function serve(socket: Socket): void {
   const read = createProgramFrameReader()
   let child: ChildProcess | undefined
   const act = (frame: ProgramFrame) => {
-    if (child !== undefined) tellProgram(child, frame)
+    if (child !== undefined) sendToProgram(child, frame)
     else if (frame.type === toHost.start) child = launch(frame.body, socket)
   }
   socket.on('data', (piece: Buffer) => read(piece).forEach(act))

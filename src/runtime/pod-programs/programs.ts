@@ -98,7 +98,7 @@ function failStart(error: unknown): RunningProgram {
 /** `path`: of the socket on which the container listens. */
 export function createPodPrograms({ path, clock }: { path: string; clock: Clock }): Programs {
   return {
-    findWeakness: async () => undefined,
+    isolationGap: async () => undefined,
     async start(program: ProgramStart) {
       try {
         const socket = await dialWithRetries(path, clock)

@@ -58,8 +58,8 @@ async function* readPieces(options: WorkspaceWorkloadsOptions, attempt: Workspac
   const deps = { ...options, workspaces: attempt.workspaces }
   for (let piece = 0; piece * pieceBytes < size; piece += 1) {
     const script = `dd if="$1" bs=${pieceBytes} skip=${piece} count=1 2>/dev/null | base64`
-    const asked = { command: ['sh', '-c', script, 'read', at], maxOutputBytes: 2 * pieceBytes }
-    yield Buffer.from(await requireShort(deps, attempt.facts.claim, asked), 'base64')
+    const request = { command: ['sh', '-c', script, 'read', at], maxOutputBytes: 2 * pieceBytes }
+    yield Buffer.from(await requireShort(deps, attempt.facts.claim, request), 'base64')
   }
 }
 

@@ -42,7 +42,7 @@ export type WorkspaceWorkloadsOptions = {
 }
 
 /** `own`: tokens that are of no use once the attempt has ended; `given`: what is still good for something then. */
-export type AttemptSecrets = { own: readonly string[]; given: readonly string[] }
+export type AttemptSecrets = { own: readonly string[]; lasting: readonly string[] }
 
 /** An attempt that runs, or has ended and is not forgotten yet. */
 export type WorkspaceAttempt = {

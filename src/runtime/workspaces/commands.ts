@@ -67,8 +67,11 @@ export async function runShort(
 export async function requireShort(deps: CommandDeps, claim: WorkspaceClaim, command: ShortCommand): Promise<string> {
   const end = await runShort(deps, claim, command)
   if (end.exitCode === 0) return end.stdout
-  const said = end.stderr.trim().slice(-500)
-  throw new WorkspaceError('ProtocolError', `${command.command[0]} failed in the workspace (${end.exitCode}): ${said}`)
+  const output = end.stderr.trim().slice(-500)
+  throw new WorkspaceError(
+    'ProtocolError',
+    `${command.command[0]} failed in the workspace (${end.exitCode}): ${output}`,
+  )
 }
 
 // Trying again what a provider refuses for a while: its router or its control service may be away.

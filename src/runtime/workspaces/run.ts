@@ -64,8 +64,8 @@ async function failStep(
   await abandon(options, attempt, step)
   await options.report(attempt.holder, { phase: 'Failed', reason, message })
   if (attempt.stop !== undefined) return attempt.stop
-  const said = error instanceof WorkspaceError ? `${error.reason}: ${message}` : message
-  return failedState('StartFailed', `The execution workspace cannot be used. ${said}`, options.clock.now())
+  const details = error instanceof WorkspaceError ? `${error.reason}: ${message}` : message
+  return failedState('StartFailed', `The execution workspace cannot be used. ${details}`, options.clock.now())
 }
 
 function describeReady({ reused, placement, density, resumeMs }: ReadyWorkspace): ExecutionWorkspaceStatus {

@@ -76,9 +76,9 @@ async function scrubAround(
 
 /** Of an attempt that an earlier process began. */
 async function findSecrets(options: WorkspaceWorkloadsOptions, holder: WorkspaceHolder): Promise<AttemptSecrets> {
-  const given = await options.findSecrets(holder)
-  if (given === undefined) throw new WorkspaceError('WorkspaceLost', 'it is not known any more what to search for')
-  return { own: [], given }
+  const lasting = await options.findSecrets(holder)
+  if (lasting === undefined) throw new WorkspaceError('WorkspaceLost', 'it is not known any more what to search for')
+  return { own: [], lasting }
 }
 
 type Scrub = { paths: readonly string[]; patterns: string[] }
@@ -95,8 +95,8 @@ export async function scrubWorkspace(
 ): Promise<void> {
   const { holder } = attempt
   const secrets = attempt.secrets ?? (await findSecrets(options, holder))
-  const keepsPrograms = isSuccess && attempt.secrets?.given.length === 0
-  const scrub = { paths, patterns: toPatterns([...secrets.own, ...secrets.given]) }
+  const keepsPrograms = isSuccess && attempt.secrets?.lasting.length === 0
+  const scrub = { paths, patterns: toPatterns([...secrets.own, ...secrets.lasting]) }
   if (keepsPrograms && (await scrubAround(options, attempt, scrub))) return
   await scrubWhole(options, attempt, scrub)
 }

@@ -36,10 +36,10 @@ function toClaim(spec: WorkloadSpec, workspace: NonNullable<WorkloadSpec['worksp
 }
 
 function listSecrets({ run }: WorkloadSpec): AttemptSecrets {
-  if (run.kind !== 'worker') return { own: [], given: [] }
+  if (run.kind !== 'worker') return { own: [], lasting: [] }
   const { api, agent, redact } = run.assignment
   const own = [api.token, agent?.token ?? ''].filter((token) => token !== '')
-  return { own, given: redact.filter((secret) => secret !== '' && !own.includes(secret)) }
+  return { own, lasting: redact.filter((secret) => secret !== '' && !own.includes(secret)) }
 }
 
 function providerOf<W extends Workloads>({ options }: Table<W>, provider: WorkspaceKey['provider']) {
@@ -99,7 +99,7 @@ async function ensureAttempt<W extends Workloads>(table: Table<W>, spec: Workloa
   const claim = toClaim(spec, workspace)
   const { cleanupPolicy, reuseKey: session } = workspace
   const facts = dropUndefined({ claim, cleanupPolicy, session })
-  const answer = await options.records.hold({ ...key, holder, facts, quota: options.quota })
+  const answer = await options.records.lease({ ...key, holder, facts, quota: options.quota })
   if (answer === 'busy') throw new SvcError('Unavailable', refusals.busy(session ?? claim.name))
   if (answer === 'full') throw new SvcError('Unavailable', refusals.full(spec.namespace, options.quota))
   const stored = await options.records.get(key)

@@ -8,15 +8,15 @@ import { lockRow, matchKey } from './session-rows.ts'
 
 type ProgramRow = { id: string; body: string }
 
-async function replaceKept(
+async function replaceProgram(
   tx: Tx,
   key: SessionKey,
-  { kept, holder, more }: { kept: StoredProgramSession; holder: string; more: number },
+  { session, holder, more }: { session: StoredProgramSession; holder: string; more: number },
 ): Promise<void> {
   const row = await lockRow(tx, key)
   if (row?.active_task !== encodeText(holder))
     throw new SvcError('Conflict', `session ${key.name} is not in use by ${holder}`)
-  const { program, id, text } = kept
+  const { program, id, text } = session
   await tx.run(sql`delete from session_programs where ${matchKey(key)}`)
   await tx.run(sql`insert into session_programs (namespace, name, program, id, body, message_count)
     values (${encodeText(key.namespace)}, ${encodeText(key.name)}, ${encodeText(program)}, ${encodeText(id)},
@@ -29,7 +29,7 @@ export function createProgramSessions({
   database: Database
 }): Pick<Sessions, 'keepProgram' | 'findProgram'> {
   return {
-    keepProgram: (key, kept, by) => database.write((tx) => replaceKept(tx, key, { kept, ...by })),
+    keepProgram: (key, session, by) => database.write((tx) => replaceProgram(tx, key, { session, ...by })),
 
     async findProgram(key, program) {
       const { namespace, name } = key

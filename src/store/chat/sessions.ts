@@ -23,12 +23,12 @@ import { createSessionTranscripts } from './session-transcripts.ts'
 const SWEEP_BATCH = 200
 
 /** Expired sessions do not count, even if they have not been swept yet. */
-function isKept(now: string): Fragment {
+function isUnexpired(now: string): Fragment {
   return sql`(expires_at is null or expires_at > ${now} or active_task is not null)`
 }
 
 async function findRow(reader: Reader, key: SessionKey, now: string): Promise<SessionRow | undefined> {
-  return reader.first(sql<SessionRow>`select * from sessions where ${matchKey(key)} and ${isKept(now)}`)
+  return reader.first(sql<SessionRow>`select * from sessions where ${matchKey(key)} and ${isUnexpired(now)}`)
 }
 
 /** A page token belongs to the namespace it was made for. */
@@ -47,7 +47,7 @@ function isIn(namespaces: readonly string[]): Fragment {
 
 function selectPage(query: Parameters<Sessions['list']>[0], now: string) {
   const scope = encodeText(query.namespace ?? '')
-  const conditions = [isKept(now)]
+  const conditions = [isUnexpired(now)]
   if (query.namespace !== undefined) conditions.push(sql`namespace = ${scope}`)
   if (query.sessionType !== undefined) conditions.push(sql`session_type = ${query.sessionType}`)
   if (query.namespaces !== undefined) conditions.push(isIn(query.namespaces))
@@ -134,7 +134,7 @@ export function createSessions(deps: { database: Database; clock: Clock }): Sess
       const now = clock.now().toISOString()
       const row = await database.write((tx) =>
         tx.first(sql<SessionRow>`update sessions set title = ${encodeText(title)}
-          where ${matchKey(key)} and ${isKept(now)} returning *`),
+          where ${matchKey(key)} and ${isUnexpired(now)} returning *`),
       )
       return row === undefined ? undefined : toSession(row)
     },

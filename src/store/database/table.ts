@@ -142,9 +142,9 @@ export class Table<C extends Columns> {
   }
 
   /** After an insert: replaces all columns but the keys and `kept` of the row that has the same keys. */
-  replace(keys: readonly (keyof C)[], kept: readonly (keyof C)[] = []): Fragment {
+  replace(keys: readonly (keyof C)[], preserved: readonly (keyof C)[] = []): Fragment {
     const unique = this.#inserted.filter(({ key }) => keys.includes(key)).map(({ name }) => name)
-    const replaced = this.#inserted.filter(({ key }) => !keys.includes(key) && !kept.includes(key))
+    const replaced = this.#inserted.filter(({ key }) => !keys.includes(key) && !preserved.includes(key))
     const set = replaced.map(({ name }) => `${name} = excluded.${name}`).join(', ')
     return namedSql(` on conflict (${unique.join(', ')}) do update set ${set}`)
   }
@@ -156,8 +156,8 @@ export class Table<C extends Columns> {
 
   /** `a = ? and b = ?`; what is undefined is not compared. */
   match(values: Partial<Fields<C>>): Fragment {
-    const given = dropUndefined(values)
-    return Object.keys(given).length === 0 ? sql`1 = 1` : joinSql(this.#assign(given as never), ' and ')
+    const present = dropUndefined(values)
+    return Object.keys(present).length === 0 ? sql`1 = 1` : joinSql(this.#assign(present as never), ' and ')
   }
 
   /** `a in (?, ?)`; nothing is in an empty list, which PostgreSQL does not accept. */

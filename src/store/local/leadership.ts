@@ -91,15 +91,15 @@ async function lockFolder(file: string, self: Holder): Promise<void> {
 export function createEmbeddedLeadership(options: EmbeddedLeadershipOptions): Leadership {
   const file = join(options.dataDir, lockName)
   const pid = options.pid ?? process.pid
-  let held: AbortController | undefined
+  let term: AbortController | undefined
   let acquiring: Promise<AbortSignal> | undefined
 
   const acquire = async (): Promise<AbortSignal> => {
     await mkdir(options.dataDir, { recursive: true, mode: 0o700 })
     const boot = options.boot ?? (await readBootId())
     await lockFolder(file, { pid, boot, startTime: await readStartTime(pid) })
-    held = new AbortController()
-    return held.signal
+    term = new AbortController()
+    return term.signal
   }
   return {
     acquire: async (signal) => {
@@ -113,9 +113,9 @@ export function createEmbeddedLeadership(options: EmbeddedLeadershipOptions): Le
       }
     },
     release: async () => {
-      if (held === undefined) return
-      held.abort(new Error('The lock of the data folder was given up.'))
-      held = undefined
+      if (term === undefined) return
+      term.abort(new Error('The lock of the data folder was given up.'))
+      term = undefined
       acquiring = undefined
       await rm(file, { force: true })
     },

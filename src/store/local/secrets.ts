@@ -92,8 +92,8 @@ export function createEmbeddedSecrets(options: EmbeddedSecretsOptions): Embedded
     for (;;) {
       const row = await storage.get(key)
       if (row === undefined) throw notFound(key)
-      const kept = Object.entries(row.entries).filter(([entry]) => !remove.includes(entry))
-      const entries = { ...Object.fromEntries(kept), ...sealAll(keys, key, stringData) }
+      const remaining = Object.entries(row.entries).filter(([entry]) => !remove.includes(entry))
+      const entries = { ...Object.fromEntries(remaining), ...sealAll(keys, key, stringData) }
       // False when somebody else changed it meanwhile.
       if (await storage.replaceEntries(key, row.entries, entries)) return describeRow({ ...row, entries })
     }

@@ -13,16 +13,16 @@ const readAtOnce = 2000
 /** Namespaces whose signs stay in memory; the one that was asked for least recently goes first. */
 const maxNamespaces = 64
 /** Vectors of as many numbers, such as those of learnt spaces, stay in memory as a whole: reading them would take longest. */
-const maxKeptNumbers = 128
+const maxCachedNumbers = 128
 
 type VectorRow = { memory: number; change: number; vector: Uint8Array }
 
 /** Signs of the vectors that one model has made in one namespace. */
-type Shelf = {
+type NamespaceIndex = {
   model: string
   change: number
   memories: number[]
-  places: Map<number, number>
+  positions: Map<number, number>
   words: Uint32Array
   /** Whole vectors, one after the other; empty where they are too long. */
   bytes: Uint8Array
@@ -36,24 +36,28 @@ function grow<T extends Uint32Array | Uint8Array>(array: T, length: number): T {
   return larger
 }
 
-function put(shelf: Shelf, { memory, vector }: Omit<VectorRow, 'change'>): void {
+function put(index: NamespaceIndex, { memory, vector }: Omit<VectorRow, 'change'>): void {
   const width = countWords(vector.length)
-  const at = shelf.places.get(memory) ?? shelf.memories.length
-  if (at === shelf.memories.length) shelf.memories.push(memory)
-  shelf.places.set(memory, at)
-  shelf.words = grow(shelf.words, (at + 1) * width)
-  shelf.words.set(readStoredSigns(vector), at * width)
-  if (vector.length > maxKeptNumbers) return
-  shelf.bytes = grow(shelf.bytes, (at + 1) * vector.length)
-  shelf.bytes.set(vector, at * vector.length)
+  const at = index.positions.get(memory) ?? index.memories.length
+  if (at === index.memories.length) index.memories.push(memory)
+  index.positions.set(memory, at)
+  index.words = grow(index.words, (at + 1) * width)
+  index.words.set(readStoredSigns(vector), at * width)
+  if (vector.length > maxCachedNumbers) return
+  index.bytes = grow(index.bytes, (at + 1) * vector.length)
+  index.bytes.set(vector, at * vector.length)
 }
 
-function makeShelf(model: string): Shelf {
+function makeIndex(model: string): NamespaceIndex {
   const empty = { words: new Uint32Array(0), bytes: new Uint8Array(0) }
-  return { model, change: 0, memories: [], places: new Map(), ...empty, isReading: false }
+  return { model, change: 0, memories: [], positions: new Map(), ...empty, isReading: false }
 }
 
-function compareKept({ bytes, memories }: Shelf, near: readonly number[], vector: Float32Array): ScoredText[] {
+function compareCached(
+  { bytes, memories }: NamespaceIndex,
+  near: readonly number[],
+  vector: Float32Array,
+): ScoredText[] {
   const { length } = vector
   return near.map((at) => ({
     number: memories[at] ?? 0,
@@ -62,38 +66,38 @@ function compareKept({ bytes, memories }: Shelf, near: readonly number[], vector
 }
 
 export function createAlikeMemories({ read, dialect }: Pick<Database, 'read' | 'dialect'>) {
-  const shelves = new BoundedMap<string, Shelf>({ max: maxNamespaces })
+  const indexes = new BoundedMap<string, NamespaceIndex>({ max: maxNamespaces })
 
-  function shelfOf(namespace: string, model: string): Shelf {
-    const found = shelves.get(namespace)
-    const shelf = found?.model === model ? found : makeShelf(model)
-    shelves.set(namespace, shelf)
-    return shelf
+  function openIndex(namespace: string, model: string): NamespaceIndex {
+    const found = indexes.get(namespace)
+    const index = found?.model === model ? found : makeIndex(model)
+    indexes.set(namespace, index)
+    return index
   }
 
   /** Whether there may be more. */
-  async function readPiece(namespace: string, shelf: Shelf): Promise<boolean> {
+  async function readPiece(namespace: string, index: NamespaceIndex): Promise<boolean> {
     const rows = await read.all(sql<VectorRow>`select memory, change, vector from memory_vectors
-      where namespace = ${encodeText(namespace)} and change > ${shelf.change} and model = ${shelf.model}
+      where namespace = ${encodeText(namespace)} and change > ${index.change} and model = ${index.model}
       order by change limit ${readAtOnce}`)
-    for (const row of rows) put(shelf, { memory: Number(row.memory), vector: row.vector })
-    shelf.change = Number(rows.at(-1)?.change ?? shelf.change)
+    for (const row of rows) put(index, { memory: Number(row.memory), vector: row.vector })
+    index.change = Number(rows.at(-1)?.change ?? index.change)
     return rows.length === readAtOnce
   }
 
-  async function readRest(namespace: string, shelf: Shelf): Promise<void> {
-    while (await readPiece(namespace, shelf)) await new Promise((resolve) => void setImmediate(resolve))
+  async function readRest(namespace: string, index: NamespaceIndex): Promise<void> {
+    while (await readPiece(namespace, index)) await new Promise((resolve) => void setImmediate(resolve))
   }
 
   /** Reads what is new; of very many the first part now, and the rest while searches go on. */
-  async function refresh(namespace: string, shelf: Shelf): Promise<void> {
-    if (shelf.isReading) return
-    shelf.isReading = true
+  async function refresh(namespace: string, index: NamespaceIndex): Promise<void> {
+    if (index.isReading) return
+    index.isReading = true
     const done = () => {
-      shelf.isReading = false
+      index.isReading = false
     }
     try {
-      if (await readPiece(namespace, shelf)) void readRest(namespace, shelf).then(done, done)
+      if (await readPiece(namespace, index)) void readRest(namespace, index).then(done, done)
       else done()
     } catch (error) {
       done()
@@ -101,25 +105,29 @@ export function createAlikeMemories({ read, dialect }: Pick<Database, 'read' | '
     }
   }
 
-  async function compareRead(shelf: Shelf, near: readonly number[], vector: Float32Array): Promise<ScoredText[]> {
-    const numbers = near.map((at) => shelf.memories[at] ?? 0)
+  async function compareRead(
+    index: NamespaceIndex,
+    near: readonly number[],
+    vector: Float32Array,
+  ): Promise<ScoredText[]> {
+    const numbers = near.map((at) => index.memories[at] ?? 0)
     const rows = await read.all(sql<VectorRow>`select memory, vector from ${dialect.listNumbers(numbers)}
-      cross join memory_vectors where memory = wanted and model = ${shelf.model}`)
+      cross join memory_vectors where memory = wanted and model = ${index.model}`)
     return rows.map((row) => ({ number: Number(row.memory), score: compareStored(vector, row.vector) }))
   }
 
-  /** Those that are like the query, about `most` of them, in no order, with their cosines. */
+  /** Those that are like the query, about `max` of them, in no order, with their cosines. */
   return async (
     namespace: string,
     { model, vector, minSimilarity }: QueryVector,
-    most: number,
+    max: number,
   ): Promise<ScoredText[]> => {
-    const shelf = shelfOf(namespace, model)
-    await refresh(namespace, shelf)
-    if (shelf.memories.length === 0) return []
-    const signs = { words: shelf.words, count: shelf.memories.length }
-    const near = findAlike(signs, readSigns(vector), most)
-    const scored = shelf.bytes.length > 0 ? compareKept(shelf, near, vector) : await compareRead(shelf, near, vector)
+    const index = openIndex(namespace, model)
+    await refresh(namespace, index)
+    if (index.memories.length === 0) return []
+    const signs = { words: index.words, count: index.memories.length }
+    const near = findAlike(signs, readSigns(vector), max)
+    const scored = index.bytes.length > 0 ? compareCached(index, near, vector) : await compareRead(index, near, vector)
     return scored.filter(({ score }) => score >= minSimilarity)
   }
 }

@@ -55,7 +55,7 @@ function dropRepeated(rows: readonly MemoryRow[]): MemoryRow[] {
 
 export function createMemories({ database, clock }: { database: Database; clock: Clock }): Memories {
   const { dialect } = database
-  const places = { database, alike: createAlikeMemories(database) }
+  const stores = { database, alike: createAlikeMemories(database) }
   const readNow = () => clock.now().toISOString()
   return {
     create: (draft) => database.write((tx) => insertMemory(tx, draft, { dialect, now: readNow() })),
@@ -83,13 +83,13 @@ export function createMemories({ database, clock }: { database: Database; clock:
     },
 
     async list(query) {
-      return (await searchMemories(places, query)).map(toMemory)
+      return (await searchMemories(stores, query)).map(toMemory)
     },
 
     async recall({ reader, ...query }) {
       const now = readNow()
       // Twice as many, for those that say the same.
-      const found = await searchMemories(places, { ...query, limit: query.limit * 2 })
+      const found = await searchMemories(stores, { ...query, limit: query.limit * 2 })
       const rows = dropRepeated(found).slice(0, query.limit)
       if (rows.length === 0) return []
       const counted = await database.write((tx) => countRecalls(tx, rows, { reader, now }))

@@ -99,9 +99,9 @@ async function linkSuperseded(tx: Tx, draft: MemoryDraft, now: string): Promise<
 export async function insertMemory(
   tx: Tx,
   draft: MemoryDraft,
-  given: { dialect: Dialect; now: string },
+  options: { dialect: Dialect; now: string },
 ): Promise<Memory> {
-  const { dialect, now } = given
+  const { dialect, now } = options
   await linkSuperseded(tx, draft, now)
   const state = { deleted: false, createdAt: now, updatedAt: now, recalledCount: 0 }
   const insert = memoryTable.insert({ ...draft, ...state, body: bodyOf(draft) })
@@ -118,9 +118,9 @@ export async function insertMemory(
 export async function updateMemoryRow(
   tx: Tx,
   memory: Memory,
-  given: { row: MemoryRow; dialect: Dialect },
+  options: { row: MemoryRow; dialect: Dialect },
 ): Promise<void> {
-  const { row, dialect } = given
+  const { row, dialect } = options
   const { sessionName, agentName, taskName, parentTask, source, disabled, deleted, updatedAt } = memory
   const body = bodyOf(memory)
   const change = { sessionName, agentName, taskName, parentTask, source, disabled, deleted, updatedAt, body }

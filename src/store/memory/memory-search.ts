@@ -16,7 +16,7 @@ import { type MemoryRow, memoryTable } from './memory-rows.ts'
 const widthsFor = (limit: number) => [Math.max(128, limit * 2), 8192, 1_000_000_000]
 
 /** Where a search looks: the database, and the vectors of its memories. */
-export type SearchPlaces = {
+export type MemoryStores = {
   database: Pick<Database, 'read' | 'dialect'>
   alike: ReturnType<typeof createAlikeMemories>
 }
@@ -35,7 +35,7 @@ function matchFilter(query: MemoryQuery): Fragment {
 }
 
 /** So many of each order are fused, and as many more memories that are like the query are compared exactly. */
-const fusedPlaces = 100
+const fusedRanks = 100
 const comparedVectors = 256
 /** With a filter most of those that are like the query may not pass it. */
 const comparedBeforeFilter = 2048
@@ -49,7 +49,7 @@ type Found = { number: number; id: string; updated_at: string; recalled_count: n
  * A cross join, because SQLite keeps to its order; else it reads every memory of the namespace.
  */
 async function rankFound(
-  { read, dialect }: SearchPlaces['database'],
+  { read, dialect }: MemoryStores['database'],
   query: MemoryQuery,
   candidates: readonly ScoredText[],
 ) {
@@ -69,7 +69,7 @@ async function rankFound(
 }
 
 async function findByWords(
-  database: SearchPlaces['database'],
+  database: MemoryStores['database'],
   query: MemoryQuery,
   terms: readonly string[],
 ): Promise<number[]> {
@@ -96,30 +96,30 @@ function hasFilter({ namespace: _namespace, query: _query, vector: _vector, limi
   return Object.values(filter).some((value) => value !== undefined && value !== false)
 }
 
-async function findByVector(places: SearchPlaces, query: MemoryQuery): Promise<number[]> {
+async function findByVector(stores: MemoryStores, query: MemoryQuery): Promise<number[]> {
   if (query.vector === undefined) return []
-  const most = hasFilter(query) ? comparedBeforeFilter : comparedVectors
-  const alike = await places.alike(query.namespace, query.vector, most)
-  const ranked = await rankFound(places.database, query, alike)
+  const max = hasFilter(query) ? comparedBeforeFilter : comparedVectors
+  const alike = await stores.alike(query.namespace, query.vector, max)
+  const ranked = await rankFound(stores.database, query, alike)
   return ranked.map(({ number }) => number)
 }
 
 /** By words, and by vectors where the query has one; of neither where the query holds no word. */
-async function findBest(places: SearchPlaces, query: MemoryQuery): Promise<number[]> {
+async function findBest(stores: MemoryStores, query: MemoryQuery): Promise<number[]> {
   const terms = queryTerms(query.query ?? '')
   if (terms.length === 0) return []
   const { limit, vector } = query
-  const depth = vector === undefined ? limit : Math.max(limit, fusedPlaces)
-  const byWords = await findByWords(places.database, { ...query, limit: depth }, terms)
-  const byVector = (await findByVector(places, query)).slice(0, depth)
+  const depth = vector === undefined ? limit : Math.max(limit, fusedRanks)
+  const byWords = await findByWords(stores.database, { ...query, limit: depth }, terms)
+  const byVector = (await findByVector(stores, query)).slice(0, depth)
   if (byVector.length === 0) return byWords.slice(0, limit)
   return fuseRanks([{ keys: byWords }, { keys: byVector, weight: vectorWeight }]).slice(0, limit)
 }
 
 /** In the order that the port promises. */
-export async function searchMemories(places: SearchPlaces, query: MemoryQuery): Promise<MemoryRow[]> {
-  const { read } = places.database
-  if ((query.query ?? '').trim() !== '') return readRows(read, await findBest(places, query))
+export async function searchMemories(stores: MemoryStores, query: MemoryQuery): Promise<MemoryRow[]> {
+  const { read } = stores.database
+  if ((query.query ?? '').trim() !== '') return readRows(read, await findBest(stores, query))
   const page = sql`order by updated_at desc, id desc limit ${query.limit}`
   return memoryTable.all(read, sql`where ${matchFilter(query)} ${page}`)
 }

@@ -28,9 +28,9 @@ async function takeChanges(tx: Tx, namespace: string, count: number): Promise<nu
   return row === undefined ? 0 : Number(row.change) - count + 1
 }
 
-async function keepVectors(tx: Tx, namespace: string, placed: readonly EmbeddedMemory[]): Promise<void> {
-  let change = await takeChanges(tx, namespace, placed.length)
-  for (const { memory, model, vector } of placed) {
+async function keepVectors(tx: Tx, namespace: string, embedded: readonly EmbeddedMemory[]): Promise<void> {
+  let change = await takeChanges(tx, namespace, embedded.length)
+  for (const { memory, model, vector } of embedded) {
     if (vector === undefined) continue
     await tx.run(sql`insert into memory_vectors (memory, namespace, model, change, vector)
       values (${memory}, ${encodeText(namespace)}, ${model}, ${change}, ${encodeVector(vector)})
@@ -60,7 +60,7 @@ export function createMemoryVectors({ database }: { database: Database }): Memor
   }
 
   return {
-    async listUnplaced(limit) {
+    async listPending(limit) {
       const rows = await read.all(sql<TextRow & { ticket: number; memory: number }>`
         select memory_unplaced.number as ticket, memory, namespace, body from memory_unplaced
         join memories on memories.number = memory order by memory_unplaced.number limit ${limit}`)
@@ -74,18 +74,18 @@ export function createMemoryVectors({ database }: { database: Database }): Memor
       )
     },
 
-    async place(placed) {
+    async save(embedded) {
       await write(async (tx) => {
-        for (const namespace of new Set(placed.map((one) => one.namespace))) {
-          const those = placed.filter((one) => one.namespace === namespace)
+        for (const namespace of new Set(embedded.map((one) => one.namespace))) {
+          const those = embedded.filter((one) => one.namespace === namespace)
           await keepVectors(tx, namespace, those)
         }
-        const tickets = dialect.listNumbers(placed.map(({ ticket }) => ticket))
+        const tickets = dialect.listNumbers(embedded.map(({ ticket }) => ticket))
         await tx.run(sql`delete from memory_unplaced where number in (select wanted from ${tickets})`)
       })
     },
 
-    async unplaceAll(namespace) {
+    async requeueAll(namespace) {
       let after: number | undefined = 0
       while (after !== undefined) {
         const from: number = after

@@ -7,12 +7,12 @@ import type { Blobs } from '../blobs/blobs.ts'
 import { type BodySink, storeBody } from '../blobs/receive-body.ts'
 import type { Database } from '../database/database.ts'
 import { sql } from '../database/statement.ts'
-import type { Holds } from './session.ts'
+import type { SharedLocks } from './session.ts'
 
 const PIECE_BYTES = 256 * 1024
 const SWEEP_BATCH = 500
 
-export type PostgresBlobsOptions = { database: Database; holds: Holds; ids: Ids }
+export type PostgresBlobsOptions = { database: Database; locks: SharedLocks; ids: Ids }
 
 /** The same bytes in pieces of `PIECE_BYTES`, the last one shorter. */
 async function* regroup(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -85,20 +85,20 @@ async function removeOrphans(database: Database, ids: string[], referenced: Set<
   return removed
 }
 
-export function createPostgresBlobs({ database, holds, ids }: PostgresBlobsOptions): Blobs {
+export function createPostgresBlobs({ database, locks, ids }: PostgresBlobsOptions): Blobs {
   /** No longer needed, but in use here: removed when that ends. */
   const doomed = new Set<string>()
 
   async function release(id: string): Promise<void> {
-    await holds.release(id)
-    if (holds.isHeld(id) || !doomed.delete(id)) return
+    await locks.release(id)
+    if (locks.isHeld(id) || !doomed.delete(id)) return
     // Its row is gone already: a body that cannot be removed now is an orphan, and swept later.
     await removeIdle(database, id).catch(() => false)
   }
 
   const sink: BodySink = {
     async write(id, chunks) {
-      await holds.hold(id)
+      await locks.acquire(id)
       await writePieces(database, id, chunks)
     },
     // What cannot be removed now is an orphan, and swept later; the error that ended the body matters more here.
@@ -112,20 +112,20 @@ export function createPostgresBlobs({ database, holds, ids }: PostgresBlobsOptio
       try {
         return await storeBody(sink, id, { body, limits, commit })
       } finally {
-        if (holds.isHeld(id)) await release(id)
+        if (locks.isHeld(id)) await release(id)
       }
     },
     open({ blob_id: id, content }) {
       if (id === null) return Readable.from(content === null ? [] : [Buffer.from(content)], { objectMode: false })
-      const held = holds.hold(id)
+      const acquired = locks.acquire(id)
       const stream = Readable.from(readPieces(database, id), { objectMode: false })
-      stream.once('close', () => void held.then(() => release(id)))
+      stream.once('close', () => void acquired.then(() => release(id)))
       return stream
     },
     async remove(blobIds) {
-      const given = blobIds.filter((id) => id !== null)
-      for (const id of given) if (holds.isHeld(id)) doomed.add(id)
-      const idle = given.filter((id) => !holds.isHeld(id))
+      const stored = blobIds.filter((id) => id !== null)
+      for (const id of stored) if (locks.isHeld(id)) doomed.add(id)
+      const idle = stored.filter((id) => !locks.isHeld(id))
       await Promise.allSettled(idle.map((id) => removeIdle(database, id)))
     },
     async sweepOrphans(findReferenced) {

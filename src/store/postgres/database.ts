@@ -11,7 +11,7 @@ import { describeClosed, describeStart } from './errors.ts'
 import { createPreparer } from './executor.ts'
 import { applyMigrations } from './migrate.ts'
 import { migrations as allMigrations } from './migrations.ts'
-import { type Holds, type ListenerSession, openSession } from './session.ts'
+import { type ListenerSession, openSession, type SharedLocks } from './session.ts'
 import { termIndex } from './term-index.ts'
 import { runRead, runUnit } from './units.ts'
 
@@ -24,7 +24,7 @@ export type PostgresOptions = ConnectionOptions & {
 
 export interface PostgresDatabase extends Database {
   /** What this process is using, visible to every process on the database. */
-  holds: Holds
+  holds: SharedLocks
 }
 
 type Hub = ReturnType<typeof createListeners<string | undefined>>

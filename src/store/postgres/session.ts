@@ -12,14 +12,14 @@ const backoff: Backoff = { firstMs: 100, maxMs: 5_000 }
 const PROBE_MS = 15_000
 
 /** Names that this process uses: while it lives, no other process may remove them. */
-export type Holds = {
+export type SharedLocks = {
   /** Resolves when the others know; also while disconnected, when there is no protection until it is back. */
-  hold(name: string): Promise<void>
+  acquire(name: string): Promise<void>
   release(name: string): Promise<void>
   isHeld(name: string): boolean
 }
 
-export type ListenerSession = Holds & { close(): Promise<void> }
+export type ListenerSession = SharedLocks & { close(): Promise<void> }
 
 export type SessionOptions = {
   /** A connection that is not open yet. */
@@ -113,7 +113,7 @@ export async function openSession(options: SessionOptions): Promise<ListenerSess
 
   const serving = serve(current)
   return {
-    async hold(name) {
+    async acquire(name) {
       const count = counts.get(name) ?? 0
       counts.set(name, count + 1)
       if (count === 0) await current?.ask(TAKE, [name]).catch(() => undefined)

@@ -55,9 +55,9 @@ async function abandon(client: PoolClient, error: unknown): Promise<void> {
   }
 }
 
-type Tell = (channel: string, note: string) => void
+type Notify = (channel: string, note: string) => void
 
-async function runOnce<T>(deps: UnitDeps, work: (tx: Tx) => Promise<T>, tell: Tell): Promise<Unit<T>> {
+async function runOnce<T>(deps: UnitDeps, work: (tx: Tx) => Promise<T>, notify: Notify): Promise<Unit<T>> {
   const client = await connect(deps)
   const hooks: (() => void)[] = []
   const notes: Note[] = []
@@ -66,7 +66,7 @@ async function runOnce<T>(deps: UnitDeps, work: (tx: Tx) => Promise<T>, tell: Te
     afterCommit: (publish) => void hooks.push(publish),
     announce(channel, note) {
       notes.push({ channel, note })
-      hooks.push(() => tell(channel, note))
+      hooks.push(() => notify(channel, note))
     },
   }
   try {
@@ -115,8 +115,8 @@ async function tryAgain<T>(deps: UnitDeps, run: () => Promise<T>, attempt = 1): 
 }
 
 /** Runs the work in a transaction, and again after a conflict. Nothing of it is kept when it fails. */
-export function runUnit<T>(deps: UnitDeps, work: (tx: Tx) => Promise<T>, tell: Tell): Promise<Unit<T>> {
-  return tryAgain(deps, () => runOnce(deps, work, tell))
+export function runUnit<T>(deps: UnitDeps, work: (tx: Tx) => Promise<T>, notify: Notify): Promise<Unit<T>> {
+  return tryAgain(deps, () => runOnce(deps, work, notify))
 }
 
 export function runRead<T>(deps: UnitDeps, read: (execute: Executor) => Promise<T>): Promise<T> {

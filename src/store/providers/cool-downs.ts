@@ -37,8 +37,9 @@ function keyOf({ namespace, name }: ResourceKey): string {
 function findLast(coolDowns: readonly CoolDown[], model: string | undefined, now: number): CoolDown | undefined {
   let last: CoolDown | undefined
   for (const one of coolDowns) {
-    const holds = one.until.getTime() > now && (model === undefined || one.model === undefined || one.model === model)
-    if (holds && (last === undefined || one.until > last.until)) last = one
+    const isCurrent =
+      one.until.getTime() > now && (model === undefined || one.model === undefined || one.model === model)
+    if (isCurrent && (last === undefined || one.until > last.until)) last = one
   }
   return last
 }
@@ -79,7 +80,7 @@ export function createCoolDowns({ database, clock }: { database: Database; clock
   let isReading = false
   let isStale = false
   // A failed read means that the database is temporarily unavailable.
-  const listeners = createProviderListeners(database, 'cool-downs', () => void tellAll().catch(() => undefined))
+  const listeners = createProviderListeners(database, 'cool-downs', () => void notifyAll().catch(() => undefined))
   listeners.add(() => {
     readAt = Number.NEGATIVE_INFINITY
     refresh()
@@ -122,7 +123,7 @@ export function createCoolDowns({ database, clock }: { database: Database; clock
       })
   }
 
-  async function tellAll(): Promise<void> {
+  async function notifyAll(): Promise<void> {
     for (const { namespace, name } of await load()) {
       listeners.notify({ namespace: decodeText(namespace), name: decodeText(name) })
     }

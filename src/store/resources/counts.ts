@@ -32,8 +32,8 @@ export function createResourceCounts(initial: { kind: Kind; namespace: string; c
       (namespace === undefined ? byKind.get(kind) : byNamespace.get(`${kind}/${namespace}`)) ?? 0,
     namespaces: (kind) => {
       const prefix = `${kind}/`
-      const held = [...byNamespace.keys()].filter((key) => key.startsWith(prefix))
-      return held.map((key) => key.slice(prefix.length)).sort()
+      const keys = [...byNamespace.keys()].filter((key) => key.startsWith(prefix))
+      return keys.map((key) => key.slice(prefix.length)).sort()
     },
   }
 }

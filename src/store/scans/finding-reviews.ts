@@ -27,11 +27,11 @@ async function reportFindings(tx: Tx, review: Review): Promise<{ seen: Set<strin
   const findings = new Map<string, Finding>()
   for (const { id, draft } of drafts) {
     const earlier = findings.get(id) ?? known.get(id)
-    const place = { id, namespace: scan.namespace, repositoryScan: scan.name, now }
+    const owner = { id, namespace: scan.namespace, repositoryScan: scan.name, now }
     const seeing = { now, startedAt }
     findings.set(
       id,
-      earlier === undefined ? newFinding(draft, origin, place) : seeAgain(earlier, draft, origin, seeing),
+      earlier === undefined ? newFinding(draft, origin, owner) : seeAgain(earlier, draft, origin, seeing),
     )
   }
   await writeFindings(tx, scan.uid, [...findings.values()])
@@ -59,8 +59,8 @@ async function closeUnseen(tx: Tx, review: Review, seen: ReadonlySet<string>): P
 async function keepDropped(tx: Tx, review: Review): Promise<void> {
   const { scan, run, slice, taskName, now } = review
   for (const { id, reason, layer, sampleJSON } of review.dropped) {
-    const place = { namespace: scan.namespace, repositoryScan: scan.name, scanRunID: run, taskName, sliceID: slice }
-    const record = dropUndefined({ ...place, id, reason, layer, sampleJSON, createdAt: now }) as DroppedFinding
+    const owner = { namespace: scan.namespace, repositoryScan: scan.name, scanRunID: run, taskName, sliceID: slice }
+    const record = dropUndefined({ ...owner, id, reason, layer, sampleJSON, createdAt: now }) as DroppedFinding
     await tx.run(sql`insert into scan_dropped (scan_uid, id, run, slice, layer, reason, folded_reason, created_at, body)
       values (${scan.uid}, ${encodeText(id)}, ${run}, ${encodeOptional(slice)}, ${layer}, ${encodeText(reason)},
         ${encodeText(reason.toLowerCase())}, ${now}, ${JSON.stringify(record)}) on conflict (scan_uid, id) do nothing`)

@@ -16,8 +16,8 @@ const digestOf = ({ content, commitSHA = '' }: NewImport) =>
 
 function describeNew({ namespace, name }: ScanKey, { content: _, ...draft }: NewImport, now: string): ScanImport {
   const counts = { acceptedFindings: 0, newFindings: 0, droppedFindings: 0, fixedFindings: 0 }
-  const place = { namespace, repositoryScan: name, phase: 'pending', createdAt: now } as const
-  return dropUndefined({ ...draft, ...place, ...counts }) as ScanImport
+  const initial = { namespace, repositoryScan: name, phase: 'pending', createdAt: now } as const
+  return dropUndefined({ ...draft, ...initial, ...counts }) as ScanImport
 }
 
 async function insert(tx: Tx, scan: ScanKey, draft: NewImport, now: string): Promise<ScanImport> {

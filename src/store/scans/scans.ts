@@ -94,9 +94,9 @@ async function replaceSlices(
     const known = before.get(slice.id)
     before.delete(slice.id)
     if (known?.lastScanRunID === cut.run) continue
-    const place = { namespace: scan.namespace, repositoryScan: scan.name, lastScanRunID: cut.run }
-    const kept = { lastReviewedAt: known?.lastReviewedAt, createdAt: known?.createdAt ?? cut.now, updatedAt: cut.now }
-    await writeSlice(tx, scan.uid, dropUndefined({ ...slice, ...place, ...kept }) as ReviewSlice)
+    const owner = { namespace: scan.namespace, repositoryScan: scan.name, lastScanRunID: cut.run }
+    const times = { lastReviewedAt: known?.lastReviewedAt, createdAt: known?.createdAt ?? cut.now, updatedAt: cut.now }
+    await writeSlice(tx, scan.uid, dropUndefined({ ...slice, ...owner, ...times }) as ReviewSlice)
   }
   const gone = [...before.keys()].map(encodeText)
   for (let at = 0; at < gone.length; at += 500)

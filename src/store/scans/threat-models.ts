@@ -8,23 +8,23 @@ import { sql } from '../database/statement.ts'
 import { parseScanBody } from './scan-rows.ts'
 
 type BodyRow = { body: string }
-type Given = Parameters<Scans['saveThreatModel']>[1]
+type ModelDraft = Parameters<Scans['saveThreatModel']>[1]
 
 /** Whether what is stored goes before what was generated. */
-function isKept(known: ThreatModel, given: Given, since: string | undefined): boolean {
-  if (known.content === given.content) return true
+function isCurrent(known: ThreatModel, draft: ModelDraft, since: string | undefined): boolean {
+  if (known.content === draft.content) return true
   return since !== undefined && known.source !== 'generated' && known.updatedAt >= since
 }
 
-async function save(tx: Tx, scan: ScanKey, given: Given, times: { since?: string | undefined; now: string }) {
+async function save(tx: Tx, scan: ScanKey, draft: ModelDraft, times: { since?: string | undefined; now: string }) {
   const { since, now } = times
   const row = await tx.first(sql<BodyRow>`update scan_threat_models set scan_uid = scan_uid
     where scan_uid = ${scan.uid} returning body`)
   const known = parseScanBody<ThreatModel>(row)
-  if (known !== undefined && isKept(known, given, since)) return known
-  const place = { namespace: scan.namespace, repositoryScan: scan.name }
+  if (known !== undefined && isCurrent(known, draft, since)) return known
+  const owner = { namespace: scan.namespace, repositoryScan: scan.name }
   const version = (known?.version ?? 0) + 1
-  const model = dropUndefined({ ...place, ...given, version, createdAt: known?.createdAt ?? now, updatedAt: now })
+  const model = dropUndefined({ ...owner, ...draft, version, createdAt: known?.createdAt ?? now, updatedAt: now })
   await tx.run(sql`insert into scan_threat_models (scan_uid, body) values (${scan.uid}, ${JSON.stringify(model)})
     on conflict (scan_uid) do update set body = excluded.body`)
   return model as ThreatModel
@@ -42,7 +42,7 @@ export function createThreatModels({
       parseScanBody(
         await database.read.first(sql<BodyRow>`select body from scan_threat_models where scan_uid = ${uid}`),
       ),
-    saveThreatModel: (scan, given, since) =>
-      database.write((tx) => save(tx, scan, given, { since, now: clock.now().toISOString() })),
+    saveThreatModel: (scan, draft, since) =>
+      database.write((tx) => save(tx, scan, draft, { since, now: clock.now().toISOString() })),
   }
 }

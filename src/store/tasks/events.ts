@@ -76,16 +76,16 @@ export function createEvents(deps: { database: Database; clock: Clock }): Events
       })
     },
 
-    appendAll(drafts, most) {
+    appendAll(drafts, max) {
       const [first] = drafts
       if (first === undefined) return Promise.resolve([])
       const { taskUid } = first
       return database.write(async (tx) => {
         const before = (await takeSeqs(tx, taskUid, drafts.length)) - drafts.length
-        const kept = drafts.slice(0, Math.max(0, most - before))
-        if (kept.length < drafts.length) await resetSeq(tx, taskUid, before + kept.length)
+        const accepted = drafts.slice(0, Math.max(0, max - before))
+        if (accepted.length < drafts.length) await resetSeq(tx, taskUid, before + accepted.length)
         const createdAt = clock.now().toISOString()
-        const added = kept.map((draft, at) => ({ ...draft, seq: before + at + 1, createdAt }))
+        const added = accepted.map((draft, at) => ({ ...draft, seq: before + at + 1, createdAt }))
         for (const event of added) await tx.run(events.insert(event))
         if (added.length > 0) listeners.announce(tx, taskUid)
         return added

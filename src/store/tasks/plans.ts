@@ -7,16 +7,16 @@ import type { Database, Tx } from '../database/database.ts'
 import { sql } from '../database/statement.ts'
 import { flag, number, Table, text, word } from '../database/table.ts'
 
-const kept = { iteration: number, summary: text, progressPct: number, goalComplete: flag, planDocument: text }
+const columns = { iteration: number, summary: text, progressPct: number, goalComplete: flag, planDocument: text }
 const plans = new Table('plans', {
   taskUid: word,
   namespace: text,
   taskName: text,
-  ...kept,
+  ...columns,
   createdAt: word,
   updatedAt: word,
 })
-const versions = new Table('plan_versions', { number, ...kept, savedAt: word })
+const versions = new Table('plan_versions', { number, ...columns, savedAt: word })
 
 function checkPlan(plan: { progressPct: number; iteration: number }): void {
   const details: Problem[] = []

@@ -19,13 +19,13 @@ const columns: Record<Exclude<TaskNoun, 'logs'>, [table: string, ...columns: str
   memories: ['memory_recalls', 'reader'],
 }
 
-const places = Object.values(columns).flatMap(([table, ...names]) => names.map((column) => ({ table, column })))
+const columnRefs = Object.values(columns).flatMap(([table, ...names]) => names.map((column) => ({ table, column })))
 const nouns: TaskNoun[] = ['logs', ...(Object.keys(columns) as Exclude<TaskNoun, 'logs'>[])]
 
 type TaskRecords = Pick<Required<Records>, TaskNoun> & { logs: LogStore }
 
 function selectUids(after: string, limit: number) {
-  const parts = places.map(
+  const parts = columnRefs.map(
     ({ table, column }) =>
       sql`select task_uid from (${{
         text: `select distinct ${column} as task_uid from ${table} where ${column} > ? order by ${column} limit ?`,

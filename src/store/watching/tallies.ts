@@ -10,29 +10,29 @@ export type Tallies = {
 }
 
 /** `least`: the value that sorts first; undefined where that is not known. */
-type Values = { counts: Map<string, number>; least: string | undefined }
+type Values = { counts: Map<string, number>; min: string | undefined }
 
 function addTo(values: Values, value: string, amount: number): void {
-  const { counts, least } = values
+  const { counts, min } = values
   const count = (counts.get(value) ?? 0) + amount
   if (count !== 0) counts.set(value, count)
   else counts.delete(value)
-  if (count === 0 && value === least) values.least = undefined
-  else if (count !== 0 && least !== undefined && value < least) values.least = value
+  if (count === 0 && value === min) values.min = undefined
+  else if (count !== 0 && min !== undefined && value < min) values.min = value
 }
 
 /** Looked for again only when it is gone: the moments of a long queue are all different. */
 function findLeast(values: Values): string | undefined {
-  if (values.least !== undefined) return values.least
+  if (values.min !== undefined) return values.min
   for (const value of values.counts.keys()) {
-    if (values.least === undefined || value < values.least) values.least = value
+    if (values.min === undefined || value < values.min) values.min = value
   }
-  return values.least
+  return values.min
 }
 
-function listValues(values: Values | undefined, { from = '', least = false }: TallyQuery): [string, number][] {
+function listValues(values: Values | undefined, { from = '', minOnly: min = false }: TallyQuery): [string, number][] {
   if (values === undefined) return []
-  if (!least) return [...values.counts].filter(([value]) => value >= from)
+  if (!min) return [...values.counts].filter(([value]) => value >= from)
   const value = findLeast(values)
   return value === undefined ? [] : [[value, values.counts.get(value) ?? 0]]
 }
@@ -41,12 +41,12 @@ export function createTallies(): Tallies {
   const byName = new Map<string, Map<string, Values>>()
 
   function addEntry(namespace: string, { field, value }: IndexEntry, amount: number): void {
-    const places = byName.get(field) ?? new Map<string, Values>()
-    byName.set(field, places)
-    const values = places.get(namespace) ?? { counts: new Map(), least: undefined }
-    places.set(namespace, values)
+    const byNamespace = byName.get(field) ?? new Map<string, Values>()
+    byName.set(field, byNamespace)
+    const values = byNamespace.get(namespace) ?? { counts: new Map(), min: undefined }
+    byNamespace.set(namespace, values)
     addTo(values, value, amount)
-    if (values.counts.size === 0) places.delete(namespace)
+    if (values.counts.size === 0) byNamespace.delete(namespace)
   }
 
   return {
@@ -54,10 +54,10 @@ export function createTallies(): Tallies {
       for (const entry of entries) addEntry(namespace, entry, amount)
     },
     list(name, query = {}) {
-      const places = byName.get(name)
-      if (places === undefined) return []
-      return [...(query.namespaces ?? places.keys())].flatMap((namespace) =>
-        listValues(places.get(namespace), query).map(([value, count]) => ({ namespace, value, count })),
+      const byNamespace = byName.get(name)
+      if (byNamespace === undefined) return []
+      return [...(query.namespaces ?? byNamespace.keys())].flatMap((namespace) =>
+        listValues(byNamespace.get(namespace), query).map(([value, count]) => ({ namespace, value, count })),
       )
     },
     clear: () => byName.clear(),

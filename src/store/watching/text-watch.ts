@@ -70,8 +70,8 @@ function describePresent(kind: Kind, text: string): TextChange {
 /** What there is of a source, at the version that its lane was opened at: nothing is awaited between the two. */
 async function* listPresent(source: KindSource, options: TextWatchOptions): AsyncGenerator<TextChange> {
   const { namespaces, names, search, labelSelector, fields } = options
-  const place = source.namespace === undefined ? { namespaces } : { namespace: source.namespace }
-  const filter = { ...place, names, search, labelSelector, fields }
+  const scope = source.namespace === undefined ? { namespaces } : { namespace: source.namespace }
+  const filter = { ...scope, names, search, labelSelector, fields }
   let next: string | undefined
   do {
     const page = await source.listText({ ...filter, limit: listingPage, continue: next })
@@ -83,7 +83,7 @@ async function* listPresent(source: KindSource, options: TextWatchOptions): Asyn
 /** Makes the watch; the sources are those of its kinds. */
 export function createTextWatch(sources: readonly KindSource[], options: TextWatchOptions): TextWatch {
   const { namespaces, after, signal } = options
-  const tell = createChangeFilter(options.kinds, options)
+  const classify = createChangeFilter(options.kinds, options)
   const only = namespaces?.length === 1 ? namespaces[0] : undefined
   const read = sources.filter(({ namespace }) => namespace === undefined || (namespaces?.includes(namespace) ?? true))
   const lanes = after === undefined ? [] : read.map((source) => openLane(source, parseVersion(after), only))
@@ -106,7 +106,7 @@ export function createTextWatch(sources: readonly KindSource[], options: TextWat
 
   function* present(change: Change): Generator<TextChange> {
     const { kind, namespace, name, object } = change
-    const type = (namespaces?.includes(namespace) ?? true) ? tell(change) : undefined
+    const type = (namespaces?.includes(namespace) ?? true) ? classify(change) : undefined
     if (type !== undefined) yield { type, kind, namespace, name, object }
   }
 

@@ -100,7 +100,7 @@ export function createWorkspaceRecords({ database, clock }: { database: Database
   }
 
   return {
-    hold: (request) => database.write((tx) => holdIn(tx, request, clock.now())),
+    lease: (request) => database.write((tx) => holdIn(tx, request, clock.now())),
 
     async note(key, holder, { step, facts = {} }) {
       const where = sql`${whereKey(key)} and ${whereHolder(holder)}`

@@ -72,10 +72,10 @@ async function describeQuestions(orchestration: Orchestration, task: Task): Prom
   if (!isParked(task)) return {}
   const questions = await orchestration.listQuestions(task)
   if (questions.length === 0) return {}
-  const asked = questions.map(({ id, agentName, tool, arguments: args, message, expiresAt }) =>
+  const pending = questions.map(({ id, agentName, tool, arguments: args, message, expiresAt }) =>
     dropUndefined({ id, agent: agentName, tool, arguments: args, message, expiresAt }),
   )
-  return { waitsForApproval: asked, howToAnswer }
+  return { waitsForApproval: pending, howToAnswer }
 }
 
 /** The current state of a task, with what it asks people for. */

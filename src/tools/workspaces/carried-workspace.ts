@@ -9,10 +9,10 @@ import { openWorkspaceFolder } from './workspace-file.ts'
 
 function refuseSize(): SvcError {
   const { bytes, files } = workspaceLimits
-  const most = `${files} files or ${bytes / 1024 ** 2} MiB`
+  const limit = `${files} files or ${bytes / 1024 ** 2} MiB`
   return new SvcError(
     'TooLarge',
-    `the workspace has more than ${most}, and code could not see it; make its files smaller`,
+    `the workspace has more than ${limit}, and code could not see it; make its files smaller`,
   )
 }
 

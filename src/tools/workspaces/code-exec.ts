@@ -117,7 +117,7 @@ function jsonBytes(text: string): number {
 
 /** Control characters grow up to sixfold in JSON, so the text is halved until it fits. */
 function cutAsJson(text: string, maxBytes: number): { text: string; cut: boolean } {
-  let kept = headOfText(text, maxBytes).text
-  while (jsonBytes(kept) > maxBytes && kept !== '') kept = headOfText(kept, Buffer.byteLength(kept) >> 1).text
-  return { text: kept, cut: kept.length < text.length }
+  let head = headOfText(text, maxBytes).text
+  while (jsonBytes(head) > maxBytes && head !== '') head = headOfText(head, Buffer.byteLength(head) >> 1).text
+  return { text: head, cut: head.length < text.length }
 }

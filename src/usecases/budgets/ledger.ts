@@ -27,11 +27,11 @@ export type BudgetState = { limit: Limit; spent: SpentSums; since: Date | undefi
 
 export interface BudgetLedger {
   /**
-   * BudgetExceeded when a budget that covers the spender is used up. `own`: a limit of the spender's alone. Returns a
+   * BudgetExceeded when a budget that covers the subject is used up. `own`: a limit of the subject's alone. Returns a
    * promise only when sums must be read first: after a pause, or for a limit that is checked for the first time.
    */
   require(subject: BudgetSubject, own?: Limit): void | Promise<void>
-  /** What the budgets that cover the spender allow each single task. A promise only after a pause, as above. */
+  /** What the budgets that cover the subject allow each single task. A promise only after a pause, as above. */
   taskBounds(subject: BudgetSubject): TaskBound[] | Promise<TaskBound[]>
   /** Counts usage before a record holds it; does nothing when no budget covers it. */
   count(subject: BudgetSubject, used: CallUsage): Counted
@@ -69,7 +69,7 @@ function toSpent(used: CallUsage): SpentSums {
 
 export function createBudgetLedger({ records, clock }: Pick<Ports, 'records' | 'clock'>): BudgetLedger {
   const closing = new AbortController()
-  /** Accounts of budgets, by name, and of the limits that spenders bring along. */
+  /** Accounts of budgets, by name, and of the limits that subjects bring along. */
   let accounts: Account[] = []
   const owned = new Map<string, { account: Account; requestedAt: number }>()
   let requestedAt = 0

@@ -3,7 +3,7 @@ import type { NewMessage } from '../../ports/chat/sessions.ts'
 import { measureTranscript, summarizeResult, toConversation, truncateTranscript } from './history.ts'
 
 const user = (content: string): NewMessage => ({ role: 'user', content })
-const said = (content: string): NewMessage => ({ role: 'assistant', content })
+const answer = (content: string): NewMessage => ({ role: 'assistant', content })
 const called = (...ids: string[]): NewMessage => ({
   role: 'assistant',
   content: '',
@@ -18,7 +18,7 @@ const result = (toolCallID: string, content = 'seen'): NewMessage => ({
 
 describe('a transcript as a conversation', () => {
   it('joins unanswered questions and omits messages of the service', () => {
-    const messages = toConversation([user('a'), user('b'), { role: 'system', content: 'sum up' }, said('c'), user('d')])
+    const messages = toConversation([user('a'), user('b'), { role: 'system', content: 'sum up' }, answer('c'), user('d')])
     expect(messages.map(({ role, content }) => [role, content.length])).toEqual([
       ['user', 2],
       ['assistant', 1],
@@ -36,8 +36,8 @@ describe('a transcript as a conversation', () => {
       ['tool_use'],
       ['tool_result'],
     ])
-    const given = messages[2]?.content.map((block) => (block.type === 'tool_result' ? block.toolUseId : ''))
-    expect(given?.toSorted()).toEqual(['', '1', '2'])
+    const ids = messages[2]?.content.map((block) => (block.type === 'tool_result' ? block.toolUseId : ''))
+    expect(ids?.toSorted()).toEqual(['', '1', '2'])
   })
 })
 
@@ -63,23 +63,23 @@ describe('the summary of a tool result', () => {
 })
 
 describe('a session that is too large', () => {
-  const exchange = (id: string) => [user(`q${id}`), called(id), result(id, 'y'.repeat(500)), said(`a${id}`)]
-  const all = [user('first'), said('hello'), ...['1', '2', '3', '4', '5'].flatMap(exchange)]
+  const exchange = (id: string) => [user(`q${id}`), called(id), result(id, 'y'.repeat(500)), answer(`a${id}`)]
+  const all = [user('first'), answer('hello'), ...['1', '2', '3', '4', '5'].flatMap(exchange)]
 
   it('keeps the first question and the newest exchanges, each of them whole [SESS-009]', () => {
-    const kept = truncateTranscript(all, 2000)
-    expect(kept[0]).toEqual(user('first'))
-    expect(kept.at(-1)).toEqual(said('a5'))
-    expect(measureTranscript(kept)).toBeLessThanOrEqual(2000)
-    expect(kept.length).toBeGreaterThan(4)
-    const calls = kept.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id))
-    const results = kept.flatMap(({ role, toolCallID }) => (role === 'tool' ? [toolCallID] : []))
+    const truncated = truncateTranscript(all, 2000)
+    expect(truncated[0]).toEqual(user('first'))
+    expect(truncated.at(-1)).toEqual(answer('a5'))
+    expect(measureTranscript(truncated)).toBeLessThanOrEqual(2000)
+    expect(truncated.length).toBeGreaterThan(4)
+    const calls = truncated.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id))
+    const results = truncated.flatMap(({ role, toolCallID }) => (role === 'tool' ? [toolCallID] : []))
     expect(results).toEqual(calls)
   })
 
   it('is left alone while it fits, and keeps its newest exchange whatever its size', () => {
     expect(truncateTranscript(all, 1_000_000)).toEqual(all)
-    const large = [user('first'), said('x'), called('1'), result('1', 'z'.repeat(5000))]
+    const large = [user('first'), answer('x'), called('1'), result('1', 'z'.repeat(5000))]
     expect(truncateTranscript(large, 1000)).toEqual([user('first'), called('1'), result('1', 'z'.repeat(5000))])
   })
 })
@@ -92,8 +92,8 @@ describe('the size of a transcript', () => {
       { role: 'user' as const, content: `${at}: ${'語'.repeat(100)}` },
       { role: 'assistant' as const, content: '語'.repeat(100) },
     ]).flat()
-    const kept = truncateTranscript(long, 8000)
-    expect(measureTranscript(kept)).toBeLessThanOrEqual(8000)
-    expect(kept[0]).toBe(long[0])
+    const truncated = truncateTranscript(long, 8000)
+    expect(measureTranscript(truncated)).toBeLessThanOrEqual(8000)
+    expect(truncated[0]).toBe(long[0])
   })
 })

@@ -37,9 +37,9 @@ export type ModelChooser = {
 }
 
 /** Choices and their keys are cached until a provider or a secret changes; rights are checked each time. */
-export function createModelChooser({ ports }: Pick<UsecaseDeps, 'ports'>, memory: LookupCaches): ModelChooser {
-  const cache = memory.createCache<Choices>()
-  const defaults = memory.createCache<DefaultProvider>()
+export function createModelChooser({ ports }: Pick<UsecaseDeps, 'ports'>, caches: LookupCaches): ModelChooser {
+  const cache = caches.createCache<Choices>()
+  const defaults = caches.createCache<DefaultProvider>()
   const lookUp: LookUp = {
     resolve: (wishes) =>
       cache.get(JSON.stringify(wishes), {

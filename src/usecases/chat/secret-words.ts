@@ -18,8 +18,8 @@ export type SecretWords = {
   redactorFor(namespace: string, choices: readonly ModelChoice[]): Promise<Redactor>
 }
 
-export function createSecretWords(ports: Pick<Ports, 'resources' | 'secrets'>, memory: LookupCaches): SecretWords {
-  const cache = memory.createCache<string[]>()
+export function createSecretWords(ports: Pick<Ports, 'resources' | 'secrets'>, caches: LookupCaches): SecretWords {
+  const cache = caches.createCache<string[]>()
   const wordsOf = (namespace: string) => cache.get(namespace, { namespace, load: () => readWords(ports, namespace) })
   return {
     redactorOf: async (namespace) => createRedactor(await wordsOf(namespace), 'tokens'),

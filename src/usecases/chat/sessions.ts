@@ -47,7 +47,7 @@ export function createSessionUsecases({ ports }: UsecaseDeps): SessionUsecases {
   const { sessions } = ports.records
   return {
     async list(caller, { namespace, ...query }) {
-      const scope = await requireListing(ports, caller, 'Session', { namespace, heldIn: sessions.namespaces })
+      const scope = await requireListing(ports, caller, 'Session', { namespace, storedIn: sessions.namespaces })
       return sessions.list({ ...query, ...scope })
     },
     async get(caller, key, maxMessages) {
@@ -97,7 +97,7 @@ export function createTranscriptUsecases({ ports }: UsecaseDeps): TranscriptUsec
   const { sessions, transcripts } = ports.records
   return {
     async search(caller, { namespace, ...query }) {
-      const scope = await requireListing(ports, caller, 'Session', { namespace, heldIn: sessions.namespaces })
+      const scope = await requireListing(ports, caller, 'Session', { namespace, storedIn: sessions.namespaces })
       const found = await transcripts.search({ ...readQuery(query), ...scope })
       // To list sessions does not show what was said in them.
       const read = ({ namespace, sessionName: name }: TranscriptMatch) =>

@@ -26,11 +26,11 @@ export type SurroundingsReader = {
 
 export function createSurroundings(
   { ports }: UsecaseDeps,
-  memory: LookupCaches,
+  caches: LookupCaches,
   words: Pick<SecretWords, 'redactorOf'>,
 ): SurroundingsReader {
-  const whole = memory.createCache<Surroundings>()
-  const shown = memory.createCache<Surroundings>()
+  const whole = caches.createCache<Surroundings>()
+  const shown = caches.createCache<Surroundings>()
 
   async function load(namespace: string): Promise<Surroundings> {
     const redact = await words.redactorOf(namespace)

@@ -39,10 +39,10 @@ type TurnRequest = { caller: Caller; namespace: string; request: ChatRequest; or
 
 export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMaker {
   const { ids, clock, records } = deps.ports
-  const memory = createLookupCaches(deps.ports, { kinds: shownKinds })
-  const models = createModelChooser(deps, memory)
-  const words = createSecretWords(deps.ports, memory)
-  const surroundings = createSurroundings(deps, memory, words)
+  const caches = createLookupCaches(deps.ports, { kinds: shownKinds })
+  const models = createModelChooser(deps, caches)
+  const words = createSecretWords(deps.ports, caches)
+  const surroundings = createSurroundings(deps, caches, words)
   const buildPrompt = createPromptBuilder()
   let loading: Promise<TurnToolOpener> | undefined
 
@@ -54,7 +54,7 @@ export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMak
 
   async function lookAround(turn: TurnRequest) {
     const { caller, namespace, request } = turn
-    loading ??= loadTools().then(({ createTurnToolOpener }) => createTurnToolOpener(deps, memory, words))
+    loading ??= loadTools().then(({ createTurnToolOpener }) => createTurnToolOpener(deps, caches, words))
     return Promise.all([
       recallModel(turn).then((remembered) => models.choose({ caller, namespace, request, settings, remembered })),
       surroundings.read(caller, namespace),
@@ -105,7 +105,7 @@ export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMak
     }
   }
 
-  return { prepare, close: memory.close }
+  return { prepare, close: caches.close }
 }
 
 /** Created with the first turn, so that a service that nobody chats with starts faster. */

@@ -45,12 +45,12 @@ function redactTool(tool: ModelTool<OutwardContext>, redact: Redactor): ModelToo
 
 export function createTurnToolOpener(
   deps: Pick<UsecaseDeps, 'ports' | 'settings'>,
-  memory: LookupCaches,
+  caches: LookupCaches,
   words: Pick<SecretWords, 'redactorOf'>,
 ): TurnToolOpener {
   const { ports } = deps
-  const custom = createCustomToolCache(ports, memory)
-  const redacted = memory.createCache<ModelTool<OutwardContext>[]>()
+  const custom = createCustomToolCache(ports, caches)
+  const redacted = caches.createCache<ModelTool<OutwardContext>[]>()
 
   async function load(namespace: string): Promise<ModelTool<OutwardContext>[]> {
     const [{ tools }, redact] = await Promise.all([custom.get(namespace), words.redactorOf(namespace)])

@@ -35,7 +35,7 @@ const foreignNotice =
 export const answer = (result: JsonObject): CodeHostResult => ({ result })
 export const answerForeign = (result: JsonObject): CodeHostResult => ({ result: { notice: foreignNotice, ...result } })
 
-/** The first `most` characters, with a mark that it goes on. */
+/** The first `maxLength` characters, with a mark that it goes on. */
 export function cut(text: string, maxLength: number): string {
   return text.length > maxLength ? `${text.slice(0, maxLength)}...` : text
 }

@@ -64,13 +64,16 @@ async function keepListable(
 
 /**
  * Where the caller may list the kind. Forbidden for a namespace that it names and may not list; without one, those that
- * it may not are left out. `heldIn` tells which ones there are; it is asked only where not all of them are allowed.
+ * it may not are left out. `storedIn` lists those with objects; it is called only where not all of them are allowed.
  */
 export async function requireListing(
   ports: Pick<Ports, 'authorizer'>,
   caller: Caller,
   kind: AccessKind,
-  { namespace = caller.boundNamespace, heldIn }: { namespace?: string | undefined; heldIn: () => Promise<string[]> },
+  {
+    namespace = caller.boundNamespace,
+    storedIn,
+  }: { namespace?: string | undefined; storedIn: () => Promise<string[]> },
 ): Promise<ListScope> {
   if (namespace !== undefined) {
     await requireAccess(ports, caller, { verb: 'list', kind, namespace })
@@ -79,7 +82,7 @@ export async function requireListing(
   const everywhere = { verb: 'list', kind } as const
   requireRight(caller, everywhere)
   if (await mayAccess(ports, caller, { ...everywhere, entry: true })) return {}
-  return { namespaces: await keepListable(ports, caller, kind, await heldIn()) }
+  return { namespaces: await keepListable(ports, caller, kind, await storedIn()) }
 }
 
 type WholeList<T> = { namespace: string | undefined; read: (namespace?: string) => Promise<T[]> }
@@ -91,8 +94,8 @@ export async function listWhole<T extends { namespace: string }>(
   kind: AccessKind,
   { namespace: named, read }: WholeList<T>,
 ): Promise<T[]> {
-  const heldIn = async () => [...new Set((await read()).map((one) => one.namespace))]
-  const { namespace, namespaces } = await requireListing(ports, caller, kind, { namespace: named, heldIn })
+  const storedIn = async () => [...new Set((await read()).map((one) => one.namespace))]
+  const { namespace, namespaces } = await requireListing(ports, caller, kind, { namespace: named, storedIn })
   const all = await read(namespace)
   return namespaces === undefined ? all : all.filter((one) => namespaces.includes(one.namespace))
 }

@@ -16,7 +16,7 @@ const owner: Caller = {
 /** A log over a store that can be away, on a clock that a test moves. */
 function open(level: 'writes' | 'all' = 'writes') {
   const stored: AuditRecord[] = []
-  const told: string[] = []
+  const reported: string[] = []
   const waiting: (() => void)[] = []
   const store = { isAway: false }
   let number = 0
@@ -36,13 +36,13 @@ function open(level: 'writes' | 'all' = 'writes') {
       }),
   }
   const ids = { next: (prefix: string) => `${prefix}-${++number}` }
-  const settings = { audit: { level, report: (message: string) => told.push(message) } }
+  const settings = { audit: { level, report: (message: string) => reported.push(message) } }
   const log = createAuditLog({ ports: { clock, ids, records: { audit } }, settings } as unknown as UsecaseDeps)
   const tick = async () => {
     for (const resume of waiting.splice(0)) resume()
     await new Promise((resolve) => setImmediate(resolve))
   }
-  return { log, stored, told, store, tick }
+  return { log, stored, reported, store, tick }
 }
 
 const write: AuditNote = { via: 'api', verb: 'create', kind: 'Task', allowed: true }
@@ -66,39 +66,39 @@ describe('the audit log', () => {
       [{ ...write, via: 'worker', allowed: false }, true],
       [{ ...write, via: 'proxy', verb: 'use' }, false],
     ]
-    for (const [level, kept] of [
+    for (const [level, count] of [
       ['writes', notes.filter(([, isKept]) => isKept).length],
       ['all', notes.length],
     ] as const) {
       const { log, stored } = open(level)
       for (const [note] of notes) log.note(note)
       await log.close()
-      expect(stored).toHaveLength(kept)
+      expect(stored).toHaveLength(count)
     }
   })
 
   it('loses no record while the store is away for a while, and keeps the order', async () => {
-    const { log, stored, told, store, tick } = open()
+    const { log, stored, reported, store, tick } = open()
     store.isAway = true
     log.note({ ...write, name: 'first' })
     await tick()
     log.note({ ...write, name: 'second' })
     await tick()
     expect(stored).toEqual([])
-    expect(told).toContain('the audit log could not be written; it will be retried')
+    expect(reported).toContain('the audit log could not be written; it will be retried')
     store.isAway = false
     await tick()
     expect(stored.map(({ name }) => name)).toEqual(['first', 'second'])
   })
 
   it('is limited in memory: the oldest records are dropped, which is logged', async () => {
-    const { log, stored, told, store } = open()
+    const { log, stored, reported, store } = open()
     store.isAway = true
     for (let at = 0; at < 20_005; at += 1) log.note({ ...write, name: String(at) })
     store.isAway = false
     await log.close()
     expect([stored.length, stored[0]?.name]).toEqual([20_000, '5'])
-    expect(told).toEqual(['5 records of the audit log were lost while the store was unavailable'])
+    expect(reported).toEqual(['5 records of the audit log were lost while the store was unavailable'])
   })
 
   it('shows the newest records at once, and to administrators only', async () => {

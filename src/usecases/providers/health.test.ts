@@ -88,9 +88,9 @@ describe('the health of a provider', () => {
     ['ContextTooLong', undefined, 'answered'],
     ['RequestTooLarge', 413, 'answered'],
     ['Stopped', undefined, 'nothing'],
-  ])('counts a model call that ended as %s (status %s) as: %s', async (reason, status, told) => {
+  ])('counts a model call that ended as %s (status %s) as: %s', async (reason, status, noted) => {
     const error: ModelError = { reason, message: 'why', ...(status === undefined ? {} : { status }) }
-    expect(await noteOne((log) => log.noteEnd({ provider: main, error }))).toBe(told)
+    expect(await noteOne((log) => log.noteEnd({ provider: main, error }))).toBe(noted)
   })
 
   it('counts a model call without an error as answered', async () => {
@@ -98,9 +98,9 @@ describe('the health of a provider', () => {
   })
 
   it('keeps reasons short, without cutting characters and without anything that looks like a key [SECRET-008]', async () => {
-    const told = await noteOne((log) => noteBad(log, `sk-abc0123456789abcdef0123 ${'x'.repeat(600)}`))
-    expect(told).toMatch(/^\[REDACTED\] x+$/)
-    expect(told).toHaveLength(500)
+    const noted = await noteOne((log) => noteBad(log, `sk-abc0123456789abcdef0123 ${'x'.repeat(600)}`))
+    expect(noted).toMatch(/^\[REDACTED\] x+$/)
+    expect(noted).toHaveLength(500)
     const cut = await noteOne((log) => noteBad(log, `${'x'.repeat(499)}\u{1f600}`))
     expect(cut.isWellFormed()).toBe(true)
   })
@@ -136,7 +136,7 @@ describe('the health of a provider', () => {
   it.each([
     ['a good call', undefined, { goodAt: at(2000), failed: { at: at(0), reason: 'old' }, failures: 0 }],
     ['a failure', 'new', { failed: { at: at(2000), reason: 'new' }, failures: 2 }],
-  ])('merges a note that could not be written with %s noted meanwhile', async (_what, message, told) => {
+  ])('merges a note that could not be written with %s noted meanwhile', async (_what, message, noted) => {
     const { log, written, store, clock } = open()
     noteBad(log, 'old')
     store.isAway = true
@@ -144,7 +144,7 @@ describe('the health of a provider', () => {
     await clock.advance(2000)
     Object.assign(store, { isAway: false, during: () => {} })
     await log.close()
-    expect(written).toEqual([[{ provider: main, ...told }]])
+    expect(written).toEqual([[{ provider: main, ...noted }]])
   })
 
   it('writes what is left when it is closed, and nothing when there is nothing', async () => {

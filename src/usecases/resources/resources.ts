@@ -193,8 +193,8 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
     kind: Kind,
     { namespace, ...query }: NamespaceChoice,
   ): Promise<ResourceQuery> {
-    const heldIn = () => resources.namespacesOf(kind)
-    return { ...query, ...(await requireListing(deps.ports, caller, kind, { namespace, heldIn })) }
+    const storedIn = () => resources.namespacesOf(kind)
+    return { ...query, ...(await requireListing(deps.ports, caller, kind, { namespace, storedIn })) }
   }
 
   async function list<K extends Kind>(caller: Caller, kind: K, query: NamespaceChoice) {

@@ -57,7 +57,7 @@ export function createWatchUsecases({ ports }: UsecaseDeps): WatchUsecases {
     for (const kind of kinds) {
       for (const namespace of namespaces ?? [undefined]) {
         // Of those that are not named each is asked about when there is something to tell of it.
-        const scope = await requireListing(ports, caller, kind, { namespace, heldIn: async () => [] })
+        const scope = await requireListing(ports, caller, kind, { namespace, storedIn: async () => [] })
         if (scope.namespace !== undefined) bound.add(scope.namespace)
       }
     }
@@ -90,7 +90,7 @@ export function createWatchUsecases({ ports }: UsecaseDeps): WatchUsecases {
 
   return {
     async open(caller, request) {
-      const { namespaces: _named, records: _told, ...rest } = request
+      const { namespaces: _named, records: _records, ...rest } = request
       const bound = await requireAll(caller, request)
       const stop = new AbortController()
       const namespaces = bound.length > 0 ? { namespaces: bound } : {}

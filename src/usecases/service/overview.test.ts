@@ -6,11 +6,11 @@ const since = new Date('2026-01-31T00:00:00Z')
 
 function open(start: string) {
   let now = new Date(start)
-  const asked: UsageQuery[] = []
+  const queries: UsageQuery[] = []
   let fails = false
   const usage = {
     async sum(query: UsageQuery): Promise<UsageSum[]> {
-      asked.push(query)
+      queries.push(query)
       if (fails) throw new Error('away')
       const key = `${query.since?.toISOString()} ${query.until?.toISOString() ?? 'now'}`
       return [{ key, inputTokens: 1, outputTokens: 1, cachedTokens: 0, llmCalls: 1 }]
@@ -18,7 +18,7 @@ function open(start: string) {
   }
   const use = createHourlyUse(usage, { now: () => now })
   return {
-    asked,
+    queries,
     read: async (namespaces?: string[]) => (await use.sum(since, namespaces)).map(({ key }) => key),
     move: (to: string) => {
       now = new Date(to)
@@ -36,7 +36,7 @@ it('reads what is over once an hour, and what can still change each time', async
   const expected = [`${midnight} ${noon}`, `${noon} now`]
   expect(await use.read()).toEqual(expected)
   expect(await use.read()).toEqual(expected)
-  expect(use.asked).toHaveLength(3)
+  expect(use.queries).toHaveLength(3)
   use.move('2026-01-31T13:09:59Z')
   expect(await use.read()).toEqual(expected)
   use.move('2026-01-31T13:10:00Z')
@@ -50,7 +50,7 @@ it('keeps places apart', async () => {
   await use.read(['two'])
   await use.read()
   await use.read(['one'])
-  expect(use.asked.filter(({ until }) => until !== undefined).map(({ namespaces }) => namespaces)).toEqual([
+  expect(use.queries.filter(({ until }) => until !== undefined).map(({ namespaces }) => namespaces)).toEqual([
     ['one'],
     ['two'],
     undefined,

@@ -48,18 +48,18 @@ function sumWithin(counts: Record<string, number>, namespaces: readonly string[]
 export function createOverviewUsecases({ ports }: UsecaseDeps, objects: ResourceUsecases): OverviewUsecases {
   const { resources, records, clock } = ports
   const hourlyUse = createHourlyUse(records.usage, clock)
-  type Scope = { caller: Caller; namespace: string | undefined }
+  type Viewer = { caller: Caller; namespace: string | undefined }
 
-  async function scopesOf(kind: AccessKind, { caller, namespace }: Scope, heldIn: () => Promise<string[]>) {
-    return listScopes(await requireListing(ports, caller, kind, { namespace, heldIn }))
+  async function scopesOf(kind: AccessKind, { caller, namespace }: Viewer, storedIn: () => Promise<string[]>) {
+    return listScopes(await requireListing(ports, caller, kind, { namespace, storedIn }))
   }
   const withTasks = () => resources.namespacesOf('Task')
 
-  async function describeTasks(scope: Scope, hours: readonly string[]) {
-    const namespaces = await scopesOf('Task', scope, withTasks)
+  async function describeTasks(viewer: Viewer, hours: readonly string[]) {
+    const namespaces = await scopesOf('Task', viewer, withTasks)
     const [phases, waiting, running, ended] = await Promise.all([
       resources.tallyTasks('phase', { namespaces }),
-      resources.tallyTasks('waitingSince', { namespaces, least: true }),
+      resources.tallyTasks('waitingSince', { namespaces, minOnly: true }),
       resources.tallyTasks('runningAgent', { namespaces }),
       resources.tallyTasks('ended', { namespaces, from: hours[0] ?? '' }),
     ])
@@ -75,32 +75,32 @@ export function createOverviewUsecases({ ports }: UsecaseDeps, objects: Resource
     }
   }
 
-  async function sumUse(scope: Scope, hours: readonly string[]) {
-    const namespaces = await scopesOf('Usage', scope, withTasks)
+  async function sumUse(viewer: Viewer, hours: readonly string[]) {
+    const namespaces = await scopesOf('Usage', viewer, withTasks)
     const since = new Date(startOfHour(hours[0] ?? ''))
     return describeUse(await hourlyUse.sum(since, namespaces), hours)
   }
 
-  async function listProviders({ caller, namespace }: Scope, now: Date) {
+  async function listProviders({ caller, namespace }: Viewer, now: Date) {
     const { items } = await objects.list(caller, 'Provider', { namespace, limit: 500 })
     return sortByTrouble(items.map((provider) => describeProvider(provider, now))).slice(0, maxProviders)
   }
 
-  async function countProposals(scope: Scope) {
+  async function countProposals(viewer: Viewer) {
     const pending = await records.memoryProposals.countPending()
-    return sumWithin(pending, await scopesOf('Memory', scope, async () => Object.keys(pending)))
+    return sumWithin(pending, await scopesOf('Memory', viewer, async () => Object.keys(pending)))
   }
 
   return {
     async describe(caller, namespace) {
       const now = clock.now()
       const hours = listHours(now)
-      const scope = { caller, namespace }
+      const viewer = { caller, namespace }
       const [tasks, usage, providers, proposals] = await Promise.all([
-        describeTasks(scope, hours),
-        orAbsent(sumUse(scope, hours)),
-        orAbsent(listProviders(scope, now)),
-        orAbsent(countProposals(scope)),
+        describeTasks(viewer, hours),
+        orAbsent(sumUse(viewer, hours)),
+        orAbsent(listProviders(viewer, now)),
+        orAbsent(countProposals(viewer)),
       ])
       return {
         time: now.toISOString(),

@@ -80,10 +80,10 @@ export function createApprovalUsecases({ ports }: UsecaseDeps): ApprovalUsecases
 
   return {
     async list(caller, { namespace, ...query }) {
-      const heldIn = async () => [
+      const storedIn = async () => [
         ...new Set((await records.approvals.list({ limit: 500 })).map((one) => one.namespace)),
       ]
-      const scope = await requireListing(ports, caller, 'Task', { namespace, heldIn })
+      const scope = await requireListing(ports, caller, 'Task', { namespace, storedIn })
       const namespaces = scope.namespace === undefined ? scope.namespaces : [scope.namespace]
       return records.approvals.list({ ...query, namespaces })
     },

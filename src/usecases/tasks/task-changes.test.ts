@@ -37,7 +37,7 @@ function makeStore() {
   return {
     seen,
     resources,
-    tell(step: Step) {
+    publish(step: Step) {
       steps.push(step)
       wake()
     },
@@ -57,8 +57,8 @@ describe('changes of tasks', () => {
     const { store, heard, listen } = open()
     const ends = [listen('a'), listen('b'), listen('b')]
     await waitFor(() => heard.length === 3, 'the first look of each')
-    store.tell('b')
-    store.tell('c')
+    store.publish('b')
+    store.publish('c')
     await waitFor(() => heard.length === 5, 'both who wait for b')
     expect(heard.slice(3)).toEqual(['b', 'b'])
     expect(store.seen).toMatchObject({ lists: 1, from: ['1'] })
@@ -70,9 +70,9 @@ describe('changes of tasks', () => {
     const { store, heard, listen } = open()
     const ends = [listen('a'), listen('b')]
     await waitFor(() => heard.length === 2, 'the first look of each')
-    store.tell(new SvcError('Expired', 'too old'))
+    store.publish(new SvcError('Expired', 'too old'))
     await waitFor(() => heard.length === 4, 'another look of each')
-    store.tell('a')
+    store.publish('a')
     await waitFor(() => heard.length === 5, 'what the new watch tells')
     expect(store.seen.from).toEqual(['1', '2'])
     for (const end of ends) end()
@@ -83,7 +83,7 @@ describe('changes of tasks', () => {
     listen('a')()
     const end = listen('a')
     await waitFor(() => heard.length > 0, 'the first look')
-    store.tell('a')
+    store.publish('a')
     await waitFor(() => heard.length > 1, 'a change')
     end()
     expect(store.seen.watches.every(({ aborted }) => aborted)).toBe(true)

@@ -64,8 +64,8 @@ export function createToolUsecases({ builtinTools, ports }: UsecaseDeps, resourc
 
   return {
     async list(caller, query) {
-      const heldIn = () => ports.resources.namespacesOf('Tool')
-      await requireListing(ports, caller, 'Tool', { namespace: query.namespace, heldIn })
+      const storedIn = () => ports.resources.namespacesOf('Tool')
+      await requireListing(ports, caller, 'Tool', { namespace: query.namespace, storedIn })
       const { continue: cursor, ...rest } = query
       const offset = readOffset(cursor)
       return offset === undefined ? listCustom(caller, query) : listFrom(offset, caller, rest)

@@ -11,7 +11,7 @@ function openQueue(max: number) {
   const clock = createManualClock()
   const running: { command: SandboxCommand; end: () => void }[] = []
   const begun: (string | undefined)[] = []
-  let largest = 0
+  let maxRunning = 0
   const sandbox: Sandbox = {
     check: async () => ({ available: true, kind: 'none', languages: ['bash'] }),
     async run(command) {
@@ -19,7 +19,7 @@ function openQueue(max: number) {
       const one = { command, end: resolve }
       running.push(one)
       begun.push(command.caller)
-      largest = Math.max(largest, running.length)
+      maxRunning = Math.max(maxRunning, running.length)
       await promise
       running.splice(running.indexOf(one), 1)
       return { ...outcome, timedOut: false }
@@ -32,7 +32,7 @@ function openQueue(max: number) {
       { sandbox: queued, sharesWorkspace: false, caller } as unknown as ToolContext,
       signal,
     )
-  return { clock, running, begun, exec, largest: () => largest }
+  return { clock, running, begun, exec, maxRunning: () => maxRunning }
 }
 
 const settle = () => new Promise((resolve) => setImmediate(resolve))
@@ -43,7 +43,7 @@ async function endAll(running: { end: () => void }[]): Promise<void> {
 
 describe('runs of code', () => {
   it('of one caller who starts 160 take a limited number of slots, and another caller does not wait for them', async () => {
-    const { running, begun, exec, largest } = openQueue(4)
+    const { running, begun, exec, maxRunning } = openQueue(4)
     const greedy = Array.from({ length: 160 }, () => exec('greedy'))
     await settle()
     expect(running).toHaveLength(3)
@@ -56,7 +56,7 @@ describe('runs of code', () => {
     await endAll(running)
     const all = await Promise.all([...greedy, ...modest])
     expect(all.every(({ success }) => success)).toBe(true)
-    expect(largest()).toBe(4)
+    expect(maxRunning()).toBe(4)
   })
 
   it('that get no slot within half of their time fail and say so, and the others have the rest of it', async () => {

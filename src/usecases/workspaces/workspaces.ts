@@ -123,8 +123,8 @@ export function createWorkspaceUsecases({ ports, settings }: UsecaseDeps): Works
 
   return {
     async list(caller, { namespace }) {
-      const heldIn = async () => [...new Set((await records.workspaces.list()).map(({ owner }) => owner))]
-      const scope = await requireListing(ports, caller, 'Task', { namespace, heldIn })
+      const storedIn = async () => [...new Set((await records.workspaces.list()).map(({ owner }) => owner))]
+      const scope = await requireListing(ports, caller, 'Task', { namespace, storedIn })
       const owners = scope.namespace === undefined ? scope.namespaces : [scope.namespace]
       const found = await records.workspaces.list(owners === undefined ? {} : { owners })
       return found.map((record) => present(record, clock.now().getTime(), shown))

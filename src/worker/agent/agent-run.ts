@@ -53,8 +53,8 @@ async function execute({ api, log, redact, redactAll }: ReportedRun, execution: 
   const { workspaceRoot } = deps
   const inputs = await writeInputs(api, { paths: assignment.inputs, workspaceRoot, isFresh: true })
   log.write(`[${agent.runtime}, model ${agent.model}]`)
-  const weakness = await programs.findWeakness()
-  if (weakness !== undefined) log.write(`[the program is not kept apart from its worker: ${weakness}]`)
+  const gap = await programs.isolationGap()
+  if (gap !== undefined) log.write(`[the program is not kept apart from its worker: ${gap}]`)
   const known = findRuntime(agent)
   if (known === undefined) return failRun('UnsupportedTask', `This worker has no program called ${agent.runtime}.`)
   const runtime = withVariables(known, assignment)
@@ -77,7 +77,7 @@ async function execute({ api, log, redact, redactAll }: ReportedRun, execution: 
   const { home } = execution
   const location: SessionLocation = { runtime, model: agent.model, home, workFolder, note: (line) => log.write(line) }
   const surroundings = { programs, signal, path: agent.path, emit, redact: redactAll, askPerson: approvals.ask }
-  const start = (asked: AgentJob) => runAgentProgram(runtime, asked, surroundings)
+  const start = (job: AgentJob) => runAgentProgram(runtime, job, surroundings)
   const resume = assignment.session && (await restoreSession(api, location))
   const resumed = resume === undefined ? undefined : { ...job, prompt: assignment.loop.prompt, resume }
   const end = await startWithSession(start, { job, resumed, note: location.note })

@@ -54,17 +54,17 @@ export function createProgramGroup(program: RunningProgram, grace: number): Prog
 type LineCutter = { push(chunk: Buffer): string[]; end(): string[] }
 
 /** A line longer than `longest` is left out as a whole: cut, it would say something else. */
-export function createLineCutter(longest: number): LineCutter {
+export function createLineCutter(maxLength: number): LineCutter {
   const decoder = new StringDecoder('utf8')
   let parts: string[] = []
   let length = 0
   const add = (part: string) => {
     length += part.length
-    if (length > longest) parts = []
+    if (length > maxLength) parts = []
     else parts.push(part)
   }
   const finish = () => {
-    const line = length > longest ? '' : parts.join('')
+    const line = length > maxLength ? '' : parts.join('')
     parts = []
     length = 0
     return line

@@ -83,9 +83,9 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     await memories.create({ namespace: 'default', id: 'boat', content: 'a boat', source: 'manual', disabled: false })
     await memoryVectors.setModel('default', { model: 'm#2', memories: 1 })
     expect(await find()).toEqual([])
-    const [waiting] = await memoryVectors.listUnplaced(9)
+    const [waiting] = await memoryVectors.listPending(9)
     if (waiting === undefined) throw new Error('nothing waits')
-    await memoryVectors.place([{ ...waiting, model: 'm#2', vector }])
+    await memoryVectors.save([{ ...waiting, model: 'm#2', vector }])
     expect(await find()).toEqual(['boat'])
   })
 

@@ -40,7 +40,7 @@ export function addLogoutCommand(program: Command, context: CliContext): void {
   program
     .command('logout')
     .description('forget the token of a login')
-    .action((_given: unknown, command: Command) => {
+    .action((_flags: unknown, command: Command) => {
       const options = readGlobalOptions(command)
       const server = context.serverAddress(options)
       const found = context.logins(options).forget(server)

@@ -30,7 +30,7 @@ export function addTokenCommands(program: Command, context: CliContext): void {
   token
     .command('show')
     .description('print the token that commands use here, for other programs')
-    .action((_given: unknown, command: Command) => show(command, context))
+    .action((_flags: unknown, command: Command) => show(command, context))
   addList(token.command('list').alias('ls').description('tokens, without their text'), context, tokens)
   token
     .command('revoke <id>')

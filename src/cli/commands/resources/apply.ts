@@ -8,12 +8,12 @@ import type { CliContext, GlobalOptions } from '../../context.ts'
 import { doEachName, ExitSignal, exitCodes, reportOneOf } from '../../failure.ts'
 import { type Manifest, readManifests } from '../../files/manifests.ts'
 import { addAllNamespacesOption, addWatchOption, readGlobalOptions } from '../../global-options.ts'
-import { readTargets } from '../../objects/catalog.ts'
 import { listDifferences, pickOwn } from '../../objects/change-object.ts'
+import { readTargets } from '../../objects/kinds.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { showList } from '../../output/list-command.ts'
 import { listPages } from '../../output/paging.ts'
-import { type KindListFlags, listEverything, listOfKind, removeBy, showEntries } from './catalog.ts'
+import { type KindListFlags, listEverything, listOfKind, removeBy, showEntries } from './kind-commands.ts'
 
 type Invocation = { command: Command; context: CliContext }
 

@@ -4,10 +4,10 @@ import { pageOf, recordContext } from '../../../../test/fixtures/cli/recording-c
 import { SvcError } from '../../../errors.ts'
 import { runCommandLine } from '../../program.ts'
 
-type Given = Parameters<typeof recordContext>[0]
+type ContextOptions = Parameters<typeof recordContext>[0]
 
-async function run(args: string[], flags: Given = {}, edit?: (text: string) => string) {
-  const recording = recordContext(flags)
+async function run(args: string[], options: ContextOptions = {}, edit?: (text: string) => string) {
+  const recording = recordContext(options)
   const context = { ...recording.context, ...(edit && { editText: async (text: string) => edit(text) }) }
   const code = await runCommandLine(args, context)
   const sent = recording.calls.filter(({ route }) => !route.startsWith('GET'))
@@ -94,12 +94,12 @@ describe('svc provider test', () => {
 
   it('ends with 0 when all providers answer and with 1 when one does not, whose message is made safe to print', async () => {
     const answers = (input: { params: { name: string } }) => (input.params.name === 'bad' ? refused : found)
-    const flags = { answers: { 'POST /api/v1/providers/:name/test': answers }, terminal: { columns: 100 } }
-    expect(await run(['provider', 'test', 'good'], flags)).toMatchObject({
+    const options = { answers: { 'POST /api/v1/providers/:name/test': answers }, terminal: { columns: 100 } }
+    expect(await run(['provider', 'test', 'good'], options)).toMatchObject({
       code: 0,
       printed: 'good: ok, it answers (5 ms)\n',
     })
-    const both = await run(['provider', 'test', 'bad', 'good'], flags)
+    const both = await run(['provider', 'test', 'bad', 'good'], options)
     expect(both.code).toBe(1)
     expect(both.printed).toContain('bad: CredentialRefused, \u241b[31mno such key\ngood: ok')
   })

@@ -11,10 +11,10 @@ type EntryOptions = { fromLiteral?: string[]; fromFile?: string[]; remove?: stri
 export function addConfigMapChanges(group: Command, context: CliContext): void {
   addEntryOptions(
     group.command('create <name>').description('store texts, from the command line or from files'),
-  ).action((name: string, _given: unknown, command: Command) => create(name, command, context))
+  ).action((name: string, _flags: unknown, command: Command) => create(name, command, context))
   addEntryOptions(group.command('update <name>').description('change or add entries; the others stay'))
     .option('--remove <key>', 'remove an entry; may be repeated', gather)
-    .action((name: string, _given: unknown, command: Command) => update(name, command, context))
+    .action((name: string, _flags: unknown, command: Command) => update(name, command, context))
 }
 
 function addEntryOptions(command: Command): Command {

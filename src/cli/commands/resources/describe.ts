@@ -6,7 +6,7 @@ import { getTaskEvents } from '../../../contract/api/tasks/tasks.ts'
 import type { Condition } from '../../../contract/kinds/resources/metadata.ts'
 import type { CliCall, CliContext } from '../../context.ts'
 import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
-import { type KindEntry, readTargets } from '../../objects/catalog.ts'
+import { type KindEntry, readTargets } from '../../objects/kinds.ts'
 import { formatItems, printAnswer } from '../../output/answers.ts'
 import { asList, type Column, formatAge, formatFields, formatLabels, formatYaml } from '../../output/output.ts'
 import { listPages } from '../../output/paging.ts'
@@ -24,7 +24,7 @@ export function addDescribeCommand(program: Command, context: CliContext): void 
   program
     .command('describe <kind> <names...>')
     .description('all about one of a kind, or several: fields, conditions and the last events')
-    .action((kind: string, names: string[], _given: unknown, command: Command) =>
+    .action((kind: string, names: string[], _flags: unknown, command: Command) =>
       describe(readTargets(kind, names), { options: readGlobalOptions(command), context }),
     )
 }

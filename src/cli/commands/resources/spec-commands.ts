@@ -3,8 +3,8 @@ import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
 import type { CliContext, GlobalOptions } from '../../context.ts'
 import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
-import type { KindEntry } from '../../objects/catalog.ts'
 import { changeObject } from '../../objects/change-object.ts'
+import type { KindEntry } from '../../objects/kinds.ts'
 import {
   addChangingOptions,
   addMakingOptions,

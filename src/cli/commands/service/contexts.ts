@@ -17,11 +17,11 @@ export function addContextCommands(config: Command, context: CliContext): void {
   config
     .command('contexts')
     .description('services that have a name; the one that commands go to has a star')
-    .action((_given: unknown, command: Command) => listContexts({ command, context }))
+    .action((_flags: unknown, command: Command) => listContexts({ command, context }))
   config
     .command('use <name>')
     .description(`let the commands that follow go to this context; ${localContext} is this machine's service`)
-    .action((name: string, _given: unknown, command: Command) => {
+    .action((name: string, _flags: unknown, command: Command) => {
       const contexts = context.contexts(readGlobalOptions(command))
       contexts.use(name)
       const target = name === localContext ? 'the service of this machine' : contexts.find(name).server
@@ -45,7 +45,7 @@ A context without a token uses that of \`${commandHint('login')}\`, or SVC_TOKEN
     .command('remove <name>')
     .alias('rm')
     .description('forget a context')
-    .action((name: string, _given: unknown, command: Command) => {
+    .action((name: string, _flags: unknown, command: Command) => {
       context.contexts(readGlobalOptions(command)).remove(name)
       context.terminal.note(`context ${name} removed`)
     })
@@ -55,7 +55,7 @@ export function addWhoamiCommand(program: Command, context: CliContext): void {
   program
     .command('whoami')
     .description('which service the commands go to, as whom, and what that may do')
-    .action((_given: unknown, command: Command) => showCaller({ command, context }))
+    .action((_flags: unknown, command: Command) => showCaller({ command, context }))
 }
 
 async function listContexts({ command, context }: Invocation): Promise<void> {

@@ -29,7 +29,7 @@ Run it again after an upgrade, or with other settings: it replaces the file and 
 line and of SVC_* variables go with it; keys and tokens do not.`,
     )
   const own = install.options.map((option) => option.attributeName())
-  addSettingOptions(install, context).action((_given: unknown, command: Command) =>
+  addSettingOptions(install, context).action((_flags: unknown, command: Command) =>
     installOrRemove(command, own, context),
   )
 }

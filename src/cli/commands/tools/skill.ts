@@ -11,8 +11,8 @@ import { readSkillFolder, readSkillText, type SkillFolder } from '../../../rules
 import { callService, openCall, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
 import { listFolder } from '../../files/folder-files.ts'
-import { findEntry } from '../../objects/catalog.ts'
 import { changeObject } from '../../objects/change-object.ts'
+import { findEntry } from '../../objects/kinds.ts'
 import type { Spec } from '../../objects/spec-options.ts'
 import { printChanges } from '../resources/spec-commands.ts'
 

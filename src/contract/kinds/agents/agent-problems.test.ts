@@ -35,8 +35,8 @@ const fields: Record<string, { heeded: string } | { refused: unknown; allowed?: 
 function specWith(path: string, value: unknown, runtime: object = { type }): object {
   const [first = '', second] = path.split('.')
   const whole: Record<string, unknown> = { runtime }
-  const held = { ...(whole[first] as object | undefined), [second ?? '']: value }
-  return { ...whole, [first]: second === undefined ? value : held }
+  const nested = { ...(whole[first] as object | undefined), [second ?? '']: value }
+  return { ...whole, [first]: second === undefined ? value : nested }
 }
 
 describe('an agent with a runtime', () => {

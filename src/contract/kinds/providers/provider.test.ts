@@ -10,9 +10,9 @@ describe('provider spec', () => {
     ['azure-llmo', 'azure-llmo'],
     ['azure-openai', 'azure-llmo'],
     ['demo', 'demo'],
-  ])('takes type %s and keeps %s [NAME-006] [NAME-009] [NAME-017]', (given, stored) => {
-    expect(ProviderSpec.parse({ type: given }).type).toBe(stored)
-    expect(VendorType.parse(given)).toBe(stored)
+  ])('takes type %s and keeps %s [NAME-006] [NAME-009] [NAME-017]', (sent, stored) => {
+    expect(ProviderSpec.parse({ type: sent }).type).toBe(stored)
+    expect(VendorType.parse(sent)).toBe(stored)
   })
 
   it('has defaults for the key, the currency and server tools', () => {

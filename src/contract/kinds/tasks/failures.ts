@@ -161,7 +161,7 @@ export const callFailures = Object.keys(calls) as [CallFailure, ...CallFailure[]
 export type RunFailure = CallFailure | keyof typeof runs
 
 /** Reasons that an adapter may report. */
-export type PlaceFailure = keyof typeof adapters | 'DeadlineExceeded' | 'Stopped'
+export type AdapterFailure = keyof typeof adapters | 'DeadlineExceeded' | 'Stopped'
 
 export const failures: Readonly<Record<FailureReason, FailureRule>> & Readonly<Record<CallFailure, CallRule>> = table
 

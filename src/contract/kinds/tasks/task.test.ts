@@ -131,8 +131,8 @@ describe('what a task is asked to do', () => {
     ['b', { prompt: 'a', ai: { prompt: 'b' } }],
     ['b', { prompt: '', ai: { prompt: 'b' } }],
     ['', {}],
-  ])('is %j of %j', (asked, spec) => {
-    expect(promptOf(spec)).toBe(asked)
+  ])('is %j of %j', (prompt, spec) => {
+    expect(promptOf(spec)).toBe(prompt)
   })
 })
 

@@ -7,7 +7,7 @@ const spec = (files?: Record<string, string>) =>
 
 describe('skill spec', () => {
   it('wants a description and Markdown, or a repository to read them from', () => {
-    const pathsOf = (given: object) => skillProblems(SkillSpec.parse(given)).map(({ path }) => path)
+    const pathsOf = (spec: object) => skillProblems(SkillSpec.parse(spec)).map(({ path }) => path)
     expect(SkillSpec.safeParse({ description: 'd', content: { inline: '' } }).success).toBe(false)
     expect(pathsOf({ content: { inline: '# x' } })).toEqual(['description'])
     expect(pathsOf({ description: 'd', source: { path: 'a' } })).toEqual(['content'])

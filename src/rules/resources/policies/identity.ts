@@ -17,9 +17,9 @@ import {
 const [apiGroup = ''] = apiVersion.split('/')
 
 function keepField(field: string, settings: PolicySettings): CelValidation {
-  const kept = `oldObject != null && has(oldObject.spec.${field}) && oldObject.spec.${field} == object.spec.${field}`
+  const unchanged = `oldObject != null && has(oldObject.spec.${field}) && oldObject.spec.${field} == object.spec.${field}`
   return {
-    expression: `${isService(settings)} || !has(object.spec.${field}) || (${kept})`,
+    expression: `${isService(settings)} || !has(object.spec.${field}) || (${unchanged})`,
     message: `spec.${field} is set by the service; remove it`,
     reason: 'Invalid',
   }
@@ -28,9 +28,9 @@ function keepField(field: string, settings: PolicySettings): CelValidation {
 /** Nobody can act through kubectl as a verified caller, so nobody can change what runs in that caller's name. */
 function keepDeed(settings: PolicySettings): CelValidation {
   const decisive = TaskSpec.keyof().options.filter((field) => !harmlessFields.includes(field))
-  const kept = decisive.map((field) => `object.spec.?${field} == oldObject.spec.?${field}`).join(' && ')
+  const unchanged = decisive.map((field) => `object.spec.?${field} == oldObject.spec.?${field}`).join(' && ')
   return {
-    expression: `${isService(settings)} || oldObject == null || !has(oldObject.spec.requestedBy) || (${kept})`,
+    expression: `${isService(settings)} || oldObject == null || !has(oldObject.spec.requestedBy) || (${unchanged})`,
     message: 'this task acts for somebody else, and only they may change what it does',
     reason: 'Forbidden',
   }

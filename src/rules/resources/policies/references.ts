@@ -113,16 +113,16 @@ function writeRules(kind: Kind, target: ReferenceTarget, settings: PolicySetting
   const paths = listReferencePaths(kind).filter((path) => path.target === target)
   if (paths.length === 0) return []
   const isOpen = paths.some(({ path }) => path.includes(each))
-  const most = isOpen ? maxReferencesChecked : paths.length
+  const count = isOpen ? maxReferencesChecked : paths.length
   const fields = paths.map(writeField).join(' or ')
   const changed = listGuardedFields(kind).map((field) => `object.spec.?${field} != oldObject.spec.?${field}`)
-  const checks = Array.from({ length: most }, (_, at) => checkName(target, at, { fields, isMany: most > 1 }))
+  const checks = Array.from({ length: count }, (_, at) => checkName(target, at, { fields, isMany: count > 1 }))
   return [
     {
       name: `${kinds[kind].singular}-${resourceOf(target).resource}`,
       kinds: [kind],
       conditions: [{ name: 'use-changed', expression: `request.operation == 'CREATE' || ${changed.join(' || ')}` }],
-      variables: [...listVariables(target, paths, most > 1), ...chain(isOpen ? most : most - 1)],
+      variables: [...listVariables(target, paths, count > 1), ...chain(isOpen ? count : count - 1)],
       validations: [
         ...(paths.some(({ crosses }) => crosses) ? [checkIsolation(fields, settings)] : []),
         ...(isOpen ? [refuseMore(target, kinds[kind].plural)] : []),

@@ -147,8 +147,8 @@ function toolRules({ propagates }: PolicySettings): PolicyRules[] {
 
 function actorRules(settings: PolicySettings): PolicyRules[] {
   const { hasActors, isolated, workspaceSpaces } = settings
-  const kept = 'oldObject != null && object.spec.?mcp == oldObject.spec.?mcp'
-  const isFree = `${isService(settings)} || !has(object.spec.mcp) || !has(object.spec.mcp.actor) || (${kept})`
+  const unchanged = 'oldObject != null && object.spec.?mcp == oldObject.spec.?mcp'
+  const isFree = `${isService(settings)} || !has(object.spec.mcp) || !has(object.spec.mcp.actor) || (${unchanged})`
   const poolSpace = 'object.spec.mcp.actor.?poolRef.?namespace.orValue(request.namespace)'
   const space = "object.spec.mcp.actor.?templateRef.?namespace.orValue('')"
   const isNear = `${space} == '' || ${space} == request.namespace || ('actor' in ${workspaceSpaces} && ${workspaceSpaces}['actor'] == ${space})`

@@ -16,7 +16,7 @@ function refuse(expression: string, message: string, settings: PolicySettings): 
 }
 
 /** Namespaces that are named, and what a template has without one; after `asked` and `provider`. */
-function listPlaces({ workspaceSpaces }: PolicySettings): Variable[] {
+function listNamespaces({ workspaceSpaces }: PolicySettings): Variable[] {
   const usual = "variables.provider in variables.spaces ? variables.spaces[variables.provider] : ''"
   return [
     { name: 'spaces', expression: workspaceSpaces },
@@ -72,7 +72,7 @@ export function workspaceRules(settings: PolicySettings): PolicyRules[] {
         { name: 'provider', expression: `variables.asked.?provider.orValue(${workspaceDefaultProvider})` },
         { name: 'templates', expression: workspaceTemplates },
         { name: 'cleanups', expression: workspaceCleanups },
-        ...listPlaces(settings),
+        ...listNamespaces(settings),
         {
           name: 'template',
           expression:

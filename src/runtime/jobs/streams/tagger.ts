@@ -27,25 +27,25 @@ export type Tagger = { push(chunk: Buffer): void; end(): void }
 export function createTagger(stream: '1' | '2', write: (bytes: Buffer) => void): Tagger {
   const head = (ending: string) => Buffer.from(`${stream}${ending}`)
   const heads = { line: head(endings.line), goesOn: head(endings.goesOn), cutOff: head(endings.cutOff) }
-  let held: Buffer = Buffer.alloc(0)
+  let buffered: Buffer = Buffer.alloc(0)
   return {
     push(chunk) {
       const pieces: Buffer[] = []
       let start = 0
       for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
-        pieces.push(heads.line, held, chunk.subarray(start, end + 1))
-        held = Buffer.alloc(0)
+        pieces.push(heads.line, buffered, chunk.subarray(start, end + 1))
+        buffered = Buffer.alloc(0)
         start = end + 1
       }
-      held = Buffer.concat([held, chunk.subarray(start)])
-      if (held.length >= bufferBytes) {
-        pieces.push(heads.goesOn, held, lineFeed)
-        held = Buffer.alloc(0)
+      buffered = Buffer.concat([buffered, chunk.subarray(start)])
+      if (buffered.length >= bufferBytes) {
+        pieces.push(heads.goesOn, buffered, lineFeed)
+        buffered = Buffer.alloc(0)
       }
       if (pieces.length > 0) write(Buffer.concat(pieces))
     },
     end() {
-      if (held.length > 0) write(Buffer.concat([heads.cutOff, held, lineFeed]))
+      if (buffered.length > 0) write(Buffer.concat([heads.cutOff, buffered, lineFeed]))
     },
   }
 }

@@ -105,9 +105,9 @@ type EarlyEnd = { exitCode: number; why: string }
 
 function describeEnded(streams: Captured[], exit: ProcessExit, early?: EarlyEnd): CommandState {
   const [stdout = '', stderr = ''] = streams.map(({ read }) => read())
-  const said = early === undefined ? (exit.startError ?? stderr) : `${stderr}${early.why}\n`
+  const reason = early === undefined ? (exit.startError ?? stderr) : `${stderr}${early.why}\n`
   const truncated = streams.some(({ isCut }) => isCut())
-  return { phase: 'Ended', exitCode: early?.exitCode ?? codeOf(exit), stdout, stderr: said, truncated }
+  return { phase: 'Ended', exitCode: early?.exitCode ?? codeOf(exit), stdout, stderr: reason, truncated }
 }
 
 /** Rejects when the sandbox cannot be started at all. */
@@ -164,8 +164,8 @@ export async function doInFolder(
   await command.ended
   const state = command.state()
   if (state.phase === 'Ended' && state.exitCode === 0) return
-  const said = state.phase === 'Ended' ? state.stderr.trim() : ''
-  throw new WorkspaceError('WorkspaceLost', `the folder of the workspace cannot be written to: ${said}`)
+  const reason = state.phase === 'Ended' ? state.stderr.trim() : ''
+  throw new WorkspaceError('WorkspaceLost', `the folder of the workspace cannot be written to: ${reason}`)
 }
 
 // What a command prints: as much as is wanted, and that there was more.

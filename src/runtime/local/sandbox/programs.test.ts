@@ -77,6 +77,6 @@ describe('programs without a sandbox', () => {
   it('are told to be weaker, and why', async () => {
     const reason = 'bubblewrap is not installed'
     const bubblewrap = Promise.resolve({ available: false as const, reason, suggestion: 'install it' })
-    expect(await createPrograms({ nodePath, bubblewrap }).findWeakness()).toBe(reason)
+    expect(await createPrograms({ nodePath, bubblewrap }).isolationGap()).toBe(reason)
   })
 })

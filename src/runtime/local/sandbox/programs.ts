@@ -59,7 +59,7 @@ export function createPrograms(options: ProgramsOptions): Programs {
     return probing
   }
   return {
-    findWeakness: async () => {
+    isolationGap: async () => {
       const found = await probe()
       return found.available ? undefined : found.reason
     },

@@ -210,7 +210,7 @@ async function removeOthers(folder: string, current: string): Promise<void> {
 }
 
 /** Another service may have been faster: its folder is as good. */
-async function putInPlace(filled: string, folder: string): Promise<void> {
+async function publishFolder(filled: string, folder: string): Promise<void> {
   await rename(filled, folder).catch(() => undefined)
   await rm(filled, { recursive: true, force: true })
 }
@@ -228,7 +228,7 @@ export async function warmCompileCache(options: CompileCacheOptions): Promise<st
     await rm(filling, { recursive: true, force: true })
     return undefined
   }
-  await putInPlace(filling, folder)
+  await publishFolder(filling, folder)
   await removeOthers(options.folder, folder)
   return (await isThere(folder)) ? folder : undefined
 }

@@ -35,8 +35,8 @@ export function explainNotApproved({ status, by = 'a person', reason }: Approval
 
 /** By the arguments as they are: what people are shown has no secrets, and so looks the same for different ones. */
 function nameQuestion(hosted: ParkableCall, iteration: number): string {
-  const asked = JSON.stringify([nameCall(hosted, iteration), hosted.name, hosted.args])
-  return `ask-${createHash('sha256').update(asked).digest('hex')}`
+  const identity = JSON.stringify([nameCall(hosted, iteration), hosted.name, hosted.args])
+  return `ask-${createHash('sha256').update(identity).digest('hex')}`
 }
 
 /** The same tools; those that are named ask before each call, with its very arguments. */

@@ -49,8 +49,8 @@ export function createCallHost<C>(
       const context = contextOf({
         call: nameCall(hosted, iteration),
         waited: hosted.waited,
-        park: (asked) => {
-          wait = asked
+        park: (request) => {
+          wait = request
         },
       })
       const outcome = tool

@@ -72,8 +72,8 @@ function limit(response: Response, { host }: URL, onExcess: (error: SvcError) =>
       bytes -= chunk.byteLength
       if (isStream) lines -= countLines(chunk)
       if (bytes >= 0 && lines >= 0) return controller.enqueue(chunk)
-      const most = bytes < 0 ? `${maxAnswerBytes / 1_048_576} MiB` : `${maxLines} lines`
-      const error = new SvcError('TooLarge', `${host} sent more than ${most} in one answer`)
+      const allowed = bytes < 0 ? `${maxAnswerBytes / 1_048_576} MiB` : `${maxLines} lines`
+      const error = new SvcError('TooLarge', `${host} sent more than ${allowed} in one answer`)
       controller.error(error)
       onExcess(error)
     },

@@ -81,8 +81,8 @@ export function createDeliveryUsecases(parts: DeliveryParts): DeliveryUsecases {
     isAnswerDue: (task) => commands !== undefined && isAnswerDue(task),
     answerCommand: async (key) => commands && answerCommand(commands, key),
     async list(caller, { namespace, ...query }) {
-      const heldIn = async () => [settings.namespace]
-      const scope = await requireListing(ports, caller, 'RepositoryMonitor', { namespace, heldIn })
+      const storedIn = async () => [settings.namespace]
+      const scope = await requireListing(ports, caller, 'RepositoryMonitor', { namespace, storedIn })
       const namespaces = scope.namespace === undefined ? scope.namespaces : [scope.namespace]
       return deliveries.list({ ...query, namespaces })
     },

@@ -34,8 +34,8 @@ function findImpossible<K extends Kind>(kind: K, spec: SpecOf<K>, settings: Usec
   const { hasCluster, workspaces = noWorkspaces } = settings
   const ofTask = kind === 'Task' ? taskProblems(spec as SpecOf<'Task'>, workspaces) : []
   const ofTool = kind === 'Tool' ? findToolProblems(spec as SpecOf<'Tool'>, settings) : []
-  const isPlaced = !hasCluster && (kind === 'Task' || kind === 'Agent')
-  const placement = isPlaced ? findPlacement(spec as SpecOf<'Task' | 'Agent'>) : []
+  const hasPlacement = !hasCluster && (kind === 'Task' || kind === 'Agent')
+  const placement = hasPlacement ? findPlacement(spec as SpecOf<'Task' | 'Agent'>) : []
   return [...ofTask, ...ofTool, ...placement]
 }
 

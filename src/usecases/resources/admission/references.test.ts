@@ -18,16 +18,16 @@ const monitor = { repoURL: scan.repoURL, agents: { reviewer: { name: 'a' } } }
 const task = { type: 'ai', prompt: 'x' }
 
 function namedBy(kind: Kind, spec: object, settings: Partial<UsecaseDeps['settings']> = {}, before?: object) {
-  const asked: string[] = []
+  const checked: string[] = []
   const authorize = async (_caller: unknown, { verb, kind: what, namespace, name }: Access) => {
-    asked.push(`${verb} ${what} ${namespace}/${name}`)
+    checked.push(`${verb} ${what} ${namespace}/${name}`)
     return { allowed: true as const }
   }
-  const parsed = (given: object) => kinds[kind].spec.parse(given) as never
+  const parsed = (spec: object) => kinds[kind].spec.parse(spec) as never
   const stored = before === undefined ? {} : { before: { spec: parsed(before) } as never }
   const request = { caller: { ...caller, groups: [] }, namespace: 'own', name: 'n', spec: parsed(spec), ...stored }
   const deps = { ports: { authorizer: { authorize } }, settings } as unknown as UsecaseDeps
-  return requireReferences(kind, request, deps).then(() => asked)
+  return requireReferences(kind, request, deps).then(() => checked)
 }
 
 describe('a reference of a resource', () => {
