@@ -20,7 +20,12 @@ describe('a session of Claude Code', () => {
   it('is laid with what was said, as one chain, and without the tools that were offered', () => {
     const written = writeSession([
       line({ type: 'queue-operation', operation: 'enqueue', sessionId: 'other' }),
-      line({ ...message('a', null, 'user'), permissionMode: 'bypassPermissions', cwd: '/elsewhere', sessionId: 'other' }),
+      line({
+        ...message('a', null, 'user'),
+        permissionMode: 'bypassPermissions',
+        cwd: '/elsewhere',
+        sessionId: 'other',
+      }),
       line({
         uuid: 'b',
         parentUuid: 'a',
@@ -41,9 +46,9 @@ describe('a session of Claude Code', () => {
   })
 
   it('is laid without lines that are no entries', () => {
-    expect(writeSession(['', 'half a li', '[]', line({ type: 'user' }), line(message('a', 'never seen', 'user'))])).toMatchObject([
-      { uuid: 'a', parentUuid: null },
-    ])
+    expect(
+      writeSession(['', 'half a li', '[]', line({ type: 'user' }), line(message('a', 'never seen', 'user'))]),
+    ).toMatchObject([{ uuid: 'a', parentUuid: null }])
     expect(writeSession([])).toEqual([])
   })
 })

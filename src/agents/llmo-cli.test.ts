@@ -10,7 +10,16 @@ it('a session of Codex is laid with what was said, and without instructions and 
   const shortened = line({ type: 'compacted', payload: { message: 'what was said' } })
   const developerMessage = line({ type: 'response_item', payload: { type: 'message', role: 'developer', content: [] } })
   const settings = line({ type: 'turn_context', payload: { approval_policy: 'never' } })
-  const text = [meta, developerMessage, settings, line({ type: 'world_state' }), userMessage, called, shortened, 'half a li'].join('')
+  const text = [
+    meta,
+    developerMessage,
+    settings,
+    line({ type: 'world_state' }),
+    userMessage,
+    called,
+    shortened,
+    'half a li',
+  ].join('')
   expect(Object.values(llmoCliSession.restore({ id: 'one', text }, '/work'))).toEqual([
     [meta, userMessage, called, shortened].join(''),
   ])

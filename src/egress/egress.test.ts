@@ -52,14 +52,14 @@ describe('egress', () => {
   })
 
   it('refuses a private address before it connects [NET-002]', async () => {
-    let lookups = 0
+    let requests = 0
     const { port } = await serve((_request, response) => {
-      lookups += 1
+      requests += 1
       response.end()
     })
     const request = makeEgress().request(get(`http://127.0.0.1:${port}/`, { policy: stranger }), never)
     await expect(request).rejects.toMatchObject({ reason: 'Forbidden', message: expect.stringContaining('loopback') })
-    expect(lookups).toBe(0)
+    expect(requests).toBe(0)
   })
 
   it('checks every address that a name resolves to, and dials permitted ones only [NET-001]', async () => {

@@ -59,7 +59,9 @@ describe('why a pull request was skipped', () => {
     )
     const failed = explainItem({ lastVerdict: 'failed' }, { events, review: review() })
     expect(failed).toMatch(/counts for nothing, verdict failed \(no JSON in it\).*task logs monrev-1/)
-    expect(explainItem({ lastVerdict: 'stale' }, { review: review({ summary: 'the head has moved' }) })).toContain('has moved')
+    expect(explainItem({ lastVerdict: 'stale' }, { review: review({ summary: 'the head has moved' }) })).toContain(
+      'has moved',
+    )
   })
 
   it('cuts what others wrote to one line', () => {
@@ -105,7 +107,9 @@ describe('what came of a review', () => {
       /is being reviewed at aaaaaaaaaa\. \| follow it: .*task logs monrev-reviews-42/,
     )
     const events = [event('review_task_created', { metadata: { taskName: 'monval-1' } })]
-    expect(explainItem({ lastVerdict: 'queued', lastReviewID: 'monreview-old' }, { events })).toContain('task logs monval-1')
+    expect(explainItem({ lastVerdict: 'queued', lastReviewID: 'monreview-old' }, { events })).toContain(
+      'task logs monval-1',
+    )
     const monitor = monitorOf({}, { heldUpUntil: 'one' })
     expect(explainItem({ lastVerdict: 'queued' }, { monitor })).toMatch(/is being reviewed .* until one/)
   })
@@ -132,6 +136,8 @@ describe('what came of a review', () => {
     const events = [event('review_publish_failed', { metadata: { error: 'a right is missing' } })]
     const failed = reviewed({ lastPublishPhase: 'failed', lastPublishReason: 'codehost_permission_denied' })
     expect(explainItem(failed, { events })).toMatch(/refused to take it: a right is missing\. \| .*pull_requests=write/)
-    expect(explainItem({ ...failed, lastPublishReason: 'codehost_api_error' })).toMatch(/codehost_api_error.*tried again/)
+    expect(explainItem({ ...failed, lastPublishReason: 'codehost_api_error' })).toMatch(
+      /codehost_api_error.*tried again/,
+    )
   })
 })

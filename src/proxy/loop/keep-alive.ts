@@ -10,7 +10,7 @@ export type KeepAlive = {
   stop(): void
 }
 
-/** A pause is `ms` to twice as long. All streams share one timer. A promise of `beat` holds the next one back. */
+/** A pause is `ms` to twice as long. All streams share one timer. A promise of `send` delays the next one. */
 export function createKeepAlive(clock: Clock, ms: number, send: () => Promise<void> | undefined): KeepAlive {
   let touched = false
   let isOver = false

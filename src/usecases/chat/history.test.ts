@@ -18,7 +18,13 @@ const result = (toolCallID: string, content = 'seen'): NewMessage => ({
 
 describe('a transcript as a conversation', () => {
   it('joins unanswered questions and omits messages of the service', () => {
-    const messages = toConversation([user('a'), user('b'), { role: 'system', content: 'sum up' }, answer('c'), user('d')])
+    const messages = toConversation([
+      user('a'),
+      user('b'),
+      { role: 'system', content: 'sum up' },
+      answer('c'),
+      user('d'),
+    ])
     expect(messages.map(({ role, content }) => [role, content.length])).toEqual([
       ['user', 2],
       ['assistant', 1],

@@ -52,7 +52,9 @@ describe('records of scans', () => {
     const run = { ...ofScan, id: 'scan_1', mode: 'manual', phase: 'pending', stage: 'start', startedAt: now }
     expect(ScanRun.safeParse({ ...run, ...counts, ...sums }).success).toBe(true)
     const times = { createdAt: now, updatedAt: now }
-    expect(ThreatModel.safeParse({ ...ofScan, ...times, version: 1, content: '#', source: 'edited' }).success).toBe(true)
+    expect(ThreatModel.safeParse({ ...ofScan, ...times, version: 1, content: '#', source: 'edited' }).success).toBe(
+      true,
+    )
     const patch = { ...ofScan, ...times, id: 'patch_1', findingID: 'fnd_1', taskName: 't', branch: 'b' }
     expect(PatchProposal.safeParse({ ...patch, status: 'pending' }).success).toBe(true)
   })
