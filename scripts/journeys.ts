@@ -129,7 +129,7 @@ async function startVendor(): Promise<{ url: string; close(): void }> {
     })
     request.on('end', () => {
       const isFirst = !body.includes('tool_result')
-      const use = { type: 'tool_use', id: 'call-1', name: 'web_fetch', input: { url: 'http://vendor.invalid/' } }
+      const use = { type: 'tool_use', id: 'call-1', name: 'web_fetch', input: { url: 'http://127.0.0.1:9/' } }
       const content = isFirst ? [use] : [{ type: 'text', text: 'done' }]
       const rest = { stop_reason: isFirst ? 'tool_use' : 'end_turn', usage: { input_tokens: 1, output_tokens: 1 } }
       reply.setHeader('content-type', 'application/json')
@@ -145,7 +145,7 @@ async function callProxy(service: Service): Promise<void> {
   await call(service, '/llma/v1/messages', {
     model: 'main/m',
     max_tokens: 50,
-    messages: [{ role: 'user', content: 'look at http://vendor.invalid/' }],
+    messages: [{ role: 'user', content: 'look at http://127.0.0.1:9/' }],
   })
 }
 
@@ -227,6 +227,7 @@ async function run(words: string[]): Promise<void> {
     }
   }
   try {
+    await call(service, '/api/v1/providers', { name: 'default', spec: { type: 'demo' } })
     await tell('a task', runTask)
     await addProvider(service, vendor.url)
     await tell('a proxied call with tools', callProxy)

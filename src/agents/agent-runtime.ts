@@ -68,7 +68,7 @@ export type AgentReading = {
 export type AgentQuestion = {
   /** What the program calls the tool. */
   tool: string
-  /** What the program tells of the call, as JSON; whoever answers decides by this. */
+  /** What the program reports about the call, as JSON; whoever answers decides by this. */
   call: Record<string, unknown>
   /** The answer for the program; `refusal`: why the call must not be made, absent when it may. */
   settle(refusal?: string): AgentReading
@@ -77,11 +77,11 @@ export type AgentQuestion = {
 export type AgentEvent =
   /** The id with which the session can be resumed. */
   | { type: 'session'; id: string }
-  /** One more answer of the model. Of subagents none is told. */
+  /** One more answer of the model. None is reported of subagents. */
   | { type: 'turn' }
   /** Text of the model: whole, not in pieces. */
   | { type: 'text'; text: string }
-  /** `edits`: paths of files that it changes if it succeeds, as far as the program tells them. */
+  /** `edits`: paths of files that it changes if it succeeds, as far as the program reports them. */
   | { type: 'tool_started'; id: string; name: string; input: unknown; edits?: string[] }
   | { type: 'tool_ended'; id: string; isError: boolean }
   /** A tool call that the rules of the task do not allow. */

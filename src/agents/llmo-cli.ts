@@ -91,7 +91,7 @@ export function createLlmoCliReader(): AgentReader {
     return [...turns.startTool(id), { type: 'tool_started', id, name: type, input, ...edits }]
   }
 
-  /** Some are told only when they are done. */
+  /** Some are reported only when they are done. */
   function endTool(tool: Tool): AgentEvent[] {
     const started = turns.isRunning(tool.id) ? [] : startTool(tool)
     turns.endTool(tool.id)

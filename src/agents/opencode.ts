@@ -39,7 +39,7 @@ const Line = z.discriminatedUnion('type', [
 ])
 type Line = z.infer<typeof Line>
 
-/** Tools are told once they have ended. */
+/** Tools are reported once they have ended. */
 function readTool({ tool, callID, state }: Tool): AgentEvent[] {
   const isError = state.status !== 'completed'
   const isRefused = isError && /rule which prevents|permission/i.test(state.error ?? '')
@@ -177,7 +177,7 @@ export const opencode: AgentProgram = {
         ...(job.resume === undefined ? [] : [`--session=${job.resume}`]),
       ],
       env: {
-        // Of all places this one counts most: a repository's own settings cannot change it.
+        // Of all sources this one has the highest precedence: a repository's own settings cannot change it.
         OPENCODE_CONFIG_CONTENT: JSON.stringify(composeConfig(job)),
         [tokenVariable]: job.proxy.token,
         // Should it install something after all.

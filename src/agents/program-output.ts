@@ -1,4 +1,4 @@
-// Reading what agent programs print: lines of JSON, turns where a program tells none, and the files that a call changes.
+// Reading what agent programs print: lines of JSON, turns where a program reports none, and the files that a call changes.
 import type { z } from 'zod'
 import type { AgentEvent } from './agent-runtime.ts'
 
@@ -11,7 +11,7 @@ export function parseLine<T>(schema: z.ZodType<T>, line: string): T | undefined 
   }
 }
 
-/** `places`: the argument that names the file, by the names of tools that change one. */
+/** `pathArguments`: the argument that names the file, by the names of tools that change one. */
 export function findEdits(pathArguments: Record<string, string>, tool: string, input: unknown): { edits?: string[] } {
   const argument = Object.hasOwn(pathArguments, tool) ? pathArguments[tool] : undefined
   const path = argument === undefined ? undefined : (input as Record<string, unknown> | null | undefined)?.[argument]

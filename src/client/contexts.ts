@@ -101,10 +101,10 @@ export type ServiceTarget = {
   namespace?: string | undefined
 }
 
-type Given = { env: Record<string, string | undefined>; contexts: ContextStore }
+type TargetSources = { env: Record<string, string | undefined>; contexts: ContextStore }
 
-/** InvalidRequest when the context that is named is not stored, or two places are named. */
-export function readTarget(options: Naming, { env, contexts }: Given): ServiceTarget {
+/** InvalidRequest when the context that is named is not stored, or two targets are named. */
+export function readTarget(options: Naming, { env, contexts }: TargetSources): ServiceTarget {
   const { server, context, settings } = options
   if (server !== undefined && context !== undefined)
     throw new SvcError('InvalidRequest', 'give --server or --context, not both')
@@ -119,7 +119,7 @@ export function readTarget(options: Naming, { env, contexts }: Given): ServiceTa
 }
 
 /** A context's own token goes before SVC_TOKEN, which may be meant for another service. */
-function targetOf(name: string, options: Naming, { env, contexts }: Given): ServiceTarget {
+function targetOf(name: string, options: Naming, { env, contexts }: TargetSources): ServiceTarget {
   if (name === localContext) return { token: options.token }
   const { server, token, namespace } = contexts.find(name)
   return {

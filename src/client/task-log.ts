@@ -15,7 +15,7 @@ type Followed = {
   position?: FollowedPosition
 }
 
-/** Lines that come, each whole at its end; a line may have been told in parts before. */
+/** Lines that come, each whole at its end; a line may have been sent in parts before. */
 export async function* followLog(
   client: Client,
   { params, query, signal, position = {} }: Followed,

@@ -19,7 +19,7 @@ function stateOf(task: Task): WatchedTask {
   return { task, is: isTerminalPhase(task.status?.phase) ? 'ended' : 'there' }
 }
 
-/** What an event says of the tasks that are waited for; `present` is told which of them there are. */
+/** What an event says of the tasks that are waited for; `present` receives those that exist. */
 function readEvent(event: ObjectEvent<Task>, waiting: Waiting, present: Set<string>): WatchedTask[] {
   if (event.type === 'begin') present.clear()
   else if (event.type === 'synced') {
@@ -47,7 +47,7 @@ async function* watchAll(client: Client, waiting: Waiting, signal: AbortSignal):
   }
 }
 
-/** The timeline tells of a task and its end to whoever may read it. */
+/** The timeline shows a task and its end to whoever may read it. */
 async function* followTimeline(client: Client, task: Task, signal: AbortSignal): AsyncGenerator<WatchedTask> {
   const { name, namespace } = task.metadata
   const params = { id: name }
@@ -73,7 +73,7 @@ async function* followTimeline(client: Client, task: Task, signal: AbortSignal):
 
 /**
  * Ends when every task has ended or is gone, or when the signal aborts. A lost connection and a service that starts again are
- * no end. A caller who may read tasks and not list them is told of them one after the other.
+ * no end. A caller who may read tasks and not list them watches them one after the other.
  */
 export async function* watchTasks(
   client: Client,

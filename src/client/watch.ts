@@ -5,7 +5,7 @@ import { isSvcError } from '../errors.ts'
 import type { Client } from './client.ts'
 import { readEvents } from './event-stream.ts'
 
-/** `begin`: forget what was told, each object that there is follows; `synced`: those were all. */
+/** `begin`: forget what was sent, each object that there is follows; `synced`: those were all. */
 export type ObjectEvent<R> = { type: 'begin' } | { type: 'synced' } | { type: ChangeType; object: R }
 
 function readEvent<R>({ event, data }: { event?: string | undefined; data: string }): ObjectEvent<R> | undefined {

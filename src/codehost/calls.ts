@@ -11,7 +11,7 @@ import type { SignedIn } from './sign-in.ts'
 
 type Route = keyof Endpoints
 type Data<R extends Route> = Endpoints[R]['response']['data']
-type Given<R extends Route> = Omit<Endpoints[R]['parameters'], 'owner' | 'repo' | 'headers' | 'mediaType'>
+type ParametersOf<R extends Route> = Omit<Endpoints[R]['parameters'], 'owner' | 'repo' | 'headers' | 'mediaType'>
 
 export type CallsDeps = {
   repository: Repository
@@ -124,15 +124,15 @@ export function createCalls({ repository, send, signIn, graphqlUrl, answers, pau
 
   return {
     repository,
-    async get<R extends Route, V>(route: R, parameters: Given<R>, toValue: (data: Data<R>) => V): Promise<V> {
+    async get<R extends Route, V>(route: R, parameters: ParametersOf<R>, toValue: (data: Data<R>) => V): Promise<V> {
       return (await read(route, parameters, toValue)).value
     },
-    async getPage<R extends Route, V>(route: R, parameters: Given<R>, toValues: (data: Data<R>) => V[]) {
+    async getPage<R extends Route, V>(route: R, parameters: ParametersOf<R>, toValues: (data: Data<R>) => V[]) {
       const { value, next } = await read(route, parameters, toValues)
       return { values: value, next }
     },
     /** Every page. */
-    async getAll<R extends Route, V>(route: R, parameters: Given<R>, toValues: (data: Data<R>) => V[]): Promise<V[]> {
+    async getAll<R extends Route, V>(route: R, parameters: ParametersOf<R>, toValues: (data: Data<R>) => V[]): Promise<V[]> {
       return (await readPages(route, parameters, toValues)).values
     },
     /**
@@ -141,7 +141,7 @@ export function createCalls({ repository, send, signIn, graphqlUrl, answers, pau
      */
     async getSettled<R extends Route, V>(
       route: R,
-      parameters: Given<R>,
+      parameters: ParametersOf<R>,
       toValues: (data: Data<R>) => V[],
     ): Promise<V[]> {
       for (let pass = 1; ; pass += 1) {
@@ -150,12 +150,12 @@ export function createCalls({ repository, send, signIn, graphqlUrl, answers, pau
       }
     },
     /** As text, never kept. */
-    async getText<R extends Route>(route: R, parameters: Given<R>, accept: string): Promise<string> {
+    async getText<R extends Route>(route: R, parameters: ParametersOf<R>, accept: string): Promise<string> {
       const { data } = await withRetries(() => send(route, parameters, { headers: { accept } }))
       return String(data)
     },
     /** Changes something: sent once, and to the repository's present name only. */
-    send: <R extends Route, V>(route: R, parameters: Given<R>, toValue: (data: Data<R>) => V): Promise<V> =>
+    send: <R extends Route, V>(route: R, parameters: ParametersOf<R>, toValue: (data: Data<R>) => V): Promise<V> =>
       sendOnce(route, parameters, toValue),
     /** Reads by GraphQL. */
     query: <T, V>(query: string, variables: object, toValue: (data: T) => V) =>

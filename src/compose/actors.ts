@@ -1,4 +1,4 @@
-// What actors provide, where they are enabled: execution workspaces, and places for MCP servers.
+// What actors provide, where they are enabled: execution workspaces, and actors that run MCP servers.
 import { createHmac } from 'node:crypto'
 import type { KubernetesApi } from '../cluster/api.ts'
 import { readActorConfig, readRetiredActors, type SecretEntry } from '../config/actors.ts'

@@ -158,7 +158,7 @@ function openNamed(options: KubernetesConfigMapsOptions, closing: Closing) {
   return { secrets, configMaps }
 }
 
-/** Also told to those who watch the events of the cluster. */
+/** Also published to those who watch the events of the cluster. */
 function openEvents(stored: Events, { api, log }: { api: KubernetesApi; log: Logger }, closing: Closing): Events {
   const clusterEvents = createClusterEvents({ api, clock, ids, apiVersion, log })
   closing.add(() => clusterEvents.close())

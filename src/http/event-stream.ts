@@ -17,7 +17,7 @@ export type EventStreamOptions = {
   recheckMs?: number
 }
 
-/** `idle` is sent in the place of a heartbeat, where there is one. */
+/** `idle` is sent instead of a heartbeat, where there is one. */
 export type EventSource =
   | AsyncIterable<EventFrame>
   | { frames: AsyncIterable<EventFrame>; idle: () => EventFrame | undefined }

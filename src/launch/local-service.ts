@@ -9,7 +9,7 @@ import { readServiceNote, type ServiceNote } from './service-file.ts'
 
 /**
  * The note of the service that holds the data folder now. A note that a killed service left counts for nothing: what listens
- * at its address since may be anybody's, and is told no token.
+ * at its address since may be anybody's, and is sent no token.
  */
 export async function findLocalService({ dataDir, serviceFile }: Paths): Promise<ServiceNote | undefined> {
   const note = readServiceNote(serviceFile)
@@ -31,7 +31,7 @@ export async function awaitLocalService(paths: Paths, timeoutMs: number): Promis
 const stopTimeoutMs = 30_000
 const pollMs = 50
 
-/** Asks it to end and waits until it has let go of the folder. Unavailable when it does not. */
+/** Asks it to end and waits until it has released the folder. Unavailable when it does not. */
 export async function endLocalService({ dataDir }: Paths, { pid }: ServiceNote): Promise<void> {
   process.kill(pid, 'SIGTERM')
   const deadline = Date.now() + stopTimeoutMs

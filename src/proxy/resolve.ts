@@ -25,7 +25,7 @@ export type Targets = {
 
 type Wish = { provider: Provider; model: string | undefined }
 
-/** Limits how long a change by another replica, which this one was not told of, goes unnoticed. */
+/** Limits how long a change by another replica, which this one was not notified of, goes unnoticed. */
 const maxAgeMs = 5000
 
 /** Bytes are never passed through to the demo provider. */

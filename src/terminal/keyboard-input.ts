@@ -9,7 +9,7 @@ export type Piece =
 
 export type KeyboardInput = {
   feed(chunk: string): void
-  /** Passes on what is held back; called at the end of the input. */
+  /** Passes on what is buffered; called at the end of the input. */
   end(): void
 }
 
@@ -23,7 +23,7 @@ const mayGoOn = /[\r\n\u001b]/
 const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
 const controls = new RegExp(control, 'g')
 
-/** `emit` receives the pieces in order; `hold` calls back once no input has arrived for a while. */
+/** `emit` receives the pieces in order; `defer` calls back once no input has arrived for a while. */
 export function createKeyboardInput(
   emit: (piece: Piece) => void,
   defer: (work: () => void, ms: number) => () => void = deferByTimer,

@@ -33,7 +33,7 @@ import {
 
 const ids = { initialize: 0, open: 1, prompt: 2 }
 const methodMissing = -32601
-/** Calls that are remembered: one that comes again is told as a new one. */
+/** Calls that are remembered: one that comes again is reported as a new one. */
 const maxCalls = 1000
 
 /** What running calls are made with may be long; it is kept of so many at once, and only where people are asked. */
@@ -115,7 +115,7 @@ export function createAcpReader(job: AgentJob): AgentReader {
     return [...started, ...(isEnd ? [{ type: 'tool_ended' as const, id, isError: status === 'failed' }] : [])]
   }
 
-  /** A session that is loaded is told from its beginning. */
+  /** A session that is loaded is replayed from its beginning. */
   function follow(update: Update): AgentEvent[] {
     if (!isPrompted) return []
     if (update.sessionUpdate !== 'agent_message_chunk') {

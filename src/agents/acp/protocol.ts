@@ -7,7 +7,7 @@ import type { AgentJob } from '../agent-runtime.ts'
 
 export const protocolVersion = 1
 
-/** Of a tool call, and of what is told about it later. */
+/** Of a tool call, and of later updates about it. */
 const AcpToolCall = z.object({
   toolCallId: z.string(),
   title: z.string().nullish(),
@@ -72,7 +72,7 @@ export function findObstacle(job: AgentJob, call: AcpToolCall): string | undefin
   return outside === undefined ? undefined : `${outside.path} lies outside of the workspace.`
 }
 
-/** Whether a person decides about a call that the rules allow. A program that tells no kind means `other`. */
+/** Whether a person decides about a call that the rules allow. A program that names no kind means `other`. */
 export function needsApproval({ approvalRequiredTools = [] }: AgentJob, call: AcpToolCall): boolean {
   return isNamed(approvalRequiredTools, { ...call, kind: call.kind ?? 'other' })
 }

@@ -95,7 +95,7 @@ export function describeGone({ metadata }: Task): SvcError {
   return new SvcError('NotFound', `task ${metadata.name} was deleted before it had ended`)
 }
 
-/** With all that a read tells; one that ended may be deleted by now. */
+/** With all that a read returns; one that ended may be deleted by now. */
 async function readAgain(client: Client, task: Task): Promise<Task> {
   try {
     return await readPersistently(() => client.call(getTask, targetOfTask(task)))

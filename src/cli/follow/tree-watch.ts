@@ -17,7 +17,7 @@ function createGrower({ metadata: { uid, name } }: Task) {
   let isWhole = false
   let shown = new Set<string>()
 
-  /** Undefined while not all is told, and where the event is about a task outside of the tree. */
+  /** Undefined while not all has arrived, and where the event is about a task outside of the tree. */
   function grow(changed: string | undefined): TreeRow[] | undefined {
     const root = tasks.get(uid)
     if (root === undefined) throw new SvcError('NotFound', `task ${name} is gone`)
@@ -96,7 +96,7 @@ type Surroundings = { context: CliContext; signal: AbortSignal }
 /** Times go on while nothing else does. */
 const drawEveryMs = 1000
 
-/** To be told each state of the task. Whoever may not watch its tasks sees none of them. */
+/** Watches each state of the task. Whoever may not watch its tasks sees none of them. */
 export function showTreeBelow(client: Client, spinner: Spinner, surroundings: Surroundings): (task: Task) => void {
   let isShown = false
   return (task) => {

@@ -24,7 +24,7 @@ export async function askNumbered(
   return names[index] === undefined ? undefined : index
 }
 
-/** Anything but a yes is a no; so is a place where nobody can be asked. */
+/** Anything but a yes is a no; so is input where nobody can be asked. */
 export async function agrees({ openPrompt }: Pick<CliContext, 'openPrompt'>, question: string): Promise<boolean> {
   if (openPrompt === undefined) return false
   const prompt = openPrompt()

@@ -60,7 +60,7 @@ function createPrinter<T>({ kind, columnsAt }: WatchedList<T>, { options, contex
   }
 }
 
-/** Gathers what there is until all of it was told; then each change is printed by itself. */
+/** Gathers what there is until all of it has arrived; then each change is printed by itself. */
 function createReader<T extends Watched>(list: WatchedList<T>, parts: Parts) {
   const print = createPrinter(list, parts)
   const { terminal } = parts.context

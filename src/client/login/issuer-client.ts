@@ -19,7 +19,7 @@ export type Prompt = { address: string; code?: string }
 export type ShowPrompt = (prompt: Prompt) => void
 
 const timeoutSeconds = 15
-/** After this time the login is given up. */
+/** After this time the login is abandoned. */
 const loginTimeoutMs = 900_000
 const loopback = new Set(['127.0.0.1', 'localhost', '[::1]'])
 

@@ -99,7 +99,7 @@ function makeContext(
   }
 }
 
-/** Runs calls of the service's tools. Their folder survives between calls, and is held while one runs. */
+/** Runs calls of the service's tools. Their folder survives between calls, and is leased while one runs. */
 function createToolCaller(
   deps: ProxyLoopDeps,
   call: ProxyCall,

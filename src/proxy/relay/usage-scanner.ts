@@ -146,7 +146,7 @@ export function createAnswerScanner(): UsageScanner {
 export interface FrameFilter {
   /** What may go on to the client; empty while a frame is incomplete. */
   push(chunk: Buffer): Buffer
-  /** What was held back when the stream ended. */
+  /** What was still buffered when the stream ended. */
   rest(): Buffer
 }
 
@@ -179,7 +179,7 @@ function isUsageOnly(frame: string): boolean {
 /** Passes on complete frames at once; an incomplete one is of no use to anybody. */
 export function createUsageFrameFilter(): FrameFilter {
   let buffered: Buffer = nothing
-  /** True within a frame that was too long to hold back. */
+  /** True within a frame that was too long to buffer. */
   let isLong = false
 
   function keepFrames(bytes: Buffer, text: string, whole: number): Buffer {

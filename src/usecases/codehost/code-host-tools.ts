@@ -112,7 +112,7 @@ export function createWorkerCodeHost(deps: Deps): WorkerCodeHost {
   }
 }
 
-/** Whether the checks that a parked task waits for have ended; also where nobody can tell any more. */
+/** Whether the checks that a parked task waits for have ended; also where that cannot be known any more. */
 export async function askForChecks(
   deps: Deps,
   { task, args }: Parameters<Probe>[0],

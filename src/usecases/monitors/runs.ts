@@ -34,7 +34,7 @@ export type MonitorRunUsecases = {
   createRun(caller: Caller, key: ResourceKey, request: MonitorRunRequest): Promise<MonitorRun>
   /**
    * Queues a run for exactly the commit of the event, for each monitor that it is for. However often and on how many replicas
-   * the same delivery or the same commit is told, one run waits for it. For callers whose right was checked elsewhere.
+   * the same delivery or the same commit arrives, one run waits for it. For callers whose right was checked elsewhere.
    */
   queueEvent(event: PullRequestEvent): Promise<QueuedEvent>
 }

@@ -1,4 +1,4 @@
-// Watches of objects: the changes that the caller may see, and how far they were told.
+// Watches of objects: the changes that the caller may see, and how far they were published.
 import type { ChangeType, RecordKind } from '../../contract/api/resources/watch.ts'
 import type { Kind } from '../../contract/kinds/index.ts'
 import { isSvcError } from '../../errors.ts'
@@ -19,7 +19,7 @@ export type WatchedText = { type: ChangeType; kind: Kind; object: string } | { t
 
 export type OpenedWatch = {
   changes: AsyncIterable<WatchedText>
-  /** Everything up to here was told; undefined before `synced`. */
+  /** Everything up to here was published; undefined before `synced`. */
   position(): string | undefined
 }
 
@@ -56,7 +56,7 @@ export function createWatchUsecases({ ports }: UsecaseDeps): WatchUsecases {
     const bound = new Set<string>()
     for (const kind of kinds) {
       for (const namespace of namespaces ?? [undefined]) {
-        // Of those that are not named each is asked about when there is something to tell of it.
+        // Of those that are not named each is asked about when there is something to publish of it.
         const scope = await requireListing(ports, caller, kind, { namespace, storedIn: async () => [] })
         if (scope.namespace !== undefined) bound.add(scope.namespace)
       }
@@ -119,13 +119,13 @@ export type RecordQuery = {
   records: readonly RecordKind[]
   /** Absent: of all that the caller may list. */
   namespaces: readonly string[] | undefined
-  /** Whether some may have been missed, so that each kind is told at once. */
+  /** Whether some may have been missed, so that each kind is published at once. */
   isResumed: boolean
 }
 
 export type RecordHint = { type: 'records'; change: RecordChange }
 
-/** Whether the caller may list such records where they have changed; where that is not known, in any place that is watched. */
+/** Whether the caller may list such records where they have changed; where that is not known, in any namespace that is watched. */
 async function mayList(
   ports: Pick<Ports, 'authorizer'>,
   caller: Caller,

@@ -42,7 +42,7 @@ export type UsecaseSettings = {
   applyMemoriesOf?: readonly string[]
   /** Execution workspaces of agent tasks; absent: there are none. */
   workspaces?: WorkspaceDefaults
-  /** How the list of workspaces tells their ends and costs. */
+  /** From what the list of workspaces computes their ends and costs. */
   workspaceList?: { retentionMs: number; hourlyCost: number }
   /** Limits of chat; absent ones have their defaults. */
   chat?: Partial<ChatSettings>
@@ -65,6 +65,6 @@ export type UsecaseDeps = {
   builtinTools: BuiltinTools
   /** Checks budgets before a call, and counts its usage afterwards. */
   ledger: BudgetLedger
-  /** Is told how each provider call ends; may be absent. */
+  /** Notes how each provider call ends; may be absent. */
   health?: HealthNotes
 }

@@ -20,7 +20,7 @@ export type TaskRecords = {
   plan(caller: Caller, key: ResourceKey): Promise<Plan>
   /** Newest first; none for a task that saved no plan. NotConfigured without a plan store. */
   plans(caller: Caller, key: ResourceKey, page: NumberedPage): Promise<StoredPlan[]>
-  /** What was told below the task, newest first. */
+  /** Messages between the tasks below this one, newest first. */
   messages(caller: Caller, key: ResourceKey, page: NumberedPage): Promise<Omit<MessageRecord, 'read'>[]>
   /** The plan of a task that works in iterations, for GET /tasks/:id. */
   planOf(task: ResourceText): Promise<Plan | undefined>

@@ -43,7 +43,7 @@ async function* iterate<T>(first: IteratorResult<T>, rest: AsyncIterator<T>): As
 function createLogReader(logs: Logs, uid: string, tailLines: number | undefined) {
   let tail = tailLines
   let published = ''
-  /** Lines up to here are not told; undefined until they are looked for. */
+  /** Lines up to here are not published; undefined until they are looked for. */
   let skipped = tailLines === 0 ? undefined : 0
 
   async function findNewest(): Promise<number> {
@@ -61,7 +61,7 @@ function createLogReader(logs: Logs, uid: string, tailLines: number | undefined)
   }
 
   function readPart(seq: number, text: string): LinePart[] {
-    // One that goes on otherwise is told when it is whole.
+    // One that goes on otherwise is published when it is whole.
     if (text.length <= published.length || !text.startsWith(published)) return []
     const part = { seq, offset: published.length, part: text.slice(published.length) }
     published = text

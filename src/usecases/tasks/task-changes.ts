@@ -42,7 +42,7 @@ export function createTaskChanges({ resources, clock }: TaskChangesDeps): TaskCh
 
   async function followOn(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      // Whatever ended it, a list tells where to go on from.
+      // Whatever ended it, a list says where to go on from.
       await follow(signal).catch(() => undefined)
       if (!signal.aborted) await clock.sleep(pauseMs, signal).catch(() => undefined)
     }

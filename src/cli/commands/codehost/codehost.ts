@@ -46,7 +46,7 @@ export function addCodeHostCommands(program: Command, context: CliContext): void
     })
 }
 
-/** The key is told once: it must have a place before the App is made. */
+/** The code host shows the key once: the names of its secrets must be free before the App is made. */
 async function requireFreeNames({ flags, client, options }: Making): Promise<void> {
   const names = [flags.secret, ...(flags.webhook === undefined ? [] : [flags.webhookSecret])]
   const { items } = await listPages<SecretItem>(client, listSecrets, { query: namespaceQuery(options), limit: 10_000 })
@@ -136,7 +136,7 @@ const MadeApp = z.object({
   pem: z.string(),
   webhook_secret: z.string().nullish(),
 })
-/** What the code host has made; the key and the secret are told once. */
+/** What the code host has made; the key and the secret are shown once. */
 export type MadeApp = z.infer<typeof MadeApp>
 
 /** `apiUrl`: base address of the interface. The code is good for one exchange within an hour. */
@@ -156,7 +156,7 @@ export type AppWish = {
   host: string
   /** Absent: the App belongs to the person. */
   organization?: string | undefined
-  /** Base address of the service, if the code host shall tell it of events. */
+  /** Base address of the service, if the code host shall send it events. */
   serviceUrl?: string | undefined
   /** It may push branches and merge, too. */
   pushes: boolean

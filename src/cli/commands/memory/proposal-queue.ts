@@ -94,7 +94,7 @@ async function edit(desk: Desk, item: MemoryProposal, reviewNote: string | undef
   return true
 }
 
-/** False: not decided yet, ask again. What somebody else decided meanwhile is told, and stays so. */
+/** False: not decided yet, ask again. What somebody else decided meanwhile is printed, and stays so. */
 async function tryChoice(
   desk: Desk,
   item: MemoryProposal,

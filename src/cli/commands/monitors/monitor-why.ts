@@ -1,4 +1,4 @@
-// monitor why: asks for what a monitor knows of a pull request, and tells it in a few sentences.
+// monitor why: asks for what a monitor knows of a pull request, and explains it in a few sentences.
 import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
 import { commandHint } from '../../../client/command-hint.ts'

@@ -7,7 +7,7 @@ import { booleanParameter, listOf, NamespaceQuery } from '../resources/list.ts'
 import { defineRoute, documentAs, errorResponses, ReadHeaders } from '../resources/route.ts'
 import { messageRoles } from './sessions.ts'
 
-/** Messages, and UTF-16 code units of each snippet: what a search answers without being told, and at most. */
+/** Messages, and UTF-16 code units of each snippet: what a search answers by default, and at most. */
 export const transcriptLimits = {
   hits: { standard: 10, max: 50 },
   snippet: { standard: 360, max: 1000 },

@@ -63,7 +63,7 @@ export const DeliveryItem = z
   .meta({ id: 'Delivery' })
 export type DeliveryItem = z.infer<typeof DeliveryItem>
 
-/** What the code host is told. */
+/** The answer to the code host. */
 export const WebhookAnswer = DeliveryOutcome.omit({ code: true })
   .extend({
     delivery: field(z.string(), 'Id of the delivery.', '72d3162e-cc78-11e3-81ab-4c9367dc0958'),

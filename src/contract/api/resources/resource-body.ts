@@ -86,7 +86,7 @@ function readBody<K extends Kind>(kind: K, body: unknown): Reading<UpdateBody<K>
 }
 
 const named = { properties: { name: { type: 'string' } }, required: ['name'] }
-/** JSON Schema: the name stands in one of its two places at least. */
+/** JSON Schema: at least one of the two fields for the name is present. */
 export const nameRequired = { anyOf: [named, { properties: { metadata: named }, required: ['metadata'] }] }
 
 function shapeOf<K extends Kind>(kind: K, id: string, rule: object): z.ZodType<unknown, BodyInput<K>> {

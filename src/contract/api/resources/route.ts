@@ -197,7 +197,7 @@ export const StreamHeaders = z.object({
 })
 
 type Parsed<S, Otherwise> = S extends z.ZodType ? z.output<S> : Otherwise
-type Given<S, Otherwise> = S extends z.ZodType ? z.input<S> : Otherwise
+type InputOr<S, Otherwise> = S extends z.ZodType ? z.input<S> : Otherwise
 
 /** What the server reads from a call. */
 export type RouteParams<R extends Route> = Parsed<R['params'], Record<string, never>>
@@ -208,10 +208,10 @@ export type RouteHeaders<R extends Route> = Parsed<R['headers'], Record<string, 
 /** The body as the server reads it. */
 export type RouteBody<R extends Route> = Parsed<R['body'], undefined>
 /** What a client gives. */
-export type RouteBodyInput<R extends Route> = Given<R['body'], undefined>
+export type RouteBodyInput<R extends Route> = InputOr<R['body'], undefined>
 /** The query as a client gives it. */
 export type RouteQueryInput<R extends Route> = {
-  [K in keyof Given<R['query'], Record<string, never>>]?: string | number | boolean | undefined
+  [K in keyof InputOr<R['query'], Record<string, never>>]?: string | number | boolean | undefined
 }
 
 type SuccessStatus = 200 | 201 | 202

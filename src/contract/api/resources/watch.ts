@@ -15,7 +15,7 @@ const documentedNames = documented.regex(
 const KindWords = someOf(kindNames as [Kind, ...Kind[]])
 const NameWords = documentAs(Words.pipe(z.array(Name).max(50)), documentedNames)
 
-/** Records that a watch can tell of; they are not objects, and are listed by routes of their own. */
+/** Records that a watch can report; they are not objects, and are listed by routes of their own. */
 export const recordKinds = [
   ...(['Approval', 'Audit', 'Budget', 'Delivery', 'Finding', 'Memory', 'MemoryProposal'] as const),
   ...(['Message', 'Monitor', 'Plan', 'Scan', 'Session', 'Usage', 'Workspace'] as const),

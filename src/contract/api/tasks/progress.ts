@@ -1,4 +1,4 @@
-// The part of the worker API by which a run tells the timeline of its task what it does.
+// The part of the worker API by which a run reports to the timeline of its task what it does.
 import { z } from 'zod'
 import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
@@ -15,7 +15,7 @@ const progressTypes = [
   'StepsLeftOut',
 ] as const
 
-/** Limits of the steps that are told: of one request, of one attempt, and of all events of a task. */
+/** Limits of the steps that are reported: of one request, of one attempt, and of all events of a task. */
 export const progressLimits = { atOnce: 50, perAttempt: 1000, perTask: 5000, messageLength: 300 } as const
 
 /** Steps of an attempt. */

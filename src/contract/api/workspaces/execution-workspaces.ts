@@ -1,4 +1,4 @@
-// What a worker in an execution workspace tells about it.
+// What a worker in an execution workspace reports about it.
 import { z } from 'zod'
 import { Name } from '../../kinds/resources/metadata.ts'
 import type { WorkspaceProvider } from '../../kinds/tasks/execution.ts'

@@ -169,7 +169,7 @@ export const ListedTool = z.object({
   ),
 })
 export type ListedTool = z.infer<typeof ListedTool>
-/** A tool as its server tells of it. */
+/** A tool as its server describes it. */
 export type OfferedTool = Omit<ListedTool, 'name'>
 
 /** What an address and an actor rule out; paths are relative to the spec of the tool. */
