@@ -110,7 +110,12 @@ async function takeCoverage({ pid, folder }: Service): Promise<string[]> {
 
 async function runTask(service: Service): Promise<void> {
   const name = `journey-${randomUUID().slice(0, 8)}`
-  await call(service, '/api/v1/tasks', { name, type: 'ai', prompt: 'write hello to notes.txt, then read notes.txt' })
+  await call(service, '/api/v1/tasks', {
+    name,
+    type: 'ai',
+    prompt: 'write hello to notes.txt, then read notes.txt',
+    providerRef: { name: 'demo' },
+  })
   const deadline = Date.now() + 60_000
   for (;;) {
     const { status } = await call<{ status?: { phase?: string } }>(service, `/api/v1/tasks/${name}`)
@@ -227,7 +232,7 @@ async function run(words: string[]): Promise<void> {
     }
   }
   try {
-    await call(service, '/api/v1/providers', { name: 'default', spec: { type: 'demo' } })
+    await call(service, '/api/v1/providers', { name: 'demo', spec: { type: 'demo' } })
     await tell('a task', runTask)
     await addProvider(service, vendor.url)
     await tell('a proxied call with tools', callProxy)

@@ -132,7 +132,11 @@ export function createCalls({ repository, send, signIn, graphqlUrl, answers, pau
       return { values: value, next }
     },
     /** Every page. */
-    async getAll<R extends Route, V>(route: R, parameters: ParametersOf<R>, toValues: (data: Data<R>) => V[]): Promise<V[]> {
+    async getAll<R extends Route, V>(
+      route: R,
+      parameters: ParametersOf<R>,
+      toValues: (data: Data<R>) => V[],
+    ): Promise<V[]> {
       return (await readPages(route, parameters, toValues)).values
     },
     /**

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { createWorkerTokens } from '../auth/worker-tokens.ts'
 import { systemClock as clock, systemIds as ids } from '../runtime/host/clock.ts'
-import { giveBackLost } from '../runtime/workspaces/sweep.ts'
+import { releaseLost } from '../runtime/workspaces/sweep.ts'
 import type { Closing } from '../service/closing.ts'
 import { createCredentials } from '../store/identity/sign-in-links.ts'
 import { createTokenAuthenticator } from '../store/identity/token-authenticator.ts'
@@ -36,7 +36,7 @@ export async function openEmbeddedStores(options: StoreOptions, closing: Closing
   closing.add(() => records.close())
   await records.sweepOrphans()
   // Nobody but this process lends any.
-  await giveBackLost(records.workspaces, clock.now())
+  await releaseLost(records.workspaces, clock.now())
   const resources = await createResources(database, { clock, ids, ...(ring && { ring }) })
   closing.add(() => resources.close())
   const keys = await openSecretKeys(secretKeyFile)

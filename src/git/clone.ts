@@ -11,7 +11,7 @@ import {
 } from '../ports/workspaces/checkouts.ts'
 import { remoteAddress, runGitCommand } from './command.ts'
 import { diskFull, explainGit, saysFull, toOneLine } from './faults.ts'
-import { copyPack, makeGitFolder, packsOf, placePacks } from './git-folder.ts'
+import { copyPack, makeGitFolder, packsOf, transferPacks } from './git-folder.ts'
 import { fetchLargeFiles, type LargeFiles } from './lfs.ts'
 import { type CommitFacts, nameFor, type RepositoryCache } from './object-cache.ts'
 import {
@@ -132,7 +132,7 @@ async function makeAgentFolder(clone: Clone, cloned: Cloned, facts: RepositoryFa
   if (author !== undefined)
     config.push('[user]', `\tname = ${quoteConfig(author.name)}`, `\temail = ${quoteConfig(author.email)}`)
   await makeGitFolder(own, { head, references, shallow: facts.shallow, config })
-  await placePacks(packsOf(gitDir), packsOf(own), copyPack)
+  await transferPacks(packsOf(gitDir), packsOf(own), copyPack)
 }
 
 /** Of a file that it cannot write git does not say why. */

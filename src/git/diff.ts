@@ -55,7 +55,7 @@ const lineStart = Buffer.from('\ndiff --git ')
  */
 class Sections {
   readonly list: { text: Buffer; size: number }[] = []
-  #held: Buffer[] = []
+  #buffered: Buffer[] = []
   #size = 0
   #tail = Buffer.alloc(0)
   readonly #max: number
@@ -84,12 +84,12 @@ class Sections {
 
   #keep(bytes: Buffer): void {
     this.#size += bytes.length
-    if (this.#size <= this.#max) this.#held.push(Buffer.from(bytes))
+    if (this.#size <= this.#max) this.#buffered.push(Buffer.from(bytes))
   }
 
   #close(): void {
-    if (this.#size > 0) this.list.push({ text: Buffer.concat(this.#held), size: this.#size })
-    this.#held = []
+    if (this.#size > 0) this.list.push({ text: Buffer.concat(this.#buffered), size: this.#size })
+    this.#buffered = []
     this.#size = 0
   }
 }

@@ -70,7 +70,7 @@ function isCode(error: unknown, code: string): boolean {
 }
 
 /** Puts every pack of one folder into another; an index last, as git looks for it. False: one has disappeared. */
-export async function placePacks(from: string, to: string, transfer: TransferFile): Promise<boolean> {
+export async function transferPacks(from: string, to: string, transfer: TransferFile): Promise<boolean> {
   try {
     const names = await readdir(from)
     const bases = names.filter((name) => name.endsWith('.idx')).map((name) => name.slice(0, -4))

@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/prom
 import { join } from 'node:path'
 import { CheckoutError } from '../ports/workspaces/checkouts.ts'
 import { type CacheItem, removeOldest, underFetchLock, writeWhole } from './cache-files.ts'
-import { linkFile, makeGitFolder, packsOf, placePacks } from './git-folder.ts'
+import { linkFile, makeGitFolder, packsOf, transferPacks } from './git-folder.ts'
 import { type CommitTreeCache, createCommitTreeCache, createNoteCache, type NoteCache } from './tree-cache.ts'
 import { listTree } from './tree-listing.ts'
 
@@ -95,7 +95,7 @@ async function publish(entry: Entry, stage: string, commits: string[], signal: A
   const facts = await Promise.all(commits.map((commit) => measureTree(stage, commit, signal)))
   await mkdir(entry.packs, { recursive: true, mode: 0o700 })
   await mkdir(entry.commits, { recursive: true, mode: 0o700 })
-  await placePacks(packsOf(stage), entry.packs, linkFile)
+  await transferPacks(packsOf(stage), entry.packs, linkFile)
   for (const [index, commit] of commits.entries())
     await writeWhole(join(entry.commits, commit), JSON.stringify({ shallow, ...facts[index] }))
 }
@@ -113,7 +113,7 @@ async function openStage(root: string, entry: Entry): Promise<string> {
   const references = Object.fromEntries(known.map((commit) => [`refs/known/${commit}`, commit]))
   const shallow = [...new Set(facts.flatMap((one) => one.shallow))]
   await makeGitFolder(stage, { head: { branch: 'none' }, references, shallow })
-  const isWhole = known.length === 0 || (await placePacks(entry.packs, packsOf(stage), linkFile))
+  const isWhole = known.length === 0 || (await transferPacks(entry.packs, packsOf(stage), linkFile))
   if (isWhole) return stage
   await rm(stage, { recursive: true, force: true })
   throw new CheckoutError('GitFailed', 'The objects of the repository were removed meanwhile. Try again.')
@@ -177,7 +177,7 @@ async function listRepositories(root: string): Promise<CacheItem[]> {
 /** Undefined when something is not here, or no longer. */
 async function takeLinks(entry: Entry, commits: string[], gitDir: string): Promise<CommitFacts[] | undefined> {
   if ((await readAll(entry, commits)) === undefined) return undefined
-  if (!(await placePacks(entry.packs, packsOf(gitDir), linkFile))) return undefined
+  if (!(await transferPacks(entry.packs, packsOf(gitDir), linkFile))) return undefined
   const now = new Date()
   await utimes(entry.folder, now, now).catch(() => undefined)
   // Again: packs of a repository that was fetched anew in between may lack them.

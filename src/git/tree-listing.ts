@@ -16,7 +16,7 @@ export type Listing = {
 
 /** Cuts what comes in at each NUL. */
 class Records {
-  #held: Buffer = Buffer.alloc(0)
+  #buffered: Buffer = Buffer.alloc(0)
   readonly #take: (record: Buffer) => unknown
 
   constructor(take: (record: Buffer) => unknown) {
@@ -24,13 +24,13 @@ class Records {
   }
 
   add(chunk: Buffer): void {
-    const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk])
+    const bytes = this.#buffered.length === 0 ? chunk : Buffer.concat([this.#buffered, chunk])
     let from = 0
     for (let end = bytes.indexOf(0); end >= 0; end = bytes.indexOf(0, from)) {
       this.#take(bytes.subarray(from, end))
       from = end + 1
     }
-    this.#held = bytes.subarray(from)
+    this.#buffered = bytes.subarray(from)
   }
 }
 
@@ -63,7 +63,7 @@ function tooLarge({ entries, bytes }: Listing['max']): CheckoutError {
 /** `ID TYPE SIZE\n`, the bytes, `\n`; or `ID missing\n`. */
 export class BlobStream {
   readonly #take: (at: number, content: Buffer | undefined) => void
-  #held: Buffer[] = []
+  #buffered: Buffer[] = []
   #size = 0
   /** Bytes of the object that is being read, with its last line end; undefined: its head comes next. */
   #wanted: number | undefined
@@ -74,12 +74,12 @@ export class BlobStream {
   }
 
   add(chunk: Buffer): void {
-    this.#held.push(chunk)
+    this.#buffered.push(chunk)
     this.#size += chunk.length
     if (this.#wanted !== undefined && this.#size < this.#wanted) return
-    let bytes = this.#held.length === 1 ? chunk : Buffer.concat(this.#held)
+    let bytes = this.#buffered.length === 1 ? chunk : Buffer.concat(this.#buffered)
     for (let rest = this.#cut(bytes); rest !== undefined; rest = this.#cut(bytes)) bytes = rest
-    this.#held = [bytes]
+    this.#buffered = [bytes]
     this.#size = bytes.length
   }
 

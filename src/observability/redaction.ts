@@ -3,7 +3,7 @@
 const mark = '[REDACTED]'
 
 /**
- * `open` finds where the end of a line may be the start of the pattern, or the pattern may continue. What its group `kept`
+ * `open` finds where the end of a line may be the start of the pattern, or the pattern may continue. What its group `prefix`
  * matches is no part of the secret.
  */
 type Shape = { pattern: RegExp; replacement: string; open: RegExp }
@@ -84,22 +84,22 @@ const surroundings: Shape[] = [
   {
     pattern: /\b((?:proxy-)?authorization\\*["']?\s*[:=]\s*\\*["']?(?:bearer|basic|token|digest)?\s*)[^\s"',;\\]{6,}/gi,
     replacement: `$1${mark}`,
-    open: /(?<kept>\b(?:proxy-)?authorization\\*["']?\s*[:=])\s*\\*["']?(?:bearer|basic|token|digest)?\s*[^\s"',;\\]*$/gi,
+    open: /(?<prefix>\b(?:proxy-)?authorization\\*["']?\s*[:=])\s*\\*["']?(?:bearer|basic|token|digest)?\s*[^\s"',;\\]*$/gi,
   },
   {
     pattern: /\b(bearer\s+)[A-Za-z0-9._~+/-]{16,}=*/gi,
     replacement: `$1${mark}`,
-    open: /(?<kept>\bbearer\s)\s*[A-Za-z0-9._~+/-]*=*$/gi,
+    open: /(?<prefix>\bbearer\s)\s*[A-Za-z0-9._~+/-]*=*$/gi,
   },
   {
     pattern: /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@:"'<>]*:[^\s/?#@"'<>]+@/gi,
     replacement: `$1${mark}@`,
-    open: /(?<kept>\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@"'<>]*$/gi,
+    open: /(?<prefix>\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@"'<>]*$/gi,
   },
   {
     pattern: new RegExp(`((?:${names})\\\\*["']?\\s*[:=]\\s*)${value}`, 'gi'),
     replacement: `$1$2${mark}`,
-    open: new RegExp(`(?<kept>(?:${names})\\\\*["']?\\s*[:=])\\s*${openValue}$`, 'gi'),
+    open: new RegExp(`(?<prefix>(?:${names})\\\\*["']?\\s*[:=])\\s*${openValue}$`, 'gi'),
   },
 ]
 
@@ -123,7 +123,7 @@ function findOpen(text: string, { pattern, open }: Shape): number | undefined {
     const { index, groups } = found
     const inside = wholes.find((whole) => whole.index < index && index < whole.index + whole[0].length)
     // What begins inside of a whole secret is a part of it.
-    if (inside === undefined) return index + (groups?.kept?.length ?? 0)
+    if (inside === undefined) return index + (groups?.prefix?.length ?? 0)
     open.lastIndex = inside.index + inside[0].length
   }
   return undefined

@@ -54,9 +54,9 @@ function rejectAnswer({ finished, corrections = 0, text }: LoopState, problem: s
     finished?.reason === 'max_tokens'
       ? ['OutputLimit', 'The answer was cut before it was whole', 'raise maxTokens']
       : ['InvalidOutput', `The answer does not match ai.outputSchema after ${countCorrections(corrections)}`, fixSchema]
-  const kept = text.trim() === '' ? '' : `; what it said is kept as ${rejectedAnswerName}`
+  const note = text.trim() === '' ? '' : `; what it said is kept as ${rejectedAnswerName}`
   const detail = problem.replace(/\s+/g, ' ').replace(/\.$/, '').slice(0, 500)
-  return { failure: failRun(cause, `${what}: ${detail}${kept}; ${advice}.`), rejected: text }
+  return { failure: failRun(cause, `${what}: ${detail}${note}; ${advice}.`), rejected: text }
 }
 
 const fixSchema = 'change the prompt, the schema or the model'
@@ -68,8 +68,8 @@ function countCorrections(count: number): string {
 function readAnswer(text: string): Ending {
   if (text.trim() === '') return fail('EmptyAnswer', 'The model gave no answer; change the prompt or the model.')
   const note = '\n\n[The result was cut at 10 MiB.]'
-  const kept = headOfText(text, recordLimit - note.length)
-  return { answer: kept.dropped === 0 ? text : kept.text + note }
+  const head = headOfText(text, recordLimit - note.length)
+  return { answer: head.dropped === 0 ? text : head.text + note }
 }
 
 function readCutAnswer(text: string): Ending {

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { ExecutionWorkspaces } from '../../src/ports/workspaces/execution-workspaces.ts'
 import { systemClock as clock, systemIds as ids } from '../../src/runtime/host/clock.ts'
 import { runShort } from '../../src/runtime/workspaces/commands.ts'
-import { giveBackLost } from '../../src/runtime/workspaces/sweep.ts'
+import { releaseLost } from '../../src/runtime/workspaces/sweep.ts'
 import { beginLife } from '../fixtures/workspaces/mortal.ts'
 import { openWorkspaceService, specOf, sweepOnce } from '../fixtures/workspaces/service.ts'
 import { makeFolder, removeFolder } from './embedded-bench.ts'
@@ -81,7 +81,7 @@ describe('a retained workspace', () => {
     // Another replica may still have it.
     expect(await sweepOnce({ ...next, clock: { ...clock, now: () => store.now() } })).toEqual([])
     expect((await next.records.get(key))?.lentAt).toBeDefined()
-    expect(await giveBackLost(next.records, new Date(store.now().getTime() + 1))).toBe(1)
+    expect(await releaseLost(next.records, new Date(store.now().getTime() + 1))).toBe(1)
     expect(await readKept()).toEqual({ stdout: 'kept\n', isFree: true })
     expect(await sweepOnce({ ...next, idleMs: 0 })).toEqual([])
     expect((await next.records.get(key))?.facts).toMatchObject({ isSuspended: true })

@@ -1,4 +1,4 @@
-// Deliveries of a code host in a real browser: what came of each, and working one off again.
+// Deliveries of a code host in a real browser: what came of each, and redelivering one.
 import { describe, expect, it } from 'vitest'
 import { issueEvent, label, makeDelivery, makeSecret } from '../fixtures/codehost/deliveries.ts'
 import { chromiumPath, openDashboard } from '../fixtures/dashboard/browser.ts'
@@ -19,7 +19,7 @@ describe.skipIf(chromiumPath === undefined)('deliveries', () => {
     expect([200, 201, 202, 400]).toContain(answer.status)
   }
 
-  it('come in while one looks, and one that failed for want of an agent is worked off when there is one', async () => {
+  it('come in while one looks, and one that failed for want of an agent is processed when there is one', async () => {
     const { page, context } = await openDashboard(started.service)
     await page.goto('/deliveries')
     await page.getByText('Nothing was delivered yet').waitFor()

@@ -11,8 +11,8 @@ import { type Controller, createTimerSource, defineController, type Log } from '
 const times = { firstMs: 5_000, intervalMs: 10_000 }
 /** Between two pieces, so that nobody else waits long. */
 const pauseMs = 5
-/** Memories that are placed at once; a provider takes no more than 64 texts. */
-const placedAtOnce = { bySpace: 256, byProvider: 64 }
+/** Memories that are embedded at once; a provider takes no more than 64 texts. */
+const maxBatch = { bySpace: 256, byProvider: 64 }
 /** Fewer memories say too little of which words go together. */
 const minTextsToLearn = 200
 /** The newest; more cost more and tell little more. */
@@ -186,7 +186,7 @@ export function createMemoryVectorController(deps: MemoryVectorDeps): Controller
 
   /** Whether there may be more to do at once. */
   async function step(signal: AbortSignal): Promise<boolean> {
-    const waiting = await vectors.listPending(embedder === undefined ? placedAtOnce.bySpace : placedAtOnce.byProvider)
+    const waiting = await vectors.listPending(embedder === undefined ? maxBatch.bySpace : maxBatch.byProvider)
     if (waiting.length === 0) return isUnsettled && settleAll(signal)
     isUnsettled = true
     return maker.embed(waiting, signal)

@@ -78,9 +78,9 @@ async function takeStep(context: ScanContext, scan: RepositoryScan, commit: stri
   const { branch = 'ref:', codeScanning } = scan.status ?? {}
   if (branch.startsWith('ref:')) return { state: 'failed', message: noBranch }
   const host = openScanHost(context, scan, { what: 'findings cannot be uploaded', signal: context.signal })
-  const settled = { scan, host, commit, branch }
+  const target = { scan, host, commit, branch }
   const { uploadID, commit: known } = codeScanning ?? {}
-  return uploadID === undefined || known !== commit ? upload(context, settled) : ask(settled, uploadID)
+  return uploadID === undefined || known !== commit ? upload(context, target) : ask(target, uploadID)
 }
 
 /** Whether a later try may go better by itself. */
@@ -108,8 +108,8 @@ async function explain(context: ScanContext, scan: RepositoryScan, commit: strin
 }
 
 /** True: it is not known yet what became of it. Faults hold up nothing else. */
-export async function uploadFindings(context: ScanContext, settled: RepositoryScan): Promise<boolean> {
-  const due = await findDue(context, settled)
+export async function uploadFindings(context: ScanContext, repositoryScan: RepositoryScan): Promise<boolean> {
+  const due = await findDue(context, repositoryScan)
   if (due === undefined) return false
   const { scan, commit } = due
   const stand = await explain(context, scan, commit)

@@ -5,7 +5,7 @@ import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.
 import { tryParseJson } from '../../lib/json.ts'
 import type { ScanImport } from '../../ports/scans/scans.ts'
 import type { SourceTree } from '../../ports/scans/source-trees.ts'
-import { largestSource } from '../../rules/scans/left-out.ts'
+import { maxSourceBytes } from '../../rules/scans/left-out.ts'
 import type { SarifReport, ToolReport } from '../../rules/scans/sarif-import.ts'
 import { batchResults, ingestBatch, locateReport, type ResultBatch } from '../../rules/scans/sarif-ingest.ts'
 import { type ScanContext, ScanRunFailure, scanKeyOf } from './context.ts'
@@ -22,7 +22,7 @@ type Importing = {
 
 async function listSizes(context: ScanContext, tree: SourceTree): Promise<Map<string, number>> {
   const entries = await tree.list(context.signal)
-  const readable = entries.filter(({ kind, bytes }) => kind === 'file' && bytes <= largestSource)
+  const readable = entries.filter(({ kind, bytes }) => kind === 'file' && bytes <= maxSourceBytes)
   return new Map(readable.map(({ path, bytes }) => [path, bytes]))
 }
 

@@ -91,8 +91,8 @@ async function tryPatch(context: ScanContext, trial: Trial): Promise<TriedPatch 
   return judgeRounds(trial.checked, { before, with: patched, without: alone })
 }
 
-type KeptFiles = Pick<PatchProposal, PatchFile['field']>
-type Written = CheckedSummary & { tried?: Partial<PatchProposal>; kept?: KeptFiles }
+type StoredFiles = Pick<PatchProposal, PatchFile['field']>
+type Written = CheckedSummary & { tried?: Partial<PatchProposal>; stored?: StoredFiles }
 
 async function writePatch(context: ScanContext, scan: RepositoryScan, patch: PatchProposal, finding: Finding) {
   const { forkRepo, prBaseBranch, patchAgentRef, analysisAgentRef, tests } = scan.spec
@@ -131,19 +131,19 @@ async function judgePatch(
 }
 
 /** Keeps the change and what was said of it beside the task, and says under which names; a patch counts without them. */
-async function keepFiles({ records, log }: ScanContext, task: Task, files: PatchFile[]): Promise<KeptFiles> {
-  const kept: KeptFiles = {}
+async function storeFiles({ records, log }: ScanContext, task: Task, files: PatchFile[]): Promise<StoredFiles> {
+  const stored: StoredFiles = {}
   const key = { taskUid: task.metadata.uid, attempt: task.status?.attempts ?? 0 }
   for (const { field, filename, text } of files) {
     const body = Readable.from([Buffer.from(text)])
     try {
       await records.artifacts.put(key, { filename, contentType: contentTypeOf(filename), body })
-      kept[field] = filename
+      stored[field] = filename
     } catch (error) {
-      log.warn({ task: task.metadata.name, filename, error: messageOf(error) }, 'a file of a patch is not kept')
+      log.warn({ task: task.metadata.name, filename, error: messageOf(error) }, 'a file of a patch is not stored')
     }
   }
-  return kept
+  return stored
 }
 
 /** The patch once it is written and tried; undefined while that is under way. */
@@ -161,7 +161,7 @@ async function takePatch(
   const verdict = await judgePatch(context, scan, patch, outcome.text)
   if (verdict === undefined) return undefined
   const files = listPatchFiles(outcome.text, patch.findingID)
-  return { ...verdict, kept: await keepFiles(context, task, files) }
+  return { ...verdict, stored: await storeFiles(context, task, files) }
 }
 
 /** A finding that was decided otherwise meanwhile stays as it is. */
@@ -184,8 +184,8 @@ export async function decidePatches(context: ScanContext, scan: RepositoryScan):
     const now = context.clock.now().toISOString()
     const isGood = 'patch' in verdict
     const change = isGood
-      ? ({ ...verdict.patch, ...verdict.kept, status: 'succeeded' } as const)
-      : ({ ...verdict.tried, ...verdict.kept, failure: verdict.problem.slice(0, 4096), status: 'failed' } as const)
+      ? ({ ...verdict.patch, ...verdict.stored, status: 'succeeded' } as const)
+      : ({ ...verdict.tried, ...verdict.stored, failure: verdict.problem.slice(0, 4096), status: 'failed' } as const)
     await findings.decidePatch(patch.findingID, patch.id, (one, finding) => ({
       patch: one.status === 'pending' ? { ...one, ...change } : one,
       finding: settle(finding, patch, { isGood, now }),

@@ -93,7 +93,7 @@ async function ingest(context: ScanContext, active: ActiveRun, { slice, task, te
     sliceId: slice.id,
     context: shown,
     run: { id: run.id, taskName: task.metadata.name },
-    cap: { most: max, left: Math.max(0, max - added) },
+    cap: { max, left: Math.max(0, max - added) },
     known: await findings.listKnown(uid, [...files.keys(), ...renamed.values()]),
     renamed,
     readSource: readSources(context, tree, files),

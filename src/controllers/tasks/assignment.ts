@@ -179,8 +179,8 @@ function choosePropagation(
 
 type TaskSecrets = { environment: TaskEnvironment; token: string | undefined }
 
-async function buildWorker(deps: AttemptDeps, attempt: NewAttempt, given: TaskSecrets): Promise<WorkloadRun> {
-  const assignment = await buildAssignment(deps, attempt, given)
+async function buildWorker(deps: AttemptDeps, attempt: NewAttempt, secrets: TaskSecrets): Promise<WorkloadRun> {
+  const assignment = await buildAssignment(deps, attempt, secrets)
   const program = assignment.agent && deps.settings.agentPrograms[assignment.agent.runtime]
   return { kind: 'worker', assignment, ...(program?.found && program.image && { agentImage: program.image }) }
 }
@@ -196,7 +196,7 @@ async function buildAssignment(
   const identity = { namespace, taskName: name, taskUid: uid, attempt: attempt.attempt }
   const token = await deps.workerTokens.mint(identity, wantsWorkspace(task) ? 'workspace' : 'own')
   const timeout = timeoutOf(task)
-  const [session, given] = await Promise.all([readSession(deps, task, references.agent), deps.records.inputs.list(uid)])
+  const [session, inputs] = await Promise.all([readSession(deps, task, references.agent), deps.records.inputs.list(uid)])
   const propagation = choosePropagation(deps, task, taskToken)
   return {
     version: 1,
@@ -224,7 +224,7 @@ async function buildAssignment(
     ...(references.checkout === undefined
       ? { keep: settings.keep }
       : { checkout: dropUndefined({ subPath: references.checkout.spec.subPath }) }),
-    ...(given.length > 0 && { inputs: given.map(({ filename }) => filename) }),
+    ...(inputs.length > 0 && { inputs: inputs.map(({ filename }) => filename) }),
     egress: settings.egress,
     search: settings.search,
     propagation,

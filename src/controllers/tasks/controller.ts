@@ -76,10 +76,10 @@ type WatchDecision = Extract<TaskDecision, { action: 'watch' }>
 async function noteProgress(
   context: ReconcileContext,
   task: Task,
-  { heldUp }: WatchDecision,
+  { blocked }: WatchDecision,
   seen: Seen,
 ): Promise<Task> {
-  if (heldUp !== undefined) return await noteBlocked(context, task, heldUp)
+  if (blocked !== undefined) return await noteBlocked(context, task, blocked)
   if (seen.attempt?.phase === 'Running') return await noteBegun(context, task, seen.attempt.startedAt)
   return task
 }
@@ -109,7 +109,7 @@ async function act(context: ReconcileContext, task: Task, decision: TaskDecision
       return await removeTask(context, task)
     case 'schedule':
       return await reconcileSchedule(context, task)
-    case 'hold':
+    case 'suspend':
       return await holdTask(context, task, decision)
     case 'start':
       return await startTask(context, task)

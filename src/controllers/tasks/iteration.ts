@@ -67,7 +67,7 @@ export async function endAttempt(context: ReconcileContext, task: Task, message:
   switch (step?.action) {
     case 'next':
       return await beginNext(context, task, step)
-    case 'hold':
+    case 'suspend':
       return await keepSuspended(context, task, step.message)
     case 'fail':
       return await finishTask(context, task, { phase: 'Failed', reason: 'BudgetExceeded', message: step.message })

@@ -32,7 +32,7 @@ export type StatusRecorder = {
   move(task: Task, event: TaskEvent, change: StatusChange): Promise<Task>
 }
 
-const writesAtMost = 5
+const maxWrites = 5
 
 type Write = { target: Task; status: TaskStatus; triesLeft: number }
 
@@ -77,7 +77,7 @@ export function createStatusRecorder({ resources, events, observer }: RecorderDe
   async function write(task: Task, change: StatusChange): Promise<Task> {
     const status = applyChange(task, change)
     if (isSameStatus(task.status, status)) return task
-    const written = await writeOver(task, { target: task, status, triesLeft: writesAtMost - 1 })
+    const written = await writeOver(task, { target: task, status, triesLeft: maxWrites - 1 })
     observer?.observeTask(measureChange(task, status))
     return written
   }

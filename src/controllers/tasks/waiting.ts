@@ -23,11 +23,11 @@ type Wait = { queuedReason: string; message: string; conditions?: NonNullable<Ta
 async function noteWaiting(context: ReconcileContext, task: Task, wait: Wait): Promise<Task> {
   const { status, metadata } = task
   const { queuedReason, message } = wait
-  const isSaid = status?.phase === 'Pending' && status.queuedReason === queuedReason
-  if (isSaid && status.observedGeneration === metadata.generation) return task
+  const isUnchanged = status?.phase === 'Pending' && status.queuedReason === queuedReason
+  if (isUnchanged && status.observedGeneration === metadata.generation) return task
   const conditions = dropConditions(status?.conditions, 'Suspended')
   const change = { phase: 'Pending' as const, nextScheduleTime: undefined, conditions, ...wait }
-  if (isSaid) return await context.recorder.write(task, change)
+  if (isUnchanged) return await context.recorder.write(task, change)
   const event = { type: 'Queued', phase: 'Pending' as const, reason: queuedReason, message }
   return await context.recorder.move(task, event, change)
 }

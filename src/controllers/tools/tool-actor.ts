@@ -88,13 +88,13 @@ async function dropActors({ toolActors, log }: Context, tool: Tool): Promise<voi
  * WorkspaceError when its actor cannot be removed now.
  */
 export async function settleActor(context: Context, tool: Tool): Promise<Tool | undefined> {
-  const isKept = tool.metadata.finalizers?.includes(cleanupFinalizer) === true
+  const hasFinalizer = tool.metadata.finalizers?.includes(cleanupFinalizer) === true
   const isDeleted = tool.metadata.deletionTimestamp !== undefined
   const hasActor = !isDeleted && tool.spec.mcp?.actor !== undefined
-  if (!hasActor && isKept) {
+  if (!hasActor && hasFinalizer) {
     await dropActors(context, tool)
     return (await setFinalizer(context, tool, false)) && (isDeleted ? undefined : tool)
   }
-  if (hasActor && !isKept && context.toolActors !== undefined) return setFinalizer(context, tool, true)
+  if (hasActor && !hasFinalizer && context.toolActors !== undefined) return setFinalizer(context, tool, true)
   return isDeleted ? undefined : tool
 }

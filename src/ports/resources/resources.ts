@@ -100,7 +100,7 @@ export interface TaskTallies {
   /**
    * `phase`; `waitingSince`: when pending tasks were created; `runningAgent`: agents of running tasks, empty for those without
    * one; `ended`: `2026-01-31T14 Failed TimedOut`, the hour in UTC, the phase and the reason of a failure, of tasks that have
-   * ended. `from`: no value that sorts before it. `firstOnly`: of each namespace only the value that sorts first.
+   * ended. `from`: no value that sorts before it. `minOnly`: of each namespace only the value that sorts first.
    */
   tallyTasks(name: TallyName, query?: TallyQuery): Promise<Tally[]>
 }

@@ -51,7 +51,7 @@ export interface WorkspaceRecords {
    * Records that the attempt holds the workspace; holding it twice is harmless. `busy`: another attempt does. `full`: the
    * namespace of the task has as many workspaces as its quota (0: no limit) allows, and this would be a further one.
    */
-  lease(request: WorkspaceLeaseRequest): Promise<'held' | 'busy' | 'full'>
+  lease(request: WorkspaceLeaseRequest): Promise<'leased' | 'busy' | 'full'>
   /** Changes what is known of a workspace that the attempt holds; Conflict when it does not. */
   note(
     key: WorkspaceKey,

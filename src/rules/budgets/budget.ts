@@ -94,7 +94,7 @@ function describeScope({ namespace, agent, token, caller, taskUid }: LimitScope)
   return parts.length === 0 ? 'the whole service' : parts.join(' in ')
 }
 
-function describeMost({ maxTokens, maxCost, currency }: Limit, spent: Spent): string {
+function describeLimit({ maxTokens, maxCost, currency }: Limit, spent: Spent): string {
   if (maxTokens !== undefined && spent.tokens >= maxTokens) return `${maxTokens} tokens`
   return `${maxCost} ${currency}`
 }
@@ -105,7 +105,7 @@ const perPeriod = { day: ' a day', month: ' a month', total: '' } as const
 export function explainUsedUp(limit: Limit, spent: Spent, now: Date): string {
   const end = endOfPeriod(limit.period, now)
   const until = end === undefined ? '' : `; it resets at ${end.toISOString()}`
-  const allowance = `${describeMost(limit, spent)}${perPeriod[limit.period]}`
+  const allowance = `${describeLimit(limit, spent)}${perPeriod[limit.period]}`
   const name = limit.name === '' ? '' : ` "${limit.name}"`
   return `the budget${name} of ${allowance} for ${describeScope(limit.scope)} is used up${until}`
 }

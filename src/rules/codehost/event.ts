@@ -42,12 +42,12 @@ export function fileRepositoryName(fullName: string): string {
   return fullName.toLowerCase()
 }
 
-function readRepository(signature: RepositoryPayload): CodeHostRepository {
+function readRepository(payload: RepositoryPayload): CodeHostRepository {
   return {
-    fullName: signature.full_name,
-    url: signature.html_url,
-    cloneURL: signature.clone_url,
-    defaultBranch: signature.default_branch,
+    fullName: payload.full_name,
+    url: payload.html_url,
+    cloneURL: payload.clone_url,
+    defaultBranch: payload.default_branch,
   }
 }
 

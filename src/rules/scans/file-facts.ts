@@ -5,7 +5,7 @@ import {
   decodeSource,
   isMinified,
   type LeftOutReason,
-  largestSource,
+  maxSourceBytes,
   leaveOutByBytes,
   leaveOutByPath,
 } from './left-out.ts'
@@ -142,7 +142,7 @@ export function leaveOut({ path, bytes, kind }: TreeFile): LeftOutReason | undef
   if (reason !== undefined) return reason
   const mayBeScript = endingOf(path) === '' && bytes > 0
   if (roleOf(path, languageOf(path)) === undefined && !mayBeScript) return 'not-source'
-  return bytes > largestSource ? 'too-large' : undefined
+  return bytes > maxSourceBytes ? 'too-large' : undefined
 }
 
 function parseObject(text: string): Record<string, unknown> {

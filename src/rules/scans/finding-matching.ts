@@ -54,7 +54,7 @@ type Anchor = Pick<VerifiedEvidence, 'quote' | 'symbol'> & { category: string }
 
 /**
  * `copy`: 0, or a number that tells findings apart which are the same but for the file they are in: code that was copied
- * is weak in each place.
+ * is weak at each location.
  */
 export function fingerprintOf({ category, quote, symbol = '' }: Anchor, copy = 0): string {
   const parts = [3, weaknessFamilyOf(category), symbol, quotedLines(quote).join('\n'), ...(copy > 0 ? [copy] : [])]
@@ -85,8 +85,8 @@ export class FindingMatcher {
   readonly #byPath: Map<string, MatchableFinding[]>
   readonly #former: ReadonlyMap<string, string>
   readonly #linesOf: Matching['linesOf']
-  /** Fingerprints of this review, with the place that each was given to. */
-  readonly #given = new Map<string, string>()
+  /** Fingerprints of this review, with the location that each was assigned to. */
+  readonly #assigned = new Map<string, string>()
 
   constructor({ known, renamed = new Map(), linesOf }: Matching) {
     this.#byFingerprint = new Map(known.map((one) => [one.fingerprint, one]))
@@ -104,8 +104,8 @@ export class FindingMatcher {
     const location = `${reported.path}:${reported.startLine}`
     const fingerprint =
       (await this.#findExact(reported, location)) ?? this.#findOverlapping(reported) ?? this.#findFree(reported)
-    if (this.#given.has(fingerprint)) return undefined
-    this.#given.set(fingerprint, location)
+    if (this.#assigned.has(fingerprint)) return undefined
+    this.#assigned.set(fingerprint, location)
     return fingerprint
   }
 
@@ -116,9 +116,9 @@ export class FindingMatcher {
   /** Of the copies that are known: the one here, else the first one that has moved here. */
   async #findExact(reported: Reported, location: string): Promise<string | undefined> {
     const copies = this.#listCopies(reported)
-    const again = copies.find((one) => this.#given.get(one.fingerprint) === location)
+    const again = copies.find((one) => this.#assigned.get(one.fingerprint) === location)
     if (again !== undefined) return again.fingerprint
-    const open = copies.filter(({ fingerprint }) => !this.#given.has(fingerprint))
+    const open = copies.filter(({ fingerprint }) => !this.#assigned.has(fingerprint))
     const here = open.find((known) => this.#isHere(known, reported.path))
     if (here !== undefined) return here.fingerprint
     for (const known of open) if (await this.#isGone(known, reported.quote)) return known.fingerprint
@@ -131,13 +131,13 @@ export class FindingMatcher {
     for (let copy = 0; copy < maxCopies; copy += 1) {
       const fingerprint = fingerprintOf(reported, copy)
       const known = this.#byFingerprint.get(fingerprint)
-      if (known === undefined && !this.#given.has(fingerprint)) break
+      if (known === undefined && !this.#assigned.has(fingerprint)) break
       copies.push(known ?? { fingerprint, evidence: [] })
     }
     return copies
   }
 
-  /** Whether the known place no longer has the code: it has moved to where it is reported. */
+  /** Whether the known location no longer has the code: it has moved to where it is reported. */
   async #isGone({ filePath }: MatchableFinding, quote: string): Promise<boolean> {
     const lines = filePath === undefined ? undefined : await this.#linesOf(filePath)
     return lines === undefined || !squeeze(lines.join('\n')).includes(squeeze(quote))
@@ -152,14 +152,14 @@ export class FindingMatcher {
       weaknessFamilyOf(other) === family &&
       first?.symbol === symbol &&
       quotedLines(first?.quote ?? '').some((line) => lines.has(line))
-    return here.find((known) => !this.#given.has(known.fingerprint) && isSame(known))?.fingerprint
+    return here.find((known) => !this.#assigned.has(known.fingerprint) && isSame(known))?.fingerprint
   }
 
   #findFree(reported: Reported): string {
     const copies = Array.from({ length: maxCopies }, (_, copy) => copy)
     const free = copies.find((copy) => {
       const fingerprint = fingerprintOf(reported, copy)
-      return !this.#byFingerprint.has(fingerprint) && !this.#given.has(fingerprint)
+      return !this.#byFingerprint.has(fingerprint) && !this.#assigned.has(fingerprint)
     })
     return fingerprintOf(reported, free ?? maxCopies)
   }

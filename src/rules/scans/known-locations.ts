@@ -1,15 +1,15 @@
-// How much of what is known to be weak reaches a reviewer: places of a list, looked for in the slices and their contexts.
+// How much of what is known to be weak reaches a reviewer: locations of a list, looked for in the slices and their contexts.
 
 import type { SliceDraft } from '../../contract/api/scans/runs.ts'
 import type { ReviewContext } from './review-context.ts'
 import { baseNameOf } from './tree-paths.ts'
 
-/** A place as a list names it: a path, or the name of a file without its ending; with or without a line. */
+/** A location as a list names it: a path, or the name of a file without its ending; with or without a line. */
 export type KnownLocation = { name: string; line?: number }
 
 const nameColumn = /^(path|file|filename|file path|test name|name)$/i
 const lineColumn = /^(line|start line|startline)$/i
-/** A list may also name places that only look weak. */
+/** A list may also name locations that only look weak. */
 const truthColumn = /^(real vulnerability|vulnerable|is real)$/i
 
 /** One line of CSV (RFC 4180). */
@@ -60,16 +60,16 @@ function isAmong(
 
 const stemOf = (path: string) => baseNameOf(path).replace(/\.[^.]*$/, '')
 
-/** Paths that a place means; of a name without an ending, those of the language that most of the list is in. */
+/** Paths that a location means; of a name without an ending, those of the language that most of the list is in. */
 function findPaths(slices: readonly SliceDraft[]): (location: KnownLocation) => string[] {
   const paths = new Set(slices.flatMap(({ ownedFiles }) => ownedFiles.map(({ path }) => path)))
   const byStem = Map.groupBy(paths, stemOf)
   return ({ name }) => (paths.has(name) ? [name] : (byStem.get(name) ?? []))
 }
 
-/** `contextOf`: what is shown of a slice. A place counts when every file that it may mean is there. */
+/** `contextOf`: what is shown of a slice. A location counts when every file that it may mean is there. */
 export function measureCoverage(
-  places: readonly KnownLocation[],
+  locations: readonly KnownLocation[],
   slices: readonly SliceDraft[],
   contextOf: (slice: SliceDraft) => ReviewContext,
 ): Coverage {
@@ -93,16 +93,16 @@ export function measureCoverage(
     const isOwned = found.length > 0 && found.every((slots) => slots.length > 0)
     const isShown =
       isOwned && found.every((slots) => slots.some(({ slice, file }) => shownIn(slice, location, file.path)))
-    return { place: location, isOwned, isShown }
+    return { location, isOwned, isShown }
   }
-  const judged = places.map(judge)
+  const judged = locations.map(judge)
   return {
-    places: places.length,
+    places: locations.length,
     owned: judged.filter(({ isOwned }) => isOwned).length,
     shown: judged.filter(({ isShown }) => isShown).length,
     missed: judged
       .filter(({ isShown }) => !isShown)
       .slice(0, maxMissedShown)
-      .map(({ place: location }) => location),
+      .map(({ location }) => location),
   }
 }

@@ -21,7 +21,7 @@ export const leftOutReasons = [
 export type LeftOutReason = (typeof leftOutReasons)[number]
 
 /** Bytes; a larger file is left out, and counted as `too-large`. */
-export const largestSource = 1_048_576
+export const maxSourceBytes = 1_048_576
 
 /** Folders that package managers, builds and tools fill. */
 const vendoredFolders = new Set([

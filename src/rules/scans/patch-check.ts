@@ -99,11 +99,11 @@ function normalizeDiff(diff: string): string {
 
 function findFileProblem({ changedFiles, diff: reportedDiff }: PatchSummary, { files = [], diff = '' }: Workspace) {
   const [reported, real] = [new Set(changedFiles), new Set(files)]
-  const unsaid = [...real].filter((path) => !reported.has(path))
-  const unreal = [...reported].filter((path) => !real.has(path))
+  const unlisted = [...real].filter((path) => !reported.has(path))
+  const unchanged = [...reported].filter((path) => !real.has(path))
   const list = (paths: string[]) => paths.slice(0, 5).join(', ')
-  if (unsaid.length > 0) return `the summary leaves out changed files: ${list(unsaid)}`
-  if (unreal.length > 0) return `the summary names files that were not changed: ${list(unreal)}`
+  if (unlisted.length > 0) return `the summary leaves out changed files: ${list(unlisted)}`
+  if (unchanged.length > 0) return `the summary names files that were not changed: ${list(unchanged)}`
   const isSame = reportedDiff === undefined || normalizeDiff(reportedDiff) === normalizeDiff(diff)
   return isSame ? undefined : 'the diff in the summary is not the change in the workspace'
 }
@@ -134,7 +134,7 @@ export function listPatchFiles(resultText: string, findingId: string): PatchFile
   return files.filter(({ text }) => text.trim() !== '')
 }
 
-type Asked = {
+type PatchExpectation = {
   findingId: string
   branch: string
   /** Whether the service runs tests itself; what the author admits then counts as little as what it claims. */
@@ -142,7 +142,7 @@ type Asked = {
 }
 
 /** `resultText`: the result of the task, which holds both the answer and what the workspace shows. */
-export function checkPatch(resultText: string, { findingId, branch, isTried }: Asked): CheckedSummary {
+export function checkPatch(resultText: string, { findingId, branch, isTried }: PatchExpectation): CheckedSummary {
   const result = readStructuredResult(resultText)
   const parsed = PatchSummary.safeParse(tryParseJson(findJson(result.summary)))
   if (!parsed.success) return { problem: 'the summary of the patch is not in the form that was asked for' }

@@ -21,7 +21,7 @@ export type SliceReview = {
   context: Pick<ReviewContext, 'includedFiles'>
   run: { id: string; taskName: string }
   /** `maxFindingsPerRun`, and how many new ones the run may still accept. */
-  cap: { most: number; left: number }
+  cap: { max: number; left: number }
   /** Findings that are looked at; the others are counted in one record. Default: 1000. */
   maxCandidates?: number
   /** Stored findings of the scan; at least those of the files shown. */
@@ -35,7 +35,7 @@ export type SliceReview = {
 export type DroppedCandidate = { id: string; reason: string; layer: DropLayer; sampleJSON: string }
 export type IngestedReview = { accepted: FindingDraft[]; dropped: DroppedCandidate[] }
 
-const usualMost = 1000
+const defaultMax = 1000
 const maxSampleLength = 160
 
 type Sample = {
@@ -109,7 +109,7 @@ class Ingest {
   }
 
   async judge(items: readonly unknown[]): Promise<JudgedFinding[]> {
-    const { maxCandidates = usualMost } = this.#review
+    const { maxCandidates = defaultMax } = this.#review
     const judged: JudgedFinding[] = []
     for (const [at, item] of items.slice(0, maxCandidates).entries()) {
       const finding = await this.#validate(item, at)
@@ -145,7 +145,7 @@ class Ingest {
   }
 
   #capReason(): string {
-    return `maxFindingsPerRun limit ${this.#review.cap.most} reached`
+    return `maxFindingsPerRun limit ${this.#review.cap.max} reached`
   }
 
   /**

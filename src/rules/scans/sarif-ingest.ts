@@ -66,11 +66,11 @@ function include(path: string, source: SourceText): IncludedFile {
 type Sources = Map<string, SourceText>
 
 function isTrue(evidence: JsonObject, sources: Sources): boolean {
-  const options = readCandidateEvidence(evidence)
-  const source = sources.get(options.path)
+  const candidate = readCandidateEvidence(evidence)
+  const source = sources.get(candidate.path)
   if (source === undefined) return false
-  const shown = new Map([[options.path, [{ startLine: 1, endLine: source.lines.length }]]])
-  return 'quote' in checkEvidence(options, shown, source)
+  const shown = new Map([[candidate.path, [{ startLine: 1, endLine: source.lines.length }]]])
+  return 'quote' in checkEvidence(candidate, shown, source)
 }
 
 /** Further evidence that is not true says nothing against the finding: what is true, and in a file of the batch, is added. */
@@ -85,7 +85,7 @@ export async function ingestBatch({ batch, part, ...options }: BatchReview): Pro
     if (source !== undefined) sources.set(path, source)
   }
   const includedFiles = [...sources].map(([path, source]) => include(path, source))
-  const cap = { most: maxResults, left: maxResults }
+  const cap = { max: maxResults, left: maxResults }
   const review = { ...options, sliceId: part, context: { includedFiles }, cap, maxCandidates: maxResults }
   return ingestItems(
     review,

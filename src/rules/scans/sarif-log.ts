@@ -81,10 +81,10 @@ export function readMessage(result: JsonObject, rule: JsonObject): string | unde
   const id = sarifText(message.id)
   const text =
     sarifText(message.text) ?? (id === undefined ? undefined : sarifTextOf(sarifObject(rule.messageStrings)[id]))
-  const given = sarifList(message.arguments)
+  const args = sarifList(message.arguments)
   return text
     ?.slice(0, maxMessageLength)
-    .replace(/\{(\d{1,3})\}/g, (whole, at) => sarifText(given[Number(at)])?.slice(0, maxArgumentLength) ?? whole)
+    .replace(/\{(\d{1,3})\}/g, (whole, at) => sarifText(args[Number(at)])?.slice(0, maxArgumentLength) ?? whole)
 }
 
 function parse(text: string): JsonObject | undefined {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readFileFacts } from './file-facts.ts'
-import { largestSource } from './left-out.ts'
+import { maxSourceBytes } from './left-out.ts'
 import { sliceCaps, sliceId } from './slices.ts'
 import { startReading } from './tree-reading.ts'
 
@@ -148,7 +148,7 @@ describe('what is left out', () => {
     'notes.txt': 'hello',
     'page.html': '<p>hello</p>',
     LICENSE: 'free',
-    'big.py': 'x'.repeat(largestSource + 1),
+    'big.py': 'x'.repeat(maxSourceBytes + 1),
   })
 
   it('is counted, with a reason for each file', () => {

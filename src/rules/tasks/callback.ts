@@ -31,7 +31,7 @@ export function makeCallbackBody(task: Task): string {
   return JSON.stringify(describeTask(task))
 }
 
-type Asked = {
+type ApprovalRequest = {
   id: string
   agentName?: string | undefined
   tool: string
@@ -41,7 +41,7 @@ type Asked = {
 }
 
 /** Of a parked task that asks a person: who asks for what, and until when it can be answered. */
-export function makeApprovalBody(task: Task, approval: Asked): string {
+export function makeApprovalBody(task: Task, approval: ApprovalRequest): string {
   const { id, agentName, tool, arguments: args, message, expiresAt } = approval
   return JSON.stringify({
     ...describeTask(task),

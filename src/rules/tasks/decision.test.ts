@@ -95,9 +95,9 @@ describe('decideTask', () => {
 
   it('starts nothing of a suspended task until it is changed, not even a retry', () => {
     const spec = { suspend: true }
-    expect(decide({ spec })).toMatchObject({ action: 'hold', reason: 'Suspended' })
-    expect(decide({ spec, status: { phase: 'Pending' } })).toMatchObject({ action: 'hold' })
-    expect(decide({ spec, status: { phase: 'Pending', attempts: 1 } })).toMatchObject({ action: 'hold' })
+    expect(decide({ spec })).toMatchObject({ action: 'suspend', reason: 'Suspended' })
+    expect(decide({ spec, status: { phase: 'Pending' } })).toMatchObject({ action: 'suspend' })
+    expect(decide({ spec, status: { phase: 'Pending', attempts: 1 } })).toMatchObject({ action: 'suspend' })
     expect(decide({ spec, status: running }, { phase: 'Running' })).toMatchObject({ action: 'watch' })
   })
 
@@ -159,7 +159,7 @@ describe('decideTask', () => {
     expect(decide({ status: running, spec }, waiting)).toEqual({
       action: 'watch',
       lookAgainMs: watchIntervalMs,
-      heldUp: { reason: 'Unschedulable', message: 'no room' },
+      blocked: { reason: 'Unschedulable', message: 'no room' },
     })
     const begun = { phase: 'Running', startedAt: new Date('2026-03-01T11:59:54Z') } as const
     expect(decide({ status: running, spec }, begun)).toEqual({ action: 'watch', lookAgainMs: 4000 })

@@ -42,13 +42,13 @@ export type TaskDecision =
   /** Has a schedule: its ticks decide. */
   | { action: 'schedule' }
   /** Waits until somebody changes the task. */
-  | { action: 'hold'; reason: string; message: string }
+  | { action: 'suspend'; reason: string; message: string }
   /** May start as soon as there is capacity. */
   | { action: 'start' }
   /** Must not start before `lookAgainMs` have passed. */
   | { action: 'wait'; reason: string; message: string; lookAgainMs: number }
-  /** Runs, or is held up before it can run; look again by then. */
-  | { action: 'watch'; lookAgainMs: number; heldUp?: BlockedReason }
+  /** Runs, or is blocked before it can run; look again by then. */
+  | { action: 'watch'; lookAgainMs: number; blocked?: BlockedReason }
   | { action: 'retry'; reason: FailureReason; message: string; delayMs: number }
   /** The attempt was lost through no fault of its own; another one follows at once (TASK-043). */
   | { action: 'interrupt'; message: string }
@@ -210,8 +210,8 @@ function decideEnded(task: Task, attempt: AttemptState, random: number): TaskDec
 function decideWatch(task: Task, attempt: AttemptState, moment: Moment): TaskDecision {
   const lookAgainMs = watchDelayMs(task, moment, attempt)
   if (attempt.phase !== 'Pending' || attempt.reason === undefined) return { action: 'watch', lookAgainMs }
-  const { reason, message = 'it is held up' } = attempt
-  return { action: 'watch', lookAgainMs, heldUp: { reason, message } }
+  const { reason, message = 'it is blocked' } = attempt
+  return { action: 'watch', lookAgainMs, blocked: { reason, message } }
 }
 
 function failForTime(task: Task, { now, bounds }: Moment): TaskDecision | undefined {
@@ -277,7 +277,7 @@ function decideRunning(view: TaskView, input: DecisionInput): TaskDecision {
 }
 
 const suspended = {
-  action: 'hold',
+  action: 'suspend',
   reason: 'Suspended',
   message: 'suspended; set spec.suspend to false to start it',
 } as const

@@ -65,7 +65,7 @@ describe('after an iteration that succeeded', () => {
       message: 'cancelled: no',
     })
     expect(decideIteration({ now, task, maxIterations: 0, plan })).toEqual({
-      action: 'hold',
+      action: 'suspend',
       message: 'suspended after 3 iterations; set spec.suspend to false to go on',
     })
   })

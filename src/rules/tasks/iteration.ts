@@ -14,7 +14,7 @@ export type IterationStep =
   /** A budget of the task is used up. */
   | { action: 'fail'; message: string }
   /** Nothing starts until somebody resumes the task. */
-  | { action: 'hold'; message: string }
+  | { action: 'suspend'; message: string }
   | { action: 'next'; iteration: number; message: string }
 
 /** The coordination of an agent that works in iterations; undefined for every other one. */
@@ -55,7 +55,7 @@ export function decideIteration({ task, maxIterations, plan, cancel, now, bounds
   if (usedUp !== undefined) return { action: 'fail', message: usedUp }
   if (task.spec.suspend) {
     const message = `suspended after ${countIterations(done)}; set spec.suspend to false to go on`
-    return { action: 'hold', message }
+    return { action: 'suspend', message }
   }
   // People and models count from 1.
   return { action: 'next', iteration: done, message: `iteration ${done} is done; iteration ${done + 1} follows` }

@@ -133,9 +133,9 @@ function statusOf(error: unknown): number | undefined {
   return ((error as Error).cause as ServiceError | undefined)?.code
 }
 
-type Asked = { signal?: AbortSignal; timeoutMs?: number; token?: string }
+type CallOptions = { signal?: AbortSignal; timeoutMs?: number; token?: string }
 
-function ask<T>(unary: Unary, target: Client, request: object, call: Asked & { metadata: Metadata }): Promise<T> {
+function ask<T>(unary: Unary, target: Client, request: object, call: CallOptions & { metadata: Metadata }): Promise<T> {
   return new Promise((resolve, reject) => {
     const options = { deadline: Date.now() + (call.timeoutMs ?? callMs) }
     const running = unary.call(target, request, call.metadata, options, (error, answer) =>
@@ -174,7 +174,7 @@ export function createActorControl(options: ActorControlOptions): ActorControl {
     return load(options)
   })
 
-  async function send<T>(name: ControlCall, request: object, call: Asked = {}): Promise<T> {
+  async function send<T>(name: ControlCall, request: object, call: CallOptions = {}): Promise<T> {
     const { client, metadata } = await open()
     const unary = client[name]
     if (unary === undefined) throw new Error(`the protocol of actors has no ${name}`)

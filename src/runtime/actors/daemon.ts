@@ -57,7 +57,7 @@ const maxAnswer = 65_536
 /** Output of a command as JSON, whose every byte may be escaped. */
 const maxOutputAnswer = 32 * 1_048_576
 
-type Asked = { method: string; path: string; token?: string; body?: object; maxBytes?: number; timeoutMs?: number }
+type DaemonRequest = { method: string; path: string; token?: string; body?: object; maxBytes?: number; timeoutMs?: number }
 
 /** Rejects with WorkspaceError and TokenRefused. */
 export function openDaemon({ egress, routerUrl, dnsSuffix }: Router, { atespace, name }: ActorRef): Daemon {
@@ -65,7 +65,7 @@ export function openDaemon({ egress, routerUrl, dnsSuffix }: Router, { atespace,
   const { origin: via, protocol } = new URL(routerUrl)
   const base = `${protocol}//${host}`
 
-  async function send({ method, path, token, body, maxBytes = maxAnswer, timeoutMs = answerMs }: Asked) {
+  async function send({ method, path, token, body, maxBytes = maxAnswer, timeoutMs = answerMs }: DaemonRequest) {
     const content = body === undefined ? {} : { body: JSON.stringify(body) }
     const bounds = { maxBytes, timeoutMs, maxRedirects: 0, policy: { allowNetworks: [], deny: [], via } }
     const request = { url: `${base}${path}`, method, headers: makeHeaders(token), ...content, ...bounds }
@@ -76,7 +76,7 @@ export function openDaemon({ egress, routerUrl, dnsSuffix }: Router, { atespace,
     }
   }
 
-  async function ask<T>(schema: z.ZodType<T>, request: Asked): Promise<T> {
+  async function ask<T>(schema: z.ZodType<T>, request: DaemonRequest): Promise<T> {
     const answer = await send(request)
     refuseStatus(answer)
     if (answer.truncated) {

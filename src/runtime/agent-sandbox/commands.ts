@@ -188,7 +188,7 @@ export async function stop(
   assignments: { id: string } & Grace,
 ): Promise<void> {
   const { id, graceSeconds } = assignments
-  const text = assign({ id: checkId(id), patience: graceSeconds * 10 }) + stopScript
+  const text = assign({ id: checkId(id), grace: graceSeconds * 10 }) + stopScript
   await expectWord(shell, address, { text, timeoutMs: stopMs + graceSeconds * 1000, isAlone: true }, 'stopped')
 }
 

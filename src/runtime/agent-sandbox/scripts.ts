@@ -144,8 +144,8 @@ while :; do
     [ "$number" != $$ ] && [ "$number" != 1 ] && chosen "$number" && alive "$number" && left="$left $number"
   done
   [ -n "$left" ] || break
-  [ "$tries" -lt "$patience" ] || signal=KILL
-  [ "$tries" -lt $((patience + 100)) ] || { echo "left$left"; exit 0; }
+  [ "$tries" -lt "$grace" ] || signal=KILL
+  [ "$tries" -lt $((grace + 100)) ] || { echo "left$left"; exit 0; }
   [ "$tries" -ne 0 ] && [ "$signal" = TERM ] || kill "-$signal" $left 2> /dev/null
   tries=$((tries + 1))
   sleep 0.1
@@ -170,7 +170,7 @@ echo stopped
 
 /** Ends what neither belongs to the image nor is an ancestor of this script; then removes files. */
 export const scrubScript = `${functions}
-patience=0
+grace=0
 above=" $$ "
 number=$$
 while [ "$number" -gt 1 ]; do

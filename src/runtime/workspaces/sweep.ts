@@ -54,17 +54,17 @@ async function suspend({ providers, records }: WorkspaceSweepOptions, record: Wo
     await workspaces?.suspend(facts.claim)
     isSuspended = true
   } finally {
-    await records.giveBack(key, lentAt, { isSuspended })
+    await records.returnLoan(key, lentAt, { isSuspended })
   }
   return true
 }
 
 /** Gives back what was lent before then: whoever had it has not come back. Its files are as they were. */
-export async function giveBackLost(records: WorkspaceRecords, before: Date): Promise<number> {
+export async function releaseLost(records: WorkspaceRecords, before: Date): Promise<number> {
   const lost = (await records.list()).flatMap(({ lentAt, ...key }) =>
     lentAt === undefined || lentAt >= before ? [] : [{ key, lentAt }],
   )
-  for (const { key, lentAt } of lost) await records.giveBack(key, lentAt, { isSuspended: false })
+  for (const { key, lentAt } of lost) await records.returnLoan(key, lentAt, { isSuspended: false })
   return lost.length
 }
 
@@ -110,7 +110,7 @@ export async function sweepWorkspaces(options: WorkspaceSweepOptions): Promise<n
       options.onFault(messageOf(error))
     }
   }
-  await attempt(giveBackLost(options.records, new Date(options.clock.now().getTime() - maxLoanMs)))
+  await attempt(releaseLost(options.records, new Date(options.clock.now().getTime() - maxLoanMs)))
   for (const record of await options.records.list()) {
     await attempt(settle(options, record).then((isDone) => (isDone ? 1 : 0)))
   }

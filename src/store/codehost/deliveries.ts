@@ -52,7 +52,7 @@ export function createDeliveries({ database, clock }: { database: Database; cloc
     database.write((tx) => deliveries.returning(tx, sql`update deliveries set ${set} where ${where}`))
 
   /** Changes a delivery that the worker still holds. */
-  async function changeHeld(id: string, worker: string, change: Fragment): Promise<boolean> {
+  async function changeLeased(id: string, worker: string, change: Fragment): Promise<boolean> {
     const { changes } = await database.write((tx) =>
       tx.run(sql`update deliveries set ${change}
         where id = ${encodeText(id)} and worker = ${worker} and state = 'pending'`),
@@ -92,13 +92,13 @@ export function createDeliveries({ database, clock }: { database: Database; cloc
         sql`id = ${encodeText(id)} and state = 'pending' and due_at <= ${timeIn(0)}`,
       ),
 
-    extend: (id, { worker, leaseMs }) => changeHeld(id, worker, sql`due_at = ${timeIn(leaseMs)}`),
+    extend: (id, { worker, leaseMs }) => changeLeased(id, worker, sql`due_at = ${timeIn(leaseMs)}`),
 
     settle: (id, worker, { state, outcome }) =>
-      changeHeld(id, worker, sql`${deliveries.set({ state, outcome })}, due_at = null, worker = null`),
+      changeLeased(id, worker, sql`${deliveries.set({ state, outcome })}, due_at = null, worker = null`),
 
     postpone: (id, worker, { afterMs, outcome }) =>
-      changeHeld(id, worker, sql`${deliveries.set({ outcome })}, due_at = ${timeIn(afterMs)}, worker = null`),
+      changeLeased(id, worker, sql`${deliveries.set({ outcome })}, due_at = ${timeIn(afterMs)}, worker = null`),
 
     async reopen(id) {
       const reopened = await change(

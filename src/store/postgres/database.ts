@@ -24,7 +24,7 @@ export type PostgresOptions = ConnectionOptions & {
 
 export interface PostgresDatabase extends Database {
   /** What this process is using, visible to every process on the database. */
-  holds: SharedLocks
+  locks: SharedLocks
 }
 
 type Hub = ReturnType<typeof createListeners<string | undefined>>
@@ -96,7 +96,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresDa
     dialect,
     write: (work) => track(() => write(work)),
     listen: hub.add,
-    holds: session,
+    locks: session,
     async close() {
       if (isClosed) return
       isClosed = true

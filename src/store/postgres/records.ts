@@ -20,7 +20,7 @@ export type PostgresRecords = {
 /** The record stores over an open database, which also holds bodies and logs. */
 export function createPostgresRecords(deps: { database: PostgresDatabase; clock: Clock; ids: Ids }): RecordStores {
   const { database, clock, ids } = deps
-  const blobs = createPostgresBlobs({ database, locks: database.holds, ids })
+  const blobs = createPostgresBlobs({ database, locks: database.locks, ids })
   return composeRecords({ database, blobs, logs: createPostgresLogs({ database }), clock })
 }
 

@@ -4,7 +4,7 @@ import type { Reader, Tx } from '../database/database.ts'
 import { type Fragment, joinSql, sql } from '../database/statement.ts'
 import { decodeText, encodeText } from '../database/stored-text.ts'
 
-type ListedRow = { id: string; place: string; body: string }
+type ListedRow = { id: string; sort_key: string; body: string }
 
 /** A name of a table or column of ours. */
 const nameSql = (name: string): Fragment => ({ text: name, parameters: [] })
@@ -24,12 +24,12 @@ export async function readPage<T>(
 ): Promise<RecordPage<T>> {
   const column = nameSql(order)
   const rest = after === undefined ? [] : [sql`(${column}, id) < (${encodeText(after.order)}, ${encodeText(after.id)})`]
-  const rows = await reader.all(sql<ListedRow>`select id, ${column} as place, body from ${nameSql(table)}
+  const rows = await reader.all(sql<ListedRow>`select id, ${column} as sort_key, body from ${nameSql(table)}
     where ${joinSql([...where, ...rest], ' and ')} order by ${column} desc, id desc limit ${limit + 1}`)
   const items = rows.slice(0, limit).map(({ body }) => JSON.parse(body) as T)
   const last = rows[limit - 1]
   if (rows.length <= limit || last === undefined) return { items }
-  return { items, next: { order: decodeText(last.place), id: decodeText(last.id) } }
+  return { items, next: { order: decodeText(last.sort_key), id: decodeText(last.id) } }
 }
 
 /** JSON escapes NUL and lone surrogates by itself (ECMA-404). */

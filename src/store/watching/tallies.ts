@@ -9,7 +9,7 @@ export type Tallies = {
   clear(): void
 }
 
-/** `least`: the value that sorts first; undefined where that is not known. */
+/** `min`: the value that sorts first; undefined where that is not known. */
 type Values = { counts: Map<string, number>; min: string | undefined }
 
 function addTo(values: Values, value: string, amount: number): void {
@@ -22,7 +22,7 @@ function addTo(values: Values, value: string, amount: number): void {
 }
 
 /** Looked for again only when it is gone: the moments of a long queue are all different. */
-function findLeast(values: Values): string | undefined {
+function findMin(values: Values): string | undefined {
   if (values.min !== undefined) return values.min
   for (const value of values.counts.keys()) {
     if (values.min === undefined || value < values.min) values.min = value
@@ -30,10 +30,10 @@ function findLeast(values: Values): string | undefined {
   return values.min
 }
 
-function listValues(values: Values | undefined, { from = '', minOnly: min = false }: TallyQuery): [string, number][] {
+function listValues(values: Values | undefined, { from = '', minOnly = false }: TallyQuery): [string, number][] {
   if (values === undefined) return []
-  if (!min) return [...values.counts].filter(([value]) => value >= from)
-  const value = findLeast(values)
+  if (!minOnly) return [...values.counts].filter(([value]) => value >= from)
+  const value = findMin(values)
   return value === undefined ? [] : [[value, values.counts.get(value) ?? 0]]
 }
 

@@ -63,29 +63,29 @@ async function isFull(tx: Tx, owner: string, quota: number): Promise<boolean> {
   return Number(found?.count ?? 0) >= quota
 }
 
-type Held = 'held' | 'busy' | 'full'
+type LeaseResult = 'leased' | 'busy' | 'full'
 
-async function holdNew(tx: Tx, { holder, facts, quota, ...key }: WorkspaceLeaseRequest, at: Date): Promise<Held> {
+async function leaseNew(tx: Tx, { holder, facts, quota, ...key }: WorkspaceLeaseRequest, at: Date): Promise<LeaseResult> {
   const { namespace: owner, ...whose } = holder
   if (await isFull(tx, owner, quota)) return 'full'
   await tx.run(workspaces.insert({ ...whose, ...key, owner, step: 'claiming', facts, createdAt: at, usedAt: at }))
-  return 'held'
+  return 'leased'
 }
 
-async function holdIn(tx: Tx, request: WorkspaceLeaseRequest, usedAt: Date): Promise<Held> {
+async function leaseIn(tx: Tx, request: WorkspaceLeaseRequest, usedAt: Date): Promise<LeaseResult> {
   const { taskUid, attempt, taskName, namespace: owner } = request.holder
   await lockOwner(tx, owner)
   const found = await workspaces.first(tx, sql`where ${whereKey(request)}`)
-  if (found === undefined) return holdNew(tx, request, usedAt)
-  if (found.taskUid === taskUid && found.attempt === attempt) return 'held'
+  if (found === undefined) return leaseNew(tx, request, usedAt)
+  if (found.taskUid === taskUid && found.attempt === attempt) return 'leased'
   if (found.taskUid !== undefined) return 'busy'
   const facts = { ...found.facts, cleanupPolicy: request.facts.cleanupPolicy, isSuspended: false }
   const change = workspaces.set({ taskUid, attempt, taskName, step: 'claiming', facts, usedAt })
   await tx.run(sql`update execution_workspaces set ${change} where ${whereKey(request)}`)
-  return 'held'
+  return 'leased'
 }
 
-const unheld = workspaces.set({ taskUid: undefined, attempt: undefined, taskName: undefined, step: undefined })
+const released = workspaces.set({ taskUid: undefined, attempt: undefined, taskName: undefined, step: undefined })
 
 export function createWorkspaceRecords({ database, clock }: { database: Database; clock: Clock }): WorkspaceRecords {
   async function find(where: Fragment): Promise<WorkspaceRecord | undefined> {
@@ -100,7 +100,7 @@ export function createWorkspaceRecords({ database, clock }: { database: Database
   }
 
   return {
-    lease: (request) => database.write((tx) => holdIn(tx, request, clock.now())),
+    lease: (request) => database.write((tx) => leaseIn(tx, request, clock.now())),
 
     async note(key, holder, { step, facts = {} }) {
       const where = sql`${whereKey(key)} and ${whereHolder(holder)}`
@@ -113,7 +113,7 @@ export function createWorkspaceRecords({ database, clock }: { database: Database
     },
 
     async release(key, holder) {
-      const set = sql`${unheld}, ${workspaces.set({ usedAt: clock.now() })}`
+      const set = sql`${released}, ${workspaces.set({ usedAt: clock.now() })}`
       await change(set, sql`${whereKey(key)} and ${whereHolder(holder)}`)
     },
 
@@ -129,7 +129,7 @@ export function createWorkspaceRecords({ database, clock }: { database: Database
         const found = await workspaces.first(tx, sql`where ${where}`)
         if (found === undefined) return
         const changed = workspaces.set({ facts: { ...found.facts, ...facts } })
-        await tx.run(sql`update execution_workspaces set ${changed}, ${unheld} where ${where}`)
+        await tx.run(sql`update execution_workspaces set ${changed}, ${released} where ${where}`)
       })
     },
 
