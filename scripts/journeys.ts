@@ -1,6 +1,6 @@
 // Which files five journeys really pass: `npm run journeys [-- CHECKOUT]` starts the service of a checkout from its source and asks V8 which
 // functions ran. What runs on each start, or at rest, does not count.
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { createHmac, randomUUID } from 'node:crypto'
 import {
   cpSync,
@@ -30,7 +30,7 @@ session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false
 let asked = 0
 function write(name) {
   session.post('Profiler.takePreciseCoverage', (_error, { result }) => {
-    const ran = result.filter(({ url, functions }) => url.includes('/src/') && functions.some(({ ranges }) => ranges[0].count > 0))
+    const ran = result.filter(({ url, functions }) => url.includes('/src/') && functions.some(({ functionName, ranges }) => functionName !== '' && ranges[0].count > 0))
     writeFileSync(process.env.JOURNEY_FOLDER + '/' + name, JSON.stringify(ran.map(({ url }) => url.slice(url.indexOf('/src/') + 1))))
   })
 }
@@ -39,12 +39,19 @@ if (process.argv[1].endsWith('worker.ts')) process.on('exit', () => write('worke
 `
 
 const secret = randomUUID()
+/** Where the service looks for bubblewrap. */
+const searchPath = '/usr/bin:/usr/local/bin:/bin:/run/current-system/sw/bin'
 
 function copyCheckout(from: string, to: string, folder: string): void {
   for (const name of ['src', 'bin', 'package.json']) cpSync(join(from, name), join(to, name), { recursive: true })
   symlinkSync(join(from, 'node_modules'), join(to, 'node_modules'))
   const text = hook.replaceAll('process.env.JOURNEY_FOLDER', JSON.stringify(folder))
   writeFileSync(join(to, 'journey-hook.mjs'), text)
+  // Without bubblewrap workers are plain processes, which can say what ran in them.
+  const looking = execFileSync('grep', ['-rl', searchPath, join(to, 'src')], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+  for (const file of looking) writeFileSync(file, readFileSync(file, 'utf8').replace(searchPath, '/nowhere'))
   const worker = join(to, 'src', 'worker.ts')
   writeFileSync(worker, `import '../journey-hook.mjs'\n${readFileSync(worker, 'utf8')}`)
 }
@@ -67,7 +74,6 @@ async function startService(checkout: string): Promise<Service> {
     join(root, 'config'),
   ]
   const program = ['--import', join(copy, 'journey-hook.mjs'), join(copy, 'src', 'server.ts'), ...flags]
-  // Without bubblewrap workers are plain processes, which can say what ran in them.
   const env = { PATH: dirname(process.execPath), HOME: root }
   const more = [
     '--log-level',
@@ -114,7 +120,7 @@ async function runTask(service: Service): Promise<void> {
     name,
     type: 'ai',
     prompt: 'write hello to notes.txt, then read notes.txt',
-    providerRef: { name: 'demo' },
+    ai: { providerRef: { name: 'demo' } },
   })
   const deadline = Date.now() + 60_000
   for (;;) {
@@ -209,7 +215,7 @@ async function measureJourney(service: Service, go: (service: Service) => Promis
   await takeCoverage(service)
   for (const name of readdirSync(service.folder)) if (name.startsWith('worker-')) rmSync(join(service.folder, name))
   await go(service)
-  await sleep(1500)
+  await sleep(3000)
   const ofService = await takeCoverage(service)
   return { service: ofService, worker: readWorkers(service.folder) }
 }

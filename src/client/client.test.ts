@@ -130,7 +130,7 @@ describe('an event stream', () => {
     expect(resumed).toEqual([undefined, '2'])
   })
 
-  it('gives up at once when the service refuses it', async () => {
+  it('stops at once when the service refuses it', async () => {
     let requests = 0
     const refusal = JSON.stringify({ error: { code: 404, reason: 'NotFound', message: 'gone', requestId: 'r' } })
     const url = await serve((_request, response) => {

@@ -90,7 +90,7 @@ function createWatch(
   }
 }
 
-/** Versions are those of the whole cluster, of which a quiet kind is told a minute late: nothing was missed of it. */
+/** Versions are those of the whole cluster, of which a quiet kind is published a minute late: nothing was missed of it. */
 function makeSource(
   cache: KindCache,
   pages: ReturnType<typeof createCachePages>,

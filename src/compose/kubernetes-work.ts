@@ -127,7 +127,7 @@ function openPodCheckouts(config: Config, { resources, secrets, records, checkou
         ? await resolveCheckout({ resources, secrets, records }, task)
         : undefined
     },
-    isKept: async ({ taskUid, attempt }) =>
+    isStored: async ({ taskUid, attempt }) =>
       (await records.results.get(taskUid, attempt))?.info.contentType === structuredResultType,
   }
   return { parts, folder }

@@ -18,9 +18,9 @@ function refuse(message: string, cause?: unknown): SvcError {
 async function openTree(folder: string, { ref, asItLies }: TreeOptions): Promise<SourceTree> {
   const found = await stat(folder).catch(() => undefined)
   if (found?.isDirectory() !== true)
-    throw refuse(`${folder} is no folder: name one that holds a repository or its files`)
+    throw refuse(`${folder} is not a folder: name one that holds a repository or its files`)
   const tree = asItLies ? undefined : await openLocalTree(folder, ref, signal)
-  if (tree === undefined && ref !== undefined) throw refuse(`${folder} is no repository, and has no ${ref}`)
+  if (tree === undefined && ref !== undefined) throw refuse(`${folder} is not a repository, and has no ${ref}`)
   return tree ?? openFolderTree(folder)
 }
 

@@ -252,7 +252,7 @@ describe('egress', () => {
     })
   })
 
-  it('gives up after timeoutMs, also in the middle of a body, and at once when the caller aborts', async () => {
+  it('times out after timeoutMs, also in the middle of a body, and at once when the caller aborts', async () => {
     const { port } = await serve((_request, response) => {
       response.writeHead(200).write('half')
     })

@@ -31,7 +31,7 @@ export async function removeOldest(items: CacheItem[], maxBytes: number): Promis
 
 // Files of caches that several read while one writes.
 
-/** Written beside its place first, for its owner alone: a reader finds all of it or nothing. */
+/** Written beside its path first, for its owner alone: a reader finds all of it or nothing. */
 export async function writeWhole(file: string, content: string | Buffer): Promise<void> {
   const draft = `${file}.${randomUUID()}`
   try {

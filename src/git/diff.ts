@@ -145,7 +145,7 @@ const usual = ['diff-tree', '-r', '-M', '--no-textconv', '--no-ext-diff', '--no-
 const env = { GIT_NO_LAZY_FETCH: '1' }
 
 /**
- * `+++ b/PATH`, then `@@ -a,b +START,COUNT @@` for each place (unified diff without context). The lines of a place are
+ * `+++ b/PATH`, then `@@ -a,b +START,COUNT @@` for each hunk (unified diff without context). The lines of a hunk are
  * passed over by their number: what a file says may look like either.
  */
 function readRanges(patch: string): ChangedLines[] {

@@ -15,7 +15,7 @@ type Entry<V> = { value: V; size: number; since: number }
 export class BoundedMap<K, V> {
   readonly #bounds: Bounds<K, V>
   readonly #entries = new Map<K, Entry<V>>()
-  #held = 0
+  #used = 0
 
   constructor(bounds: Bounds<K, V>) {
     this.#bounds = bounds
@@ -52,21 +52,21 @@ export class BoundedMap<K, V> {
     const { max, sizeOf, age } = this.#bounds
     const entry = { value, size: sizeOf?.(value) ?? 1, since: since ?? age?.now() ?? 0 }
     this.#entries.set(key, entry)
-    this.#held += entry.size
+    this.#used += entry.size
     for (const [oldest, dropped] of this.#entries) {
-      if (this.#held <= max) return
+      if (this.#used <= max) return
       this.#drop(oldest, dropped)
     }
   }
 
   delete(key: K): boolean {
-    this.#held -= this.#entries.get(key)?.size ?? 0
+    this.#used -= this.#entries.get(key)?.size ?? 0
     return this.#entries.delete(key)
   }
 
   clear(): void {
     this.#entries.clear()
-    this.#held = 0
+    this.#used = 0
   }
 
   /** The entries that are not too old, the oldest first. */

@@ -123,7 +123,7 @@ function addressOf(tool: Tool, toolActors: ToolActors | undefined): ActorAddress
   return toolActors.addressOf(describeToolActor(tool, toolActors))
 }
 
-/** `place`: of its actor, if it has one. NotFound or InvalidRequest, as for `assignTool`. */
+/** `actor`: the address of its actor, if it has one. NotFound or InvalidRequest, as for `assignTool`. */
 export async function assignServer(secrets: Secrets, tool: Tool, actor?: ActorAddress): Promise<McpServer> {
   const { url, oauth, path = '' } = tool.spec.mcp ?? {}
   const credential = oauth === undefined ? await readToolToken(secrets, tool) : await readClient(secrets, tool, oauth)

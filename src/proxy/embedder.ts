@@ -68,7 +68,7 @@ async function ask(
   if (answer.status === 200) {
     const vectors = readVectors(text, texts.length)
     if (vectors !== undefined) return vectors
-    throw new SvcError('UpstreamFailed', `${named} answered something else than ${texts.length} embeddings`)
+    throw new SvcError('UpstreamFailed', `${named} did not answer with ${texts.length} embeddings`)
   }
   const redact = createRedactor(provider.apiKey === undefined ? [] : [provider.apiKey])
   const target = {

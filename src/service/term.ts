@@ -7,7 +7,7 @@ import type { Workloads } from '../ports/tasks/workloads.ts'
 
 type TermParts<W extends Workloads> = { leadership: Leadership; workloads: W & { detach(): Promise<void> } }
 
-/** Ties the two together: workloads refuse to act outside a term, and detach from their workloads when it ends. */
+/** Ties the two together: workloads refuse to act outside a term and detach when it ends. */
 export function bindTerm<W extends Workloads>({
   leadership,
   workloads,

@@ -91,10 +91,10 @@ function createLineGatherer(log: TaskLog): { add(text: string): void; end(): voi
 }
 
 const maxInputLength = 300
-/** Calls that have not ended; of those before them no time is told. */
+/** Calls that have not ended; of those before them no time is reported. */
 const maxCalls = 1000
 
-/** Not every program tells it, and one that nests too deep cannot be written. */
+/** Not every program reports it, and one that nests too deep cannot be written. */
 function writeInput(input: unknown): string {
   try {
     return JSON.stringify(input) ?? ''

@@ -9,7 +9,7 @@ type Step = ProgressReport['events'][number]
 
 export type Progress = {
   note(event: AgentEvent): void
-  /** Resolves when everything is told, or given up; never rejects. */
+  /** Resolves when everything is reported, or abandoned; never rejects. */
   end(): Promise<void>
 }
 
@@ -18,7 +18,7 @@ export type ProgressOptions = {
   redact: (text: string) => string
   clock: Clock
   maxTurns: number
-  /** Paths in it are told without it. */
+  /** Paths in it are reported without it. */
   workFolder: string
 }
 

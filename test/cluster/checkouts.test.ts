@@ -40,7 +40,7 @@ describeOnCluster('an attempt in a git repository', () => {
           },
           saveDiff: async ({ taskUid }, _name, diff) => void diffs.set(taskUid, diff),
           find: async () => ({ spec: bed.spec('tool'), message: 'found again' }),
-          isKept: async ({ taskUid }) => kept.has(taskUid),
+          isStored: async ({ taskUid }) => kept.has(taskUid),
         },
       },
     })

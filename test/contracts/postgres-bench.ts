@@ -99,7 +99,7 @@ function breakDatabase(database: Database, faults: RecordFaults): Database {
 function openStores(opened: PostgresDatabase, faults: RecordFaults, clock: Clock): BenchStores {
   const database = breakDatabase(opened, faults)
   const disk = limitDisk(opened, faults)
-  const blobs = createPostgresBlobs({ database: disk, locks: opened.holds, ids })
+  const blobs = createPostgresBlobs({ database: disk, locks: opened.locks, ids })
   const records = composeRecords({ database, blobs, logs: createPostgresLogs({ database: disk }), clock })
   return {
     ...records,

@@ -76,7 +76,7 @@ describe('an embedder', () => {
     proxied.upstream.script.answer = answer
     await expect(embed(['a', 'b'])).rejects.toMatchObject({
       reason: 'UpstreamFailed',
-      message: expect.stringContaining('something else than 2 embeddings'),
+      message: expect.stringContaining('did not answer with 2 embeddings'),
     })
   })
 

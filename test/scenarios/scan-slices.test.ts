@@ -56,7 +56,7 @@ describe('svc scan slices', () => {
 
   it('says what to do when there is nothing to cut', async () => {
     const missing = await svc('scan', 'slices', join(home, 'nowhere'))
-    expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('is no folder')])
+    expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('is not a folder')])
     mkdirSync(join(home, 'unborn'))
     git(join(home, 'unborn'), ['init', '--quiet'])
     const unborn = await svc('scan', 'slices', join(home, 'unborn'))

@@ -65,7 +65,7 @@ describe('what an agent asks a person for', () => {
   }
   const toolCall = { title: 'write_file', kind: 'edit', rawInput: { path: 'a', content: 'b' } }
 
-  it('is put to a person as it was told, and answered with the option of this call', () => {
+  it('is put to a person as the program reported it, and answered with the option of this call', () => {
     const { question, reply } = readRequest({ approvalRequiredTools: ['edit'] }, toolCall)
     expect(reply).toBeUndefined()
     expect(question).toMatchObject({ tool: 'write_file', call: toolCall })

@@ -287,7 +287,7 @@ describe('the metadata of an issuer', () => {
     await expect(loadIssuerKeys({ issuer: jwksUrl, jwksUrl })).rejects.toMatchObject(unavailable)
   })
 
-  it('that does not answer is given up after the timeout', async () => {
+  it('that does not answer is abandoned after the timeout', async () => {
     const jwksUrl = await serve(() => () => undefined)
     await expect(loadIssuerKeys({ issuer: jwksUrl, jwksUrl }, { timeoutMs: 20 })).rejects.toMatchObject(unavailable)
   })

@@ -28,7 +28,7 @@ describe('before a service is stopped', () => {
     expect(await mayStop(answering([]).context, options, {})).toBe(true)
   })
 
-  it('what runs is told, and stopped with --yes only where nobody can be asked', async () => {
+  it('what runs is listed, and stopped with --yes only where nobody can be asked', async () => {
     const { context, notes } = answering([{}])
     await expect(mayStop(context, options, {})).rejects.toThrow(/1 task runs.*--yes/)
     expect(await mayStop(context, options, { yes: true })).toBe(true)

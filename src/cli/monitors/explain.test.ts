@@ -125,7 +125,7 @@ describe('what came of a review', () => {
   it.each([
     ['publish_disabled', /posts nothing\. \| .*--publish inline/],
     ['missing_git_secret', /no login.* \| .*--secret/],
-    ['security_sensitive_not_public', /not told in public\. \| read it/],
+    ['security_sensitive_not_public', /not published\. \| read it/],
     ['nothing_new', /shown before/],
     ['something_new', /not posted: something_new/],
   ])('that was not posted for %s', (lastPublishReason, expected) => {

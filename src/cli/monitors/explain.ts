@@ -173,7 +173,7 @@ const publishSkips: Record<PublishSkip, PublishExplainer> = {
     todo: `change spec.review.publish: ${commandHint(`monitor edit ${name}`)}`,
   }),
   security_sensitive_not_public: () => ({
-    what: 'It was not posted, because it concerns security, which is not told in public',
+    what: 'It was not posted, because it concerns security, which is not published',
   }),
   missing_git_secret: (name) => ({
     what: 'It was not posted, because the monitor has no login for the code host',

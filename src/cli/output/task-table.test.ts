@@ -123,7 +123,7 @@ describe('svc task tree', () => {
     expect(items.map(({ metadata }) => metadata.name)).toEqual(['lead', 'early', 'deep', 'late'])
   })
 
-  it('is drawn again in its place on a terminal until all of it has ended', async () => {
+  it('is redrawn on a terminal until all of it has ended', async () => {
     const end = family.map((task, at) => writeEvent('modified', { ...task, status: ended('Succeeded', used) }, 20 + at))
     const { code, printed } = await show([], whole + end.join(''), { terminal: { columns: 60 } })
     expect(code).toBe(0)

@@ -54,7 +54,7 @@ describe('validation', () => {
     expect(problemsOf([]).message).toBe('invalid sample: must be an object')
   })
 
-  it('puts no more faults into words than are told, however many there are', () => {
+  it('describes no more faults than it reports, however many there are', () => {
     let worded = 0
     const value = z.string({
       error: () => {

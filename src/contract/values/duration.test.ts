@@ -50,7 +50,7 @@ describe('durations', () => {
     expect(() => formatDuration(Number.NaN)).toThrow(RangeError)
   })
 
-  it('tells zero from more than zero where a limit is meant', () => {
+  it('distinguishes zero from more than zero where a limit is meant', () => {
     expect(Duration.safeParse('0s').success).toBe(true)
     expect(PositiveDuration.safeParse('0s').error?.issues[0]?.message).toBe('must be longer than zero')
     expect(PositiveDuration.parse('1ns')).toBe('1ns')

@@ -37,7 +37,7 @@ async function rateLimitedUntil({ deps, key }: MonitorWork): Promise<string | un
   return run?.heldUpUntil
 }
 
-/** Nothing waits: what the service knows by itself is told, and nobody else is asked. */
+/** Nothing waits: what the service knows by itself is reported, and nobody else is asked. */
 async function reportIdle(
   deps: MonitorDeps,
   monitor: RepositoryMonitor,

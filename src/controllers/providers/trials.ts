@@ -139,7 +139,7 @@ export function createProviderTrials(deps: ResourceControllerDeps): ProviderTria
   const controller = defineController({
     name: 'provider-trials',
     sources: [createProviderSource(deps, index), createSecretSource(deps, index)],
-    // Those that do not answer hold a place for some seconds each.
+    // Those that do not answer hold a slot for some seconds each.
     concurrency: providersTriedAtOnce,
     begin() {
       index.clear()

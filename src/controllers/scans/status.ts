@@ -48,7 +48,7 @@ export async function writeScanStatus(
   }
 }
 
-/** What can be told of the scan now. */
+/** What can be reported of the scan now. */
 export async function describeScan(context: ScanContext, scan: RepositoryScan, decision: RunDecision | undefined) {
   const { scans, findings } = context.records
   const { uid } = scan.metadata

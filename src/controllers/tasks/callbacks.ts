@@ -177,7 +177,7 @@ async function reconcileApprovals(deps: ApprovalCallbackDeps, key: string, signa
 }
 
 /**
- * A separate controller, so that a slow receiver delays no task. A service that starts tells again what nobody has answered:
+ * A separate controller, so that a slow receiver delays no task. A service that starts sends again what nobody has answered:
  * receivers know it by its `X-Svc-Delivery`. `source` adds the keys of parked tasks.
  */
 export function createApprovalCallbackController(deps: ApprovalCallbackDeps, source: KeySource): Controller {

@@ -88,9 +88,9 @@ export const defaultTaskSettings: Omit<TaskSettings, 'workerApiUrl'> = {
 
 /** Checks whether more may be spent. */
 type BudgetCheck = {
-  /** BudgetExceeded when a budget that covers the spender is used up. */
+  /** BudgetExceeded when a budget that covers the subject is used up. */
   require(subject: BudgetSubject): void | Promise<void>
-  /** What budgets that cover the spender allow each single task. */
+  /** What budgets that cover the subject allow each single task. */
   taskBounds(subject: BudgetSubject): TaskBound[] | Promise<TaskBound[]>
 }
 
@@ -163,7 +163,7 @@ export type ReconcileContext = StepDeps &
     callbackDue: Enqueue
     /** Hands a parked task to the controller that asks for what it waits for. */
     probe: Enqueue
-    /** Hands a parked task to the controller that tells the receiver of its callbacks what it asks for. */
+    /** Hands a parked task to the controller that sends what it asks for to the receiver of its callbacks. */
     notifyApprovals: Enqueue
   }
 

@@ -9,7 +9,7 @@ import { parentKeyOf } from './children.ts'
 import { type ReconcileContext, siblingsOf, taskKeyOf } from './context.ts'
 import { missingReferences } from './state.ts'
 
-/** Changes of children come in bursts, and one look at the parent tells them all. */
+/** Changes of children come in bursts, and one look at the parent shows them all. */
 const burstMs = 100
 
 function noteParent(context: ReconcileContext, { type, object }: Observation<Task>, enqueue: Enqueue): void {

@@ -25,7 +25,7 @@ async function decideNext(context: ReconcileContext, task: Task): Promise<Iterat
   return decideIteration({ task, maxIterations, plan, cancel: describeCancel(task), now: context.clock.now(), bounds })
 }
 
-/** The task stays Running without an attempt and without a place; a change of its spec wakes it. */
+/** The task stays Running without an attempt and without a slot; a change of its spec wakes it. */
 async function keepSuspended(context: ReconcileContext, task: Task, message: string): Promise<Reconciled> {
   if (!restsBetweenIterations(task)) await stopAttempt(context, task)
   const condition = { type: 'Suspended', status: 'True' as const, reason: 'Suspended', message }
@@ -40,7 +40,7 @@ async function keepSuspended(context: ReconcileContext, task: Task, message: str
 
 type Next = Extract<IterationStep, { action: 'next' }>
 
-/** One write moves the task to its next iteration, which then waits for a place like any other task. */
+/** One write moves the task to its next iteration, which then waits for a slot like any other task. */
 async function beginNext(context: ReconcileContext, task: Task, { iteration, message }: Next): Promise<Reconciled> {
   await stopAttempt(context, task)
   const { attempts = 0, interruptions = 0, parkings = 0, conditions } = task.status ?? {}
@@ -56,7 +56,7 @@ async function beginNext(context: ReconcileContext, task: Task, { iteration, mes
     nextRetryTime: undefined,
     usage,
   })
-  // Whoever waits is granted the place first.
+  // Whoever waits is granted the slot first.
   context.state.scheduler.release(taskKeyOf(task))
   return { requeueAfterMs: 0 }
 }

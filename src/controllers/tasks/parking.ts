@@ -136,7 +136,7 @@ export async function observeParking(context: ReconcileContext, task: Task): Pro
 
 type ParkDecision = Extract<TaskDecision, { action: 'park' }>
 
-/** Frees the attempt and its place. What it waits for may have come by now, so it is looked at again. */
+/** Frees the attempt and its slot. What it waits for may have come by now, so it is looked at again. */
 export async function parkAttempt(
   context: ReconcileContext,
   task: Task,

@@ -81,7 +81,7 @@ export function findProbed(probed: ProbedAttempts, key: string, { taskUid, attem
 
 type ApprovalNotice = { tries: number; nextAt: number; isDelivered: boolean }
 
-/** What the receiver of callbacks was told of, by id of the approval. */
+/** What was sent to the receiver of callbacks, by id of the approval. */
 export type ApprovalNotices = Map<string, ApprovalNotice>
 
 export type TaskState = {
@@ -92,7 +92,7 @@ export type TaskState = {
   changedParents: Set<string>
   /** Parked tasks that wait for something outside. */
   probed: ProbedAttempts
-  /** What receivers of callbacks were told that parked tasks ask for. */
+  /** What was sent to receivers of callbacks of what parked tasks ask for. */
   notices: Map<string, ApprovalNotices>
   /** Forgets everything about a deleted task. */
   forget(key: string): void

@@ -136,7 +136,7 @@ export type TranscriptMatch = {
   role: NewMessage['role']
   /** Of the tool, on its messages. */
   name?: string | undefined
-  /** The text around the first place of a term, with `…` where some is left out. */
+  /** The text around the first match of a term, with `…` where some is left out. */
   snippet: string
   createdAt: string
 }

@@ -1,9 +1,9 @@
-// What a code host has told the webhook: each delivery is stored before it is answered, and worked off by one replica.
+// Deliveries of a code host to the webhook: each is stored before it is answered, and processed by one replica.
 import type { DeliveryOutcome, DeliveryState } from '../../contract/api/codehost/deliveries.ts'
 import type { CodeHostEvent } from '../../contract/api/codehost/events.ts'
 
 export type DeliveryDraft = {
-  /** The id that the code host gave it; it alone tells repeats. */
+  /** The id that the code host gave it; it alone identifies repeats. */
   id: string
   /** The namespace in which it is shown. */
   namespace: string
@@ -33,7 +33,7 @@ export type Delivery = DeliveryDraft & {
   dueAt?: string | undefined
 }
 
-/** A place in the list. */
+/** A cursor of the list. */
 export type DeliveryCursor = Pick<Delivery, 'receivedAt' | 'id'>
 
 export type DeliveryQuery = {

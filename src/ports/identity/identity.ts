@@ -121,8 +121,8 @@ export interface AgentTokens {
 
 export interface WorkerTokens {
   /**
-   * A token for one attempt, audience `svc-internal`; an attempt may be given several. Empty where the place that it runs
-   * in (`own`: that of the service's workloads) brings one.
+   * A token for one attempt, audience `svc-internal`; an attempt may be given several. Empty where the environment in
+   * which it runs (`own`: that of the service's workloads) brings one.
    */
   mint(identity: WorkerIdentity, environment?: 'own' | 'workspace'): Promise<string>
   /** The identity, or Unauthenticated. The caller checks whether the attempt is still the live one. */

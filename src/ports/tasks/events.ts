@@ -26,7 +26,7 @@ export interface Events {
    */
   append(event: Omit<EventRecord, 'seq' | 'createdAt'>): Promise<EventRecord>
   /**
-   * Adds events of one task in one step, as long as it has had fewer than `most`; the rest is left out. Resolves to those
+   * Adds events of one task in one step, as long as it has had fewer than `max`; the rest is left out. Resolves to those
    * that were added.
    */
   appendAll(events: Omit<EventRecord, 'seq' | 'createdAt'>[], max: number): Promise<EventRecord[]>

@@ -21,7 +21,7 @@ export type ToolActorSpec = ResourceKey & {
 /** Where an actor answers: requests go to `router` (an origin), with `host` as their host. */
 export type ActorAddress = { router: string; host: string }
 
-/** Every method but `place` may reject with WorkspaceError, whose message is for the owner of the Tool. */
+/** Every method but `addressOf` may reject with WorkspaceError, whose message is for the owner of the Tool. */
 export interface ToolActors {
   /** Namespace of templates whose namespace a Tool does not name; absent: that of the Tool. */
   readonly templateNamespace: string | undefined

@@ -1,4 +1,4 @@
-// Long-lived places in which the workers of agent tasks run: sandboxes of a cluster, actors, folders of this machine.
+// Long-lived environments in which the workers of agent tasks run: sandboxes of a cluster, actors, folders of this machine.
 import type { ResourceKey } from '../resources/resources.ts'
 
 /** What is asked of a provider, and all that it needs to find again what it gave. */
@@ -64,7 +64,7 @@ export type ReadyWorkspace = {
   worker?: readonly string[]
   /** Name of the node or machine; never an id of the provider. */
   placement?: string
-  /** How many workspaces share that place. */
+  /** How many workspaces share that node or machine. */
   density?: number
   /** How long the resumption took, when it was suspended. */
   resumeMs?: number

@@ -68,7 +68,7 @@ export interface WorkspaceRecords {
   /** Takes one that nobody holds for a short while, to be given back; since when it is lent. Undefined when it cannot be had. */
   lend(key: WorkspaceKey): Promise<Date | undefined>
   /** Without effect unless it is lent since then. */
-  giveBack(key: WorkspaceKey, lentAt: Date, facts: Partial<WorkspaceFacts>): Promise<void>
+  returnLoan(key: WorkspaceKey, lentAt: Date, facts: Partial<WorkspaceFacts>): Promise<void>
   /** Forgets it, whoever holds it. */
   remove(key: WorkspaceKey): Promise<void>
   get(key: WorkspaceKey): Promise<WorkspaceRecord | undefined>

@@ -64,7 +64,7 @@ describe('the stream scanner', () => {
     })
   })
 
-  it('ignores null, text or numbers in the place of usage', () => {
+  it('ignores null, text or numbers where usage is expected', () => {
     const frames = 'data: {"usage":null}\n\ndata: {"usage":"much"}\n\ndata: {"usage":{"input_tokens":-5}}\n\n'
     expect(feed(createStreamScanner(), [Buffer.from(frames)])?.inputTokens ?? 0).toBe(0)
   })
@@ -108,7 +108,7 @@ describe('the stream scanner', () => {
     fc.assert(fc.property(lines, (parts) => void feed(createStreamScanner(), [Buffer.from(parts.join(''))])))
   })
 
-  it('gives up a line that never ends, and reads on after it', () => {
+  it('abandons a line that never ends, and reads on after it', () => {
     const scanner = createStreamScanner()
     for (let at = 0; at < 9; at += 1) scanner.push(Buffer.alloc(1_048_576, 0x61))
     scanner.push(Buffer.from('\ndata: {"usage":{"prompt_tokens":1,"completion_tokens":2}}\n\n'))

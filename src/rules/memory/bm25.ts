@@ -3,7 +3,7 @@
 /** How soon repetition stops counting, and how much length counts. */
 export const bm25 = { saturation: 1.2, lengthShare: 0.75 } as const
 
-/** The texts that have a term, by number, and how often each has it; the first `size` places count. */
+/** The texts that have a term, by number, and how often each has it; the first `size` entries count. */
 export type Postings = { texts: Uint32Array; counts: Uint8Array; size: number }
 
 /** What is searched: of each text, by number, its number of terms and the group that it belongs to. */

@@ -10,7 +10,7 @@ type Ranking<K> = { keys: readonly K[]; weight?: number }
 
 /**
  * Every key of any list once, the best first. Keys that are as good stay in the order in which the lists, one after the
- * other, first name them; of a key that a list names twice the first place counts.
+ * other, first name them; of a key that a list names twice the first one counts.
  */
 export function fuseRanks<K>(rankings: readonly Ranking<K>[]): K[] {
   const scores = new Map<K, number>()

@@ -1,11 +1,11 @@
-// Where terms are in a text, how well the text fits them, and the piece of it that shows the first place.
+// Where terms are in a text, how well the text fits them, and the piece of it that shows the first match.
 
 /** Numbers are from 0 up to here: a text of any length has at most this many. */
 const gramCount = 65_536
 
 /** Folds case; the folded text has the same length, so that positions in one hold in the other. */
 export function foldCase(text: string): string {
-  // The one letter that becomes longer, and the one whose form depends on its place (Unicode SpecialCasing).
+  // The one letter that becomes longer, and the one whose form depends on its position (Unicode SpecialCasing).
   return text.replaceAll('İ', 'I').toLowerCase().replaceAll('ς', 'σ')
 }
 
@@ -54,7 +54,7 @@ function listWordGrams(word: string): number[] {
   return units.slice(2).map((unit, at) => mix(units[at] ?? 0, units[at + 1] ?? 0, unit))
 }
 
-/** Pieces that a text has if it contains the term, at most `most`; none for a single ASCII letter. */
+/** Pieces that a text has if it contains the term, at most `max`; none for a single ASCII letter. */
 export function listTermGrams(term: string, max: number): number[] {
   const words = foldCase(term).split(/\s+/).filter(Boolean)
   return [...new Set(words.flatMap(listWordGrams))].slice(0, max)
@@ -64,7 +64,7 @@ export function listTermGrams(term: string, max: number): number[] {
 export type TermPattern = readonly string[]
 
 export type Match = {
-  /** Position of the first place of any term, in UTF-16 code units. */
+  /** Position of the first match of any term, in UTF-16 code units. */
   at: number
   /** How often each term occurs; whole words count fully, parts of words half. */
   counts: number[]
@@ -82,7 +82,7 @@ export function compileTerms(terms: readonly string[]): TermPattern[] {
 
 const blank = /\s/
 
-/** Where the rest of a phrase ends if it follows at this place. */
+/** Where the rest of a phrase ends if it follows at this position. */
 function endOfRest(folded: string, rest: readonly string[], from: number): number | undefined {
   let end = from
   for (const word of rest) {
@@ -94,7 +94,7 @@ function endOfRest(folded: string, rest: readonly string[], from: number): numbe
   return end
 }
 
-/** The places of the term, from the first on. */
+/** The matches of the term, from the first on. */
 function* findMatches(folded: string, [first = '', ...rest]: TermPattern): Generator<{ start: number; end: number }> {
   for (let start = folded.indexOf(first); start !== -1; start = folded.indexOf(first, start + 1)) {
     const end = endOfRest(folded, rest, start + first.length)
@@ -142,7 +142,7 @@ export function scoreMatch({ counts, length }: Match, averageLength: number): nu
   return counts.reduce((sum, count) => sum + (count * (saturation + 1)) / (count + norm), 0)
 }
 
-/** Part of the snippet that is before the first place. */
+/** Part of the snippet that is before the first match. */
 const leadShare = 0.25
 
 /** Whether a cut there would part a surrogate pair. */
@@ -150,7 +150,7 @@ function partsPair(text: string, at: number): boolean {
   return /[\uD800-\uDBFF]/.test(text.charAt(at - 1)) && /[\uDC00-\uDFFF]/.test(text.charAt(at))
 }
 
-/** At most `most` code units of the text around the place, with `…` where text is left out. */
+/** At most `max` code units of the text around the match, with `…` where text is left out. */
 export function cutSnippet(text: string, at: number, max: number): string {
   if (text.length <= max) return text
   const room = Math.max(max - 2, 1)

@@ -7,7 +7,7 @@ export type Terms = readonly string[]
 
 export type TextSpace = {
   dimension: number
-  /** Its place in the basis and its weight, by term. */
+  /** Its row in the basis and its weight, by term. */
   terms: ReadonlyMap<string, { at: number; weight: number }>
   /** `dimension` numbers for each term, one after the other. */
   basis: Float32Array
@@ -64,7 +64,7 @@ function chooseTerms(texts: readonly Terms[]): TextSpace['terms'] {
 
 type Matrix = { values: Float64Array; dimension: number }
 
-/** The place of a text whose terms are these. */
+/** The vector of a text whose terms are these. */
 function projectRow(entries: readonly Entry[], basis: { values: ArrayLike<number>; dimension: number }): Float64Array {
   const { values, dimension } = basis
   const vector = new Float64Array(dimension)
@@ -76,7 +76,7 @@ function projectRow(entries: readonly Entry[], basis: { values: ArrayLike<number
   return vector
 }
 
-/** Adds the text's place to the rows of its terms. */
+/** Adds the vector of the text to the rows of its terms. */
 function addRow(entries: readonly Entry[], vector: Float64Array, { values, dimension }: Matrix): void {
   for (const { at, weight } of entries) {
     const start = at * dimension
@@ -86,7 +86,7 @@ function addRow(entries: readonly Entry[], vector: Float64Array, { values, dimen
   }
 }
 
-/** A place in an array of numbers. */
+/** A position in an array of numbers. */
 type From = { values: Float64Array; at: number }
 
 /** The product of the next `count` numbers of both. */

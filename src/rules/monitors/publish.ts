@@ -153,7 +153,7 @@ const switches: Partial<Record<string, (publish: MonitorPublish) => boolean>> = 
   security_sensitive: ({ postSecuritySensitive }) => postSecuritySensitive,
 }
 
-/** What can be told from the review and the settings alone. */
+/** What can be derived from the review and the settings alone. */
 export function findReviewSkip(
   { verdict, findings }: Reviewed,
   spec: Pick<RepositoryMonitorSpec, 'review' | 'gitSecretRef'>,

@@ -9,7 +9,7 @@ import { fenceOf, writeCheckCommand } from './checks.ts'
 
 export const monitorLabel = 'svc.ai/repository-monitor'
 
-/** What is reviewed, as the code host told it. */
+/** What is reviewed, as the code host reported it. */
 export type ReviewedPullRequest = {
   number: number
   title: string

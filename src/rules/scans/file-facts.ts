@@ -5,13 +5,13 @@ import {
   decodeSource,
   isMinified,
   type LeftOutReason,
-  maxSourceBytes,
   leaveOutByBytes,
   leaveOutByPath,
+  maxSourceBytes,
 } from './left-out.ts'
 import { baseNameOf, endingOf, parentFolderOf } from './tree-paths.ts'
 
-/** The first place of a file at which it is entered; a route says more than a program, and that more than an export. */
+/** The first line of a file at which it is entered; a route says more than a program, and that more than an export. */
 type Entrypoint = { route?: string; command?: string; symbol?: string }
 
 const scriptRoute =

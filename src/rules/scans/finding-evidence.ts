@@ -69,7 +69,7 @@ function findQuote(lines: readonly string[], from: number, wanted: string): Line
   return { startLine: lineOf(at), endLine: lineOf(at + wanted.length - 1) }
 }
 
-/** In the cited lines; else in the one place of what was shown that has it: reviewers miscount lines. */
+/** In the cited lines; else at the one position of what was shown that has it: reviewers miscount lines. */
 function locate(evidence: CandidateEvidence, source: SourceText, ranges: readonly Lines[]): Lines | undefined {
   const { startLine = 1, endLine = 1, quote } = evidence
   if (quote === undefined) return { startLine, endLine }
@@ -80,7 +80,7 @@ function locate(evidence: CandidateEvidence, source: SourceText, ranges: readonl
   return matches.length === 1 ? matches[0] : undefined
 }
 
-/** The first two places: more are not told apart. */
+/** The first two positions: more are not distinguished. */
 function findEach(lines: readonly string[], { startLine, endLine }: Lines, wanted: string): Lines[] {
   const first = findQuote(lines.slice(startLine - 1, endLine), startLine, wanted)
   if (first === undefined) return []

@@ -56,7 +56,7 @@ function listWanted({ ownedFiles, contextFiles = [], tests = [] }: SliceDraft): 
   return [...owned, ...context, ...tests.map(({ path }): Wanted => ({ path, role: 'test' }))]
 }
 
-/** Lines from `startLine` on, as many whole ones as fit into `most` bytes. */
+/** Lines from `startLine` on, as many whole ones as fit into `maxBytes` bytes. */
 function takeLines(
   lines: readonly string[],
   { startLine, endLine }: Lines,

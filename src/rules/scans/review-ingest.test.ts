@@ -37,7 +37,7 @@ function ingest(text: string, more: Partial<SliceReview> = {}) {
     sliceId: 's1',
     context: { includedFiles },
     run: { id: 'r1', taskName: 't1' },
-    cap: { most: 10, left: 10 },
+    cap: { max: 10, left: 10 },
     known: [],
     readSource: async (path) => (files[path] === undefined ? undefined : makeSourceText(Buffer.from(files[path]))),
     ...more,
@@ -107,7 +107,7 @@ describe('what is dropped', () => {
     const findings = [at(1, 'low'), at(2, 'critical'), at(3, 'medium'), at(4, 'high')]
     const all = await ingest(answer(findings))
     const known = 'accepted' in all ? all.accepted.filter(({ title }) => title === 't1') : []
-    const capped = await ingest(answer(findings), { cap: { most: 10, left: 2 }, known })
+    const capped = await ingest(answer(findings), { cap: { max: 10, left: 2 }, known })
     if ('fault' in capped) throw new Error(capped.fault)
     expect(capped.accepted.map(({ title }) => title)).toEqual(['t2', 't4', 't1'])
     expect(capped.dropped).toMatchObject([{ layer: 'cap', reason: 'maxFindingsPerRun limit 10 reached' }])

@@ -119,7 +119,7 @@ function readEvidence(location: unknown, locations: SarifLocations): JsonObject 
   }
 }
 
-/** From where to where data flows (3.36), and related places. */
+/** From where to where data flows (3.36), and related locations. */
 function readRelated(result: JsonObject, locations: SarifLocations): JsonObject[] {
   const [flow] = sarifList(result.codeFlows)
   const [thread] = sarifList(sarifObject(flow).threadFlows)
@@ -190,7 +190,7 @@ function readItem(result: JsonObject, run: LogRun, locations: SarifLocations): I
   return { item, related: readRelated(result, locations) }
 }
 
-/** Empty without a place. */
+/** Empty without a location. */
 export function pathOfItem({ item }: ImportedItem): string {
   return sarifText(item.evidence[0]?.path) ?? ''
 }

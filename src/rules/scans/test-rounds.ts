@@ -28,7 +28,7 @@ export function wordOfRound(taskName: string): string {
 }
 
 /**
- * Runs every command, whatever came of the ones before, and ends well: the outcome is told by the last line. What a command says in
+ * Runs every command, whatever came of the ones before, and ends well: the last line reports the outcome. What a command says in
  * between can change only what is shown of its own round.
  */
 export function makeTestCommand({ commands }: ScanTests, word: string): string[] {

@@ -41,7 +41,7 @@ type TreeReading = {
   learnt(): KnownFacts
 }
 
-/** `id`: of its content, if that is told. */
+/** `id`: of its content, if that is known. */
 type ListedFile = TreeFile & { id?: string }
 
 const isWithin = (path: string, folder: string) => folder === '' || path.startsWith(`${folder}/`)

@@ -52,7 +52,7 @@ export type TaskDecision =
   | { action: 'retry'; reason: FailureReason; message: string; delayMs: number }
   /** The attempt was lost through no fault of its own; another one follows at once (TASK-043). */
   | { action: 'interrupt'; message: string }
-  /** The attempt has ended because it waits: nothing of it is left, and its place is free. */
+  /** The attempt has ended because it waits: nothing of it is left, and its slot is free. */
   | { action: 'park'; reason: ParkReason; message: string }
   /**
    * Is parked; look again by then if nothing happens before. Absent: only an event ends the wait. `isProbed`: something

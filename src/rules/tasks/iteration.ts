@@ -61,7 +61,7 @@ export function decideIteration({ task, maxIterations, plan, cancel, now, bounds
   return { action: 'next', iteration: done, message: `iteration ${done} is done; iteration ${done + 1} follows` }
 }
 
-/** Whether the task rests between two iterations: it is Running, and has no attempt and no place. */
+/** Whether the task waits between two iterations: it is Running, and has no attempt and no slot. */
 export function restsBetweenIterations({ status }: Task): boolean {
   return status?.phase === 'Running' && findCondition(status.conditions, 'Suspended')?.status === 'True'
 }

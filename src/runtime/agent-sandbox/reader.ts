@@ -66,7 +66,7 @@ export function createReader(parts: { api: KubernetesApi; installation: Installa
     async sandboxOf(claim) {
       const { sandboxes: collection } = (await installation.find()).collections
       const { namespace } = claim.metadata
-      // One that was started for this claim has its name, which the status may not tell yet.
+      // One that was started for this claim has its name, which the status may not show yet.
       const name = claim.status?.sandbox?.name ?? claim.metadata.name
       const sandbox = await orAbsent(api.request<SandboxObject>({ verb: 'get', collection, namespace, name }))
       return sandbox !== undefined && isOwn(sandbox, claim) ? sandbox : undefined

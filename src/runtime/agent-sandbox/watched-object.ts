@@ -44,7 +44,7 @@ export async function waitForObject<T extends ClusterObject, R>(
     convert: (object) => object as unknown as T,
     onReset: ([object]) => consider(object),
     onEvent: (type, object) => consider(type === 'DELETED' ? undefined : object),
-    // Uninstalled in the meantime: nothing will be told any more.
+    // Uninstalled in the meantime: nothing will be published any more.
     onFault: (error) => isSvcError(error, 'NotConfigured') && answer.reject(error),
   })
   reflector.ready.catch(answer.reject)

@@ -111,7 +111,7 @@ type AttemptFolder = {
   /** Its program has ended, and what it changed is being kept. */
   isKeeping: boolean
   ending: AbortController
-  /** Decided: the attempt is told to be in it from then on. */
+  /** Decided: the attempt is reported to be in it from then on. */
   end: WorkloadState | undefined
 }
 

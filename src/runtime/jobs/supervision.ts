@@ -1,4 +1,4 @@
-// Turns what is seen of attempts into states: follows their logs, tells listeners, looks again when time alone decides.
+// Turns what is seen of attempts into states: follows their logs, notifies listeners, looks again when time alone decides.
 import { join } from 'node:path'
 import { collections } from '../../cluster/api/paths.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'
@@ -67,7 +67,7 @@ function readMemoryLimit(pod: Pod | undefined): number | undefined {
   return tryParseQuantity(pod?.spec?.containers?.[0]?.resources?.limits?.memory ?? '')
 }
 
-/** As long as its log is read, an ended attempt is told as running: its last lines come before its end. */
+/** As long as its log is read, an ended attempt is reported as running: its last lines come before its end. */
 function deferEnd(attempt: Attempt, pod: Pod | undefined, state: WorkloadState, now: Date): WorkloadState {
   if (!isEnded(state)) return state
   const isRead = attempt.output === undefined ? !hasLog(pod) : attempt.output.isDone

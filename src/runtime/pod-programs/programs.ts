@@ -67,7 +67,7 @@ function follow(socket: Socket): RunningProgram {
   socket.on('close', () => {
     stdout.end()
     stderr.end()
-    // After an exit that was told this changes nothing.
+    // After an exit that was reported this changes nothing.
     exited.resolve({ code: null, signal: 'SIGKILL' })
   })
   const send = async (type: number) => void (socket.writable && socket.write(writeFrame(type)))

@@ -104,7 +104,7 @@ const writers: Writers = {
     ],
   },
   deliveries: { Delivery: ['accept', 'settle', 'postpone', 'reopen'] },
-  workspaces: { Workspace: ['note', 'release', 'giveBack', 'remove'] },
+  workspaces: { Workspace: ['note', 'release', 'returnLoan', 'remove'] },
   plans: { Plan: ['save'] },
   messages: { Message: ['send'] },
 }

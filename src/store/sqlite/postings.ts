@@ -33,7 +33,7 @@ function drop(list: Postings, number: number): void {
   list.counts[at] = list.counts[list.size] ?? 0
 }
 
-/** FTS5 gives a row for each place where the term stands, those of one memory together. */
+/** FTS5 gives a row for each position of the term, those of one memory together. */
 function gather(rows: readonly { doc: number }[]): Postings {
   const list: Postings = { texts: new Uint32Array(0), counts: new Uint8Array(0), size: 0 }
   for (let at = 0; at < rows.length; ) {

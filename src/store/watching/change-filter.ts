@@ -6,7 +6,7 @@ import { matchesLabels, parseLabelSelector } from '../../rules/resources/selecto
 import type { Change } from './change-ring.ts'
 import type { StoredObject } from './stored-object.ts'
 
-/** The change as it is told; undefined where it does not show. */
+/** The change as it is published; undefined where it does not show. */
 export type ChangeFilter = (change: Change) => TextChange['type'] | undefined
 
 type States = { is: StoredObject; was: StoredObject | undefined }

@@ -1,4 +1,4 @@
-// A watch of several kinds as text: each kind told from its own ring, merged in order of versions.
+// A watch of several kinds as text: each kind read from its own ring, merged in order of versions.
 
 import type { Kind } from '../../contract/kinds/index.ts'
 import { onAbort } from '../../lib/abort.ts'
@@ -23,7 +23,7 @@ export type KindSource = {
   ring: Pick<ChangeRing, 'head' | 'follow'>
   /** The page at the version that the ring has come to. */
   listText(query: ResourceQuery): Promise<ResourcePage<ResourceText>>
-  /** Resolves when the ring tells of what was written before. */
+  /** Resolves when the ring has what was written before. */
   settle(signal: AbortSignal): Promise<void>
 }
 
@@ -54,7 +54,7 @@ function takeOldest(lanes: readonly Lane[]): Change | undefined {
   return oldest?.change
 }
 
-/** Where the lanes have come to together; undefined where one of them has lost its place. */
+/** Where the lanes have come to together; undefined where one of them has lost its cursor. */
 function findPosition(lanes: readonly Lane[]): number | undefined {
   fill(lanes)
   const reached = lanes.map(({ next, source }) => (next === undefined ? source.ring.head() : next))

@@ -65,7 +65,11 @@ async function isFull(tx: Tx, owner: string, quota: number): Promise<boolean> {
 
 type LeaseResult = 'leased' | 'busy' | 'full'
 
-async function leaseNew(tx: Tx, { holder, facts, quota, ...key }: WorkspaceLeaseRequest, at: Date): Promise<LeaseResult> {
+async function leaseNew(
+  tx: Tx,
+  { holder, facts, quota, ...key }: WorkspaceLeaseRequest,
+  at: Date,
+): Promise<LeaseResult> {
   const { namespace: owner, ...whose } = holder
   if (await isFull(tx, owner, quota)) return 'full'
   await tx.run(workspaces.insert({ ...whose, ...key, owner, step: 'claiming', facts, createdAt: at, usedAt: at }))
@@ -123,7 +127,7 @@ export function createWorkspaceRecords({ database, clock }: { database: Database
       return (await change(lent, sql`${whereKey(key)} and task_uid is null`)) ? lentAt : undefined
     },
 
-    async giveBack(key, lentAt, facts) {
+    async returnLoan(key, lentAt, facts) {
       const where = sql`${whereKey(key)} and task_uid = ${borrower} and task_name = ${lentAt.toISOString()}`
       await database.write(async (tx) => {
         const found = await workspaces.first(tx, sql`where ${where}`)

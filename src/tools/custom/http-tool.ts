@@ -107,7 +107,7 @@ function describeTotal(total: number, answer: EgressResponse): string {
 const noSegment = /^(?:\.|%2e){0,2}$/i
 
 /**
- * The address, and the arguments that have no place in it. InvalidRequest for an argument that cannot stand where it
+ * The address, and the arguments that do not occur in it. InvalidRequest for an argument that cannot stand where it
  * should, NotConfigured for an address that takes arguments elsewhere than in path and query.
  */
 export function fillAddress(address: string, args: JsonObject): { url: string; rest: JsonObject } {

@@ -44,7 +44,7 @@ it('reads what is over once an hour, and what can still change each time', async
   expect(await use.read()).toEqual([`${midnight} ${one}`, `${one} now`])
 })
 
-it('keeps places apart', async () => {
+it('keeps the sums of namespaces apart', async () => {
   const use = open('2026-01-31T12:30:00Z')
   await use.read(['one'])
   await use.read(['two'])

@@ -117,7 +117,7 @@ export function createWorkspaceUsecases({ ports, settings }: UsecaseDeps): Works
       await providerOf(record).waitUntilReady(record.facts.claim, options)
       return await execute(record, command)
     } finally {
-      await records.workspaces.giveBack(record, lentAt, { isSuspended: false })
+      await records.workspaces.returnLoan(record, lentAt, { isSuspended: false })
     }
   }
 

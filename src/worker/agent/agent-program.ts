@@ -23,11 +23,11 @@ import { createLineCutter, createProgramGroup } from './program-process.ts'
 const maxLineBytes = 16 * 1024 ** 2
 /** All that a program may print, its errors included: each line costs time, however short. */
 const maxOutput = { bytes: 512 * 1024 ** 2, lines: 2_000_000 }
-/** Programs of Node end with a list of places after the words that count. */
+/** Programs of Node end with a list of locations after the words that count. */
 const errorTailLength = 16_384
 /** From SIGTERM to SIGKILL. */
 const graceMs = 3000
-/** A program that has told its result may still write down its session. */
+/** A program that has reported its result may still write down its session. */
 const lingerMs = 5000
 
 /** What a person says to it; `wait`: nobody has answered yet. */

@@ -1,4 +1,4 @@
-// One attempt of an agent task: runs the agent program in the workspace, tells what it does, submits what it says.
+// One attempt of an agent task: runs the agent program in the workspace, reports what it does, submits what it says.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

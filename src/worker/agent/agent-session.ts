@@ -1,4 +1,4 @@
-// The session of a task as its program keeps it itself: laid into the new home before a run, read from there afterwards.
+// The session of a task as its program keeps it itself: written into the new home before a run, read from there afterwards.
 // Without it a run goes on with the text of the session, so nothing here fails a run.
 import type { AgentJob, AgentProgram } from '../../agents/agent-runtime.ts'
 import { maxProgramSessionBytes, ProgramSession } from '../../contract/api/chat/program-sessions.ts'
@@ -39,7 +39,7 @@ export async function restoreSession(
 type Beginning = {
   /** Begins with the text of the session. */
   job: AgentJob
-  /** Goes on with the session that was laid. */
+  /** Goes on with the session that was written there. */
   resumed: AgentJob | undefined
   note(line: string): void
 }

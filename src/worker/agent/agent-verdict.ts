@@ -7,7 +7,7 @@ export type AgentFailure =
   | 'ProgramMissing'
   | 'StartFailed'
   | 'TurnLimit'
-  /** It ended by itself and told no result. */
+  /** It ended by itself and reported no result. */
   | 'NoResult'
   /** It said that it failed. */
   | 'AgentFailed'
@@ -20,7 +20,7 @@ export type AgentFailure =
   | 'Parked'
 
 export type AgentEnd = {
-  /** Absent: it told none. */
+  /** Absent: it reported none. */
   sessionId?: string
   turns: number
 } & ({ ok: true; result: string } | { ok: false; reason: AgentFailure; message: string })
@@ -45,7 +45,7 @@ function wasKilled({ code, signal }: ProgramExit): boolean {
 
 const maxQuoteLength = 2000
 
-/** What programs of Node, Python and others that crash print before or after the places in their code. */
+/** What programs of Node, Python and others that crash print before or after the locations in their code. */
 const errorLine = /^\s*(?:Uncaught )?[\w.]*(?:Error|Exception)\b[^:]*: |^(?:fatal|panic|error)\b/i
 
 function quoteError(errorTail: string): string {
@@ -54,7 +54,7 @@ function quoteError(errorTail: string): string {
   return words.trim().slice(-maxQuoteLength)
 }
 
-/** The end of a program that told no result. */
+/** The end of a program that reported no result. */
 function explainSilence(exit: ProgramExit, errorTail: string): Failure {
   const { code, signal, startError } = exit
   if (startError !== undefined) return fail('StartFailed', `The program could not be started: ${startError}`)

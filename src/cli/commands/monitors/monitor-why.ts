@@ -26,7 +26,10 @@ export function readPullRequest(text: string): PullRequest {
   const [, page, digits = ''] =
     /^(?:https:\/\/[^/]+\/([^/]+\/[^/]+)\/pull\/|#?)([1-9]\d{0,9})(?:[/?#].*)?$/.exec(text) ?? []
   if (digits === '') {
-    throw new SvcError('InvalidRequest', `\`${text}\` is no pull request: give its number, or the address of its page`)
+    throw new SvcError(
+      'InvalidRequest',
+      `\`${text}\` is not a pull request: give its number, or the address of its page`,
+    )
   }
   return { number: Number(digits), ...(page && { repository: page.toLowerCase() }) }
 }

@@ -186,7 +186,7 @@ async function applyDiff(call: TaskCall, name: string): Promise<void> {
   if (diffTruncated) throw new SvcError('InvalidRequest', `nothing is applied: the diff of ${name} is incomplete`)
   if (diff === '') return context.terminal.note(`${name} changed nothing`)
   // Paths of a diff begin at the top of the checkout.
-  const top = await runUserGit(['rev-parse', '--show-toplevel'], '', 'this folder is no git checkout')
+  const top = await runUserGit(['rev-parse', '--show-toplevel'], '', 'this folder is not a git checkout')
   const why = `it does not fit this checkout (the task began at ${baseSHA?.slice(0, 12)}), and nothing was changed`
   await runUserGit(['-C', top.trim(), 'apply', '--whitespace=nowarn', '-'], diff, why)
   context.terminal.note(files.map((path) => `changed ${path}`).join('\n'))

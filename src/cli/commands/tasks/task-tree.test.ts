@@ -22,7 +22,7 @@ describe('a plan as text', () => {
     )
   })
 
-  it('tells of a change what is new', () => {
+  it('prints what is new in a change', () => {
     const next = { ...plan, ProgressPct: 90, PlanDocument: '# Plan\n\n- [x] first\n- [x] second\n\n- [x] first\n' }
     expect(formatPlanChange(plan, next)).toBe('90 %: one of two read\n- [x] second\n- [x] first')
     expect(formatPlanChange(plan, { ...plan, UpdatedAt: '2027-01-01T00:00:00.000Z' })).toBeUndefined()

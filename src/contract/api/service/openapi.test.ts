@@ -44,7 +44,7 @@ describe('OpenAPI document', () => {
     for (const name of Object.keys(components.schemas)) expect(text).toContain(`"#/components/schemas/${name}"`)
   })
 
-  it('tells what is sent from what is answered where the two differ', () => {
+  it('distinguishes what is sent from what is answered where the two differ', () => {
     expect(components.schemas.ProviderSpec?.required).toContain('serverTools')
     expect(components.schemas.ProviderSpecInput?.required).toEqual(['type'])
     expect(components.schemas.ObjectMetaInput).toBeUndefined()

@@ -43,7 +43,7 @@ describe('provider spec', () => {
     expect(ProviderSpec.safeParse(spec).success).toBe(false)
   })
 
-  it('refers to its credential and has no place for one [PROV-001]', () => {
+  it('refers to its credential and has no field for one [PROV-001]', () => {
     const parsed = ProviderSpec.safeParse({
       type: 'llma',
       secretRef: { name: 's' },

@@ -12,7 +12,7 @@ import { awaitsCheckout, hasCheckout } from './containers.ts'
 import { fill, forget, keepEnded, keepStopped, type PodCheckoutOptions } from './work.ts'
 
 export type PodCheckouts = {
-  /** Begins what is due; the state to tell, since an attempt ends only when its changes are kept. */
+  /** Begins what is due; the state to report, since an attempt ends only when its changes are stored. */
   settle(attempt: Attempt, state: WorkloadState, after: AfterEnd): WorkloadState
   /** Before it is removed: keeps the diff of an attempt that has not ended, forgets its checkout. */
   release(attempt: Attempt): Promise<void>

@@ -17,7 +17,7 @@ export type PodCheckoutParts = CheckoutParts & {
   /** What an attempt works in that an earlier process began. Undefined: its task names no repository any more. */
   find(attempt: AttemptNames): Promise<AttemptCheckout | undefined>
   /** Whether its result is stored, changes included. */
-  isKept(key: AttemptKey): Promise<boolean>
+  isStored(key: AttemptKey): Promise<boolean>
 }
 
 export type PodCheckoutOptions = {
@@ -141,7 +141,7 @@ type Ended = { attempt: Attempt; state: WorkloadState; readOutput: ReadOutput; s
 export async function keepEnded(options: PodCheckoutOptions, ended: Ended): Promise<void> {
   const { attempt, state, readOutput, signal } = ended
   // An earlier process did.
-  if (state.phase === 'Succeeded' && (await options.parts.isKept(attempt.key))) return
+  if (state.phase === 'Succeeded' && (await options.parts.isStored(attempt.key))) return
   const { saver, open } = await openKeeper(options, attempt, signal)
   if (state.phase === 'Succeeded') await saver.save(await open(), await readOutput())
   else await saver.saveDiff(open)

@@ -14,7 +14,7 @@ export const marks = {
 /** Second letter: what follows was a whole line, goes on with the next line of the stream, or ended without a line feed. */
 export const endings = { line: ' ', goesOn: '+', cutOff: '.' } as const
 
-/** What of a line is held until its end comes; containerd cuts the log in such pieces too. */
+/** What of a line is buffered until its end comes; containerd cuts the log in such pieces too. */
 const bufferBytes = 16 * 1024
 const lineFeed = Buffer.from('\n')
 /** The runtime takes what was written last before the container may end. */
@@ -54,7 +54,7 @@ function pause(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryMs)
 }
 
-/** Waits for whoever takes it, and so does the command. When nobody is left to, the command is not held up for that. */
+/** Waits for whoever takes it, and so does the command. When nobody is left to, the command is not blocked by that. */
 function createLogWriter(): (bytes: Buffer) => void {
   let isGone = false
   return (bytes) => {

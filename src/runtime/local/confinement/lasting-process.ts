@@ -18,7 +18,7 @@ export type LastingProcess = ConfinedProcess & {
 }
 
 /**
- * The main program of the sandbox, which would end with it: runs the arguments, tells their exit code, and stays. So the
+ * The main program of the sandbox, which would end with it: runs the arguments, reports their exit code, and stays. So the
  * whole sandbox still dies with the service, as the kernel sees to, and nothing has to be noted, found again or ended.
  */
 const keeper = `exec 4>&2 2>/dev/null

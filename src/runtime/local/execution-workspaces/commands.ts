@@ -172,7 +172,7 @@ export async function doInFolder(
 
 type Captured = { read(): string; isCut(): boolean }
 
-/** Reads on to the end, so that the program is never held up. */
+/** Reads on to the end, so that the program is never blocked. */
 function captureStream(stream: Readable, maxBytes: number): Captured {
   const chunks: Buffer[] = []
   let left = maxBytes

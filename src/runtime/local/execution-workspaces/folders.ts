@@ -55,7 +55,7 @@ export function createWorkspaceFolders(root: string): WorkspaceFolders {
   let count = 0
   let cleared: Promise<void> | undefined
 
-  /** A place for what is being made or removed; what an earlier process left there goes first. */
+  /** A folder for what is being made or removed; what an earlier process left there goes first. */
   async function makeTemporaryName(): Promise<string> {
     cleared ??= removeTree(join(root, halfway)).then(() => undefined)
     await cleared

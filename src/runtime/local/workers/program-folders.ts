@@ -38,7 +38,7 @@ type FoundPrograms = {
   found: ReadonlySet<string>
   /** Where a worker looks them up. */
   path: string
-  /** Read-only, at their own places. */
+  /** Read-only, at their own paths. */
   binds: BindMount[]
 }
 

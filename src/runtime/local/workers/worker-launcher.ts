@@ -220,7 +220,7 @@ export async function warmCompileCache(options: CompileCacheOptions): Promise<st
   const folder = await chooseFolder(options)
   if (await isThere(folder)) return folder
   options.signal.throwIfAborted()
-  // Filled beside its place: whoever finds a folder there can rely on it, whatever becomes of this run.
+  // Filled beside its path: whoever finds a folder there can rely on it, whatever becomes of this run.
   const filling = `${folder}.${options.id}${unfinished}`
   await mkdir(filling, { recursive: true, mode: 0o700 })
   const isFilled = (await runOnce(options, filling)) && (await isThere(filling))

@@ -182,7 +182,7 @@ function statusOf(error: unknown): number | undefined {
 
 const maxIssues = 3
 
-/** What its schemas refuse, the SDK tells as JSON. */
+/** The SDK reports what its schemas refuse as JSON. */
 function describeError(error: unknown): string {
   const { issues } = (error ?? {}) as { issues?: unknown }
   if (!Array.isArray(issues)) return messageOf(error)
