@@ -13,7 +13,7 @@ import { createActorTemplates } from '../runtime/actors/templates.ts'
 import { createDaemonTokens, createIdentities, type MintIdentity } from '../runtime/actors/tokens.ts'
 import { createToolActors } from '../runtime/actors/tool-actors.ts'
 import { createActorWorkspaces } from '../runtime/actors/workspaces.ts'
-import { systemClock as clock, systemIds as ids } from '../runtime/host/clock.ts'
+import { systemClock as clock, systemIds as ids } from '../lib/system-clock.ts'
 import type { Closing } from '../service/closing.ts'
 
 export type ActorDeps = {

@@ -16,7 +16,7 @@ import type { Outlines, SourceTrees } from '../ports/scans/source-trees.ts'
 import type { Egress, EgressPolicy } from '../ports/service/egress.ts'
 import type { Checkouts } from '../ports/workspaces/checkouts.ts'
 import type { CheckoutParts } from '../runtime/attempts/checkout-changes.ts'
-import { systemClock } from '../runtime/host/clock.ts'
+import { systemClock } from '../lib/system-clock.ts'
 
 type Addresses = Pick<Config, 'codehostHosts' | 'codehostApiUrl'>
 

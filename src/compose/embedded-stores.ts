@@ -1,7 +1,7 @@
 // What the embedded mode stores in its data folder, and who gets in by what is stored there.
 import { join } from 'node:path'
 import { createWorkerTokens } from '../auth/worker-tokens.ts'
-import { systemClock as clock, systemIds as ids } from '../runtime/host/clock.ts'
+import { systemClock as clock, systemIds as ids } from '../lib/system-clock.ts'
 import { releaseLost } from '../runtime/workspaces/sweep.ts'
 import type { Closing } from '../service/closing.ts'
 import { createCredentials } from '../store/identity/sign-in-links.ts'

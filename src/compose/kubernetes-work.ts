@@ -24,7 +24,7 @@ import { createAgentSandboxes } from '../runtime/agent-sandbox/execution-workspa
 import { createRouterShell } from '../runtime/agent-sandbox/router-shell.ts'
 import type { SandboxShell } from '../runtime/agent-sandbox/shell.ts'
 import { createKubernetesSandbox, type KubernetesSandbox } from '../runtime/code-pods/sandbox.ts'
-import { systemClock as clock, systemIds as ids } from '../runtime/host/clock.ts'
+import { systemClock as clock, systemIds as ids } from '../lib/system-clock.ts'
 import type { PodCheckoutParts } from '../runtime/jobs/checkouts/work.ts'
 import { createKubernetesWorkerTokens } from '../runtime/jobs/worker-tokens.ts'
 import { createKubernetesWorkloads, type KubernetesWorkloads } from '../runtime/jobs/workloads.ts'

@@ -8,7 +8,7 @@ import type { Ports } from '../ports/index.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
 import type { RecordOwners } from '../ports/resources/retention.ts'
 import type { AgentPrograms } from '../rules/agents/programs.ts'
-import { systemIds } from '../runtime/host/clock.ts'
+import { systemIds } from '../lib/system-clock.ts'
 import type { Listening } from '../service/addresses.ts'
 
 export type OwnerToken = { text: string; isNew: boolean }

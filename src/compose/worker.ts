@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { readEnvironment } from '../config/environment.ts'
 import { mountedFiles } from '../contract/api/tasks/worker-pod.ts'
-import { systemClock, systemIds } from '../runtime/host/clock.ts'
+import { systemClock, systemIds } from '../lib/system-clock.ts'
 import { runWorker } from '../worker/run-worker.ts'
 import type { WorkspaceWorkerProgram } from '../worker/run-workspace-worker.ts'
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openMigrated } from '../../test/fixtures/sqlite.ts'
 import { createManualClock, type ManualClock } from '../../test/fixtures/time.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
-import { systemIds as ids } from '../runtime/host/clock.ts'
+import { systemIds as ids } from '../lib/system-clock.ts'
 import { createResources, type ResourceStore } from '../store/resources/resources.ts'
 import type { SqliteDatabase } from '../store/sqlite/database.ts'
 import {

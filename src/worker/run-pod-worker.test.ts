@@ -23,7 +23,7 @@ describe('the time of a worker in a pod', () => {
 
 /** One that does nothing but pause, as it does until the container of its program is up. */
 const pausingWorker = `
-  import { systemClock } from '${new URL('../runtime/host/clock.ts', import.meta.url)}'
+  import { systemClock } from '${new URL('../lib/system-clock.ts', import.meta.url)}'
   import { runPodWorker } from '${new URL('./run-pod-worker.ts', import.meta.url)}'
   const load = async () => {
     await systemClock.sleep(500)

@@ -5,7 +5,7 @@ import type { KubernetesApi } from '../../src/cluster/api.ts'
 import { createKubernetesResources, type KubernetesResources } from '../../src/cluster/resources.ts'
 import { createKubernetesSecrets, type KubernetesSecrets } from '../../src/cluster/secrets.ts'
 import { TaskSpec } from '../../src/contract/kinds/tasks/task.ts'
-import { systemClock as clock, systemIds as ids } from '../../src/runtime/host/clock.ts'
+import { systemClock as clock, systemIds as ids } from '../../src/lib/system-clock.ts'
 import {
   describeOnCluster,
   dropNamespace,

@@ -6,7 +6,7 @@ import { createReviewAuthenticator } from '../../src/cluster/identity/authentica
 import { createReviewAuthorizer } from '../../src/cluster/identity/authorizer.ts'
 import type { Access } from '../../src/contract/api/identity/access.ts'
 import type { Caller } from '../../src/ports/identity/identity.ts'
-import { systemClock as clock } from '../../src/runtime/host/clock.ts'
+import { systemClock as clock } from '../../src/lib/system-clock.ts'
 import { describeOnCluster, dropNamespace, makeNamespace, openClusterApi } from '../fixtures/cluster.ts'
 
 const accounts: Collection = { group: '', version: 'v1', plural: 'serviceaccounts' }

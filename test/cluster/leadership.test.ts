@@ -5,7 +5,7 @@ import type { KubernetesApi } from '../../src/cluster/api.ts'
 import type { LeaseObject } from '../../src/cluster/leadership/lease.ts'
 import { createKubernetesLeadership } from '../../src/cluster/leadership.ts'
 import type { Leadership } from '../../src/ports/service/leadership.ts'
-import { systemClock as clock, systemIds as ids } from '../../src/runtime/host/clock.ts'
+import { systemClock as clock, systemIds as ids } from '../../src/lib/system-clock.ts'
 import { describeOnCluster, dropNamespace, makeNamespace, openClusterApi, openProxiedApi } from '../fixtures/cluster.ts'
 import type { TcpProxy } from '../fixtures/tcp-proxy.ts'
 

@@ -8,7 +8,7 @@ import { collectionOf } from '../../src/cluster/resources/exchange.ts'
 import { createKubernetesResources, type KubernetesResources } from '../../src/cluster/resources.ts'
 import { kindNames, kinds } from '../../src/contract/kinds/index.ts'
 import type { SvcError } from '../../src/errors.ts'
-import { systemClock as clock, systemIds as ids } from '../../src/runtime/host/clock.ts'
+import { systemClock as clock, systemIds as ids } from '../../src/lib/system-clock.ts'
 import { changeStatus, draftTask, followTasks, namesOf, reasonOf } from '../contracts/resources-bench.ts'
 import {
   clearNamespace,

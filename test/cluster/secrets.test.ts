@@ -6,7 +6,7 @@ import { createKubernetesSecrets, type KubernetesSecrets } from '../../src/clust
 import { isSvcError } from '../../src/errors.ts'
 import type { ResourceKey } from '../../src/ports/resources/resources.ts'
 import type { Secrets } from '../../src/ports/resources/secrets.ts'
-import { systemClock as clock, systemIds as ids } from '../../src/runtime/host/clock.ts'
+import { systemClock as clock, systemIds as ids } from '../../src/lib/system-clock.ts'
 import { describeSecrets } from '../contracts/secrets.contract.ts'
 import { describeOnCluster, dropNamespace, openClusterApi, openProxiedApi } from '../fixtures/cluster.ts'
 

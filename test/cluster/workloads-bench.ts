@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { connectFromKubeconfig } from '../../src/cluster/api/connection.ts'
 import type { Collection } from '../../src/cluster/api/paths.ts'
 import { createKubernetesApi, type KubernetesApi } from '../../src/cluster/api.ts'
-import { systemClock, systemIds } from '../../src/runtime/host/clock.ts'
+import { systemClock, systemIds } from '../../src/lib/system-clock.ts'
 import {
   createKubernetesWorkloads,
   type KubernetesWorkloads,

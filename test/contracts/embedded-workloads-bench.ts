@@ -1,6 +1,6 @@
 // Embedded workloads for a suite: folders of their own, the worker fixtures, logs in a map.
 import { join } from 'node:path'
-import { systemClock } from '../../src/runtime/host/clock.ts'
+import { systemClock } from '../../src/lib/system-clock.ts'
 import { createContainerEngine } from '../../src/runtime/local/commands/container-engine.ts'
 import {
   createEmbeddedWorkloads,

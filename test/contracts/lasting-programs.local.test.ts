@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { WorkspaceClaim, WorkspaceCommand } from '../../src/ports/workspaces/execution-workspaces.ts'
-import { systemClock as clock, systemIds as ids } from '../../src/runtime/host/clock.ts'
+import { systemClock as clock, systemIds as ids } from '../../src/lib/system-clock.ts'
 import { probeBubblewrap } from '../../src/runtime/local/confinement/bubblewrap.ts'
 import { findControlGroups } from '../../src/runtime/local/confinement/control-groups.ts'
 import type {

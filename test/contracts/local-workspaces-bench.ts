@@ -1,6 +1,6 @@
 // Execution workspaces of this machine, for suites.
 
-import { systemClock } from '../../src/runtime/host/clock.ts'
+import { systemClock } from '../../src/lib/system-clock.ts'
 import { probeBubblewrap } from '../../src/runtime/local/confinement/bubblewrap.ts'
 import { findControlGroups } from '../../src/runtime/local/confinement/control-groups.ts'
 import {

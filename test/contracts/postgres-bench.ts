@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { Clock, Ids } from '../../src/lib/clock.ts'
-import { systemClock, systemIds } from '../../src/runtime/host/clock.ts'
+import { systemClock, systemIds } from '../../src/lib/system-clock.ts'
 import type { Database, Tx } from '../../src/store/database/database.ts'
 import { sql } from '../../src/store/database/statement.ts'
 import { createSignInLinks } from '../../src/store/identity/sign-in-links.ts'

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isSvcError } from '../../src/errors.ts'
-import { systemClock as clock } from '../../src/runtime/host/clock.ts'
+import { systemClock as clock } from '../../src/lib/system-clock.ts'
 import { openSecretKeys, type SecretKeys } from '../../src/store/local/secret-key.ts'
 import { createEmbeddedSecrets } from '../../src/store/local/secrets.ts'
 import type { SecretStorage } from '../../src/store/resources/secret-storage.ts'

@@ -5,7 +5,7 @@ import { isSvcError } from '../../src/errors.ts'
 import type { ResourceKey } from '../../src/ports/resources/resources.ts'
 import type { ExecutionWorkspaces } from '../../src/ports/workspaces/execution-workspaces.ts'
 import type { WorkspaceKey } from '../../src/ports/workspaces/workspace-records.ts'
-import { systemClock as clock, systemIds as ids } from '../../src/runtime/host/clock.ts'
+import { systemClock as clock, systemIds as ids } from '../../src/lib/system-clock.ts'
 import { runShort } from '../../src/runtime/workspaces/commands.ts'
 import {
   type Armed,

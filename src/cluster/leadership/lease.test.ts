@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { systemClock, systemIds } from '../../runtime/host/clock.ts'
+import { systemClock, systemIds } from '../../lib/system-clock.ts'
 import type { KubernetesApi } from '../api.ts'
 import { createCampaign } from './lease.ts'
 

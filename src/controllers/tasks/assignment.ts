@@ -196,7 +196,10 @@ async function buildAssignment(
   const identity = { namespace, taskName: name, taskUid: uid, attempt: attempt.attempt }
   const token = await deps.workerTokens.mint(identity, wantsWorkspace(task) ? 'workspace' : 'own')
   const timeout = timeoutOf(task)
-  const [session, inputs] = await Promise.all([readSession(deps, task, references.agent), deps.records.inputs.list(uid)])
+  const [session, inputs] = await Promise.all([
+    readSession(deps, task, references.agent),
+    deps.records.inputs.list(uid),
+  ])
   const propagation = choosePropagation(deps, task, taskToken)
   return {
     version: 1,

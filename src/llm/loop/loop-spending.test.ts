@@ -4,7 +4,7 @@ import { type ScriptedVendor, startVendor, type VendorStep } from '../../../test
 import { createTestHost } from '../../../test/fixtures/llm/tool-host.ts'
 import { createEgress } from '../../egress/egress.ts'
 import { SvcError } from '../../errors.ts'
-import { systemClock } from '../../runtime/host/clock.ts'
+import { systemClock } from '../../lib/system-clock.ts'
 import type { ServedCall } from '../call/model-client.ts'
 import { createModelRouter } from '../call/router.ts'
 import { userText } from '../messages/messages.ts'

@@ -57,7 +57,14 @@ const maxAnswer = 65_536
 /** Output of a command as JSON, whose every byte may be escaped. */
 const maxOutputAnswer = 32 * 1_048_576
 
-type DaemonRequest = { method: string; path: string; token?: string; body?: object; maxBytes?: number; timeoutMs?: number }
+type DaemonRequest = {
+  method: string
+  path: string
+  token?: string
+  body?: object
+  maxBytes?: number
+  timeoutMs?: number
+}
 
 /** Rejects with WorkspaceError and TokenRefused. */
 export function openDaemon({ egress, routerUrl, dnsSuffix }: Router, { atespace, name }: ActorRef): Daemon {

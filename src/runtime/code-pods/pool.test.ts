@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { KubernetesApi } from '../../cluster/api.ts'
-import { systemClock, systemIds } from '../host/clock.ts'
+import { systemClock, systemIds } from '../../lib/system-clock.ts'
 import { createSandboxPool } from './pool.ts'
 
 /** A cluster that takes requests and never answers. */

@@ -8,7 +8,7 @@ import type { Clock, Ids } from '../../lib/clock.ts'
 import type { Redactor } from '../../observability/redaction.ts'
 import type { Logs } from '../../ports/tasks/outputs.ts'
 import type { AttemptKey } from '../../ports/tasks/workloads.ts'
-import type { OutputTail } from '../attempts/output-tail.ts'
+import type { OutputTail } from '../../lib/output-tail.ts'
 import {
   countStored,
   createIntake,

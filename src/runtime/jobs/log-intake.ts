@@ -3,8 +3,8 @@
 import { StringDecoder } from 'node:string_decoder'
 import type { Logs } from '../../ports/tasks/outputs.ts'
 import type { AttemptKey } from '../../ports/tasks/workloads.ts'
-import { createLineSplitter } from '../attempts/line-reader.ts'
-import type { OutputTail } from '../attempts/output-tail.ts'
+import { createLineSplitter } from '../../lib/line-reader.ts'
+import type { OutputTail } from '../../lib/output-tail.ts'
 import type { LogRecord } from './streams/launch.ts'
 
 export type IntakeOptions = {

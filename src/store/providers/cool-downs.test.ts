@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openMigrated } from '../../../test/fixtures/sqlite.ts'
 import type { CoolDown } from '../../ports/providers/provider-state.ts'
-import { systemClock as clock } from '../../runtime/host/clock.ts'
+import { systemClock as clock } from '../../lib/system-clock.ts'
 import type { Database } from '../database/database.ts'
 import { createCoolDowns } from './cool-downs.ts'
 

@@ -1,6 +1,6 @@
 // PostgreSQL goes away in the middle of a coordination run: nothing is lost, and it goes on by itself.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { systemClock as clock, systemIds as ids } from '../../../src/runtime/host/clock.ts'
+import { systemClock as clock, systemIds as ids } from '../../../src/lib/system-clock.ts'
 import type { PostgresDatabase } from '../../../src/store/postgres/database.ts'
 import { createPostgresRecords } from '../../../src/store/postgres/records.ts'
 import { makeDatabase, openReplica, prepareTemplate } from '../../contracts/postgres-bench.ts'

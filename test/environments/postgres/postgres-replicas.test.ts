@@ -1,6 +1,6 @@
 // Several processes on one PostgreSQL: what one does the others see, hear of, and do not undo.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { systemClock as clock, systemIds as ids } from '../../../src/runtime/host/clock.ts'
+import { systemClock as clock, systemIds as ids } from '../../../src/lib/system-clock.ts'
 import { sql } from '../../../src/store/database/statement.ts'
 import { createSignInLinks } from '../../../src/store/identity/sign-in-links.ts'
 import { createTokenAuthenticator } from '../../../src/store/identity/token-authenticator.ts'

@@ -1,7 +1,7 @@
 // One worker process: started idle, given one assignment over a pipe, observed to its end.
 
 import type { WorkAssignment } from '../../../contract/api/tasks/assignment.ts'
-import { createLineFeed, feedLines, forgive, type TakeLines } from '../../attempts/line-reader.ts'
+import { createLineFeed, feedLines, forgive, type TakeLines } from '../../../lib/line-reader.ts'
 import { readReportLine, type WorkerEnd, type WorkerReport } from '../../attempts/worker-end.ts'
 import type { AttemptWorkspace } from '../../folders/workspaces.ts'
 import type { ControlGroup } from '../confinement/control-group.ts'

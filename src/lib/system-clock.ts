@@ -2,8 +2,8 @@
 
 import { randomFillSync } from 'node:crypto'
 import { V7Generator } from 'uuidv7'
-import { onAbort } from '../../lib/abort.ts'
-import { type Clock, type Ids, maxTimerMs } from '../../lib/clock.ts'
+import { onAbort } from './abort.ts'
+import { type Clock, type Ids, maxTimerMs } from './clock.ts'
 
 export const systemClock: Clock = {
   now: () => new Date(),
