@@ -4,8 +4,8 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { ExecutionWorkspaces, WorkspaceClaim } from '../src/ports/workspaces/execution-workspaces.ts'
 import { systemClock as clock } from '../src/lib/system-clock.ts'
+import type { ExecutionWorkspaces, WorkspaceClaim } from '../src/ports/workspaces/execution-workspaces.ts'
 import { probeBubblewrap } from '../src/runtime/local/confinement/bubblewrap.ts'
 import { findControlGroups } from '../src/runtime/local/confinement/control-groups.ts'
 import {

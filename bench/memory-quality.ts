@@ -1,9 +1,9 @@
 // How well memories are found: nDCG@10 and recall@10 on Cranfield, beside minisearch, as the service searches them.
 import MiniSearch from 'minisearch'
 import { createMemoryVectorController } from '../src/controllers/memory/vectors.ts'
+import { systemClock as clock } from '../src/lib/system-clock.ts'
 import { createQueryVectors } from '../src/lookup/query-vectors.ts'
 import type { Records } from '../src/ports/index.ts'
-import { systemClock as clock } from '../src/lib/system-clock.ts'
 import { type Collection, judge } from './cranfield.ts'
 import { type Row, round } from './measure.ts'
 import { makeRandom } from './memory-texts.ts'

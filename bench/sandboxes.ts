@@ -2,12 +2,12 @@
 // a session, beside a plain pod of the same image. Needs KUBECONFIG, and the image of the cluster's tests. The controller is
 // the tests' double, or with SVC_TEST_AGENT_SANDBOX=installed that of the cluster.
 import { connectFromKubeconfig } from '../src/cluster/api/connection.ts'
+import { systemClock as clock, systemIds as ids } from '../src/lib/system-clock.ts'
 import type { ExecutionWorkspaces, WorkspaceClaim } from '../src/ports/workspaces/execution-workspaces.ts'
 import { createExecShell } from '../src/runtime/agent-sandbox/exec-shell.ts'
 import type { SandboxClaim } from '../src/runtime/agent-sandbox/objects.ts'
 import { findReadySandbox } from '../src/runtime/agent-sandbox/objects.ts'
 import { waitForObject } from '../src/runtime/agent-sandbox/watched-object.ts'
-import { systemClock as clock, systemIds as ids } from '../src/lib/system-clock.ts'
 import { type Pod, pods } from '../src/runtime/jobs/objects.ts'
 import { collectionOf, openSandboxes, type SandboxesBench, shellCommand } from '../test/cluster/sandboxes-bench.ts'
 import { testImage } from '../test/cluster/workloads-bench.ts'

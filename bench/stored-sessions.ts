@@ -2,8 +2,8 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { NewMessage } from '../src/ports/chat/sessions.ts'
 import { systemClock as clock, systemIds as ids } from '../src/lib/system-clock.ts'
+import type { NewMessage } from '../src/ports/chat/sessions.ts'
 import { createRecords } from '../src/store/records.ts'
 import { openSqlite } from '../src/store/sqlite/database.ts'
 

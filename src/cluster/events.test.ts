@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createManualClock } from '../../test/fixtures/time.ts'
 import { SvcError } from '../errors.ts'
-import type { EventRecord, Events } from '../ports/tasks/events.ts'
 import { systemIds as ids } from '../lib/system-clock.ts'
+import type { EventRecord, Events } from '../ports/tasks/events.ts'
 import type { ApiRequest, KubernetesApi } from './api.ts'
 import { createClusterEvents, withClusterEvents } from './events.ts'
 

@@ -9,6 +9,7 @@ import { type CheckoutsOptions, createCheckouts } from '../git/checkouts.ts'
 import { createOutlines } from '../git/outlines.ts'
 import { createRepositoryFolders } from '../git/repository-folders.ts'
 import { createSourceTrees } from '../git/source-trees.ts'
+import { systemClock } from '../lib/system-clock.ts'
 import type { CodeHosts } from '../ports/codehost/code-host.ts'
 import type { RepositoryFolders } from '../ports/codehost/repository-folders.ts'
 import type { Records } from '../ports/index.ts'
@@ -16,7 +17,6 @@ import type { Outlines, SourceTrees } from '../ports/scans/source-trees.ts'
 import type { Egress, EgressPolicy } from '../ports/service/egress.ts'
 import type { Checkouts } from '../ports/workspaces/checkouts.ts'
 import type { CheckoutParts } from '../runtime/attempts/checkout-changes.ts'
-import { systemClock } from '../lib/system-clock.ts'
 
 type Addresses = Pick<Config, 'codehostHosts' | 'codehostApiUrl'>
 

@@ -3,12 +3,12 @@ import type { Config } from '../config/load.ts'
 import type { Sweep } from '../controllers/resources/sweep.ts'
 import type { TaskSettings } from '../controllers/tasks/context.ts'
 import { writePrivateFile } from '../launch/service-file.ts'
+import { systemIds } from '../lib/system-clock.ts'
 import type { MetricSources } from '../observability/metrics.ts'
 import type { Ports } from '../ports/index.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
 import type { RecordOwners } from '../ports/resources/retention.ts'
 import type { AgentPrograms } from '../rules/agents/programs.ts'
-import { systemIds } from '../lib/system-clock.ts'
 import type { Listening } from '../service/addresses.ts'
 
 export type OwnerToken = { text: string; isNew: boolean }

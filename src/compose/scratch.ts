@@ -2,10 +2,10 @@
 import { join } from 'node:path'
 import type { Config } from '../config/load.ts'
 import { parseQuantity } from '../contract/values/quantity.ts'
+import { systemClock as clock } from '../lib/system-clock.ts'
 import type { Scratch } from '../ports/workspaces/sandbox.ts'
 import { createScratch } from '../runtime/folders/scratch.ts'
 import type { WorkspaceSize } from '../runtime/folders/size.ts'
-import { systemClock as clock } from '../lib/system-clock.ts'
 
 /** Limits of each task workspace without a git repository, and of each scratch folder. */
 export function workspaceSizeOf({ workspaceSize, workspaceFiles }: Config): WorkspaceSize {

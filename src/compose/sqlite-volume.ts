@@ -1,10 +1,10 @@
 // Records in SQLite on a volume of the cluster, which serves one replica: any other waits here, not ready, as long as
 // the first one lives (MODE-011).
 import { join } from 'node:path'
+import { systemClock as clock, systemIds as ids } from '../lib/system-clock.ts'
 import type { Logger } from '../observability/log.ts'
 import type { HealthCheck } from '../ports/index.ts'
 import type { Leadership } from '../ports/service/leadership.ts'
-import { systemClock as clock, systemIds as ids } from '../lib/system-clock.ts'
 import type { Closing } from '../service/closing.ts'
 import type { Database } from '../store/database/database.ts'
 import { sql } from '../store/database/statement.ts'

@@ -1,4 +1,5 @@
-// What caches of the disk hold, and what goes first.
+// Caches on disk: what is evicted first, files that several read while one writes, and one download of a repository at
+// a time over all processes of the machine, which only saves work.
 import { randomUUID } from 'node:crypto'
 import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -29,8 +30,6 @@ export async function removeOldest(items: CacheItem[], maxBytes: number): Promis
   return removed
 }
 
-// Files of caches that several read while one writes.
-
 /** Written beside its path first, for its owner alone: a reader finds all of it or nothing. */
 export async function writeWhole(file: string, content: string | Buffer): Promise<void> {
   const draft = `${file}.${randomUUID()}`
@@ -42,8 +41,6 @@ export async function writeWhole(file: string, content: string | Buffer): Promis
     throw error
   }
 }
-
-// One download of a repository at a time, over all processes of the machine. It saves work: nothing depends on it.
 
 const keepAliveMs = 1000
 /** Its holder was killed. */

@@ -1,5 +1,6 @@
 // The files of one commit, read from the objects of a repository: no work tree, so no link leads anywhere, nothing can
-// change meanwhile, and no filter of the repository runs (git-ls-tree(1), git-cat-file(1)).
+// change meanwhile, and no filter of the repository runs (git-ls-tree(1), git-cat-file(1)). The tree of a commit in a
+// repository on this machine.
 import { isUtf8 } from 'node:buffer'
 import { lstat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
@@ -120,8 +121,6 @@ export function openCommitTree({ gitDir, commit, branch, notes, close }: CommitT
     close: async () => close?.(),
   }
 }
-
-// The tree of a commit in a repository on this machine.
 
 const isThere = async (path: string) => (await lstat(path).catch(() => undefined)) !== undefined
 

@@ -1,4 +1,5 @@
-// What changed, for reading and for `git apply`: whole files, up to a limit.
+// What differs between two commits: paths, renames and changed lines; and whole files up to a limit, for reading and
+// for `git apply`.
 import { isUtf8 } from 'node:buffer'
 import type { ChangedLines, TreeChanges } from '../ports/scans/source-trees.ts'
 import type { ChangedFile, CheckoutDiff } from '../ports/workspaces/checkouts.ts'
@@ -132,8 +133,6 @@ export async function readDiff(tree: WorkTree, between: string[], max: number): 
   const truncated = files.length > maxFiles || files.some((file) => file.omitted !== undefined)
   return { text, files: files.slice(0, maxFiles), truncated }
 }
-
-// What differs between two commits: paths, renames, and the lines that changed.
 
 const maxDiffBytes = 2 * 1024 ** 2
 const maxRanges = 2000

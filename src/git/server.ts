@@ -1,5 +1,5 @@
 // A git server over "smart" HTTP (gitprotocol-http(5)), dialled by our egress: git itself sees neither the network nor
-// the login.
+// the login. What git writes to a pipe becomes requests, and answers become what it reads.
 
 import type { Duplex } from 'node:stream'
 import { readWhole } from '../lib/bounded-body.ts'
@@ -147,8 +147,6 @@ function readFrames(bytes: Buffer, where: { host: string; path: string }): { fra
     throw error
   }
 }
-
-// Between git's protocol over a pipe and over HTTP: what git writes becomes requests, answers become what it reads.
 
 const flushLength = 4
 /** The wants and haves of a fetch: a line for each. */

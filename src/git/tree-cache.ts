@@ -1,5 +1,6 @@
-// Files of commits, written once for all checkouts that show them as they are. Nothing changes them here, and no program
-// of an attempt reaches them; what a checkout changes lies elsewhere.
+// Files of commits, written once for all checkouts that show them as they are. Nothing changes them here, and no
+// program of an attempt reaches them; what a checkout changes lies elsewhere. What was learnt of the files of
+// repositories: a file for each note, by repository and name.
 import { createHash, randomUUID } from 'node:crypto'
 import { copyFile, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -123,8 +124,6 @@ export function createCommitTreeCache(root: string, maxBytes: number): CommitTre
     list: () => list(trees),
   }
 }
-
-// What was learnt of the files of repositories: a file for each note, by repository and name.
 
 export type NoteCache = {
   /** Of the repository at an address. */

@@ -1,5 +1,6 @@
-// Lists what a commit has in all its folders. A tree may name itself any number of times, so a few objects can stand for more
-// files than any disk holds: listing stops at the limit.
+// Lists what a commit has in all its folders. A tree may name itself any number of times, so a few objects can stand
+// for more files than any disk holds: listing stops at the limit. Cuts what `git cat-file --batch` prints into the
+// contents of objects, without holding more than one of them.
 import { CheckoutError } from '../ports/workspaces/checkouts.ts'
 import { runGitCommand } from './command.ts'
 
@@ -57,8 +58,6 @@ function tooLarge({ entries, bytes }: Listing['max']): CheckoutError {
   const message = `The repository has more than ${entries} files, or names of more than ${bytes} bytes. Name a smaller one.`
   return new CheckoutError('TooLarge', message)
 }
-
-// Cuts what `git cat-file --batch` prints into the contents of objects, without holding more than one of them.
 
 /** `ID TYPE SIZE\n`, the bytes, `\n`; or `ID missing\n`. */
 export class BlobStream {

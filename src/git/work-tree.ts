@@ -1,5 +1,6 @@
 // The files in the folder of a checkout, compared with and committed on what was checked out. Reads only the files: the
-// `.git` that the agent has is not looked at, nor any repository below.
+// `.git` that the agent has is not looked at, nor any repository below. What a program left under the names of the
+// files that git itself reads in a work tree, and that cannot be read.
 import { lstat, readdir, unlink } from 'node:fs/promises'
 import { CheckoutError } from '../ports/workspaces/checkouts.ts'
 import { type GitCommand, runGitCommand } from './command.ts'
@@ -98,8 +99,6 @@ export async function recordTree(tree: WorkTree): Promise<Snapshot> {
   const names = nested.map((path) => Buffer.from(path, 'latin1').toString().slice(0, -1))
   return { tree: stdout.toString().trim(), nested: names }
 }
-
-// What a program left under the names of the files that git itself reads in a work tree, and that cannot be read.
 
 const namesRead = new Set(['.gitignore', '.gitattributes'])
 /** Git holds them in memory. Attributes beyond this size it passes over itself. */

@@ -1,9 +1,9 @@
 // Execution workspaces by agent-sandbox on a real cluster: pods that really run, behind a double of its controller.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { systemIds as ids } from '../../src/lib/system-clock.ts'
 import type { ExecutionWorkspaces, WorkspaceClaim } from '../../src/ports/workspaces/execution-workspaces.ts'
 import { WorkspaceError } from '../../src/ports/workspaces/execution-workspaces.ts'
 import { createRouterShell } from '../../src/runtime/agent-sandbox/router-shell.ts'
-import { systemIds as ids } from '../../src/lib/system-clock.ts'
 import { pods } from '../../src/runtime/jobs/objects.ts'
 import { describeExecutionWorkspaces } from '../contracts/execution-workspaces.contract.ts'
 import { uninstall, type Version } from '../fixtures/agent-sandbox/definitions.ts'

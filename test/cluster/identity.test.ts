@@ -5,8 +5,8 @@ import type { KubernetesApi } from '../../src/cluster/api.ts'
 import { createReviewAuthenticator } from '../../src/cluster/identity/authenticator.ts'
 import { createReviewAuthorizer } from '../../src/cluster/identity/authorizer.ts'
 import type { Access } from '../../src/contract/api/identity/access.ts'
-import type { Caller } from '../../src/ports/identity/identity.ts'
 import { systemClock as clock } from '../../src/lib/system-clock.ts'
+import type { Caller } from '../../src/ports/identity/identity.ts'
 import { describeOnCluster, dropNamespace, makeNamespace, openClusterApi } from '../fixtures/cluster.ts'
 
 const accounts: Collection = { group: '', version: 'v1', plural: 'serviceaccounts' }

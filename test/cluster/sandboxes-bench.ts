@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { connectFromKubeconfig } from '../../src/cluster/api/connection.ts'
 import type { Collection } from '../../src/cluster/api/paths.ts'
 import type { KubernetesApi } from '../../src/cluster/api.ts'
+import { systemClock as clock, systemIds as ids } from '../../src/lib/system-clock.ts'
 import type {
   ExecutionWorkspaces,
   WorkspaceClaim,
@@ -12,7 +13,6 @@ import type {
 } from '../../src/ports/workspaces/execution-workspaces.ts'
 import { createExecShell } from '../../src/runtime/agent-sandbox/exec-shell.ts'
 import { type AgentSandboxOptions, createAgentSandboxes } from '../../src/runtime/agent-sandbox/execution-workspaces.ts'
-import { systemClock as clock, systemIds as ids } from '../../src/lib/system-clock.ts'
 import { type Pod, pods } from '../../src/runtime/jobs/objects.ts'
 import { startController } from '../fixtures/agent-sandbox/controller.ts'
 import { install, type Version } from '../fixtures/agent-sandbox/definitions.ts'

@@ -2,10 +2,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isSvcError } from '../../src/errors.ts'
+import { systemClock as clock, systemIds as ids } from '../../src/lib/system-clock.ts'
 import type { ResourceKey } from '../../src/ports/resources/resources.ts'
 import type { ExecutionWorkspaces } from '../../src/ports/workspaces/execution-workspaces.ts'
 import type { WorkspaceKey } from '../../src/ports/workspaces/workspace-records.ts'
-import { systemClock as clock, systemIds as ids } from '../../src/lib/system-clock.ts'
 import { runShort } from '../../src/runtime/workspaces/commands.ts'
 import {
   type Armed,

@@ -1,7 +1,7 @@
 // What becomes of retained workspaces when the service is killed while it has taken one for a moment.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { ExecutionWorkspaces } from '../../src/ports/workspaces/execution-workspaces.ts'
 import { systemClock as clock, systemIds as ids } from '../../src/lib/system-clock.ts'
+import type { ExecutionWorkspaces } from '../../src/ports/workspaces/execution-workspaces.ts'
 import { runShort } from '../../src/runtime/workspaces/commands.ts'
 import { releaseLost } from '../../src/runtime/workspaces/sweep.ts'
 import { beginLife } from '../fixtures/workspaces/mortal.ts'

@@ -1,4 +1,5 @@
-// The address of the API server and the credentials for it: the pod's own service account, or a kubeconfig.
+// Connections to the API server: its address, the credentials (the pod's own service account, or a kubeconfig), and the
+// connections that use them.
 
 import { readFile } from 'node:fs/promises'
 import type { RequestOptions } from 'node:https'
@@ -85,8 +86,6 @@ export async function connectFromKubeconfig(file?: string): Promise<ApiConnectio
     },
   }
 }
-
-// Connections to the API server, and the credentials currently valid on them.
 
 /** Concurrent requests; more of them wait here, which costs the server nothing. */
 const parallelRequests = 32

@@ -1,4 +1,5 @@
-// The two questions about callers that the API server answers: who a token belongs to, and what that user may do.
+// Whom a token belongs to and what that user may do, as the API server answers: cached for a short time and up to a
+// fixed size, and requested once for concurrent callers.
 import { isSvcError, SvcError } from '../../errors.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -38,8 +39,6 @@ export async function requestReview<K extends keyof StatusOf>(
     throw error
   }
 }
-
-// Caches answers of the API server for a short time, asks once for concurrent callers, and has a fixed maximum size.
 
 type AnswersOptions<T> = {
   clock: Clock

@@ -1,4 +1,5 @@
-// The Lease of the leader: who holds it, for how long, since when. Pure.
+// The Lease of the leader: who holds it, for how long, since when; and waiting for it to be free: released, or not
+// renewed for its whole duration as measured here, whatever the clocks say.
 import { isSvcError, type SvcError } from '../../errors.ts'
 import { abortable } from '../../lib/abort.ts'
 import type { Clock, Ids } from '../../lib/clock.ts'
@@ -76,9 +77,6 @@ export function countLeft(lease: LeaseObject | undefined, identity: string, age:
   if (!holder || holder === identity) return 0
   return Math.max(0, (lease.spec.leaseDurationSeconds ?? 0) * 1000 - age)
 }
-
-// Waits for a Lease to be free: released, or not renewed for its whole duration as measured here, whatever the clocks
-// say.
 
 type CampaignOptions = {
   api: KubernetesApi

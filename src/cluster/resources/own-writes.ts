@@ -1,4 +1,5 @@
-// The service's own writes that the watch has not reported yet: reads find them at once.
+// The service's own writes that the watch has not reported yet: reads find them at once. Waits until the watch has
+// reported something, for callers who wrote it or got its version from another replica.
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { CacheEntry, CacheKey } from './entry.ts'
@@ -79,8 +80,6 @@ export function createOwnWrites(): OwnWrites {
     },
   }
 }
-
-// Waits until the watch has reported something, for callers who wrote it or got its version from another replica.
 
 type WatchProgress = {
   /** The watch has reported something: waiting callers check again. */

@@ -70,8 +70,7 @@ export function createWatchedObjects(): WatchedObjects {
   }
 }
 
-// Keys in bytewise order: names are ASCII, so UTF-16 units compare like bytes.
-
+/** Keys in bytewise order: names are ASCII, so UTF-16 units compare like bytes. */
 type SortedKeys = {
   add(key: CacheKey): void
   remove(key: CacheKey): void
@@ -121,8 +120,7 @@ function createSortedKeys(sorted: CacheKey[]): SortedKeys {
   }
 }
 
-// Which objects have a value. In a big store most values belong to one object, so a single key needs no set.
-
+/** Which objects have a value. In a big store most values belong to one object, so a single key needs no set. */
 type ValueIndex = {
   add(entry: CacheEntry): void
   remove(entry: CacheEntry): void

@@ -103,8 +103,7 @@ export function createWriter(exchange: Exchange): ResourceWriter & StatusWriter 
   }
 }
 
-// Removal: the API server answers with the object while finalizers hold it, and with a plain Status when it is gone.
-
+/** Removal: the API server answers with the object while finalizers hold it, and with a plain Status when it is gone. */
 function createRemoval({ api, caches, find, readLive, accept }: Exchange): ResourceWriter['remove'] {
   async function removeKnown<K extends Kind>(
     kind: K,

@@ -1,4 +1,5 @@
-// What workspaces that are actors are made of.
+// Makes and resumes the actors of workspaces until their daemon accepts this service. While no worker is free they
+// wait, those of one pool in the order in which they came.
 import { type Backoff, delayMs } from '../../lib/backoff.ts'
 import type { Clock, Ids } from '../../lib/clock.ts'
 import { createKeyedQueue } from '../../lib/keyed-queue.ts'
@@ -29,8 +30,6 @@ export type ActorParts = {
 
 /** Relative to the root. */
 export const identityFile = '.svc/session-identity'
-
-// From an actor that exists to one whose daemon obeys this service.
 
 type Start = { claim: WorkspaceClaim; actor: Actor; root: string }
 
@@ -80,8 +79,6 @@ export function createReadiness(options: ActorParts, claims: ActorClaims) {
   }
 }
 
-// Resumes actors. While no worker is free they wait, those of one pool in the order in which they came.
-
 const backoff: Backoff = { firstMs: 100, maxMs: 2000 }
 
 type Timing = { clock: Clock; ids: Pick<Ids, 'random'> }
@@ -118,8 +115,6 @@ function createResumption({ control, ...timing }: Timing & { control: ActorContr
       waiting.signal,
     )
 }
-
-// Where an actor runs, as people are told.
 
 /** Only for people: nothing fails when it is not known. */
 async function describePlacement(

@@ -1,4 +1,4 @@
-// What actors are for those who use them as workspaces.
+// What actors are for those who use them as workspaces, and how they end, whoever they belong to.
 import type { WorkspaceState } from '../../ports/workspaces/execution-workspaces.ts'
 import type { Actor, ActorControl, ActorRef } from './control.ts'
 
@@ -41,8 +41,6 @@ export function describeActor(actor: Actor | undefined): WorkspaceState {
       return { phase: 'Pending', message: `is ${actor.status.replace('STATUS_', '').toLowerCase()}` }
   }
 }
-
-// How actors end, whoever they belong to.
 
 /** Keeps its files, frees its worker. Idempotent. */
 export async function suspendActor(control: ActorControl, ref: ActorRef): Promise<void> {

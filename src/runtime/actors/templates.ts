@@ -1,4 +1,5 @@
-// Reads the templates and pools of actors, which other controllers of the cluster own (group ate.dev).
+// Reads the templates and pools of actors, which other controllers of the cluster own (group ate.dev), and says whether
+// a claim can become an actor.
 import { orAbsent } from '../../cluster/api/failures.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
@@ -52,8 +53,6 @@ export function createActorTemplates(api: Pick<KubernetesApi, 'request'>): Actor
     },
   }
 }
-
-// Whether a claim can become an actor: its template and its pool.
 
 type Claimed = Pick<WorkspaceClaim, 'namespace' | 'template' | 'pool' | 'program'>
 

@@ -1,4 +1,4 @@
-// Tokens for the daemon of an actor. All actors of a template begin with the same bootstrap token, which each of them
+// Tokens for the daemon of an actor, and identities of sessions, which tell others which session in an actor speaks. All actors of a template begin with the same bootstrap token, which each of them
 // takes once: for its first hand-off token. From then on every tenancy has a token of its own, which the one before it
 // authorises; the daemon refuses any that it has had before.
 import { createHmac, randomBytes } from 'node:crypto'
@@ -63,8 +63,6 @@ export function createDaemonTokens({ key, readBootstrapToken }: TokenOptions): D
 
   return { handOver, use }
 }
-
-// Identities of sessions: a token that tells others which session in an actor speaks.
 
 type IdentityOptions = {
   control: Pick<ActorControl, 'mintJwt'>

@@ -1,4 +1,5 @@
-// Execution workspaces that are actors: made, resumed and suspended by the control service, used through their daemon.
+// Execution workspaces that are actors: made, resumed and suspended by the control service; commands and files go
+// through their daemon.
 import {
   type CommandState,
   type ExecutionWorkspaces,
@@ -81,8 +82,6 @@ function describeListed(actor: Actor, { name, createdAt }: { name: string; creat
   const claim = { namespace: actor.atespace, name, template, labels: {} }
   return { claim, state: describeActor(actor), createdAt }
 }
-
-// Commands and files of running actors.
 
 /** Names the file to what runs inside. */
 const identityVariable = 'SVC_SESSION_IDENTITY_FILE'

@@ -1,4 +1,5 @@
-// Claims of sandboxes: made, waited for, listed.
+// Claims of sandboxes and the sandboxes themselves: made, waited for, listed, resumed, suspended and deleted. A claim
+// says little more than that its pod is not ready, so the pod is asked why.
 
 import { orAbsent, unlessExists } from '../../cluster/api/failures.ts'
 import { listScopes } from '../../cluster/api/paths.ts'
@@ -148,8 +149,6 @@ async function* listAll(parts: ClaimParts): AsyncGenerator<ListedWorkspace> {
   }
 }
 
-// Sandboxes that are resumed, suspended and deleted.
-
 const suspendTimeoutMs = 60_000
 /** Programs that are still there get a second, then the kernel ends them. */
 const podGraceSeconds = 1
@@ -219,8 +218,6 @@ export async function removeSandbox(parts: ClaimParts, key: ResourceKey): Promis
   }
   if (deleted !== undefined) await waitUntilGone(parts, key)
 }
-
-// Why a sandbox is not ready: its claim says little more than that its pod is not, so the pod is asked.
 
 function describe(what: { reason?: string; message?: string } | undefined): string | undefined {
   const parts = [what?.reason, what?.message].filter((part) => part !== undefined && part !== '')

@@ -1,4 +1,6 @@
-// The shell over the exec subresource of the API server, with the rights of the service.
+// The shell over the exec subresource of the API server, with the rights of the service. A shell that stays in a
+// container for a while and runs one script after the other: to start a program there costs the cluster more than most
+// scripts do.
 import { PassThrough } from 'node:stream'
 import type { ApiConnection } from '../../cluster/api/connection.ts'
 import { orAbsent } from '../../cluster/api/failures.ts'
@@ -113,9 +115,6 @@ export function createExecShell({ api, connection, idleMs = defaultIdleMs }: Exe
     },
   }
 }
-
-// A shell that stays in a container for a while and runs one script after the other: to start a program there costs the
-// cluster more than most scripts do.
 
 type ShellSession = {
   isBusy(): boolean

@@ -1,4 +1,4 @@
-// Which version of agent-sandbox's API the cluster serves.
+// Reads claims and sandboxes in the version of agent-sandbox's API that the cluster serves.
 
 import { orAbsent } from '../../cluster/api/failures.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'
@@ -41,8 +41,6 @@ export function createInstallation(api: KubernetesApi): Installation {
   const find = once(() => look(api))
   return { find, forget: find.forget }
 }
-
-// Reads claims and sandboxes, in the version that the cluster has.
 
 export type SandboxReader = {
   find(): Promise<Installed>

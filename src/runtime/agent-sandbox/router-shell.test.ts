@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
 import { systemIds } from '../../lib/system-clock.ts'
+import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
 import { createRouterShell } from './router-shell.ts'
 
 const closing: (() => void)[] = []

@@ -1,4 +1,4 @@
-// How a process ended.
+// How a process and its attempt ended, and the sentence that describes it.
 import { constants } from 'node:os'
 import type { AdapterFailure, RunFailure } from '../../contract/kinds/tasks/failures.ts'
 
@@ -30,8 +30,6 @@ export function isSandboxFailure(exit: ProcessExit, errorText: string): boolean 
   if (exit.startError !== undefined) return true
   return (exit.code === 1 && /^bwrap: /m.test(errorText)) || (exit.code === 126 && /cgroup\.procs/.test(errorText))
 }
-
-// The end of an attempt, and the sentence that describes it.
 
 export type AttemptEnd =
   | { ok: true }

@@ -1,4 +1,5 @@
-// What every program of an attempt finds inside its sandbox or pod.
+// What every program of an attempt finds inside its sandbox or pod: its environment, and the small shell script that
+// sets its limits.
 
 /** Path of Node inside. */
 export const nodeInside = '/opt/node/bin/node'
@@ -14,8 +15,6 @@ export function baseEnvironment(home: string): Record<string, string> {
     TMPDIR: '/tmp',
   }
 }
-
-// The small shell script that sets the limits of a program inside its sandbox or pod, and the program's environment.
 
 /**
  * Limits of one process, inherited by its children. With rlimits alone, a process tree can use each of them per

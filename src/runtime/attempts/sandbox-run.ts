@@ -1,4 +1,5 @@
-// Watches the run of a command and reports its outcome, whatever it runs in.
+// Watches the run of a command, the beginning of its output and the files that come with it, and reports its outcome,
+// whatever it runs in.
 
 import type { Readable } from 'node:stream'
 import { SvcError } from '../../errors.ts'
@@ -62,8 +63,6 @@ export function composeOutcome({ exit, stdout, stderr, events, timedOut, wasOver
   }
 }
 
-// Keeps the beginning of what a program writes.
-
 type CapturedOutput = { text: string; truncated: boolean }
 
 type HeadBuffer = { write(chunk: Buffer): void; read(): CapturedOutput }
@@ -92,8 +91,6 @@ export async function captureOutput(stream: Readable, limit: number): Promise<Ca
   for await (const chunk of stream as AsyncIterable<Buffer>) buffer.write(chunk)
   return buffer.read()
 }
-
-// Names of the files that come with a command.
 
 const maxInputFiles = 64
 

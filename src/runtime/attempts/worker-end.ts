@@ -1,4 +1,5 @@
-// What the end of a worker process means for its attempt.
+// What the end of a worker process means for its attempt, and what it reports on file descriptor 3: JSON lines, the
+// last one its outcome.
 import { readRunFailure } from '../../contract/kinds/tasks/failures.ts'
 import { isJsonObject, tryParseJson } from '../../lib/json.ts'
 import { type AttemptEnd, describeMemory, describeProcessEnd, isSandboxFailure, type ProcessExit } from './end.ts'
@@ -63,8 +64,6 @@ export function judgeWorkerEnd(end: WorkerEnd, memoryBytes: number): AttemptEnd 
   const { exit, errorTail, outOfDisk } = end
   return describeProcessEnd({ exit, what: 'The worker', errorTail, outOfMemory, outOfDisk })
 }
-
-// What a worker reports on file descriptor 3: JSON lines, the last one its outcome.
 
 /**
  * The protocol of the worker program:

@@ -1,4 +1,5 @@
-// The pod for one run of untrusted code: no network, no account, no secret, nothing of the service.
+// The pod for one run of untrusted code: no network, no account, no secret, nothing of the service. How a command
+// reaches its pod: entirely over standard input, because the server logs the URL of an exec.
 import { quoteWord } from '../../lib/shell-words.ts'
 import type { SandboxCommand } from '../../ports/workspaces/sandbox.ts'
 import { baseEnvironment, isNode, limitHeap, limitProcess, workspaceInside } from '../attempts/process-limits.ts'
@@ -94,8 +95,6 @@ export function makeSandboxPod(pod: SandboxPod): object {
     },
   }
 }
-
-// How a command reaches its pod: entirely over standard input, because the server logs the URL of an exec.
 
 const inputFolder = '/run/svc/input'
 

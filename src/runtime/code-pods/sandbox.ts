@@ -1,4 +1,5 @@
-// The Sandbox port on a cluster: each command gets its own, unused pod (BUILT-024).
+// The Sandbox port on a cluster: each command gets its own, unused pod (BUILT-024), into which the files of the
+// workspace are sent and from which its changes are read.
 
 import type { ApiConnection } from '../../cluster/api/connection.ts'
 import { unlessExists } from '../../cluster/api/failures.ts'
@@ -124,8 +125,6 @@ export function createKubernetesSandbox(settings: KubernetesSandboxOptions): Kub
     close: async () => (await opened?.catch(() => undefined))?.close(),
   }
 }
-
-// The files of a workspace that are sent with a command into its pod, and the command's changes to them.
 
 const collectTimeoutMs = 10_000
 /** Headers of the archive, for files and folders. */

@@ -1,4 +1,6 @@
-// Mounts of this process: made and removed by the system's tools, listed, and judged by who else sees them.
+// Mounts of this process: made and removed by the system's tools, listed, and judged by who else sees them. A workspace
+// as a separate file system in one file: the kernel limits its bytes and files exactly. One folder of files shown in
+// many workspaces, each with changes of its own (overlayfs): nothing is copied at first.
 import { readFileSync, readlinkSync } from 'node:fs'
 import { mkdir, open, readFile, rm, rmdir, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -74,8 +76,6 @@ export function findMountProblem(): string | undefined {
     : undefined
 }
 
-// A workspace as a separate file system in one file: the kernel limits its bytes and files exactly.
-
 const inodeBytes = 256
 /** Inodes that the file system reserves for itself. */
 const ownInodes = 11
@@ -118,8 +118,6 @@ export async function isImageFull(folder: string): Promise<boolean> {
   const { bavail, bsize, ffree } = await statfs(folder)
   return bavail * bsize < almostNothing || ffree === 0
 }
-
-// One folder of files shown in many workspaces, each with changes of its own (overlayfs): nothing is copied at first.
 
 /** They would end the path, or begin another option (mount(8), overlayfs of the kernel's documentation). */
 const unsafeInOptions = /[:,\\"\s]/

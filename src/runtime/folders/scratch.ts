@@ -1,4 +1,5 @@
-// The Scratch port: a folder for each conversation, and the service's own record of when it was last in use.
+// The Scratch port: a folder for each conversation, the service's own record of when it was last in use, and the quota
+// of each owner.
 import { createHash } from 'node:crypto'
 import { lstat, mkdir, readdir, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -176,8 +177,6 @@ export function createScratch(options: ScratchOptions): Scratch {
     },
   }
 }
-
-// The total size of one owner's scratch folders, and how much is left for one of them.
 
 type SharesOptions = {
   /** The folder of records, whose names start with their owner's. */

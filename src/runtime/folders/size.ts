@@ -1,4 +1,5 @@
-// The size of a workspace: its limit, and what it holds now.
+// The size of a workspace: its limit, what it holds now, and watching what a program writes where nothing else limits
+// it.
 import type { Stats } from 'node:fs'
 import { type FileHandle, lstat, opendir, statfs } from 'node:fs/promises'
 import { enterFolder, entryBytes, folderPath, hasHandles } from './folder-handle.ts'
@@ -102,8 +103,6 @@ export function describeSize({ bytes, files }: WorkspaceSize): string {
   return `${formatBytes(bytes)} or ${files} files`
 }
 
-// Watches a folder while a program writes to it, where nothing else limits it.
-
 export type FolderWatch = {
   /** The last count; undefined before the first. */
   used(): WorkspaceSize | undefined
@@ -189,8 +188,6 @@ export function watchFolder({ folder, max, onOver, intervalMs = defaultIntervalM
     },
   }
 }
-
-// Limits what one run writes into an existing folder: what was there before does not count.
 
 type Growth = {
   /** Whether the run was stopped because of it. */

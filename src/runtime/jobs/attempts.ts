@@ -1,6 +1,7 @@
 // What is known about each attempt: its Job, its pod, who follows its log, the last reported state.
-import type { AttemptCheckout, AttemptKey, WorkloadSpec, WorkloadState } from '../../ports/tasks/workloads.ts'
+
 import type { OutputTail } from '../../lib/output-tail.ts'
+import type { AttemptCheckout, AttemptKey, WorkloadSpec, WorkloadState } from '../../ports/tasks/workloads.ts'
 import type { LogFollower } from './log-follower.ts'
 import type { StoredLogPosition } from './log-intake.ts'
 import type { ClusterObject, Job, Pod } from './objects.ts'

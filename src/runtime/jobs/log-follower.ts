@@ -5,10 +5,10 @@ import type { KubernetesApi } from '../../cluster/api.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import { type Backoff, delayMs } from '../../lib/backoff.ts'
 import type { Clock, Ids } from '../../lib/clock.ts'
+import type { OutputTail } from '../../lib/output-tail.ts'
 import type { Redactor } from '../../observability/redaction.ts'
 import type { Logs } from '../../ports/tasks/outputs.ts'
 import type { AttemptKey } from '../../ports/tasks/workloads.ts'
-import type { OutputTail } from '../../lib/output-tail.ts'
 import {
   countStored,
   createIntake,

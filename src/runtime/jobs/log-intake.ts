@@ -1,10 +1,10 @@
 // Distributes the records of a log: stdout to the output, the end of stderr to the attempt's message, and the lines of
 // both that are not stored yet to the logs.
 import { StringDecoder } from 'node:string_decoder'
-import type { Logs } from '../../ports/tasks/outputs.ts'
-import type { AttemptKey } from '../../ports/tasks/workloads.ts'
 import { createLineSplitter } from '../../lib/line-reader.ts'
 import type { OutputTail } from '../../lib/output-tail.ts'
+import type { Logs } from '../../ports/tasks/outputs.ts'
+import type { AttemptKey } from '../../ports/tasks/workloads.ts'
 import type { LogRecord } from './streams/launch.ts'
 
 export type IntakeOptions = {

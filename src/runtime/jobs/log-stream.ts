@@ -1,4 +1,6 @@
-// Reads the log of a container as the kubelet sends it: each line after its timestamp.
+// Reads the log of a container as the kubelet sends it: each line after its timestamp. Which parts of a log are new
+// when it is read again after a broken connection. Lines are counted, not compared: their timestamps do not always
+// increase, since two streams are written independently and clocks are set back.
 
 /** Bytes of one line; a long line comes in several parts. */
 export type LogLinePart = {
@@ -104,9 +106,6 @@ export function createLogReader(): LogReader {
     },
   }
 }
-
-// Which parts of a log are new when it is read again after a broken connection. Lines are counted, not compared: their
-// timestamps do not always increase, since two streams are written independently and clocks are set back.
 
 export type LogSieve = {
   /** The part that was not taken before; empty when all of it was. */

@@ -1,4 +1,5 @@
-// What a namespace needs before the service creates pods in it: the workers' account and network policy.
+// What a namespace needs before the service creates pods in it: the workers' account, and network policies, which take
+// effect where the cluster's network plugin enforces them.
 import { unlessExists } from '../../cluster/api/failures.ts'
 import type { Collection } from '../../cluster/api/paths.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'
@@ -52,8 +53,6 @@ export function createNamespacePreparer(options: PreparerOptions): NamespacePrep
     },
   }
 }
-
-// NetworkPolicies of the service's pods. They take effect where the cluster's network plugin enforces them.
 
 type WorkerNetwork = {
   /** Ranges that workers must not reach; default: the cloud's metadata addresses. */

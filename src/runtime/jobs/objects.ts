@@ -1,5 +1,5 @@
-// The parts of Jobs and pods that are read (batch/v1, core/v1), as the API server writes them: times are RFC 3339
-// texts.
+// Jobs, pods and Secrets of attempts: the parts that are read (batch/v1, core/v1), as the API server writes them with
+// RFC 3339 times; and their names and labels, by which anyone can find each of them again.
 import type { Collection } from '../../cluster/api/paths.ts'
 import type { AttemptKey, WorkloadSpec } from '../../ports/tasks/workloads.ts'
 
@@ -86,8 +86,6 @@ export function findTrueCondition(
 ): ObjectCondition | undefined {
   return conditions?.find((condition) => condition.type === type && condition.status === 'True')
 }
-
-// Names and labels of the Jobs, pods and Secrets of attempts, so that anyone can find each of them again.
 
 export const podLabels = {
   /** The installation of the service that it belongs to; the watches select by it. */

@@ -1,4 +1,6 @@
-// The common interface of every way to run an attempt.
+// The common interface of every way to run an attempt. Removes secrets from what a command leaves behind: its log
+// lines, its output and the message of its end (SECRET-008). The folder of an attempt that works in a git repository:
+// filled before its program starts, read after it has ended.
 import type { AdapterFailure } from '../../contract/kinds/tasks/failures.ts'
 import { createRedactor, type Redactor } from '../../observability/redaction.ts'
 import type { CommandOutput, LeftFile, WorkloadSpec } from '../../ports/tasks/workloads.ts'
@@ -38,8 +40,6 @@ export class StartRefused extends Error {
   }
 }
 
-// Removes secrets from what a command leaves behind: its log lines, its output and the message of its end (SECRET-008).
-
 type Redaction = {
   sink: AttemptSink
   /** The attempt as its callers may see it. */
@@ -64,8 +64,6 @@ function redactOutput(read: () => Promise<CommandOutput>, redact: Redactor): () 
     return { ...output, text: redact(output.text) }
   }
 }
-
-// The folder of an attempt that works in a git repository: filled before its program starts, read after it has ended.
 
 type Ended = { end: AttemptEnd; output?: CommandOutput }
 

@@ -1,4 +1,5 @@
-// Small programs of the service's own in a workspace, run to their end.
+// Small programs of the service's own in a workspace, run to their end: retried while a provider refuses for a while,
+// and what the end of the worker means for its attempt.
 import type { Clock, Ids } from '../../lib/clock.ts'
 import type { WorkloadState } from '../../ports/tasks/workloads.ts'
 import {
@@ -74,8 +75,6 @@ export async function requireShort(deps: CommandDeps, claim: WorkspaceClaim, com
   )
 }
 
-// Trying again what a provider refuses for a while: its router or its control service may be away.
-
 /** Between two tries; about a minute in all. */
 const pausesMs = [500, 1000, 2000, 4000, 8000, 15_000, 30_000]
 
@@ -96,8 +95,6 @@ export async function withRetries<T>(clock: Clock, signal: AbortSignal, work: ()
     }
   }
 }
-
-// What the end of the worker in a workspace means for its attempt.
 
 const timedOut = 124
 const tailLength = 4096

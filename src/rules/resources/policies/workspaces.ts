@@ -26,7 +26,7 @@ function listNamespaces({ workspaceSpaces }: PolicySettings): Variable[] {
   ]
 }
 
-/** The same as `requirePlaces`: templates and pools of other namespaces. */
+/** Templates and pools of other namespaces. */
 function placeRules(settings: PolicySettings): CelValidation[] {
   const { isolated } = settings
   const isFar = "variables.space != '' && variables.space != request.namespace && variables.space != variables.usual"
@@ -56,7 +56,7 @@ function placeRules(settings: PolicySettings): CelValidation[] {
   ]
 }
 
-/** The same as `taskProblems` of the contract, and `requirePlaces`. */
+/** The same as `taskProblems` of the contract. */
 export function workspaceRules(settings: PolicySettings): PolicyRules[] {
   const { workspaceDefaultProvider, workspaceTemplates, workspaceCleanups } = settings
   const ofSandboxes = "variables.provider == 'agent-sandbox'"

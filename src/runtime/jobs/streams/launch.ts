@@ -1,5 +1,6 @@
-// How a command's stdout and stderr are kept apart on a cluster, whose log of a container is both in one (ADR 30): the command
-// writes into two pipes of a volume, and a sidecar makes of them one log of marked lines.
+// How a command's stdout and stderr are kept apart on a cluster, whose log of a container is both in one (ADR 30): the
+// command writes into two pipes of a volume, and a sidecar makes of them one log of marked lines. Reads the marked
+// lines of a tagger back into the two streams.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { hardenedContainer } from '../hardening.ts'
@@ -91,8 +92,6 @@ export function separateStreams(image: string, asWritten: (text: string) => stri
 export function hasSeparateStreams(pod: Pod): boolean {
   return pod.spec?.initContainers?.some(({ name }) => name === streamsName) ?? false
 }
-
-// Reads the marked lines of a tagger back into the two streams.
 
 /** Bytes of a stream, without marks. */
 export type LogRecord = {

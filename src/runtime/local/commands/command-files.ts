@@ -1,4 +1,5 @@
-// A command's artifact folder, as this machine and as the command see it.
+// The files of a command beside its own folder, removed with the attempt: artifacts, Secrets, and the task's context
+// token, which only the command can read.
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { mountedFiles } from '../../../contract/api/tasks/worker-pod.ts'
@@ -36,8 +37,6 @@ export async function makeForContainer(
   return { path, read: () => readLeftFiles(path, ''), remove: () => removeTree(path) }
 }
 
-// The Secrets that a command finds as files: folders beside its own, removed with the attempt.
-
 export type SecretFiles = { binds: BindMount[]; remove(): Promise<void> }
 
 /** A container has another user: its files are open to all, within a closed folder. */
@@ -65,8 +64,6 @@ export async function writeSecretFiles(
     throw error
   }
 }
-
-// The file with a task's own context token, beside its folder: readable only for the command, removed with the attempt.
 
 export type TokenFile = { path: string; remove(): Promise<void> }
 

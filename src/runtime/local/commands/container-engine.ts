@@ -1,4 +1,5 @@
-// Finds a Docker-compatible engine by its sockets and talks to it.
+// Finds a Docker-compatible engine by its sockets, talks to it, and reads the output of a container as it frames it:
+// one stream for both, each frame with a head of eight bytes.
 import { existsSync } from 'node:fs'
 import type Docker from 'dockerode'
 import { messageOf } from '../../../errors.ts'
@@ -90,8 +91,6 @@ export function createContainerEngine(options: ContainerEngineOptions): Containe
     },
   }
 }
-
-// The output of a container as the engine frames it: one stream for both, each frame with a head of eight bytes.
 
 type OutputFrame = { stream: 'stdout' | 'stderr'; chunk: Buffer }
 

@@ -2,10 +2,10 @@
 
 import { release } from 'node:os'
 import { join } from 'node:path'
-import type { MountedSecret, WorkloadLimits } from '../../../ports/tasks/workloads.ts'
-import { type AttemptEnd, describeMemory, describeProcessEnd, isSandboxFailure } from '../../attempts/end.ts'
 import { type CommandCapture, createCommandCapture, feedLines } from '../../../lib/line-reader.ts'
 import { createOutputTail } from '../../../lib/output-tail.ts'
+import type { MountedSecret, WorkloadLimits } from '../../../ports/tasks/workloads.ts'
+import { type AttemptEnd, describeMemory, describeProcessEnd, isSandboxFailure } from '../../attempts/end.ts'
 import {
   baseEnvironment,
   countsProcessesPerNamespace,

@@ -1,4 +1,5 @@
-// Finds out once what bubblewrap can do on this machine, by running it.
+// Finds out once what bubblewrap can do on this machine, by running it, and makes its arguments. Later mounts cover
+// earlier ones, so the order matters.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -94,9 +95,6 @@ export async function probeBubblewrap(options: BubblewrapProbeOptions = {}): Pro
   const version = await tryCommand(binary, ['--version'])
   return chooseVariant(binary, version.text.replace(/^bubblewrap /, ''))
 }
-
-// Everything that a confined program sees, as arguments of bubblewrap. Later mounts cover earlier ones, so the order
-// matters.
 
 export type ConfinedView = {
   bubblewrap: Bubblewrap

@@ -1,5 +1,6 @@
 // The file system that a confined program sees, as arguments of bubblewrap: assembled from parts, with nothing of the
-// host by default.
+// host by default. A /proc that hides the processes of other user namespaces: each sandbox inside a sandbox sees only
+// its own.
 
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -111,8 +112,6 @@ export function environmentArguments(options: EnvironmentOptions = {}): string[]
   const variables = { ...baseEnvironment(options.home ?? workspaceInside), ...options.variables }
   return Object.entries(variables).flatMap(([name, value]) => ['--setenv', name, value])
 }
-
-// A /proc that hides the processes of other user namespaces: each sandbox inside a sandbox sees only its own.
 
 const lookMs = 2
 const maxMs = 2000

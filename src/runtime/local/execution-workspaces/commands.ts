@@ -1,4 +1,5 @@
-// The commands in the folder of one workspace: each in a sandbox of its own. What a command leaves running may go on there.
+// The commands in the folder of one workspace: each in a sandbox of its own, with as much of its output as is wanted.
+// What a command leaves running may go on there.
 import { constants } from 'node:os'
 import type { Readable } from 'node:stream'
 import type { Clock } from '../../../lib/clock.ts'
@@ -167,8 +168,6 @@ export async function doInFolder(
   const reason = state.phase === 'Ended' ? state.stderr.trim() : ''
   throw new WorkspaceError('WorkspaceLost', `the folder of the workspace cannot be written to: ${reason}`)
 }
-
-// What a command prints: as much as is wanted, and that there was more.
 
 type Captured = { read(): string; isCut(): boolean }
 

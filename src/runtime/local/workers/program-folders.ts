@@ -1,4 +1,4 @@
-// Which folders of the installed program a worker needs to see.
+// Which folders a worker needs to see: those of the installed program, and those of the agent programs of this machine.
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { baseEnvironment } from '../../attempts/process-limits.ts'
@@ -30,8 +30,6 @@ export function listProgramFolders(root: string, program: string): string[] {
 export function bindProgramFolders(root: string, program: string): BindMount[] {
   return listProgramFolders(root, program).map((path) => ({ source: realpathSync(path), target: path }))
 }
-
-// The agent programs of this machine: where they are, and what of it a worker's sandbox must show.
 
 type FoundPrograms = {
   /** Of the names that were asked for. */

@@ -1,5 +1,5 @@
 // Starts worker processes: inside their sandbox from the start, with an empty folder and nothing of the service's
-// environment.
+// environment. Their compile cache is filled by a trusted run without work and read-only for them.
 import { createHash } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
@@ -140,8 +140,6 @@ export async function launchWorker(
     throw error
   }
 }
-
-// The compile cache of the worker program: filled by a trusted run without work, read-only for all workers.
 
 type CompileCacheOptions = {
   launcher: WorkerLauncherOptions
