@@ -1,6 +1,5 @@
-// The files of one commit, read from the objects of a repository: no work tree, so no link leads anywhere, nothing can
-// change meanwhile, and no filter of the repository runs (git-ls-tree(1), git-cat-file(1)). The tree of a commit in a
-// repository on this machine.
+// The files of one commit, read from the objects of a repository on this machine: no work tree, so no link leads
+// anywhere, nothing can change meanwhile, and no filter of the repository runs (git-ls-tree(1), git-cat-file(1)).
 import { isUtf8 } from 'node:buffer'
 import { lstat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'

@@ -1,5 +1,5 @@
-// One kind as reported by the watch, and ahead of that the service's own writes that the watch has not reported yet.
-// The remembered changes of one kind, which start over when the API server cannot report what came between.
+// One kind as reported by the watch, ahead of that the service's own writes that it has not reported yet, and the
+// cached changes, which start over when the API server cannot report what came between.
 import type { Kind } from '../../contract/kinds/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'

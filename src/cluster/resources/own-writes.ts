@@ -1,5 +1,5 @@
-// The service's own writes that the watch has not reported yet: reads find them at once. Waits until the watch has
-// reported something, for callers who wrote it or got its version from another replica.
+// The service's own writes that the watch has not reported yet: reads find them at once, and callers can wait until the
+// watch has reported them.
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { CacheEntry, CacheKey } from './entry.ts'

@@ -1,6 +1,7 @@
-// Tokens for the daemon of an actor, and identities of sessions, which tell others which session in an actor speaks. All actors of a template begin with the same bootstrap token, which each of them
-// takes once: for its first hand-off token. From then on every tenancy has a token of its own, which the one before it
-// authorises; the daemon refuses any that it has had before.
+// Tokens for the daemon of an actor, and identities of sessions, which show others which session in an actor speaks.
+// All actors of a template begin with the same bootstrap token, which each of them takes once: for its first hand-off
+// token. From then on every tenancy has a token of its own, which the one before it authorises; the daemon refuses any
+// that it has had before.
 import { createHmac, randomBytes } from 'node:crypto'
 import { messageOf } from '../../errors.ts'
 import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'

@@ -1,6 +1,5 @@
-// The shell over the exec subresource of the API server, with the rights of the service. A shell that stays in a
-// container for a while and runs one script after the other: to start a program there costs the cluster more than most
-// scripts do.
+// The shell over the exec subresource of the API server, with the rights of the service. It stays in a container for a
+// while and runs one script after the other: to start a program there costs the cluster more than most scripts do.
 import { PassThrough } from 'node:stream'
 import type { ApiConnection } from '../../cluster/api/connection.ts'
 import { orAbsent } from '../../cluster/api/failures.ts'

@@ -1,5 +1,5 @@
-// The pod for one run of untrusted code: no network, no account, no secret, nothing of the service. How a command
-// reaches its pod: entirely over standard input, because the server logs the URL of an exec.
+// The pod for one run of untrusted code: no network, no account, no secret, nothing of the service. A command reaches
+// it entirely over standard input, because the server logs the URL of an exec.
 import { quoteWord } from '../../lib/shell-words.ts'
 import type { SandboxCommand } from '../../ports/workspaces/sandbox.ts'
 import { baseEnvironment, isNode, limitHeap, limitProcess, workspaceInside } from '../attempts/process-limits.ts'

@@ -1,6 +1,6 @@
-// Mounts of this process: made and removed by the system's tools, listed, and judged by who else sees them. A workspace
-// as a separate file system in one file: the kernel limits its bytes and files exactly. One folder of files shown in
-// many workspaces, each with changes of its own (overlayfs): nothing is copied at first.
+// Mounts of this process: made, removed and listed by the system's tools. A workspace can be a file system in one file,
+// whose bytes and files the kernel limits exactly; a folder of files can be shown in many workspaces, each with changes
+// of its own (overlayfs).
 import { readFileSync, readlinkSync } from 'node:fs'
 import { mkdir, open, readFile, rm, rmdir, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,6 +1,5 @@
-// The common interface of every way to run an attempt. Removes secrets from what a command leaves behind: its log
-// lines, its output and the message of its end (SECRET-008). The folder of an attempt that works in a git repository:
-// filled before its program starts, read after it has ended.
+// The common interface of every way to run an attempt, the folder of one that works in a git repository, and the
+// removal of secrets from what a command leaves behind: log lines, output and the message of its end (SECRET-008).
 import type { AdapterFailure } from '../../contract/kinds/tasks/failures.ts'
 import { createRedactor, type Redactor } from '../../observability/redaction.ts'
 import type { CommandOutput, LeftFile, WorkloadSpec } from '../../ports/tasks/workloads.ts'

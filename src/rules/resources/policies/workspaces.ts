@@ -27,7 +27,7 @@ function listNamespaces({ workspaceSpaces }: PolicySettings): Variable[] {
 }
 
 /** Templates and pools of other namespaces. */
-function placeRules(settings: PolicySettings): CelValidation[] {
+function namespaceRules(settings: PolicySettings): CelValidation[] {
   const { isolated } = settings
   const isFar = "variables.space != '' && variables.space != request.namespace && variables.space != variables.usual"
   const isFarPool = "variables.poolSpace != '' && variables.poolSpace != request.namespace"
@@ -118,7 +118,7 @@ export function workspaceRules(settings: PolicySettings): PolicyRules[] {
           `${path}.hibernation ${forActors}`,
           settings,
         ),
-        ...placeRules(settings),
+        ...namespaceRules(settings),
       ],
     },
   ]
