@@ -1,5 +1,5 @@
 // Lists what a commit has in all its folders. A tree may name itself any number of times, so a few objects can stand
-// for more files than any disk holds: listing stops at the limit. Cuts what `git cat-file --batch` prints into the
+// for more files than any disk holds: listing stops at the limit. Also cuts what `git cat-file --batch` prints into the
 // contents of objects, without holding more than one of them.
 import { CheckoutError } from '../ports/workspaces/checkouts.ts'
 import { runGitCommand } from './command.ts'

@@ -1,6 +1,6 @@
 // The files in the folder of a checkout, compared with and committed on what was checked out. Reads only the files: the
-// `.git` that the agent has is not looked at, nor any repository below. What a program left under the names of the
-// files that git itself reads in a work tree, and that cannot be read.
+// `.git` that the agent has is not looked at, nor any repository below. Reports what a program left under the names of
+// the files that git itself reads in a work tree, and that cannot be read.
 import { lstat, readdir, unlink } from 'node:fs/promises'
 import { CheckoutError } from '../ports/workspaces/checkouts.ts'
 import { type GitCommand, runGitCommand } from './command.ts'

@@ -1,6 +1,6 @@
 // The ExecutionWorkspaces port by kubernetes-sigs/agent-sandbox: a claim of the service's for each workspace, programs
-// in the pod of its sandbox. Nothing is held here that a restart would lose. Where the programs of a claim run:
-// remembered, so that a script costs no look at the claim and its sandbox.
+// in the pod of its sandbox. Nothing is held here that a restart would lose. Where the programs of a claim run is
+// cached, so that a script costs no look at the claim and its sandbox.
 import type { KubernetesApi } from '../../cluster/api.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock, Ids } from '../../lib/clock.ts'

@@ -1,6 +1,7 @@
 // The objects of kubernetes-sigs/agent-sandbox that are read and written: those fields of its API types that matter
-// here (api/v1alpha1, api/v1beta1, extensions/api/v1alpha1, extensions/api/v1beta1). What the status of a claim says:
-// the Ready condition of its sandbox, or why there is none (SandboxClaim and Sandbox controllers of agent-sandbox).
+// here (api/v1alpha1, api/v1beta1, extensions/api/v1alpha1, extensions/api/v1beta1). Also what the status of a claim
+// says: the Ready condition of its sandbox, or why there is none (SandboxClaim and Sandbox controllers of
+// agent-sandbox).
 import type { Collection } from '../../cluster/api/paths.ts'
 import type { WorkspaceClaim, WorkspaceFailure, WorkspaceState } from '../../ports/workspaces/execution-workspaces.ts'
 import type { ClusterObject, ObjectCondition } from '../jobs/objects.ts'

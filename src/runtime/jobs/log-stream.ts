@@ -1,6 +1,6 @@
-// Reads the log of a container as the kubelet sends it: each line after its timestamp. Which parts of a log are new
-// when it is read again after a broken connection. Lines are counted, not compared: their timestamps do not always
-// increase, since two streams are written independently and clocks are set back.
+// Reads the log of a container as the kubelet sends it: each line after its timestamp; after a broken connection only
+// the parts that are new. Lines are counted, not compared: their timestamps do not always increase, since two streams
+// are written independently and clocks are set back.
 
 /** Bytes of one line; a long line comes in several parts. */
 export type LogLinePart = {

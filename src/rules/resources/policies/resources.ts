@@ -186,7 +186,7 @@ function actorRules(settings: PolicySettings): PolicyRules[] {
   ]
 }
 
-function placeRules({ ownNamespace }: PolicySettings): PolicyRules[] {
+function namespacePolicies({ ownNamespace }: PolicySettings): PolicyRules[] {
   return [
     {
       name: 'guarded-namespaces',
@@ -204,5 +204,5 @@ function placeRules({ ownNamespace }: PolicySettings): PolicyRules[] {
 }
 
 export function resourceRules(settings: PolicySettings): PolicyRules[] {
-  return [...providerRules(settings), ...toolRules(settings), ...actorRules(settings), ...placeRules(settings)]
+  return [...providerRules(settings), ...toolRules(settings), ...actorRules(settings), ...namespacePolicies(settings)]
 }

@@ -1,6 +1,6 @@
 // How a command's stdout and stderr are kept apart on a cluster, whose log of a container is both in one (ADR 30): the
-// command writes into two pipes of a volume, and a sidecar makes of them one log of marked lines. Reads the marked
-// lines of a tagger back into the two streams.
+// command writes into two pipes of a volume, and a sidecar makes of them one log of marked lines. Here these lines
+// become the two streams again.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { hardenedContainer } from '../hardening.ts'
