@@ -84,14 +84,14 @@ function describeEvent(event: EventRecord, { apiVersion, ids }: ClusterEventsOpt
 /** Counts lost events, and reports them from time to time. */
 function createLossReport({ clock, log }: ClusterEventsOptions) {
   let lost = 0
-  let saidAt = Number.NEGATIVE_INFINITY
+  let reportedAt = Number.NEGATIVE_INFINITY
   return (error: string): void => {
     lost += 1
     const now = clock.now().getTime()
-    if (now - saidAt < reportMs) return
+    if (now - reportedAt < reportMs) return
     log.warn({ error, lost }, 'events of tasks were not sent to the cluster; their timelines have them')
     lost = 0
-    saidAt = now
+    reportedAt = now
   }
 }
 

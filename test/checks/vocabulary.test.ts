@@ -28,7 +28,10 @@ const gone: [RegExp, string][] = [
 ]
 
 /** Where a word is a name that others read: a column, a field of the wire or of a port that is stored. */
-const exceptions: Record<string, string> = {}
+const exceptions: Record<string, string> = {
+  asked: 'a field of the worker API and of a row: what a vendor asked for',
+  places: 'a property of what `svc scan coverage -o json` prints',
+}
 
 function listIdentifiers(path: string): Set<string> {
   const names = new Set<string>()

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { formatPath } from './validation.ts'
 
 /** The schema is part of every request to the model. */
-const largestSchema = 65_536
+const maxSchemaBytes = 65_536
 /** Schemas inside one another. */
 const deepestSchema = 32
 
@@ -222,7 +222,7 @@ export function outputSchemaProblems(schema: JsonObject, at: Path): Problem[] {
   const size = JSON.stringify(schema).length
   const draft = draftOf(schema)
   const walk: Walk = { root: schema, isOld: draft !== '2020-12', problems: [], sameValue: new Map() }
-  if (size > largestSchema) note(walk, at, `has ${size} characters as JSON; at most ${largestSchema}`)
+  if (size > maxSchemaBytes) note(walk, at, `has ${size} characters as JSON; at most ${maxSchemaBytes}`)
   else if (draft === undefined) note(walk, [...at, '$schema'], 'must be draft 2020-12, 2019-09 or 07 of JSON Schema')
   else checkSchema(walk, schema, at, 1)
   if (walk.problems.length === 0 && isCircular(walk)) {

@@ -105,7 +105,7 @@ export function splitSourceLines(text: string): string[] {
 }
 
 /** Share of what is left that one file beside the slice's own may take. */
-const largestShare = 1 / 3
+const maxShare = 1 / 3
 
 class Filling {
   readonly included: IncludedFile[] = []
@@ -116,7 +116,7 @@ class Filling {
     const { path, role } = wanted
     if (!isInnerPath(path)) return void this.omitted.push({ path, role, reason: 'unsafePath' })
     if (this.included.length >= contextCaps.files) return void this.omitted.push({ path, role, reason: 'maxFiles' })
-    const file = includeFile(wanted, content, role === 'owned' ? this.#left : Math.floor(this.#left * largestShare))
+    const file = includeFile(wanted, content, role === 'owned' ? this.#left : Math.floor(this.#left * maxShare))
     if (file.readable && file.includedBytes === 0 && file.bytes > 0)
       return void this.omitted.push({ path, role, reason: 'maxBytes' })
     this.#left -= file.includedBytes

@@ -14,7 +14,7 @@ import { parseObject } from './stored-row.ts'
 
 /** Index rows examined in one statement: doubled while a filter finds too little. */
 const firstBatch = 250
-const largestBatch = 1000
+const maxBatch = 1000
 
 export type PageParts = { database: Database; ring: ChangeRing; counts: ResourceCounts }
 
@@ -109,7 +109,7 @@ async function walkObjects<R>({ database, ring }: PageParts, walk: Walk<R>): Pro
     gatherMatches(restoreBatch(batch, changes, { order: scope.order, after, end }), walk, gathered)
     if (end === undefined || gathered.isCut) return gathered
     after = end
-    size = Math.min(size * 2, largestBatch)
+    size = Math.min(size * 2, maxBatch)
     // A long walk must not block other requests.
     await yieldTurn()
   }

@@ -37,7 +37,7 @@ export type ScanImport = z.infer<typeof ScanImport>
 
 export const sarifType = 'application/sarif+json'
 /** Bytes of one file. */
-export const largestSarif = 33_554_432
+export const maxSarifBytes = 33_554_432
 
 /** One page of imports. */
 export const ScanImportList = listOf(ScanImport, 'ScanImportList')
@@ -84,7 +84,7 @@ export const importFindings = defineRoute({
     ),
   }),
   rawBody: sarifType,
-  bodyLimit: largestSarif,
+  bodyLimit: maxSarifBytes,
   responses: {
     ...errorResponses(404, 409),
     201: { description: 'The import, which is under way', schema: ScanImport },

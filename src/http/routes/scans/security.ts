@@ -102,7 +102,7 @@ export function bindSarifImport(bind: Bind, { usecases: { sarif } }: Pick<RouteC
   bind(sarifRoutes.importFindings, async ({ caller, namespace, params, query, request }) => {
     const read = async () => {
       const chunks: Buffer[] = []
-      for await (const chunk of readUpload(request, sarifRoutes.largestSarif).body) chunks.push(chunk as Buffer)
+      for await (const chunk of readUpload(request, sarifRoutes.maxSarifBytes).body) chunks.push(chunk as Buffer)
       return Buffer.concat(chunks)
     }
     const { commit, root } = query
