@@ -55,11 +55,6 @@ export const flag = required<boolean>(
   (value) => (value ? 1 : 0),
   (stored) => Number(stored) === 1,
 )
-/** A time as milliseconds. */
-export const milliseconds = required<Date>(
-  (value) => value.getTime(),
-  (stored) => new Date(Number(stored)),
-)
 /** A time in RFC 3339. */
 export const time = required<Date>(
   (value) => value.toISOString(),
@@ -77,13 +72,6 @@ export const escapedJson = <T>(): ColumnKind<T> =>
     (value) => encodeText(JSON.stringify(value)),
     (stored) => JSON.parse(decodeText(stored as string)) as T,
   )
-/** Bytes, or whatever else the column holds by itself. */
-export const asIs = <T extends Parameter>(): ColumnKind<T> =>
-  required<T>(
-    (value) => value,
-    (stored) => stored as T,
-  )
-
 export const optional = <T>(kind: ColumnKind<T>): ColumnKind<T, 'optional'> => ({ ...kind, mode: 'optional' })
 export const generated = <T>(kind: ColumnKind<T>): ColumnKind<T, 'generated'> => ({ ...kind, mode: 'generated' })
 /** Names the column itself. */
