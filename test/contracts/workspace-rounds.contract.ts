@@ -226,12 +226,16 @@ export function describeWorkspaceRounds(name: string, open: () => Promise<Rounds
       const dice = createDice()
       const lives = openLives(bench, store, writeWorker(mark))
       const { drive, sweep, happened } = createDriver(bench, lives, dice)
-      await driveAll(rounds, (number) => {
-        const plan = plans[number % plans.length] ?? 'fine'
+      const driveOne = (number: number, plan: Plan) => {
         const own = plan.startsWith('kept') ? `s${dice(sessions)}` : `r${number}`
         const claim = { namespace: bench.namespace, name: `svc-ws-${mark}-${own}` }
         return drive({ number, plan, claim, token: `made-up-${mark}-${ids.hex(16)}`, taskUid: `uid-${number}` })
-      })
+      }
+      await driveAll(rounds, (number) => driveOne(number, plans[number % plans.length] ?? 'fine'))
+      // Each plan is seen whole at least once: one that the end of a life has cut short every time is run again, in peace.
+      const peace = Math.ceil(rounds / roundsOfLife) * roundsOfLife
+      const missed = plans.filter((plan) => !happened.has(plan))
+      for (const [at, plan] of missed.entries()) await driveOne(peace + at, plan)
       lives.armed.clear()
 
       // Those of sessions are kept, and nobody holds them.
