@@ -218,7 +218,7 @@ describe('the command line', () => {
     const none = await runSvc(['task', 'diff', 'plain'], service.env)
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('did not work in a git repository')])
     const nowhere = await runSvc(['task', 'apply', 'by-hand'], service.env, { cwd: service.folder })
-    expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringContaining('no git checkout')])
+    expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringContaining('not a git checkout')])
   })
 })
 

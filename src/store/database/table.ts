@@ -129,7 +129,7 @@ export class Table<C extends Columns> {
     return { text, parameters: drafts.flatMap((draft) => this.#valuesOf(draft)) }
   }
 
-  /** After an insert: replaces all columns but the keys and `kept` of the row that has the same keys. */
+  /** After an insert: replaces all columns but the keys and `preserved` of the row that has the same keys. */
   replace(keys: readonly (keyof C)[], preserved: readonly (keyof C)[] = []): Fragment {
     const unique = this.#inserted.filter(({ key }) => keys.includes(key)).map(({ name }) => name)
     const replaced = this.#inserted.filter(({ key }) => !keys.includes(key) && !preserved.includes(key))
