@@ -65,7 +65,11 @@ function listReached(from: string, next: Map<string, Import[]>): Set<string> {
   const reached = new Set<string>()
   const open = [from]
   for (let path = open.pop(); path !== undefined; path = open.pop())
-    for (const { to } of next.get(path) ?? []) if (!reached.has(to)) open.push(to) && reached.add(to)
+    for (const { to } of next.get(path) ?? []) {
+      if (reached.has(to)) continue
+      reached.add(to)
+      open.push(to)
+    }
   return reached
 }
 

@@ -1,6 +1,7 @@
 // Repository scans: begins runs, leads them through their stages, and decides validations and patches.
 import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
 import { isTerminalPhase } from '../../contract/kinds/tasks/task.ts'
+import { maxTimerMs } from '../../lib/clock.ts'
 import { decideRun, type RunDecision } from '../../rules/scans/run-decision.ts'
 import { scanLabels } from '../../rules/scans/task-names.ts'
 import {
@@ -48,7 +49,6 @@ const uploadMs = 2000
 function waitUntil(times: readonly (Date | undefined)[], now: Date): Reconciled {
   const waits = times.flatMap((time) => (time === undefined ? [] : [time.getTime() - now.getTime()]))
   if (waits.length === 0) return undefined
-  const maxTimerMs = 2 ** 31 - 1
   return { requeueAfterMs: Math.min(maxTimerMs, Math.max(1000, Math.min(...waits))) }
 }
 
