@@ -12,7 +12,7 @@ import { describeOnCluster } from '../fixtures/cluster.ts'
 import { type ClusterDatabase, hostAddress, startClusterDatabase } from '../fixtures/cluster-services.ts'
 import { git, makeRepository } from '../fixtures/git/repository.ts'
 import { type GitServer, startGitServer } from '../fixtures/git/server.ts'
-import { applyTasks, type Installation, install } from '../fixtures/installation.ts'
+import { applyTasks, type Installation, install, undoAll } from '../fixtures/installation.ts'
 import { kubectl, readObject } from '../fixtures/kubectl.ts'
 import { postgresMissing } from '../fixtures/postgres.ts'
 import { waitFor } from '../fixtures/time.ts'
@@ -87,13 +87,18 @@ describeOnCluster(`agents on a cluster${obstacle === undefined ? '' : ` (skipped
       make('Agent', 'writer', { providerRef: { name: 'main' }, model: { name: 'test-model' } }),
     ])
   }, 300_000)
-  afterAll(async () => {
-    await service?.remove()
-    await database?.remove()
-    await vendor?.stop()
-    await server?.stop()
-    rmSync(root, { recursive: true, force: true })
-  }, 180_000)
+  const removeRoot = () => rmSync(root, { recursive: true, force: true })
+  afterAll(
+    () =>
+      undoAll(
+        service?.remove,
+        database?.remove,
+        () => vendor?.stop(),
+        () => server?.stop(),
+        removeRoot,
+      ),
+    180_000,
+  )
 
   const workspace = (more: object = {}) => ({
     workspace: { gitRepo: `${server.origin}/tool.git`, gitSecretRef: { name: 'forge' }, ...more },

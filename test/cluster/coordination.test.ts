@@ -5,7 +5,7 @@ import type { ApprovalItem } from '../../src/contract/api/tasks/approvals.ts'
 import type { Task } from '../../src/contract/kinds/tasks/task.ts'
 import { describeOnCluster } from '../fixtures/cluster.ts'
 import { type ClusterDatabase, hostAddress, startClusterDatabase } from '../fixtures/cluster-services.ts'
-import { applyTasks, type Installation, install } from '../fixtures/installation.ts'
+import { applyTasks, type Installation, install, undoAll } from '../fixtures/installation.ts'
 import { kubectl, readObject } from '../fixtures/kubectl.ts'
 import {
   readText,
@@ -72,11 +72,7 @@ describeOnCluster(`coordination on a cluster${obstacle === undefined ? '' : ` (s
       make('Agent', 'lead', { providerRef: { name: 'main' }, coordination }),
     ])
   }, 300_000)
-  afterAll(async () => {
-    await service?.remove()
-    await database?.remove()
-    await vendor?.close()
-  }, 180_000)
+  afterAll(() => undoAll(service?.remove, database?.remove, () => vendor?.close()), 180_000)
 
   const readTask = (name: string) => readObject<Task>(['get', 'task', name], service.tasks)
   const isParked = ({ status }: Task) =>

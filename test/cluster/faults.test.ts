@@ -14,6 +14,7 @@ import {
   openClusterApi,
 } from '../fixtures/cluster.ts'
 import { type HostService, startHostService } from '../fixtures/host-service.ts'
+import { undoAll } from '../fixtures/installation.ts'
 import { applyManifest, kubectl, readObject } from '../fixtures/kubectl.ts'
 import { type PostgresServer, postgresMissing, startPostgres } from '../fixtures/postgres.ts'
 import { pause, waitFor } from '../fixtures/time.ts'
@@ -56,13 +57,18 @@ describeOnCluster(`the service among faults${obstacle === undefined ? '' : ` (sk
     service = await start()
   }, 180_000)
 
-  afterAll(async () => {
-    await service?.remove()
-    await database?.remove()
-    await dropNamespace(api, namespace)
-    await dropNamespace(api, tasks)
-    await api.close()
-  }, 180_000)
+  const drop = (name: string) => () => dropNamespace(api, name)
+  afterAll(
+    () =>
+      undoAll(
+        () => service?.remove(),
+        database?.remove,
+        drop(namespace),
+        drop(tasks),
+        () => api.close(),
+      ),
+    180_000,
+  )
 
   afterEach(async () => {
     for (const other of others) await other.remove()

@@ -6,7 +6,7 @@ import { findHelm } from '../../scripts/chart.ts'
 import { hasOpenssl, makeCertificate } from '../fixtures/certificates.ts'
 import { describeOnCluster } from '../fixtures/cluster.ts'
 import { type ClusterDatabase, startClusterDatabase } from '../fixtures/cluster-services.ts'
-import { type Installation, install, release } from '../fixtures/installation.ts'
+import { type Installation, install, release, undoAll } from '../fixtures/installation.ts'
 import { applyManifest, kubectl, readObject, runKubectl } from '../fixtures/kubectl.ts'
 import { postgresMissing } from '../fixtures/postgres.ts'
 import { waitFor } from '../fixtures/time.ts'
@@ -155,11 +155,8 @@ describeOnCluster(`the options of the chart${obstacle === undefined ? '' : ` (sk
     await kubectl(['wait', '--for=condition=Ready', 'pod/private-vendor', '--timeout=60s'], { namespace: second })
   }, 300_000)
 
-  afterAll(async () => {
-    await service?.remove()
-    await database?.remove()
-    await kubectl(['delete', 'namespace', second, outside, '--wait=false'])
-  }, 180_000)
+  const removeNamespaces = () => kubectl(['delete', 'namespace', second, outside, '--wait=false'])
+  afterAll(() => undoAll(service?.remove, database?.remove, removeNamespaces), 180_000)
 
   it('give the pods environment, volumes and topology spread, and leave their number to autoscaling', async () => {
     const pods = await readObject<{ items: { spec: PodSpec }[] }>(
