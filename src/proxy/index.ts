@@ -75,7 +75,7 @@ function requireGranted({ agent }: Caller, { model }: ProxyTarget): void {
 }
 
 const unbounded = Number.POSITIVE_INFINITY
-const unlimited: SlotSettings = { max: unbounded, perNamespace: unbounded, perCaller: unbounded }
+const unlimited: SlotSettings = { max: unbounded }
 
 function openSlots({ loops = unlimited }: ProxySettings): Slots {
   return createSlots('proxy requests with server-side tools', loops)

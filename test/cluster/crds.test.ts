@@ -190,6 +190,13 @@ describeOnCluster('definitions on a cluster', () => {
     return api.request<Spec>({ verb: 'update', ...target, body: { ...(await read(name)), spec } })
   }
 
+  /** What kubectl remembers of another cluster at this address would be wrong here. */
+  const forgetfulKubectl = async () => {
+    const cache = await mkdtemp(join(tmpdir(), 'svc-kubectl-'))
+    onTestFinished(() => rm(cache, { recursive: true, force: true }))
+    return async (...args: string[]) => (await run('kubectl', [...args, '--cache-dir', cache])).stdout
+  }
+
   it('are accepted as structural, established and with their own names', async () => {
     for (const kind of kindNames) {
       const name = `${kinds[kind].plural}.core.svc.ai`
@@ -292,17 +299,35 @@ describeOnCluster('definitions on a cluster', () => {
 
   it('show type, agent, phase and age in kubectl get, by short name and category too', async () => {
     await write('Task', 'shown', { spec: agent })
-    // What kubectl remembers of another cluster at this address would be wrong here.
-    const cache = await mkdtemp(join(tmpdir(), 'svc-kubectl-'))
-    onTestFinished(() => rm(cache, { recursive: true, force: true }))
-    const get = async (what: string) =>
-      (await run('kubectl', ['get', what, '-n', namespace, '--cache-dir', cache])).stdout.split('\n')
+    const kubectl = await forgetfulKubectl()
+    const get = async (what: string) => (await kubectl('get', what, '-n', namespace)).split('\n')
     const [head, ...rows] = await get('tasks')
     expect(head?.split(/\s{2,}/).map((word) => word.trim())).toEqual(
       expect.arrayContaining(['NAME', 'TYPE', 'AGENT', 'PHASE', 'AGE']),
     )
     expect(rows.find((row) => row.startsWith('shown'))).toMatch(/agent .*writer/)
     expect((await get('st')).some((row) => row.startsWith('shown'))).toBe(true)
-    expect((await get('svc')).some((row) => row.startsWith('task.core.svc.ai/shown'))).toBe(true)
+    expect((await get('svc-ai')).some((row) => row.startsWith('task.core.svc.ai/shown'))).toBe(true)
+  })
+
+  it('hide nothing that is the cluster’s own: no name of theirs is one of ours', async () => {
+    type Resource = { name: string; singularName: string; shortNames?: string[] }
+    type Group = { name: string; preferredVersion: { groupVersion: string } }
+    const kubectl = await forgetfulKubectl()
+    const { groups } = JSON.parse(await kubectl('get', '--raw', '/apis')) as { groups: Group[] }
+    const theirs = groups.filter(({ name }) => !name.endsWith('svc.ai'))
+    const paths = ['/api/v1', ...theirs.map(({ preferredVersion }) => `/apis/${preferredVersion.groupVersion}`)]
+    const lists = await Promise.all(paths.map((path) => kubectl('get', '--raw', path)))
+    const resources = lists.flatMap((list) => (JSON.parse(list) as { resources: Resource[] }).resources)
+    const taken = new Set(
+      resources.flatMap(({ name, singularName, shortNames = [] }) => [name, singularName, ...shortNames]),
+    )
+    expect(taken).toContain('svc')
+    const ours = kindNames.flatMap((kind) => {
+      const { plural, singular, shortNames, categories } = kinds[kind]
+      return [plural, singular, ...shortNames, ...categories]
+    })
+    expect(ours.filter((name) => taken.has(name))).toEqual([])
+    expect(await kubectl('get', 'svc', '-n', 'default', '-o', 'name')).toBe('service/kubernetes\n')
   })
 })

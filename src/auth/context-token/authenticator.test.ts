@@ -79,7 +79,12 @@ describe('a context token', () => {
   it('of another issuer is refused [CTX-005]', () => expectRefused({ iss: 'https://other.example' }))
 
   it('for another audience is refused [CTX-006]', async () => {
-    for (const aud of ['other', [audience, 'other']]) await expectRefused({ aud })
+    for (const aud of ['other', ['other', 'account']]) await expectRefused({ aud })
+  })
+
+  it('for us among others is accepted', async () => {
+    const caller = await open().ask(await issuer.signTransaction({ aud: ['other', audience] }))
+    expect(caller.transaction?.audience).toEqual(['other', audience])
   })
 
   it('outside its time is refused [CTX-007]', async () => {

@@ -1,4 +1,4 @@
-// OpenID Connect: tokens of one issuer, for one audience, of the subjects that the operator allows.
+// OpenID Connect: tokens of one issuer, for this service, of the subjects that the operator allows.
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Authenticator, Caller } from '../../ports/identity/identity.ts'
@@ -18,7 +18,7 @@ import type { JoseHeader } from '../token-text.ts'
 
 export type OidcSettings = IssuerRights & {
   issuer: string
-  /** The service's audiences; a token that is also for another one is refused. */
+  /** The service's names; one of them among the audiences of a token suffices. */
   audiences: readonly string[]
   jwksUrl?: string
   /** Patterns with `*` and `?`; an empty list allows nobody. */

@@ -25,11 +25,11 @@ export const chatSettings = {
     placeholder: 'duration',
   }),
   chatMaxConcurrent: define(whole(1).default(10), { help: 'concurrent chat turns; more get 429' }),
-  chatMaxConcurrentPerNamespace: define(whole(1).default(8), {
-    help: 'concurrent chat turns of one namespace; those of owners do not count',
+  chatMaxConcurrentPerNamespace: define(whole(1).optional(), {
+    help: 'concurrent chat turns of one namespace; those of owners do not count (default: as many as there may be)',
   }),
-  chatMaxConcurrentPerCaller: define(whole(1).default(5), {
-    help: 'concurrent chat turns of one caller; owners have no such limit',
+  chatMaxConcurrentPerCaller: define(whole(1).optional(), {
+    help: 'concurrent chat turns of one caller; owners have no such limit (default: as many as there may be; when they run short, whoever has fewest goes first)',
   }),
   chatMaxTasksPerTurn: define(whole(1).default(5), { help: 'tasks that one chat turn may create' }),
   chatMaxSessionSize: define(whole(1024).default(512_000), {

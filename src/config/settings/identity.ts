@@ -54,7 +54,7 @@ export const oidcSettings = {
     placeholder: 'url',
   }),
   oidcAudience: define(names.default([]), {
-    help: 'audience that those tokens must be for; with several, each of a token must be one of them',
+    help: 'audience that those tokens must be for, alone or among others; of several, one suffices',
     example: 'svc',
     placeholder: 'name,...',
   }),
@@ -108,7 +108,7 @@ export const contextTokenSettings = {
     placeholder: 'url',
   }),
   contextTokenAudience: define(names.default([]), {
-    help: 'audience that context tokens must be for; with several, each of a token must be one of them',
+    help: 'audience that context tokens must be for, alone or among others; of several, one suffices',
     example: 'svc',
     placeholder: 'name,...',
   }),

@@ -39,11 +39,11 @@ export const proxiesSettings = {
   proxyMaxLoops: define(whole(1).default(200), {
     help: 'concurrent proxy requests that run server-side tools or are translated; more get 429',
   }),
-  proxyMaxLoopsPerNamespace: define(whole(1).default(150), {
-    help: 'concurrent requests of that sort of one namespace; those of owners do not count',
+  proxyMaxLoopsPerNamespace: define(whole(1).optional(), {
+    help: 'concurrent requests of that sort of one namespace; those of owners do not count (default: as many as there may be)',
   }),
-  proxyMaxLoopsPerCaller: define(whole(1).default(100), {
-    help: 'concurrent requests of that sort of one caller; owners have no such limit',
+  proxyMaxLoopsPerCaller: define(whole(1).optional(), {
+    help: 'concurrent requests of that sort of one caller; owners have no such limit (default: as many as there may be; when they run short, whoever has fewest goes first)',
   }),
   proxyRequestsPerMinute: define(whole(0).default(0), {
     help: 'proxy requests of one caller per minute; more get 429; 0 means no limit',

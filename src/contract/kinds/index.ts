@@ -69,7 +69,8 @@ export type KindInfo = {
 const age: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
 const phase: PrinterColumn = { name: 'Phase', type: 'string', jsonPath: '.status.phase' }
 const ready: PrinterColumn = { name: 'Ready', type: 'boolean', jsonPath: '.status.ready' }
-const categories = ['svc'] as const
+/** `kubectl get svc-ai` lists all kinds; `svc` is what Kubernetes calls its Services. */
+const categories = ['svc-ai'] as const
 
 export const kinds = {
   Task: {

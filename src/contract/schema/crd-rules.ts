@@ -165,10 +165,6 @@ const agentRules: ValidationRule[] = [
     message: 'runtime needs either type or runtimeRef',
   },
   {
-    rule: `!has(self.runtime) || !(${has('model.provider')})`,
-    message: 'runtime and model.provider exclude each other',
-  },
-  {
     rule: `!(${equals('runtime.type', "'opencode'")}) || (${has('model.name')})`,
     message: 'model.name is required for runtime opencode',
   },

@@ -35,16 +35,16 @@ function listNamed({ metadata, spec }: Agent): Named[] {
   const skills = (spec.skills ?? []).flatMap(({ name }) => (name === undefined ? [] : [name]))
   const agents = spec.coordination?.allowedAgents ?? []
   return [
-    ...(spec.runtime === undefined && provider !== undefined
-      ? [
+    ...(provider === undefined
+      ? []
+      : [
           {
             kind: 'Provider' as const,
             namespace: provider.namespace ?? namespace,
             name: provider.name,
             field: 'providerRef',
           },
-        ]
-      : []),
+        ]),
     ...(spec.secretRef === undefined
       ? []
       : [{ kind: 'Secret' as const, namespace, name: spec.secretRef.name, field: 'secretRef' }]),

@@ -19,12 +19,14 @@ export async function resolveAgentModel(deps: ModelDeps, task: Task, agent: Agen
   if (first.provider.type !== 'demo') return first
   throw new SvcError(
     'InvalidRequest',
-    'the demo provider is no language model; name another in model.name of the agent',
+    'the demo provider is no language model; name another in providerRef of the agent',
   )
 }
 
 async function findProvider(deps: ModelDeps, task: Task, agent: Agent): Promise<ProviderWish> {
   const { namespace } = agent.metadata
+  const [wish] = listProviderWishes(task, agent)
+  if (agent.spec.providerRef !== undefined) return wish
   const name = agent.spec.model?.name
   const named = splitModel(name)
   if (named !== undefined && (await deps.resources.get('Provider', { namespace, name: named.provider }))) {
@@ -32,8 +34,7 @@ async function findProvider(deps: ModelDeps, task: Task, agent: Agent): Promise<
   }
   const made = await makeProvider(deps, agent)
   if (made !== undefined) return { namespace, name: made, model: name, field: 'secretRef' }
-  const [wish] = listProviderWishes(task, agent)
-  return { ...wish, model: name }
+  return wish
 }
 
 /** The name of the Provider that the keys of the agent's Secret make. It is deleted with the agent. */

@@ -34,7 +34,7 @@ describe('findTaskProblem', () => {
       { ...runtime, providerRef: { name: 'p' } },
       /providerRef cannot be combined/,
     ],
-    ['a runtime with model.provider', agentTask, { ...runtime, model: { provider: 'llma' } }, /model.provider cannot/],
+    ['a runtime with model.provider', agentTask, { ...runtime, model: { provider: 'llma' } }, /model.provider has no effect with runtime; name a Provider/],
     ['two kinds of runtime', agentTask, { runtime: { type: 'llma-cli', runtimeRef: { name: 'r' } } }, /either type or/],
     ['opencode without a model', agentTask, { runtime: { type: 'opencode' } }, /model.name is required/],
     ['a runtime that is not here', agentTask, { runtime: { type: 'llmo-cli' } }, /llmo-cli is not available/],

@@ -52,12 +52,6 @@ function splitModel(text: string): z.output<typeof model> {
   return at < 1 ? { name: text } : { provider: text.slice(0, at), name: text.slice(at + 1) }
 }
 
-/** An agent with a runtime has both in the name of its model; what names a provider alone is left out. */
-function joinModel({ providerRef, model }: ModelFields): ModelFields {
-  if (providerRef === undefined || typeof model?.name !== 'string') return dropUndefined({ model })
-  return { model: { ...model, name: `${providerRef.name}/${model.name}` } }
-}
-
 export function toTools(names: string[] | undefined): { name: string }[] | undefined {
   return names?.map((name) => ({ name }))
 }
@@ -132,10 +126,9 @@ function hasRuntime(args: Args): boolean {
 }
 
 function buildSpec(args: Args): Record<string, unknown> {
-  const chosen = toModel(args.model, args.providerRef)
   const inline = args.systemPrompt
   return dropUndefined({
-    ...(hasRuntime(args) ? joinModel(chosen) : chosen),
+    ...toModel(args.model, args.providerRef),
     systemPrompt: inline === undefined ? undefined : { inline },
     tools: toTools(args.tools),
     resources: args.resources && dropUndefined(args.resources),
@@ -171,7 +164,7 @@ export const updateAgentTool = defineTool({
       return failTool('invalid_arguments', 'nothing to change is named: give systemPrompt, tools or model')
     }
     const { metadata } = await orchestration.updateAgent(args, (spec) => {
-      const { model, ...provider } = spec.runtime === undefined ? chosen : joinModel(chosen)
+      const { model, ...provider } = chosen
       return { ...spec, ...fields, ...provider, ...(model && { model: { ...spec.model, ...model } }) }
     })
     return { success: true, data: { name: metadata.name, namespace: metadata.namespace, message: 'Agent updated' } }

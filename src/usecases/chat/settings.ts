@@ -13,8 +13,9 @@ export type ChatSettings = {
   toolTimeoutMs: number
   /** Concurrent turns on this replica. */
   maxConcurrent: number
-  maxConcurrentPerNamespace: number
-  maxConcurrentPerCaller: number
+  /** Absent: as many as there may be. */
+  maxConcurrentPerNamespace?: number
+  maxConcurrentPerCaller?: number
   maxTasksPerTurn: number
   maxSessionBytes: number
   /** Namespaces of the cluster and of the service itself (MODE-018). */
@@ -30,8 +31,6 @@ export const defaultChatSettings: ChatSettings = {
   maxDurationMs: 1_800_000,
   toolTimeoutMs: 60_000,
   maxConcurrent: 10,
-  maxConcurrentPerNamespace: 8,
-  maxConcurrentPerCaller: 5,
   maxTasksPerTurn: 5,
   maxSessionBytes: 512_000,
   blockedNamespaces: ['svc-system', 'kube-system', 'kube-public', 'kube-node-lease'],

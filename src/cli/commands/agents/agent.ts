@@ -7,7 +7,7 @@ import { type RuntimeType, runtimeTypes } from '../../../contract/kinds/agents/r
 import type { Provider } from '../../../contract/kinds/providers/provider.ts'
 import { SvcError } from '../../../errors.ts'
 import { namespaceQuery } from '../../global-options.ts'
-import { type OptionValues, readEach, readOne } from '../../objects/spec-options.ts'
+import { readEach, readOne } from '../../objects/spec-options.ts'
 import { listPages } from '../../output/paging.ts'
 import { askNumbered } from '../../output/questions.ts'
 import type { AskCall, NamedSpec, SpecCommands } from '../resources/spec-commands.ts'
@@ -24,7 +24,7 @@ export const agentCommands: SpecCommands = {
     },
     {
       flags: '--runtime <type>',
-      description: 'agent program that does the work; --model is then PROVIDER/MODEL',
+      description: 'agent program that does the work',
       path: 'runtime.type',
       choices: runtimeTypes,
     },
@@ -92,13 +92,8 @@ export async function askForAgent(call: AskCall): Promise<NamedSpec> {
   const { defaultModel } = provider.spec
   const shown = defaultModel === undefined ? 'its model? ' : `its model? [${defaultModel}] `
   const model = (await askLine(openPrompt, shown)) || defaultModel
-  return { name, flags: { ...call.flags, ...describeModel(runtime, provider.metadata.name, model) } }
-}
-
-/** A runtime names its provider in the model. */
-function describeModel(runtime: OptionValues[string], provider: string, model: string | undefined): OptionValues {
-  if (runtime === undefined) return { provider, ...(model && { model }) }
-  return { runtime, ...(model && { model: `${provider}/${model}` }) }
+  const chosen = { provider: provider.metadata.name, ...(runtime && { runtime }), ...(model && { model }) }
+  return { name, flags: { ...call.flags, ...chosen } }
 }
 
 /** Undefined: a model with the tools of the service. */

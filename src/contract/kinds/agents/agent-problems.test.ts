@@ -7,7 +7,7 @@ const type = 'llma-cli'
 
 /** What each field is to a program: the part of the service that heeds it, or a value with which it is refused. */
 const fields: Record<string, { heeded: string } | { refused: unknown; allowed?: unknown }> = {
-  providerRef: { refused: { name: 'p' } },
+  providerRef: { heeded: 'its provider' },
   'model.provider': { refused: 'llma' },
   'model.name': { heeded: 'its provider and model' },
   'model.temperature': { refused: 0.5 },

@@ -29,6 +29,7 @@ export const unusedWithRuntime: readonly UnusedField[] = [
     isList: true,
     advice: 'have no effect with runtime: its program gets a token for one model; remove them',
   },
+  { path: 'model.provider', advice: 'has no effect with runtime; name a Provider in providerRef' },
   { path: 'model.temperature', advice: noSampling },
   { path: 'model.maxTokens', advice: noSampling },
   { path: 'maxIterations', advice: 'has no effect with runtime; use runtime.defaultMaxTurns' },
@@ -73,12 +74,6 @@ function runtimeProblems(runtime: AgentRuntime, spec: AgentSpec): Problem[] {
   }
   if (runtime.type === undefined && runtime.runtimeRef === undefined) {
     problems.push({ path: 'runtime.type', message: `is required; one of ${runtimeTypes.join(', ')}` })
-  }
-  if (spec.providerRef !== undefined) {
-    problems.push({ path: 'providerRef', message: 'cannot be combined with runtime; remove one of the two' })
-  }
-  if (spec.model?.provider !== undefined) {
-    problems.push({ path: 'model.provider', message: 'cannot be combined with runtime; remove one of the two' })
   }
   if (runtime.type === 'opencode' && spec.model?.name === undefined) {
     problems.push({ path: 'model.name', message: 'is required for runtime opencode' })

@@ -25,7 +25,7 @@ export const AgentModel = z.strictObject({
   provider: field(VendorType.optional(), 'Vendor type to use when no Provider is named.'),
   name: field(
     modelName.optional(),
-    "Name of the model, as the provider knows it. Without it: the provider's `defaultModel`.",
+    "Name of the model, as the provider knows it. Without it: the provider's `defaultModel`. With `runtime` and without `providerRef` it may begin with the name of a Provider and a slash.",
     'large-model',
   ),
   ...samplingFields,
@@ -166,9 +166,6 @@ export const AgentSpec = z
   })
   .meta({
     id: 'AgentSpec',
-    'x-kubernetes-validations': [
-      { rule: '!(has(self.runtime) && has(self.providerRef))', message: 'runtime and providerRef exclude each other' },
-    ],
   })
 export type AgentSpec = z.infer<typeof AgentSpec>
 
