@@ -110,7 +110,7 @@ export const codehostCliSession: SessionFile = {
 
 export const codehostCli: AgentProgram = {
   command: 'copilot',
-  install: 'npm install --global @github/copilot',
+  install: 'npm install --global @github/copilot@latest',
   sessionFile: codehostCliSession,
   prepare(job) {
     const { home, model, prompt, proxy, readFolders, reasoningEffort, resume, systemPrompt, trustsFolder } = job

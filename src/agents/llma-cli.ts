@@ -209,7 +209,7 @@ export const llmaCliSession: SessionFile = {
 
 export const llmaCli: AgentProgram = {
   command: 'claude',
-  install: 'npm install --global @anthropic-ai/claude-code',
+  install: 'npm install --global @anthropic-ai/claude-code@latest',
   sessionFile: llmaCliSession,
   prepare(job) {
     const { home, model, proxy, systemPrompt } = job

@@ -170,7 +170,7 @@ export const llmoCliSession: SessionFile = {
 
 export const llmoCli: AgentProgram = {
   command: 'codex',
-  install: 'npm install --global @openai/codex',
+  install: 'npm install --global @openai/codex@latest',
   sessionFile: llmoCliSession,
   prepare(job) {
     const session = job.resume === undefined ? [] : ['resume', job.resume]

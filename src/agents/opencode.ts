@@ -164,7 +164,7 @@ const configNames = ['.opencode', 'opencode.json', 'opencode.jsonc']
 
 export const opencode: AgentProgram = {
   command: 'opencode',
-  install: 'npm install --global opencode-ai',
+  install: 'npm install --global opencode-ai@latest',
   prepare(job) {
     const files = job.systemPrompt === undefined ? savings : { ...savings, [promptFile]: job.systemPrompt }
     return {

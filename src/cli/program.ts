@@ -5,6 +5,7 @@ import { completeLine } from './completion.ts'
 import type { CliContext } from './context.ts'
 import { exitCodes, reportFailure } from './failure.ts'
 import { addGlobalOptions, listTargetFlags, takeNamespace } from './global-options.ts'
+import { readSynonyms } from './synonyms.ts'
 
 type AddCommands = (program: Command, context: CliContext) => void
 
@@ -66,18 +67,25 @@ export async function runCommandLine(argv: string[], context: CliContext): Promi
   setTargetFlags([])
   try {
     if (argv[0] === completeWord) return await complete(argv.slice(1), context)
-    const program = await createProgram(argv, context)
-    await program.parseAsync(argv, { from: 'user' })
+    const line = readLine(argv, context)
+    const program = await createProgram(line, context)
+    await program.parseAsync(line, { from: 'user' })
     return 0
   } catch (error) {
     return reportFailure(error, context.terminal)
   }
 }
 
+function readLine(argv: string[], context: CliContext): string[] {
+  const at = findCommandWord(argv, createBareProgram(context))
+  return at === undefined || Object.hasOwn(groups, argv[at] ?? '') ? argv : readSynonyms(argv, at)
+}
+
 /** With the group that the line calls, or with all groups when that is unclear. */
 export async function createProgram(argv: string[], context: CliContext): Promise<Command> {
   const program = createBareProgram(context)
-  const word = findCommandWord(argv, program)
+  const at = findCommandWord(argv, program)
+  const word = at === undefined ? undefined : argv[at]
   const called = word === undefined ? undefined : groups[word]
   const isVersionOnly = word === undefined && argv.some((arg) => arg === '--version' || arg === '-V')
   const wanted = called ? [called] : isVersionOnly ? [] : Object.values(groups)
@@ -125,12 +133,12 @@ function explainMistake(text: string): string {
   return `${text.trimEnd()}\n${hint}`
 }
 
-/** The first word that is neither a global option nor the value of one. */
-function findCommandWord(argv: string[], program: Command): string | undefined {
+/** Index of the first word that is neither a global option nor the value of one. */
+function findCommandWord(argv: string[], program: Command): number | undefined {
   const takesValue = new Set(program.options.filter((o) => o.required).flatMap((o) => [o.short, o.long]))
   for (let index = 0; index < argv.length; index += 1) {
     const arg = argv[index] ?? ''
-    if (!arg.startsWith('-')) return arg
+    if (!arg.startsWith('-')) return index
     if (takesValue.has(arg)) index += 1
   }
   return undefined

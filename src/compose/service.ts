@@ -331,6 +331,7 @@ function readRetention(config: Config): RetentionSettings {
     usageMs: parseDays(config.usageRetention),
     auditMs: parseDays(config.auditRetention),
     deliveriesMs: parseDays(config.deliveryRetention),
+    responsesMs: parseDays(config.responseRetention),
   }
 }
 

@@ -11,7 +11,6 @@ import {
   chooseDefault,
   chooseModels,
   type DefaultProvider,
-  defaultProviderName,
   expandWishes,
   explainNoDefault,
   type ProviderWish,
@@ -26,17 +25,17 @@ export const providersTriedAtOnce = 16
 
 type Wishes = [ProviderWish, ...ProviderWish[]]
 
-/** The provider that answers when none is named. The usual case needs no list. */
+/** The provider that answers when none is named. */
 export async function lookUpDefault(
   resources: ResourceReader,
   namespace: string,
   preferred: readonly string[] = [],
 ): Promise<DefaultProvider> {
-  for (const name of [...preferred, defaultProviderName]) {
+  for (const name of preferred) {
     const provider = await resources.get('Provider', { namespace, name })
     if (provider !== undefined) return { outcome: 'chosen', provider }
   }
-  return chooseDefault((await resources.list('Provider', { namespace })).items, preferred)
+  return chooseDefault((await resources.list('Provider', { namespace })).items)
 }
 
 /** NotFound when there is none, InvalidRequest when somebody has to choose one. */

@@ -13,7 +13,7 @@ import { type CallerLimitSettings, createCallerLimits } from './caller-limits.ts
 import type { ProxyLoopSettings } from './loop/model.ts'
 import { createProxyLoop } from './loop/run.ts'
 import { createLoopPlans } from './loop-plans.ts'
-import { createModelLister, type ModelLister } from './models.ts'
+import { createModelLister, createOfferedModels, type ModelLister } from './models.ts'
 import { createProviderLimits } from './provider-limits.ts'
 import { runProviderTest } from './provider-trial.ts'
 import { planPassthrough } from './relay/passthrough-plan.ts'
@@ -29,6 +29,7 @@ import {
 } from './request.ts'
 import { createTargets, type ProxyDefaults } from './resolve.ts'
 import { endpointFamilies, isConversation, type ProxyTarget } from './target.ts'
+import { explainUnknownProvider, UnknownProvider } from './unknown-provider.ts'
 import { createProxyUsageMeter } from './usage-meter.ts'
 
 export { tryProvider } from './provider-trial.ts'
@@ -85,8 +86,10 @@ export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): P
   const { ports } = usecases
   const { clock, ids } = ports
   const observe = settings.observe ?? (() => {})
-  const targets = createTargets(usecases, settings.defaults)
-  const models = createModelLister(usecases, settings.defaults)
+  const { defaults } = settings
+  const offered = createOfferedModels(usecases)
+  const targets = createTargets(usecases, defaults, offered)
+  const models = createModelLister(usecases, { defaults, offered })
   const callers = createCallerLimits(settings.callers, () => performance.now())
   const { ledger } = usecases
   const meter = createProxyUsageMeter({ usage: ports.records.usage, clock, ids, ledger })
@@ -100,9 +103,10 @@ export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): P
   const loops = createLoopPlans({ loop, callers, slots: openSlots(settings), meter, ledger, observe })
 
   /** Only callers who may use a provider learn that it is missing or incomplete. */
-  async function explain({ caller, namespace }: ProxyRequest, error: unknown): Promise<never> {
+  async function explain(request: ProxyRequest, error: unknown): Promise<never> {
+    const { caller, namespace } = request
     await requireAccess(ports, caller, { verb: 'use', kind: 'Provider', namespace })
-    throw error
+    throw error instanceof UnknownProvider ? await explainUnknownProvider(ports, request, error) : error
   }
 
   /** True when the service's tools are requested and there are some. */
@@ -150,7 +154,7 @@ export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): P
     settle: meter.settle,
     async close() {
       targets.close()
-      models.close()
+      offered.close()
       loops.close()
       await meter.close()
     },

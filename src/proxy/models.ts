@@ -2,6 +2,7 @@
 // without a prefix), then those that the vendors offer.
 import type { Provider } from '../contract/kinds/providers/provider.ts'
 import { SvcError } from '../errors.ts'
+import { BoundedMap } from '../lib/bounded-map.ts'
 import { createFairSemaphore } from '../lib/fair-semaphore.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { createLookupCaches } from '../lookup/cache.ts'
@@ -52,12 +53,12 @@ export type ModelLister = {
   list(family: ProxyFamily, who: Asker): Promise<JsonObject>
   /** One of them by its id. NotFound; InvalidRequest for an id that is too long, which is never sent to a vendor. */
   get(family: ProxyFamily, id: string, who: Asker): Promise<JsonObject>
-  close(): void
 }
 
-export function createModelLister(deps: UsecaseDeps, defaults: ProxyDefaults): ModelLister {
-  const offered = createOfferedModels(deps)
-
+export function createModelLister(
+  deps: UsecaseDeps,
+  { defaults, offered }: { defaults: ProxyDefaults; offered: OfferedModels },
+): ModelLister {
   async function listOffered(provider: Provider): Promise<ListedModel[]> {
     const { models } = await offered.ask(provider)
     return models.map((model) => ({ id: nameModel(provider, model), model, provider }))
@@ -103,7 +104,6 @@ export function createModelLister(deps: UsecaseDeps, defaults: ProxyDefaults): M
       if (found !== undefined) return writeModel(family, found)
       throw new SvcError('NotFound', `model: there is no "${id}" here; the list of models shows what there is`)
     },
-    close: offered.close,
   }
 }
 
@@ -124,32 +124,56 @@ function writeModels(family: ProxyFamily, models: ListedModel[]): JsonObject {
 export type OfferedModels = {
   /** The vendor's own names, or why it gives none. */
   ask(provider: Provider): Promise<ProviderTrial>
+  /**
+   * Whether the vendor lists a model of this name, now or when its list was last to be had. UpstreamFailed when there is
+   * a list that was never to be had.
+   */
+  lists(provider: Provider, model: string): Promise<boolean>
   close(): void
 }
 
 const cacheMs = 60_000
+const maxLists = 1000
+
+function versionOf({ metadata: { uid, generation } }: Provider): string {
+  return `${uid} ${generation}`
+}
 
 export function createOfferedModels(deps: Pick<UsecaseDeps, 'ports' | 'settings'>): OfferedModels {
   const caches = createLookupCaches(deps.ports, { kinds: ['Provider'], maxAgeMs: cacheMs })
   const cache = caches.createCache<ProviderTrial>()
   const semaphore = createFairSemaphore(providersTriedAtOnce)
   const closing = new AbortController()
+  /** What each vendor listed last, by the version of its Provider. */
+  const lists = new BoundedMap<string, ReadonlySet<string>>({ max: maxLists })
 
   async function load(provider: Provider): Promise<ProviderTrial> {
     const { namespace } = provider.metadata
     await semaphore.acquire(namespace, closing.signal)
     try {
-      return await tryProvider(deps, provider, closing.signal)
+      const trial = await tryProvider(deps, provider, closing.signal)
+      if (trial.models.length > 0) lists.set(versionOf(provider), new Set(trial.models))
+      return trial
     } finally {
       semaphore.release(namespace)
     }
   }
 
+  function ask(provider: Provider): Promise<ProviderTrial> {
+    const { namespace, name } = provider.metadata
+    const loadOrNone = () => load(provider).catch(() => ({ models: [] }))
+    return cache.get(`${namespace}/${name}`, { namespace, load: loadOrNone })
+  }
+
   return {
-    async ask(provider) {
-      const { namespace, name } = provider.metadata
-      const loadOrNone = () => load(provider).catch(() => ({ models: [] }))
-      return cache.get(`${namespace}/${name}`, { namespace, load: loadOrNone })
+    ask,
+    async lists(provider, model) {
+      const version = versionOf(provider)
+      if (lists.get(version)?.has(model)) return true
+      const { fault, models } = await ask(provider)
+      if (fault === undefined || lists.has(version)) return models.includes(model)
+      const what = `whether provider "${provider.metadata.name}" has a model "${model}" cannot be known`
+      throw new SvcError('UpstreamFailed', `model: ${what}: ${fault.message}`)
     },
     close() {
       closing.abort()

@@ -8,7 +8,9 @@ import { lookUpDefault, requireDefault, resolveModels } from '../lookup/models.t
 import type { BytePipe } from '../ports/service/egress.ts'
 import { policyOf } from '../usecases/providers/models.ts'
 import type { UsecaseDeps } from '../usecases/service/deps.ts'
+import type { OfferedModels } from './models.ts'
 import { createTarget, type ProxyTarget, providerAddress, proxyFamilyOf, type TargetParts } from './target.ts'
+import { requireOwnModel, splitModel, UnknownProvider } from './unknown-provider.ts'
 
 export type ProxyDefaults = {
   /** `--chat-provider`; empty: none. */
@@ -18,7 +20,7 @@ export type ProxyDefaults = {
 }
 
 export type Targets = {
-  /** NotFound for an unknown provider, InvalidRequest for an unknown model, UpstreamFailed when the key is missing. */
+  /** UnknownProvider; NotFound for one that is gone, InvalidRequest for an unknown model, UpstreamFailed when the key is missing. */
   find(namespace: string, model: string | undefined): ProxyTarget | Promise<ProxyTarget>
   close(): void
 }
@@ -36,16 +38,13 @@ const noPipe: BytePipe = {
 }
 
 /** Rewords an error for the caller's own request. */
-function explainUnknown(error: unknown, model: string | undefined): never {
+function explainNoDefault(error: unknown, named: string | undefined): never {
   if (!isSvcError(error)) throw error
-  const named = model?.includes('/') ? `there is no provider "${model.split('/', 1)[0]}"; ` : ''
-  const message = `model: ${named}${error.message}; a request names one as provider/model`
-  // What the caller named is missing, whatever else is wrong.
-  const isMissing = named !== '' && error.reason === 'InvalidRequest'
-  throw new SvcError(isMissing ? 'NotFound' : error.reason, message, { cause: error })
+  if (named !== undefined) throw new UnknownProvider(named, undefined)
+  throw new SvcError(error.reason, `model: ${error.message}; a request names one as provider/model`, { cause: error })
 }
 
-type Resolver = { deps: UsecaseDeps; defaults: ProxyDefaults }
+type Resolver = { deps: UsecaseDeps; defaults: ProxyDefaults; offered: OfferedModels }
 
 function getProvider({ deps }: Resolver, namespace: string, name: string): Promise<Provider | undefined> {
   return deps.ports.resources.get('Provider', { namespace, name })
@@ -56,19 +55,23 @@ async function findDefault({ deps, defaults }: Resolver, namespace: string): Pro
   return requireDefault(await lookUpDefault(deps.ports.resources, namespace, preferred), namespace)
 }
 
-/** A first segment that is a provider's name selects that provider; otherwise it belongs to the model's own name. */
-async function findNamed(resolver: Resolver, namespace: string, model: string): Promise<Wish | undefined> {
-  const slash = model.indexOf('/')
-  const provider = slash > 0 ? await getProvider(resolver, namespace, model.slice(0, slash)) : undefined
-  return provider && { provider, model: model.slice(slash + 1) || undefined }
+async function findWish(resolver: Resolver, namespace: string, name: string | undefined): Promise<Wish> {
+  const named = name === undefined ? undefined : splitModel(name)
+  const provider = named && (await getProvider(resolver, namespace, named.provider))
+  if (provider !== undefined) return { provider, model: named?.model || undefined }
+  return findWishOfDefault(resolver, namespace, { name, hasPrefix: named !== undefined })
 }
 
-async function findWish(resolver: Resolver, namespace: string, model: string | undefined): Promise<Wish> {
-  const named = model === undefined ? undefined : await findNamed(resolver, namespace, model)
-  if (named !== undefined) return named
-  const provider = await findDefault(resolver, namespace).catch((error) => explainUnknown(error, model))
-  const { defaults } = resolver
-  return { provider, model: model || provider.spec.defaultModel || defaults.model || undefined }
+async function findWishOfDefault(
+  resolver: Resolver,
+  namespace: string,
+  { name, hasPrefix }: { name: string | undefined; hasPrefix: boolean },
+): Promise<Wish> {
+  const { defaults, offered } = resolver
+  const named = hasPrefix ? name : undefined
+  const provider = await findDefault(resolver, namespace).catch((error) => explainNoDefault(error, named))
+  if (named !== undefined && named !== defaults.model) await requireOwnModel(offered, provider, named)
+  return { provider, model: name || provider.spec.defaultModel || defaults.model || undefined }
 }
 
 async function openTarget({ deps }: Resolver, choice: ModelChoice, parts: Omit<TargetParts, 'choice' | 'pipe'>) {
@@ -90,10 +93,10 @@ async function resolveTarget(resolver: Resolver, namespace: string, name: string
   return openTarget(resolver, choice, { ...parts, fallbacks })
 }
 
-export function createTargets(deps: UsecaseDeps, defaults: ProxyDefaults): Targets {
+export function createTargets(deps: UsecaseDeps, defaults: ProxyDefaults, offered: OfferedModels): Targets {
   const caches = createLookupCaches(deps.ports, { kinds: ['Provider'], maxAgeMs })
   const cache = caches.createCache<ProxyTarget>()
-  const resolver = { deps, defaults }
+  const resolver = { deps, defaults, offered }
   return {
     find(namespace, model) {
       const key = `${namespace}\n${model ?? ''}`

@@ -9,6 +9,7 @@ import { describeDeliveries } from './deliveries.contract.ts'
 import { describeEvents } from './events.contract.ts'
 import { describeFindings } from './findings.contract.ts'
 import { describeIdempotency } from './idempotency.contract.ts'
+import { describeKeptResponses } from './kept-responses.contract.ts'
 import { describeLogs } from './logs.contract.ts'
 import { describeMemories } from './memories.contract.ts'
 import { describeMemoryProposals } from './memory-proposals.contract.ts'
@@ -43,6 +44,7 @@ export const recordSuites = [
   describeEvents,
   describeFindings,
   describeIdempotency,
+  describeKeptResponses,
   describeLogs,
   describeMemories,
   describeMemoryProposals,

@@ -84,7 +84,7 @@ describe('the resources of a task', () => {
     await bench.submitTask('sized', { resources })
     await bench.running('sized')
     expect(bench.workloads.specOf('sized').limits).toEqual({
-      cpu: 0.25,
+      cpu: 1,
       memoryBytes: 128 * 1024 ** 2,
       diskBytes: 2 * 1024 ** 3,
       requests: { cpu: 0.25, memoryBytes: 64 * 1024 ** 2 },
@@ -101,7 +101,19 @@ describe('the resources of a task', () => {
     await bench.running('plain')
     await bench.running('sized')
     expect(bench.workloads.specOf('plain').limits).toEqual(defaultLimits)
-    expect(bench.workloads.specOf('sized').limits).toMatchObject({ requests: { ...requests, cpu: 0.25 } })
+    expect(bench.workloads.specOf('sized').limits).toEqual({ ...defaultLimits, requests: { ...requests, cpu: 0.25 } })
+  })
+
+  it('do not become limits: what reserves more than the usual has no limit, but for the size of its workspace', async () => {
+    await bench.dispose()
+    bench = await openBench({ settings: { defaultLimits: { cpu: 1, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3 } } })
+    const requests = { cpu: '4', memory: '2Gi', 'ephemeral-storage': '3Gi' }
+    await bench.submitTask('big', { resources: { requests } })
+    await bench.running('big')
+    expect(bench.workloads.specOf('big').limits).toEqual({
+      diskBytes: 3 * 1024 ** 3,
+      requests: { cpu: 4, memoryBytes: 2 * 1024 ** 3, diskBytes: 3 * 1024 ** 3 },
+    })
   })
 
   it('are larger in a git repository, which may take the whole workspace', async () => {

@@ -1,7 +1,7 @@
 // The edges of both proxies: who is asked for which model, who may ask, and errors in each family's own form.
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Proxied, readError, simpleMessage, startProxied, vendorKey } from '../fixtures/proxy/proxied.ts'
 import { answerJson } from '../fixtures/proxy/upstream.ts'
 import { waitFor } from '../fixtures/time.ts'
@@ -31,13 +31,91 @@ describe('a model name', () => {
     ['vendor/family/some-model', 'family/some-model'],
     ['vendor/', 'vendor-model'],
     ['bare-model', 'bare-model'],
-    ['org/bare-model', 'org/bare-model'],
+    ['/srv/models/bare-model', '/srv/models/bare-model'],
     [undefined, 'house-model'],
     ['', 'house-model'],
   ])('%s goes upstream as %s [LLMA-009] [LLMA-019] [LLMA-020] [LLMA-022]', async (model, sent) => {
     const answer = await proxied.ask(messages, simpleMessage(model))
     expect(answer.status).toBe(200)
     expect(sentModel()).toBe(sent)
+  })
+
+  describe('whose first part is not a provider', () => {
+    const listed = 'maker/large-model'
+    const namespace = 'misspelt'
+    const path = `?namespace=${namespace}`
+    const doors: [string, object][] = [
+      [`${messages}${path}`, { max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] }],
+      [`${messages}/count_tokens${path}`, { messages: [{ role: 'user', content: 'hi' }] }],
+      [`/llmo/v1/chat/completions${path}`, { messages: [{ role: 'user', content: 'hi' }] }],
+      [`/llmo/v1/responses${path}`, { input: 'hi' }],
+      [`/llmo/v1/embeddings${path}`, { input: 'hi' }],
+    ]
+    const calls = () => proxied.upstream.received.filter(({ method }) => method === 'POST')
+    let list: object | number
+    beforeAll(async () => {
+      await proxied.create('/api/v1/secrets', { name: 'vendor', namespace, stringData: { 'api-key': vendorKey } })
+      await proxied.addProvider(
+        'main',
+        { type: 'llmo', baseURL: `${proxied.upstream.url}/v1`, default: true },
+        namespace,
+      )
+      await proxied.addProvider('spare', {}, namespace)
+    })
+    beforeEach(async () => {
+      list = { data: [{ id: listed }] }
+      proxied.upstream.script.answer = (request) => {
+        if (request.method !== 'GET') return answerJson({})(request)
+        return typeof list === 'number'
+          ? answerJson({ error: { message: 'no' } }, list)(request)
+          : answerJson(list)(request)
+      }
+      // Another generation: nothing is remembered of the list.
+      const { spec, metadata } = (await proxied.service.call(`GET /api/v1/providers/main${path}`)).json()
+      const payload = { metadata, spec: { ...spec, defaultModel: `m-${Math.random()}` } }
+      const changed = await proxied.service.call(`PUT /api/v1/providers/main${path}`, { payload })
+      expect(changed.statusCode).toBe(200)
+    })
+
+    it.each(doors)('goes from %s to the default provider when its vendor lists the whole name', async (door, body) => {
+      await proxied.ask(door, { model: listed, ...body })
+      // Tokens are counted without a vendor of the other family.
+      if (!door.includes('count_tokens')) expect(sentModel()).toBe(listed)
+    })
+
+    it.each(doors)('is 404 at %s, with the names there are, and costs nothing', async (door, body) => {
+      for (const answered of [list, 404, 501, { data: [] }]) {
+        list = answered
+        const answer = await proxied.ask(door, { model: 'mian/large-model', ...body })
+        const { error } = await readError(answer)
+        expect(answer.status).toBe(404)
+        expect(error.message).toBe(
+          'model: there is no provider "mian" in namespace "misspelt"; there are "main", "spare". A request names one as provider/model; a model that "main" does not list is named "main/mian/large-model"',
+        )
+        expect(error).toMatchObject(
+          door.startsWith('/llma') ? { type: 'not_found_error' } : { code: 'model_not_found' },
+        )
+      }
+      expect(calls()).toEqual([])
+    })
+
+    it('is 502 with the reason when the list cannot be had, and goes on by the list that was there', async () => {
+      list = 401
+      const refused = await proxied.ask(doors[2]?.[0] ?? '', { model: listed, ...doors[2]?.[1] })
+      expect([refused.status, (await readError(refused)).error.message]).toEqual([
+        502,
+        expect.stringContaining('whether provider "main" has a model "maker/large-model" cannot be known: '),
+      ])
+      expect(calls()).toEqual([])
+    })
+
+    it('is the model that the provider names as its default', async () => {
+      await proxied.addProvider('default', { defaultModel: 'maker/own' }, namespace)
+      const answer = await proxied.ask(`${messages}${path}`, simpleMessage('maker/own'))
+      console.log(await answer.text())
+      expect(sentModel()).toBe('maker/own')
+      await proxied.service.call(`DELETE /api/v1/providers/default${path}`)
+    })
   })
 
   it('goes to the provider of --chat-provider once there is one [LLMA-021]', async () => {

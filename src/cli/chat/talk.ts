@@ -6,6 +6,7 @@ import type { ChatRequest } from '../../contract/api/chat/chat.ts'
 import { getSession, listSessions, type SessionDetail, type SessionItem } from '../../contract/api/chat/sessions.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { CliContext } from '../context.ts'
+import { explainMissing } from '../objects/references.ts'
 import { formatAge } from '../output/output.ts'
 import { listPages } from '../output/paging.ts'
 import { cutTo } from '../output/printable.ts'
@@ -70,10 +71,9 @@ const questionWidth = 60
 /** The named session. NotFound when it does not exist. */
 export async function requireSession(client: Client, request: Opening): Promise<Opening> {
   if ((await findSession(client, request, 1)) !== undefined) return request
-  throw new SvcError(
-    'NotFound',
-    `there is no session ${request.sessionId}: \`${commandHint('session list')}\` shows what there is`,
-  )
+  const latest = await listLatest(client, request)
+  const names = latest.map(({ name }) => name)
+  throw new SvcError('NotFound', explainMissing('session', request.sessionId ?? '', names))
 }
 
 /** One of the latest conversations. NotFound when there is none; InvalidRequest when none is chosen. */

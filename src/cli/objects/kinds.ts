@@ -28,6 +28,7 @@ import { createTask, deleteTask, getTask, listTasks, updateTask } from '../../co
 import { createSkill, deleteSkill, getSkill, listSkills, updateSkill } from '../../contract/api/tools/skills.ts'
 import { createTool, deleteTool, getTool, listTools, updateTool } from '../../contract/api/tools/tools.ts'
 import { SvcError } from '../../errors.ts'
+import { findNearest } from './nearest.ts'
 
 export type KindEntry = {
   kind: string
@@ -150,18 +151,39 @@ export const kindEntries: KindEntry[] = [
   },
 ]
 
-/** The entry for a word such as `agents` or a kind such as `Agent`; InvalidRequest listing the known ones. */
+/** What has commands of its own, by the words that are typed as kinds. */
+const elsewhere: Record<string, string> = {
+  secret: 'secret list',
+  session: 'session list',
+  scan: 'scan list',
+  repositoryscan: 'scan list',
+  workspace: 'workspace list',
+  memory: 'memory list',
+  memorie: 'memory list',
+  proposal: 'proposal list',
+  approval: 'approvals list',
+  token: 'token list',
+  budget: 'budget list',
+  context: 'config contexts',
+}
+
+/** The entry for a word such as `agents` or a kind such as `Agent`; InvalidRequest with a guess, or the known ones. */
 export function findEntry(word: string): KindEntry {
-  const entry = kindEntries.find((known) => known.kind === word || known.words.includes(word.toLowerCase()))
+  const typed = word.toLowerCase()
+  const entry = kindEntries.find((known) => known.kind === word || known.words.includes(typed))
   if (entry) return entry
-  const known = kindEntries.map((candidate) => candidate.kind).join(', ')
-  const elsewhere = word.toLowerCase().startsWith('secret')
-    ? `; secrets have their own commands: \`${commandHint('secret')}\``
-    : ''
-  throw new SvcError(
-    'InvalidRequest',
-    `\`${word}\` is not a kind that this command accepts; use one of ${known}${elsewhere}`,
+  const own = elsewhere[typed.replace(/s$/, '')]
+  const nearest = findNearest(
+    word,
+    kindEntries.flatMap(({ words: [one, many] }) => [one, many]),
   )
+  const advice =
+    own !== undefined
+      ? `it has commands of its own: \`${commandHint(own)}\``
+      : nearest !== undefined
+        ? `did you mean ${nearest}?`
+        : `use one of ${kindEntries.map(({ kind }) => kind).join(', ')}`
+  throw new SvcError('InvalidRequest', `\`${word}\` is not a kind that this command accepts; ${advice}`)
 }
 
 /** Accepts both `agent x y` and `agent/x agent/y`, the form that `-o name` prints. */

@@ -19,6 +19,8 @@ export type SpecOption = {
   /** To make one it must be given. */
   isRequired?: true
   isRepeated?: true
+  /** It names an object of this kind, which must be there. */
+  names?: 'agent' | 'provider' | 'secret'
   /** The words that are permitted. Absent: any text. */
   choices?: readonly string[]
   /** The value of what was typed, beside the one before. Absent: the text as it is. */

@@ -32,11 +32,17 @@ export function readBudget(limits: string | string[]): object {
 
 /** Of tasks with a prompt; `svc run` takes these. */
 export const promptTaskOptions: readonly SpecOption[] = [
-  { flags: '--agent <name>', description: 'agent that supplies model, prompt and tools', path: 'agentRef.name' },
+  {
+    flags: '--agent <name>',
+    description: 'agent that supplies model, prompt and tools',
+    path: 'agentRef.name',
+    names: 'agent',
+  },
   {
     flags: '--provider <name>',
     description: 'provider to ask (default: that of the namespace, or the only usable one)',
     path: 'ai.providerRef.name',
+    names: 'provider',
   },
   { flags: '--model <name>', description: 'model of the provider', path: 'ai.model' },
   {
@@ -70,6 +76,7 @@ export const repositoryOptions: readonly SpecOption[] = [
     flags: '--git-secret <name>',
     description: 'Secret that git logs in with: an entry token or password, and username',
     path: 'workspace.gitSecretRef',
+    names: 'secret',
     read: readOne((name) => ({ name })),
   },
   { flags: '--push <branch>', description: 'branch that what it changes is pushed to', path: 'workspace.pushBranch' },

@@ -117,6 +117,10 @@ export const storageSettings = {
     help: 'how long an unused session is kept',
     placeholder: 'duration',
   }),
+  responseRetention: define(retention.default('24h'), {
+    help: 'how long a response of the proxies is kept, for requests that go on from it',
+    placeholder: 'duration',
+  }),
   eventRetention: define(retention.default('30d'), {
     help: 'how long timeline events are kept',
     placeholder: 'duration',

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { isTimeZone, parseSchedule, Schedule, TimeZone } from './schedule.ts'
+import { parseSchedule, Schedule, TimeZone } from './schedule.ts'
 
 describe('schedules', () => {
   it.each([
     ['*/5 * * * *', { cron: '*/5 * * * *' }],
     ['0 3 * * 1-5', { cron: '0 3 * * 1-5' }],
     ['0 0 1 JAN *', { cron: '0 0 1 JAN *' }],
+    ['0/15 1-23/2 * * *', { cron: '0-59/15 1-23/2 * * *' }],
+    ['5,10/90 2/3 1/2 JAN/3 MON/2', { cron: '5,10-59/60 2-23/3 1-31/2 JAN-12/3 MON-6/2' }],
     ['@hourly', { cron: '0 * * * *' }],
     ['@Daily', { cron: '0 0 * * *' }],
     ['@every 5m', { everyMs: 300_000 }],
@@ -25,14 +27,23 @@ describe('schedules', () => {
     '@every',
     '@every 10ms',
     '@every x',
+    '*/0 * * * *',
+    '1/ * * * *',
+    '0 0 * * 7/2',
   ])('refuses %j', (text) => {
-    expect(parseSchedule(text)).toBeUndefined()
+    expect(parseSchedule(text)).toEqual({ fault: expect.stringContaining('five fields') })
     expect(Schedule.safeParse(text).success).toBe(false)
   })
 
+  it.each(['CRON_TZ=Europe/Berlin 0 3 * * *', 'TZ=UTC @hourly'])('says of %j where the time zone belongs', (text) => {
+    expect(Schedule.safeParse(text).error?.issues[0]?.message).toBe(
+      'must not name a time zone: set spec.timeZone instead',
+    )
+  })
+
   it('knows time zones', () => {
-    expect(isTimeZone('Europe/Berlin')).toBe(true)
-    expect(isTimeZone('UTC')).toBe(true)
+    expect(TimeZone.safeParse('Europe/Berlin').success).toBe(true)
+    expect(TimeZone.safeParse('UTC').success).toBe(true)
     expect(TimeZone.safeParse('Mars/Olympus').success).toBe(false)
     expect(TimeZone.safeParse('').success).toBe(false)
   })

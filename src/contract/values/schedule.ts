@@ -1,6 +1,7 @@
 // Cron expressions and time zones: the syntax of schedules. The rules decide when they fire.
 import { CronPattern } from 'croner'
 import { z } from 'zod'
+import { isTimeZone } from '../../lib/time-zone.ts'
 import { tryParseDuration } from './duration.ts'
 
 /** Descriptors and the cron expressions that they stand for. */
@@ -17,48 +18,60 @@ export const scheduleDescriptors: Readonly<Record<string, string>> = {
 /** A parsed schedule: a five-field cron expression, or an interval in milliseconds (`@every 5m`). */
 export type ParsedSchedule = { cron: string } | { everyMs: number }
 
-/** Parses five fields, a descriptor such as `@hourly`, or `@every <duration>`; undefined for any other text. */
-export function parseSchedule(text: string): ParsedSchedule | undefined {
-  if (text.length > 256) return undefined
+const expected =
+  'must be a cron expression of five fields, a descriptor such as @hourly, or @every with a duration of at least 1s'
+
+/** Parses five fields, a descriptor such as `@hourly`, or `@every <duration>`. `fault`: what any other text must be, or must not. */
+export function parseSchedule(text: string): ParsedSchedule | { fault: string } {
   const trimmed = text.trim()
-  const every = /^@every\s+(\S+)$/.exec(trimmed)
-  if (every !== null) {
-    const everyMs = tryParseDuration(every[1] ?? '')
-    return everyMs !== undefined && everyMs >= 1000 ? { everyMs } : undefined
-  }
-  const cron = scheduleDescriptors[trimmed.toLowerCase()] ?? trimmed
-  return isCron(cron) ? { cron } : undefined
+  if (/^(CRON_)?TZ=/i.test(trimmed)) return { fault: 'must not name a time zone: set spec.timeZone instead' }
+  const parsed = text.length > 256 ? undefined : (parseInterval(trimmed) ?? parseCron(trimmed))
+  return parsed ?? { fault: expected }
 }
 
-function isCron(text: string): boolean {
+function parseInterval(text: string): ParsedSchedule | undefined {
+  const everyMs = tryParseDuration(/^@every\s+(\S+)$/.exec(text)?.[1] ?? '')
+  return everyMs !== undefined && everyMs >= 1000 ? { everyMs } : undefined
+}
+
+function parseCron(text: string): ParsedSchedule | undefined {
+  const fields = (scheduleDescriptors[text.toLowerCase()] ?? text).split(/\s+/)
   // croner also reads six and seven fields; the contract has five, as crontab does.
-  if (text.split(/\s+/).length !== 5) return false
+  if (fields.length !== fieldBounds.length) return undefined
+  const cron = fieldBounds.map((bounds, at) => spellSteps(fields[at] ?? '', bounds)).join(' ')
   try {
-    new CronPattern(text)
-    return true
+    new CronPattern(cron)
+    return { cron }
   } catch {
-    return false
+    return undefined
   }
 }
 
-/** True for a time zone that this runtime knows, such as `Europe/Berlin` or `UTC`. */
-export function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
-    return true
-  } catch {
-    return false
-  }
+/** Of minute, hour, day of month, month and day of week: the last value, and how many there are. */
+const fieldBounds = [
+  { last: 59, count: 60 },
+  { last: 23, count: 24 },
+  { last: 31, count: 31 },
+  { last: 12, count: 12 },
+  { last: 6, count: 7 },
+]
+
+/** Kubernetes takes `a/b` for "from a on", and steps of any length; croner takes neither. */
+function spellSteps(field: string, { last, count }: { last: number; count: number }): string {
+  return field.replaceAll(/([^,/]+)\/(\d+)(?=,|$)/g, (_, values: string, step: string) => {
+    const range = /^(\d+|[a-z]{3})$/i.test(values) ? `${values}-${last}` : values
+    return `${range}/${Math.min(Number(step), count)}`
+  })
 }
 
 /** A cron expression with five fields. */
 export const Schedule = z
   .string()
   .max(256)
-  .refine(
-    (text) => parseSchedule(text) !== undefined,
-    'must be a cron expression of five fields, a descriptor such as @hourly, or @every with a duration of at least 1s',
-  )
+  .check(({ value, issues }) => {
+    const parsed = parseSchedule(value)
+    if ('fault' in parsed) issues.push({ code: 'custom', input: value, message: parsed.fault })
+  })
   .meta({ example: '0 3 * * 1-5' })
 export type Schedule = z.infer<typeof Schedule>
 

@@ -6,6 +6,7 @@ import type { Provider } from '../../contract/kinds/providers/provider.ts'
 import { summarizeProblems } from '../../contract/schema/validation.ts'
 import { lookUpDefault } from '../../lookup/models.ts'
 import { findProgramProblem } from '../../rules/agents/programs.ts'
+import { splitModel } from '../../rules/agents/provider.ts'
 import { explainNoDefault } from '../../rules/providers/model-choice.ts'
 import { isServiceTool } from '../../rules/tools/choice.ts'
 import { anyName, nameReference } from '../resources/object-source.ts'
@@ -60,8 +61,9 @@ function listNamed({ metadata, spec }: Agent): Named[] {
   ]
 }
 
+/** The keys of a program's Secret make a provider of their own. */
 function needsDefault({ spec }: Agent): boolean {
-  return spec.runtime === undefined && spec.providerRef === undefined
+  return spec.providerRef === undefined && (spec.runtime === undefined || spec.secretRef === undefined)
 }
 
 /** An agent that names no provider depends on all providers of its namespace. */
@@ -91,8 +93,11 @@ function describeUnready(provider: Provider | undefined): string | undefined {
 
 async function checkDefault(
   { resources }: ResourceControllerDeps,
-  { metadata: { namespace } }: Agent,
+  { metadata: { namespace }, spec }: Agent,
 ): Promise<string | undefined> {
+  const named = spec.runtime && splitModel(spec.model?.name)
+  const provider = named && (await resources.get('Provider', { namespace, name: named.provider }))
+  if (provider !== undefined) return describeUnready(provider)
   const found = await lookUpDefault(resources, namespace)
   return found.outcome === 'chosen' ? describeUnready(found.provider) : explainNoDefault(found, namespace)
 }

@@ -17,6 +17,7 @@ export type RetentionSettings = {
   usageMs?: number
   auditMs?: number
   deliveriesMs?: number
+  responsesMs?: number
 }
 
 const dayMs = 86_400_000
@@ -29,6 +30,7 @@ export const defaultRetention: RetentionSettings = {
   usageMs: 400 * dayMs,
   auditMs: 90 * dayMs,
   deliveriesMs: 7 * dayMs,
+  responsesMs: dayMs,
 }
 
 type SweepDeps = {
@@ -84,6 +86,7 @@ const ages: Record<AgedNoun, Age> = {
   audit: { name: 'audit log', ms: ({ auditMs }) => auditMs },
   idempotency: { name: 'idempotency keys', ms: () => dayMs },
   deliveries: { name: 'deliveries of the webhook', ms: ({ deliveriesMs }) => deliveriesMs },
+  keptResponses: { name: 'responses', ms: ({ responsesMs }) => responsesMs },
 }
 
 /** Removes what of a sort is no longer needed; returns how many. */

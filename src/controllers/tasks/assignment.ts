@@ -132,13 +132,27 @@ function makeLimits(deps: AttemptDeps, task: Task, { agent, checkout }: TaskRefe
   const resources = task.spec.resources ?? agent?.spec.resources
   const requested = readAmounts(resources?.requests)
   const { requests: usual, ...usually } = { ...defaultLimits, ...(checkout && checkoutLimits) }
-  const limits = { ...usually, ...requested, ...readAmounts(resources?.limits) }
   const timeout = timeoutOf(task)
   return {
-    ...limits,
+    ...makeRoom(usually, requested),
+    ...readAmounts(resources?.limits),
     ...(resources?.requests !== undefined || usual !== undefined ? { requests: { ...usual, ...requested } } : {}),
     ...pickExtended(resources),
     ...(timeout !== undefined && { deadlineSeconds: Math.max(1, Math.ceil(timeout / 1000)) }),
+  }
+}
+
+/**
+ * The usual limits of what reserves this much: a request never becomes a limit. Where it is above the usual one there is none, as on any
+ * cluster; a workspace always has a size.
+ */
+function makeRoom(usual: WorkloadLimits, { cpu = 0, memoryBytes = 0, diskBytes = 0 }: Amounts): WorkloadLimits {
+  const { cpu: usualCpu, memoryBytes: usualMemory, diskBytes: usualDisk, ...rest } = usual
+  return {
+    ...rest,
+    ...(usualCpu !== undefined && cpu <= usualCpu && { cpu: usualCpu }),
+    ...(usualMemory !== undefined && memoryBytes <= usualMemory && { memoryBytes: usualMemory }),
+    ...(usualDisk !== undefined && { diskBytes: Math.max(usualDisk, diskBytes) }),
   }
 }
 

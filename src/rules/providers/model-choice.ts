@@ -21,17 +21,18 @@ function isUsable({ spec, status }: Pick<Provider, 'spec' | 'status'>): boolean 
 }
 
 /**
- * From the providers of one namespace: the first of the `preferred` names that exists, else the one named `default`,
- * else the one that is marked as such, else the only usable one. A single provider answers even when it is not usable, so
+ * From the providers of one namespace: the first of the `preferred` names that exists, else the one that is marked as the
+ * default, else the one of that name, else the only usable one. A single provider answers even when it is not usable, so
  * that the user sees its own error.
  */
 export function chooseDefault(providers: readonly Provider[], preferred: readonly string[] = []): DefaultProvider {
-  for (const name of [...preferred, defaultProviderName]) {
-    const provider = providers.find(({ metadata }) => metadata.name === name)
-    if (provider !== undefined) return { outcome: 'chosen', provider }
-  }
+  const findNamed = (name: string) => providers.find(({ metadata }) => metadata.name === name)
+  const wanted = preferred.map(findNamed).find((provider) => provider !== undefined)
+  if (wanted !== undefined) return { outcome: 'chosen', provider: wanted }
   const real = providers.filter(({ spec }) => spec.type !== 'demo')
   const marked = real.filter(({ spec }) => spec.default === true)
+  const named = findNamed(defaultProviderName)
+  if (marked.length === 0 && named !== undefined) return { outcome: 'chosen', provider: named }
   const usable = real.filter(isUsable)
   const candidates = [marked, usable].find(({ length }) => length > 0) ?? real
   const [only, ...others] = candidates
@@ -46,7 +47,7 @@ export function explainNoDefault(found: Exclude<DefaultProvider, { outcome: 'cho
     return `no provider is named and namespace "${namespace}" has none called "${defaultProviderName}"; create it or name another`
   }
   const names = found.names.map((name) => `"${name}"`).join(', ')
-  return `namespace "${namespace}" has several providers (${names}), none of them called "${defaultProviderName}": name one, with --provider ${found.names[0]} on the command line, or mark one with spec.default`
+  return `namespace "${namespace}" has several providers (${names}), and not one of them is the default: name one, with --provider ${found.names[0]} on the command line, or mark one: svc provider set-default ${found.names[0]}`
 }
 
 type NamedKey = { namespace: string; name: string }

@@ -1,12 +1,13 @@
-// When a scheduled task runs: ticks of cron expressions and intervals, deadlines, overlap; and the runs that are made of it.
+// When a scheduled task runs: deadlines and overlap; and the runs that are made of it. `schedule-ticks.ts` says when it fires.
 
 import { createHash } from 'node:crypto'
-import { Cron } from 'croner'
 import { apiVersion, type OwnerReference } from '../../contract/kinds/resources/metadata.ts'
 import type { Task, TaskSpec } from '../../contract/kinds/tasks/task.ts'
-import { isTimeZone, type ParsedSchedule, parseSchedule } from '../../contract/values/schedule.ts'
+import { type ParsedSchedule, parseSchedule } from '../../contract/values/schedule.ts'
+import { isTimeZone } from '../../lib/time-zone.ts'
 import { monitorAnnotation } from '../codehost/tools.ts'
 import { callerAnnotationKeys } from '../identity/caller-identity.ts'
+import { findLatestTick, makeCronTicks, makeIntervalTicks, type NextTick } from './schedule-ticks.ts'
 import { inheritStamp } from './stamp.ts'
 
 export const parentLabel = 'svc.ai/parent-task'
@@ -126,55 +127,26 @@ export type ScheduleDecision =
   /** Noticed more than startingDeadlineSeconds too late. */
   | { action: 'missed'; tick: Date; next: Date | undefined }
 
-type Ticks = {
-  /** The first tick after `from`. */
-  after(from: Date): Date | undefined
-  /** The last tick at or before `at`. */
-  until(at: Date): Date | undefined
-}
-
-function makeIntervalTicks(everyMs: number, base: Date): Ticks {
-  const at = (count: number) => new Date(base.getTime() + count * everyMs)
-  const countAt = (moment: Date) => Math.floor((moment.getTime() - base.getTime()) / everyMs)
-  return {
-    after: (from) => at(Math.max(1, countAt(from) + 1)),
-    until: (moment) => (countAt(moment) >= 1 ? at(countAt(moment)) : undefined),
-  }
-}
-
-// When clocks go forward, a tick inside the gap fires once, right after it; when they go back, it fires once, the first
-// time.
-function makeCronTicks(pattern: string, timeZone: string): Ticks {
-  const cron = new Cron(pattern, { timezone: timeZone, paused: true })
-  return {
-    after: (from) => cron.nextRun(from) ?? undefined,
-    // croner only looks strictly before its reference time.
-    until: (at) => cron.previousRuns(1, new Date(at.getTime() + 1))[0],
-  }
-}
-
-function makeTicks(parsed: ParsedSchedule, spec: ScheduleSpec, base: Date): Ticks {
+function makeTicks(parsed: ParsedSchedule, { timeZone = 'UTC' }: ScheduleSpec, base: number): NextTick {
   if ('everyMs' in parsed) return makeIntervalTicks(parsed.everyMs, base)
-  const zone = spec.timeZone !== undefined && isTimeZone(spec.timeZone) ? spec.timeZone : 'UTC'
-  return makeCronTicks(parsed.cron, zone)
+  return makeCronTicks(parsed.cron, isTimeZone(timeZone) ? timeZone : 'UTC')
 }
 
 /** What to do about the schedule now. When several ticks are due, only the latest counts. */
 export function decideSchedule(spec: ScheduleSpec, facts: ScheduleFacts, now: Date): ScheduleDecision {
   const parsed = parseSchedule(spec.schedule)
-  if (parsed === undefined) {
-    return {
-      action: 'invalid',
-      message: `"${spec.schedule}" is not a schedule; use five cron fields, @hourly or @every 5m`,
-    }
-  }
+  if ('fault' in parsed)
+    return { action: 'invalid', message: `"${spec.schedule}" is not a schedule: it ${parsed.fault}` }
   if (spec.suspend) return { action: 'suspended' }
-  const base = facts.lastTick ?? facts.createdAt
+  const base = (facts.lastTick ?? facts.createdAt).getTime()
   const ticks = makeTicks(parsed, spec, base)
-  const tick = ticks.until(now)
-  if (tick === undefined || tick.getTime() <= base.getTime()) return { action: 'wait', next: ticks.after(now) }
-  const found = { tick, next: ticks.after(now) }
-  if (now.getTime() - tick.getTime() > spec.startingDeadlineSeconds * 1000) return { action: 'missed', ...found }
+  const time = findLatestTick(ticks, base, now.getTime())
+  const next = toDate(ticks(Math.max(base, now.getTime())))
+  if (time === undefined) return { action: 'wait', next }
+  const found = { tick: new Date(time), next }
+  if (now.getTime() - time > spec.startingDeadlineSeconds * 1000) return { action: 'missed', ...found }
   if (spec.concurrencyPolicy === 'Forbid' && facts.hasActiveRun) return { action: 'skip', ...found }
   return { action: 'run', ...found }
 }
+
+const toDate = (time: number | undefined) => (time === undefined ? undefined : new Date(time))

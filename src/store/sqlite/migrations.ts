@@ -1,5 +1,6 @@
 // The schema of the SQLite store, step by step. New steps are added at the end; released ones are never changed.
 import type { Migration } from '../database/migrations.ts'
+import { keptResponseTables } from '../database/schema/kept-responses.ts'
 import { recordTables, toSqlite } from '../database/schema/records.ts'
 
 /** Resources as JSON text, the values they are looked up by, the version counter, and owners whose dependants must go. */
@@ -62,4 +63,5 @@ export const migrations: readonly Migration[] = [
       all: '477c68e59fae2b8c03eff056e79d777f870a638378775d4776ec099caef094c1',
     },
   },
+  { number: 2, name: 'kept responses', statements: toSqlite(keptResponseTables) },
 ]

@@ -51,15 +51,19 @@ export function createSlots(
     return [...claims].filter(([other]) => other !== key && callers.of(other) < own).length
   }
 
-  function check(key: string, { caller, namespace }: Applicant): void {
-    const isOwner = caller.role === 'owner'
-    if (!isOwner) {
-      if (callers.of(key) >= perCaller) refuse(what, ' of yours; wait until one has ended')
-      if (namespaces.of(namespace) >= perNamespace) refuse(what, ` in namespace "${namespace}"`)
-    }
-    if (taken + (isOwner ? 0 : countBefore(key)) < max) return
+  function checkShare(key: string, namespace: string): void {
+    if (callers.of(key) >= perCaller) refuse(what, ' of yours; wait until one has ended')
+    if (namespaces.of(namespace) >= perNamespace) refuse(what, ` in namespace "${namespace}"`)
+    if (taken >= max || taken + countBefore(key) < max) return
     claims.set(key, true)
-    refuse(what, taken < max ? ': the next one is for a caller who has fewer; wait until some of yours have ended' : '')
+    refuse(what, ': the next one is for a caller who has fewer; wait until some of yours have ended')
+  }
+
+  function check(key: string, { caller, namespace }: Applicant): void {
+    if (caller.role !== 'owner') checkShare(key, namespace)
+    if (taken < max) return
+    claims.set(key, true)
+    refuse(what, '')
   }
 
   return {

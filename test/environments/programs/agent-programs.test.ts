@@ -1,7 +1,7 @@
 // Agent programs that nobody here wrote, unmodified, run by the engine of the worker through the proxies of the real service,
 // with a double of each vendor behind it.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { LLMock } from '@copilotkit/aimock'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { acpRuntime } from '../../../src/agents/acp/client.ts'
@@ -26,7 +26,8 @@ import { removeFolder, type Service, startService } from '../../scenarios/servic
 
 const usage = { prompt_tokens: 21, completion_tokens: 9, input_tokens: 21, output_tokens: 9 }
 const clients = join(import.meta.dirname, '..', '..', 'clients')
-const programs = join(clients, 'node_modules', '.bin')
+/** The programs of another version are tried with the folder that has them. */
+const programs = process.env.SVC_TEST_PROGRAMS ?? join(clients, 'node_modules', '.bin')
 /** Some of them are programs of Node. */
 const path = [programs, dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(':')
 
@@ -256,8 +257,8 @@ async function enterWorld({ runtime }: Program, { folder, job }: Omit<Place, 'fi
 function describeProgram(name: string, body: (program: Program) => void): void {
   const program = programsOfAll[name]
   if (program === undefined) throw new Error(name)
-  const what = name === 'acp' ? join('..', '@agentclientprotocol', 'sdk') : program.runtime.command
-  const isMissing = !existsSync(join(programs, what))
+  const what = name === 'acp' ? join(clients, 'node_modules', '@agentclientprotocol', 'sdk') : program.runtime.command
+  const isMissing = !existsSync(resolve(programs, what))
   const title = `the program of ${name}${isMissing ? ' (sh scripts/install-clients.sh installs it)' : ''}`
   describe.skipIf(isMissing && process.env.SVC_TEST_REPORT === undefined)(title, () => body(program))
 }

@@ -23,11 +23,19 @@ function call(method, path, body, contentType = 'application/merge-patch+json') 
   })
 }
 
+const nothing = { items: [], metadata: {} }
+
 async function read(path) {
   const { status, text } = await call('GET', path)
-  if (status === 404) return { items: [], metadata: {} }
+  if (status === 404) return nothing
   if (status >= 300) throw new Error(`GET ${path}: ${status} ${text}`)
   return JSON.parse(text)
+}
+
+/** Helm marks what it installs; a manifest that was rendered and applied is somebody else's to remove. */
+async function isHelms() {
+  const { metadata } = await read(`/apis/apps/v1/namespaces/${namespace}/deployments/${deployment}`)
+  return metadata.uid === undefined || metadata.annotations?.['meta.helm.sh/release-name'] !== undefined
 }
 
 async function stopService() {
@@ -46,13 +54,25 @@ async function release({ namespace: place, name, resourceVersion, finalizers }) 
   return status !== 409
 }
 
+/** With a namespace that is gone its binding is gone, too. */
+async function readPage(path) {
+  const { status, text } = await call('GET', path)
+  if (status === 403 && watched) {
+    console.log(`left alone, since it may not be read (is the namespace gone?): ${path}`)
+    return nothing
+  }
+  if (status === 404) return nothing
+  if (status >= 300) throw new Error(`GET ${path}: ${status} ${text}`)
+  return JSON.parse(text)
+}
+
 /** One page after the other; true when nothing changed under its hands. */
 async function releaseWithin(place) {
   const collection = `/apis/core.svc.ai/v1alpha1/${place}tasks`
   let isDone = true
   let next = ''
   do {
-    const page = await read(`${collection}?limit=200${next && `&continue=${encodeURIComponent(next)}`}`)
+    const page = await readPage(`${collection}?limit=200${next && `&continue=${encodeURIComponent(next)}`}`)
     const held = page.items.filter(({ metadata }) => metadata.finalizers?.includes(finalizer))
     for (const { metadata } of held) isDone = (await release(metadata)) && isDone
     if (held.length > 0) console.log(`${held.length} tasks released`)
@@ -63,5 +83,9 @@ async function releaseWithin(place) {
 
 const places = watched ? watched.split(',').map((name) => `namespaces/${name}/`) : ['']
 
+if (!(await isHelms())) {
+  console.log(`nothing is done: deployment ${deployment} was not installed by Helm`)
+  process.exit(0)
+}
 await stopService()
 for (const place of places) while (!(await releaseWithin(place)));

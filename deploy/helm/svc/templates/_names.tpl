@@ -8,7 +8,7 @@
 
 {{- define "svc.serviceAccount" -}}{{ .Values.serviceAccount.name | default (include "svc.name" .) }}{{- end }}
 
-{{- define "svc.image" -}}{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{- end }}
+{{- define "svc.image" -}}{{ .Values.image.repository }}{{ if .Values.image.digest }}@{{ .Values.image.digest }}{{ else }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}{{- end }}
 
 {{- define "svc.selector" -}}
 app.kubernetes.io/name: svc
@@ -16,10 +16,24 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
 {{- define "svc.labels" -}}
-{{ include "svc.selector" . }}
+{{- with .Values.commonLabels }}
+{{- toYaml . }}
+{{ end }}
+{{- include "svc.selector" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
+
+{{/*
+Whether Helm itself installs this: only then it looks at the cluster. What is only rendered is applied by others, who know no hooks
+and no state.
+*/}}
+{{- define "svc.isInstalled" -}}{{ if lookup "v1" "Namespace" "" "default" }}yes{{ end }}{{- end }}
+
+{{/* http, or https where the service has a certificate. */}}
+{{- define "svc.scheme" -}}http{{ if .Values.tls.secretName }}s{{ end }}{{- end }}
+
+{{- define "svc.priorityClass" -}}{{ include "svc.clusterName" .root }}-{{ .of }}{{- end }}
 
 {{/* What the containers of this chart may: nothing. */}}
 {{- define "svc.containerSecurity" -}}
@@ -30,12 +44,8 @@ capabilities:
 {{- end }}
 
 {{- define "svc.podSecurity" -}}
-runAsNonRoot: true
-runAsUser: 65532
-runAsGroup: 65532
-fsGroup: 65532
-seccompProfile:
-  type: RuntimeDefault
+{{- $usual := dict "runAsNonRoot" true "runAsUser" 65532 "runAsGroup" 65532 "fsGroup" 65532 "seccompProfile" (dict "type" "RuntimeDefault") }}
+{{- toYaml (mergeOverwrite $usual .Values.podSecurityContext) }}
 {{- end }}
 
 {{/* What execution workspaces by agent-sandbox need where their claims are made. */}}

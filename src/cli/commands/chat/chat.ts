@@ -13,6 +13,7 @@ import type { CliCall, CliContext, GlobalOptions } from '../../context.ts'
 import { ExitSignal, exitCodes } from '../../failure.ts'
 import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
 import { chooseModel } from '../../objects/model-choice.ts'
+import { noteNewSession, requireNamed } from '../../objects/references.ts'
 import { printAnswer } from '../../output/answers.ts'
 
 type ChatOptions = {
@@ -89,6 +90,10 @@ async function startConversation(flags: ChatOptions, { options, context }: CliCa
 async function prepareRequest(client: Client, flags: ChatOptions, call: CliCall): Promise<Opening> {
   const { context, options } = call
   const request = buildRequest(flags, options)
+  const reading = { client, options, context }
+  if (flags.agent !== undefined) await requireNamed('agent', flags.agent, reading)
+  if (flags.provider !== undefined) await requireNamed('provider', flags.provider, reading)
+  if (flags.session !== undefined) await noteNewSession(client, flags.session, call)
   if (flags.resume === undefined) return chooseProvider(client, request, call)
   const resumed =
     flags.resume === true ? await pickSession(client, request, context) : await requireSession(client, request)

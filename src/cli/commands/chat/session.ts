@@ -22,6 +22,7 @@ export function addSessionCommands(program: Command, context: CliContext): void 
   addList(list, context, sessions)
   session
     .command('get <name>')
+    .alias('show')
     .description('the transcript of a session')
     .option('--tail <messages>', 'only the newest messages')
     .action(callService(context, show))

@@ -32,8 +32,10 @@ export const monitorCommands: SpecCommands = {
     { flags: '--repo <url>', description: 'address of the repository', path: 'repoURL', isRequired: true },
     {
       flags: '--reviewer <agent>',
-      description: 'agent that reviews; its runtime is llma-cli, and its Secret has the key of the vendor',
+      description:
+        'agent that reviews; its runtime is llma-cli (Claude Code), and its Secret has the key of the vendor',
       path: 'agents.reviewer',
+      names: 'agent',
       isRequired: true,
       read: readOne((name) => ({ name })),
     },
@@ -41,6 +43,7 @@ export const monitorCommands: SpecCommands = {
       flags: '--secret <name>',
       description: 'Secret with the login of the code host; without it nothing is posted',
       path: 'gitSecretRef',
+      names: 'secret',
       read: readOne((name) => ({ name })),
     },
     {

@@ -83,6 +83,7 @@ function addReadCommands(group: Command, entry: KindEntry, context: CliContext):
   addList(list, context, listOfKind(entry))
   group
     .command('get <names...>')
+    .alias('show')
     .description(`show one ${word}, or several, as YAML unless -o json`)
     .action(callService(context, (call, names: string[]) => showEntries(entry, names, call)))
   group

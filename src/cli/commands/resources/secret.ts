@@ -15,15 +15,22 @@ import type { CliContext } from '../../context.ts'
 import { requireLocal } from '../../follow/stopping.ts'
 import { addAllNamespacesOption, gather, readGlobalOptions } from '../../global-options.ts'
 import { readDocument } from '../../objects/change-object.ts'
+import { explainMissing } from '../../objects/references.ts'
 import { requireSome } from '../../objects/spec-options.ts'
+import { printAnswer } from '../../output/answers.ts'
 import { addList, type ListCommand } from '../../output/list-command.ts'
-import { formatAge, formatYaml } from '../../output/output.ts'
+import { formatAge, formatFields, formatYaml } from '../../output/output.ts'
 import { listPages } from '../../output/paging.ts'
 
 export function addSecretCommands(program: Command, context: CliContext): void {
   const secret = program.command('secret').description('keys and passwords that resources refer to')
   const list = addAllNamespacesOption(secret.command('list')).alias('ls').description('names of secrets, newest first')
   addList(list, context, secrets)
+  secret
+    .command('get <name>')
+    .alias('show')
+    .description('the keys of a secret and the hosts they may be sent to; its values are never shown')
+    .action(callService(context, show))
   addValueOptions(
     secret
       .command('create <name>')
@@ -101,11 +108,28 @@ async function send(name: string, { client, context, query }: ServiceCall, chang
   context.terminal.note(`secret ${name} has ${changed.keys.join(', ')}`)
 }
 
-async function findKeys(name: string, { client, query }: ServiceCall): Promise<string[]> {
+async function findSecret(name: string, { client, query }: ServiceCall): Promise<SecretItem> {
   const { items } = await listPages<SecretItem>(client, listSecrets, { query })
   const found = items.find((item) => item.name === name)
-  if (found === undefined) throw new SvcError('NotFound', `secret not found: "${name}"`)
-  return found.keys
+  if (found !== undefined) return found
+  const names = items.map((item) => item.name)
+  throw new SvcError('NotFound', explainMissing('secret', name, names))
+}
+
+async function show(call: ServiceCall, name: string): Promise<void> {
+  const { context, options } = call
+  const found = await findSecret(name, call)
+  await printAnswer(context, options, found, () =>
+    formatFields([
+      ['name', found.name],
+      ['namespace', found.namespace],
+      ['type', found.type],
+      ['keys', found.keys.join(', ')],
+      ['hosts', found.allowedHosts?.join(', ')],
+      ['created', found.createdAt],
+    ]),
+  )
+  if (options.output === 'table') context.terminal.note('its values are never shown')
 }
 
 const preface = `# The keys of the secret; its values are not shown. A key that is left empty keeps its value, a line that is taken out
@@ -114,7 +138,7 @@ const preface = `# The keys of the secret; its values are not shown. A key that 
 
 async function edit(call: ServiceCall, name: string): Promise<void> {
   const { context } = call
-  const keys = await findKeys(name, call)
+  const { keys } = await findSecret(name, call)
   const unchanged = Object.fromEntries(keys.map((key) => [key, '']))
   const before = `${preface}${await formatYaml(unchanged)}\n`
   const after = await context.editText(before, `${name}.yaml`)

@@ -5,6 +5,7 @@ import type { CliContext, GlobalOptions } from '../../context.ts'
 import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
 import { changeObject } from '../../objects/change-object.ts'
 import type { KindEntry } from '../../objects/kinds.ts'
+import { requireReferences } from '../../objects/references.ts'
 import {
   addChangingOptions,
   addMakingOptions,
@@ -35,6 +36,8 @@ export type SpecCommands = {
   description: string
   /** What can be done with a new one. */
   hint?: (name: string, spec: Spec) => string
+  /** Looks after a new one; resolves to what is to be done with it. */
+  finish?: (call: SpecCall, spec: Spec) => Promise<string>
   /** Asks a person for what is needed where `create` has no name. */
   ask?: (call: AskCall) => Promise<NamedSpec>
   /** Options that are not fields of the spec, and what they do. */
@@ -79,6 +82,7 @@ export function addSpecCommands(group: Command, parts: Parts): void {
 
 async function makeOne({ entry, kind, context }: Parts, call: SpecCall): Promise<void> {
   const { name, client, flags, options } = call
+  await requireReferences(kind.options, flags, call)
   const filled = await fillSpec({}, kind.options, { flags, context })
   const { spec, undo } = (await kind.extra?.make(filled, call)) ?? { spec: filled }
   try {
@@ -89,11 +93,13 @@ async function makeOne({ entry, kind, context }: Parts, call: SpecCall): Promise
   }
   const hint = kind.hint?.(name, spec)
   context.terminal.note(`${entry.words[0]} ${name} created${hint === undefined ? '' : `; ${hint}`}`)
+  if (kind.finish !== undefined) context.terminal.note(await kind.finish(call, spec))
 }
 
 async function changeOne({ entry, kind, context }: Parts, call: SpecCall): Promise<void> {
   const { name, client, flags, options } = call
   const ref = { name, query: namespaceQuery(options) }
+  await requireReferences(kind.options, flags, call)
   const differences = await changeObject(client, entry, ref, async (before) => {
     const spec = await fillSpec(before, kind.options, { flags, context })
     return (await kind.extra?.change(spec, call)) ?? spec

@@ -16,6 +16,7 @@ import { dropUndefined } from '../../../lib/json.ts'
 import { callForEach, callService, openCall, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
 import { addAllNamespacesOption, readCountFlag } from '../../global-options.ts'
+import { requireNamed } from '../../objects/references.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { addList, type ListCommand } from '../../output/list-command.ts'
 import { formatAge, formatYaml } from '../../output/output.ts'
@@ -113,6 +114,8 @@ async function create(name: string, flags: CreateFlags, { command, context }: In
     ...(flags.codeScanning && { uploadToCodeScanning: true }),
   }
   const { client, options, query } = await openCall(command, context)
+  await requireNamed('agent', agent, { client, options, context })
+  if (secret !== undefined) await requireNamed('secret', secret, { client, options, context })
   const made = await client.call(createRepositoryScan, { body: { name, ...query, spec } })
   const next = `\`${commandHint(`scan runs ${name}`)}\` shows how far its first run is`
   await printAnswer(context, options, made, () => `scan ${name} created; ${next}`)

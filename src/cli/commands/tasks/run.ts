@@ -26,6 +26,7 @@ import { driveTask } from '../../follow/interruption.ts'
 import { gather, namespaceQuery, readGlobalOptions } from '../../global-options.ts'
 import { changeTask } from '../../objects/change-object.ts'
 import { chooseModel } from '../../objects/model-choice.ts'
+import { noteNewSession, requireReferences } from '../../objects/references.ts'
 import { addMakingOptions, fillSpec } from '../../objects/spec-options.ts'
 import { promptTaskOptions, repositoryOptions } from '../../objects/task-options.ts'
 import { printAnswer } from '../../output/answers.ts'
@@ -45,11 +46,13 @@ type RunOptions = {
   yes?: boolean
 } & FileOptions
 
+const runOptions = [...promptTaskOptions, ...repositoryOptions]
+
 export function addRunCommand(program: Command, context: CliContext): void {
   const command = program
     .command('run [prompt...]')
     .description('run a task from a prompt; starts a service when none runs')
-  addMakingOptions(command, [...promptTaskOptions, ...repositoryOptions])
+  addMakingOptions(command, runOptions)
     .option('--name <name>', 'name of the task')
     .option('--here', 'give it the files of this folder, and offer what it changes')
     .option('--file <path>', 'give it this file; may be repeated', gather, [])
@@ -81,6 +84,8 @@ async function run(words: string[], flags: RunOptions, { command, context }: Inv
   const folder = resolve('.')
   const files = await findFiles(flags, folder)
   const client = await context.connect(options, { quiet: flags.quiet })
+  await requireReferences(runOptions, flags, { client, options, context })
+  if (flags.session !== undefined) await noteNewSession(client, flags.session, { options, context })
   const spec = await buildTask(client, prompt, flags, { options, context })
   const task = await client.call(createTask, { body: { ...spec, ...(files && { suspend: true }) } })
   const digests = files && (await giveFiles(client, task, files, { context, quiet: flags.quiet }))
@@ -178,8 +183,7 @@ async function buildTask(client: Client, prompt: string, flags: RunOptions, call
   const choice = flags.agent === undefined ? await chooseModel(client, flags, call) : flags
   const { options, context } = call
   const spec = { type: await chooseType(client, flags, options), prompt }
-  const all = [...promptTaskOptions, ...repositoryOptions]
-  const filled = await fillSpec(spec, all, { flags: { ...flags, ...choice }, context })
+  const filled = await fillSpec(spec, runOptions, { flags: { ...flags, ...choice }, context })
   const name = flags.name ?? `run-${randomBytes(4).toString('hex')}`
   return { ...filled, ...spec, name, ...namespaceQuery(options) }
 }

@@ -39,16 +39,15 @@ export function addTaskCommands(program: Command, context: CliContext): void {
     .option('-l, --selector <labels>', 'only those with these labels, such as team=a,stage!=test')
     .option('--limit <count>', 'how many at most', '500')
   addList(list, context, tasks)
-  add('get <name>', 'a task and its state', showTask)
+  add('get <name>', 'a task and its state', showTask).aliases(['show', 'status'])
   addTaskTreeCommand(add)
   addTaskRecordCommands(add)
   addTaskPlanCommand(add)
   addTaskDiffCommands(add)
   addTaskWaitCommand(task, context)
-  add('cancel <names...>', 'stop one, or several; they stay, in phase Cancelled', cancel).option(
-    '--reason <text>',
-    'why; shown in the status',
-  )
+  add('cancel <names...>', 'stop one, or several; they stay, in phase Cancelled', cancel)
+    .option('--reason <text>', 'why; shown in the status')
+    .alias('stop')
   addTaskChangeCommands(add)
   add('run <name>', 'run a schedule now; prints the name of the run', runNow)
   task

@@ -24,6 +24,7 @@ export const toolCommands: SpecCommands = {
       flags: '--secret <name/key>',
       description: 'entry of a secret that holds its token',
       path: 'http.authSecretRef',
+      names: 'secret',
       read: readOne(readReference),
     },
     {

@@ -79,10 +79,7 @@ describe('fields of an agent', () => {
   it.each([
     [['runtime'], { runtime: { type: 'llma-cli', runtimeRef: { name: 'r' } } }],
     [['runtime.type'], { runtime: {} }],
-    [
-      ['providerRef', 'model.provider'],
-      { runtime: { type: 'llma-cli' }, providerRef: { name: 'p' }, model: { provider: 'llma' } },
-    ],
+    [['model.provider'], { runtime: { type: 'llma-cli' }, providerRef: { name: 'p' }, model: { provider: 'llma' } }],
     [['model.name'], { runtime: { type: 'opencode' } }],
     [['coordination.autonomous'], { coordination: { autonomous: true } }],
     [[], { coordination: { enabled: true, autonomous: true } }],

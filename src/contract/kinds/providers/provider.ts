@@ -13,6 +13,20 @@ export type VendorType = (typeof vendorTypes)[number]
 /** Vendor names accepted as input, and the word stored for each (NAME-006, NAME-009, NAME-017). */
 export const vendorAliases = { anthropic: 'llma', openai: 'llmo', 'azure-openai': 'azure-llmo' } as const
 
+/** What each word stands for, for people. */
+export const vendorNames: Record<VendorType, string> = {
+  llma: 'Anthropic',
+  llmo: 'OpenAI',
+  'azure-llmo': 'Azure OpenAI',
+  demo: 'no language model',
+}
+
+/** `llma (Anthropic)`; a word that is none of them as it is. */
+export function describeVendor(type: string): string {
+  const name = (vendorNames as Partial<Record<string, string>>)[type]
+  return name === undefined ? type : `${type} (${name})`
+}
+
 type VendorInput = VendorType | keyof typeof vendorAliases
 
 function toVendorType(word: VendorInput): VendorType {
@@ -133,7 +147,7 @@ export const ProviderSpec = z
     ),
     default: field(
       z.boolean().optional(),
-      'Whether it answers in its namespace where no provider is named. A Provider named `default` goes before it.',
+      'Whether it answers in its namespace where no provider is named. Without such a mark the Provider named `default` does.',
       true,
     ),
     rateLimit: field(RateLimit.optional(), 'Most requests and tokens per minute that the service sends to the vendor.'),

@@ -1,0 +1,35 @@
+// Answers of the responses API, kept for a while: a later request goes on from one by its id, or names items of it.
+import type { JsonObject } from '../../lib/json.ts'
+
+/** Whose responses: nobody else finds them. */
+export type ResponseOwner = {
+  namespace: string
+  /** The account that asked. */
+  caller: string
+}
+
+export type KeptResponse = {
+  id: string
+  /** The response that it goes on from. */
+  previous?: string | undefined
+  /** Items that the request added. */
+  input: JsonObject[]
+  /** The answer as it was sent; its items are in `output`. */
+  response: JsonObject & { output: JsonObject[] }
+}
+
+export interface KeptResponses {
+  /**
+   * Resolves when it is durable. Those of the owner that were kept first make room: there are at most 1000 of one, with
+   * 64 MiB in all. False when it alone is too large to keep.
+   */
+  keep(owner: ResponseOwner, response: KeptResponse): Promise<boolean>
+  /** Those there are, in no order. */
+  find(owner: ResponseOwner, ids: readonly string[]): Promise<KeptResponse[]>
+  /** A response and all that it goes on from, the oldest first; undefined when one of them is missing. */
+  thread(owner: ResponseOwner, id: string): Promise<KeptResponse[] | undefined>
+  /** False when there is none. */
+  remove(owner: ResponseOwner, id: string): Promise<boolean>
+  /** Removes those that were kept before. */
+  sweep(before: Date): Promise<number>
+}

@@ -1,0 +1,98 @@
+// Answers of the responses API in SQL: one row each, with what its request added.
+import type { Clock } from '../../lib/clock.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { KeptResponse, KeptResponses, ResponseOwner } from '../../ports/chat/kept-responses.ts'
+import type { Database, Tx } from '../database/database.ts'
+import { type Fragment, sql } from '../database/statement.ts'
+import { encodeText } from '../database/stored-text.ts'
+import { escapedJson, number, optional, type RecordOf, Table, text, word } from '../database/table.ts'
+
+const maxResponses = 1000
+const maxBytes = 67_108_864
+const maxResponseBytes = 16_777_216
+/** Conversations with more turns are too long for any model. */
+const longestThread = 1000
+
+const responses = new Table('kept_responses', {
+  id: text,
+  namespace: text,
+  caller: text,
+  previous: optional(text),
+  createdAt: word,
+  bytes: number,
+  input: escapedJson<JsonObject[]>(),
+  response: escapedJson<KeptResponse['response']>(),
+})
+
+function matchOwner({ namespace, caller }: ResponseOwner): Fragment {
+  return responses.match({ namespace, caller })
+}
+
+/** Sums from the newest on; what is beyond a bound goes. */
+async function makeRoom(tx: Tx, owner: ResponseOwner): Promise<void> {
+  await tx.run(sql`delete from kept_responses where ${matchOwner(owner)} and id in (
+    select id from (select id, row_number() over newest as place, sum(bytes) over newest as total
+      from kept_responses where ${matchOwner(owner)}
+      window newest as (order by created_at desc, id desc rows unbounded preceding)) as counted
+    where place > ${maxResponses} or total > ${maxBytes})`)
+}
+
+function selectThread(owner: ResponseOwner, id: string): Fragment {
+  return sql`where ${matchOwner(owner)} and id in (
+    with recursive thread (id, previous, turn) as (
+      select id, previous, 1 from kept_responses where id = ${encodeText(id)} and ${matchOwner(owner)}
+      union all
+      select kept.id, kept.previous, turn + 1 from kept_responses as kept join thread on kept.id = thread.previous
+      where turn < ${longestThread})
+    select id from thread)`
+}
+
+/** From the oldest to the response itself; undefined when the chain is broken. */
+function orderThread(found: RecordOf<typeof responses>[], id: string): RecordOf<typeof responses>[] | undefined {
+  const byId = new Map(found.map((each) => [each.id, each]))
+  const thread: RecordOf<typeof responses>[] = []
+  for (let next: string | undefined = id; next !== undefined; next = thread[0]?.previous) {
+    const response = byId.get(next)
+    if (response === undefined || !byId.delete(next)) return undefined
+    thread.unshift(response)
+  }
+  return thread
+}
+
+function describe({ id, previous, input, response }: RecordOf<typeof responses>): KeptResponse {
+  return { id, ...(previous !== undefined && { previous }), input, response }
+}
+
+export function createKeptResponses({ database, clock }: { database: Database; clock: Clock }): KeptResponses {
+  return {
+    async keep(owner, kept) {
+      const bytes = Buffer.byteLength(JSON.stringify([kept.input, kept.response]))
+      if (bytes > maxResponseBytes) return false
+      const insert = responses.insert({ ...owner, ...kept, bytes, createdAt: clock.now().toISOString() })
+      await database.write(async (tx) => {
+        await tx.run(insert)
+        await makeRoom(tx, owner)
+      })
+      return true
+    },
+
+    async find(owner, ids) {
+      const where = sql`where ${matchOwner(owner)} and ${responses.oneOf('id', ids)}`
+      return (await responses.all(database.read, where)).map(describe)
+    },
+
+    async thread(owner, id) {
+      return orderThread(await responses.all(database.read, selectThread(owner, id)), id)?.map(describe)
+    },
+
+    async remove(owner, id) {
+      const removal = sql`delete from kept_responses where ${matchOwner(owner)} and id = ${encodeText(id)}`
+      return (await database.write((tx) => tx.run(removal))).changes > 0
+    },
+
+    async sweep(before) {
+      const removal = sql`delete from kept_responses where created_at < ${before.toISOString()}`
+      return (await database.write((tx) => tx.run(removal))).changes
+    },
+  }
+}

@@ -1,0 +1,86 @@
+// What every store of kept responses does.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { KeptResponse } from '../../src/ports/chat/kept-responses.ts'
+import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
+
+const owner = { namespace: 'default', caller: 'token:t1' }
+const others = [
+  { namespace: 'default', caller: 'token:t2' },
+  { namespace: 'other', caller: 'token:t1' },
+]
+const message = (text: string) => ({ type: 'message', role: 'user', content: text })
+
+function makeResponse(id: string, { previous, text = 'hi' }: { previous?: string; text?: string } = {}): KeptResponse {
+  const output = [{ ...message(text), role: 'assistant', id: `msg_${id}` }]
+  return { id, ...(previous !== undefined && { previous }), input: [message(text)], response: { id, output } }
+}
+
+export function describeKeptResponses(name: string, open: OpenBench): void {
+  describe(`kept responses on ${name}`, () => {
+    const bench = useBench(open, { beforeEach, afterEach })
+    const kept = () => bench().stores().keptResponses
+    const idsOf = (responses: KeptResponse[] | undefined) => responses?.map(({ id }) => id)
+
+    it('gives back every field and any text, also after a restart', async () => {
+      for (const [at, text] of hardTexts.entries()) await kept().keep(owner, makeResponse(`r${at}`, { text }))
+      await bench().reopen()
+      for (const [at, text] of hardTexts.entries()) {
+        expect(await kept().find(owner, [`r${at}`])).toEqual([makeResponse(`r${at}`, { text })])
+      }
+      expect(await kept().find(owner, [])).toEqual([])
+    })
+
+    it('follows a conversation to its beginning, and not where a part of it is missing', async () => {
+      await kept().keep(owner, makeResponse('a'))
+      await kept().keep(owner, makeResponse('b', { previous: 'a' }))
+      await kept().keep(owner, makeResponse('c', { previous: 'b' }))
+      await kept().keep(owner, makeResponse('fork', { previous: 'a' }))
+      expect(idsOf(await kept().thread(owner, 'c'))).toEqual(['a', 'b', 'c'])
+      expect(idsOf(await kept().thread(owner, 'fork'))).toEqual(['a', 'fork'])
+      expect(await kept().remove(owner, 'a')).toBe(true)
+      expect(await kept().thread(owner, 'c')).toBeUndefined()
+      expect(await kept().thread(owner, 'unknown')).toBeUndefined()
+    })
+
+    it("shows nobody another caller's, nor those of another namespace", async () => {
+      await kept().keep(owner, makeResponse('a'))
+      for (const other of others) {
+        await kept().keep(other, makeResponse(`of ${other.namespace} ${other.caller}`, { previous: 'a' }))
+        expect(await kept().find(other, ['a'])).toEqual([])
+        expect(await kept().thread(other, 'a')).toBeUndefined()
+        expect(await kept().thread(other, `of ${other.namespace} ${other.caller}`)).toBeUndefined()
+        expect(await kept().remove(other, 'a')).toBe(false)
+      }
+      expect(idsOf(await kept().find(owner, ['a']))).toEqual(['a'])
+    })
+
+    it('keeps so many bytes of one owner, the newest, and none that is too large', async () => {
+      const text = 'x'.repeat(7_500_000)
+      await kept().keep(others[0] ?? owner, makeResponse('theirs'))
+      for (let at = 0; at < 6; at += 1) {
+        expect(await kept().keep(owner, makeResponse(`r${at}`, { text }))).toBe(true)
+        bench().advance(1)
+      }
+      expect(idsOf(await kept().find(owner, ['r0', 'r1', 'r2', 'r5']))?.sort()).toEqual(['r2', 'r5'])
+      expect(idsOf(await kept().find(others[0] ?? owner, ['theirs']))).toEqual(['theirs'])
+      expect(await kept().keep(owner, makeResponse('huge', { text: 'x'.repeat(9_000_000) }))).toBe(false)
+      expect(await kept().find(owner, ['huge'])).toEqual([])
+    })
+
+    it('keeps so many of one owner', async () => {
+      for (let at = 0; at < 1001; at += 1) {
+        await kept().keep(owner, makeResponse(`r${at}`))
+        bench().advance(1)
+      }
+      expect(idsOf(await kept().find(owner, ['r0', 'r1', 'r1000']))?.sort()).toEqual(['r1', 'r1000'])
+    })
+
+    it('removes those that are old', async () => {
+      await kept().keep(owner, makeResponse('old'))
+      bench().advance(1000)
+      await kept().keep(owner, makeResponse('new'))
+      expect(await kept().sweep(bench().now())).toBe(1)
+      expect(idsOf(await kept().find(owner, ['old', 'new']))).toEqual(['new'])
+    })
+  })
+}
